@@ -17,7 +17,9 @@ PACKAGES = ("actors", "jobs", "longform", "serve")
 
 def run(folder: Path, *words: object) -> str:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    done = subprocess.run(list(map(str, words)), cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        list(map(str, words)), cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, f"{words}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
     return done.stdout
 

@@ -1,4 +1,4 @@
-"""Runs a verb, or a program, in a Python without some packages: `python -m tests.without_packages NAMES -- VERB ...`."""
+"""Runs a verb or a program in a Python without some packages: `python -m tests.without_packages NAMES -- VERB`."""
 
 from __future__ import annotations
 

@@ -45,7 +45,8 @@ def explained(run: Run, summary_id: str, judge: str) -> pa.Table:
     bullets = {unit["unit_index"]: unit for unit in units}
     gold = bench.gold_numbers(summary["haystack_id"]) or {}
     rows = [
-        _row(target.text, verdicts[target.target_id], bullets, gold.get(target.target_id, set())) for target in targets
+        _row(target.text, verdicts[target.target_id], bullets, gold.get(target.target_id, frozenset()))
+        for target in targets
     ]
     return pa.Table.from_pylist(rows, schema=_COLUMNS)
 
@@ -57,7 +58,7 @@ def _one(found: pa.Table, run: Run, summary_id: str) -> dict[str, Any]:
 
 
 def _row(
-    text: str, verdict: Mapping[str, Any], bullets: Mapping[int, Mapping[str, Any]], gold: set[int]
+    text: str, verdict: Mapping[str, Any], bullets: Mapping[int, Mapping[str, Any]], gold: frozenset[int]
 ) -> dict[str, Any]:
     row = {"insight": text, "answer": verdict["answer"]}
     bullet = bullets.get(verdict["linked_unit"])

@@ -42,7 +42,9 @@ def test_a_verb_runs_beside_a_jobs_of_the_folder(hostile: Path) -> None:
 
 
 def test_python_finds_ours_too(hostile: Path) -> None:
-    program = "import longform\nprint(longform.judge('- It rained.', ['It rained.']).coverage, longform.compare.__module__)"
+    program = (
+        "import longform\nprint(longform.judge('- It rained.', ['It rained.']).coverage, longform.compare.__module__)"
+    )
     done = run(hostile, "-c", program)
 
     assert done.stdout == "1.0 jobs.comparing\n", done.stderr
@@ -62,7 +64,8 @@ def test_a_package_that_was_imported_before_is_named(tmp_path: Path) -> None:
 def test_workers_find_ours(hostile: Path) -> None:
     (hostile / "town.yaml").write_text(
         "name: town\nseed: 1\nretrievers: {full: {kind: full}}\nsummarizers: {offline: {kind: offline}}\n"
-        "judges: {offline: {kind: offline, calibration: people}}\nsystems: [{retriever: full, budget_tokens: null, summarizer: offline}]\n"
+        "judges: {offline: {kind: offline, calibration: people}}\n"
+        "systems: [{retriever: full, budget_tokens: null, summarizer: offline}]\n"
     )
     assert run(hostile, "-m", "longform", "ingest", "jsonl", "corpus", "--out", "bench").returncode == 0
     words = ["evaluate", "town.yaml", "--bench", "bench", "--out", "run", "--workers", "1"]

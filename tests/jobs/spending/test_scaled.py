@@ -51,7 +51,7 @@ def test_fewer_queries_scale_too() -> None:
 
 
 def test_nothing_left_to_scale_is_said() -> None:
-    with pytest.raises(UsageError, match="every call of judge .* name an empty folder with --ledger"):
+    with pytest.raises(UsageError, match=r"every call of judge .* name an empty folder with --ledger"):
         for_queries([calls(n_paid=3)], n_planned=3, n_queries=5)
     with pytest.raises(UsageError, match="expected a benchmark with a query"):
         for_queries([calls()], n_planned=0, n_queries=5)
