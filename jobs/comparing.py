@@ -40,7 +40,7 @@ class ComparedRuns:
 
     @property
     def cautions(self) -> list[str]:
-        """What to know before a difference is believed, a sentence each."""
+        """Sentences on what weakens the comparison."""
         return self.document["cautions"]
 
     @property
