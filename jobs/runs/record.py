@@ -17,7 +17,8 @@ import platform
 import subprocess
 import time
 from collections.abc import Iterable, Mapping
-from importlib.metadata import version
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -322,7 +323,10 @@ def _check_dataset(run: Folder, before: Mapping[str, Any], benchmark: Benchmark)
 
 def _versions() -> dict[str, str]:
     found = {"longform": __version__, "python": platform.python_version()}
-    return found | {name: version(name) for name in _PACKAGES}
+    for name in _PACKAGES:
+        with suppress(PackageNotFoundError):  # what an extra brings is not there, and had no part in the run
+            found[name] = version(name)
+    return found
 
 
 def _git_commit() -> str | None:
