@@ -17,7 +17,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, partial
 from importlib import resources
@@ -41,8 +40,8 @@ UNKNOWN = "–"
 
 _REQUIRED = ("title", "aggregate")
 
-_SCRIPTS = ("element.js", "tables.js", "summaries.js", "start.js")
-_STYLES = ("report.css",)
+_SCRIPTS = ("element.js", "tables.js", "copies.js", "summaries.js", "start.js")
+_STYLES = ("report.css", "tables.css")
 """Files that each page holds, in this order."""
 
 
@@ -69,7 +68,7 @@ def sections_markdown(title: str, shown: Iterable[Section]) -> str:
         parts.append(f"## {section.title}")
         parts += [_escaped(paragraph) for paragraph in section.paragraphs]
         for table in section.tables:
-            parts.append(_escaped(table.caption))
+            parts += [_escaped(text) for text in (table.caption, table.how) if text]
             parts += [_pipe_table(part) for part in _by_group(table)]
             parts += [_escaped(line) for line in unknowns(table)]
         for head, lines in markdown_examples(section):
@@ -147,6 +146,8 @@ def sections_html(
         sides=SIDES,
         evidence_line=evidence_line,
         unknown=UNKNOWN,
+        judges_page="#judges",
+        matrix_page=None,
         drilldown=drilldown,
         pages=pages,
         n_summaries=sum(page.n_summaries for page in pages),
@@ -237,9 +238,19 @@ def _template_text(name: str) -> str:
 
 
 def unknowns(table: Table) -> list[str]:
-    """One line a reason: how many cells of the table are unknown, and why."""
-    reasons = Counter(cell.reason for row in table.rows for cell in row if cell.text is None)
-    return [f"{UNKNOWN} ({times} {'cell' if times == 1 else 'cells'}): {reason}" for reason, times in reasons.items()]
+    """One line, if any cell is unknown: which columns have such cells, how many, and why."""
+    found: dict[tuple[str, str], int] = {}
+    for row in table.rows:
+        for column, cell in zip(table.columns, row, strict=True):
+            if cell.text is None:
+                key = (str(cell.reason), column.group or column.name)
+                found[key] = found.get(key, 0) + 1
+    told = []
+    for reason in dict.fromkeys(reason for reason, _ in found):
+        own = {name: times for (why, name), times in found.items() if why == reason}
+        cells = [f"{name}: {UNKNOWN} in {times} {'cell' if times == 1 else 'cells'}" for name, times in own.items()]
+        told.append(f"{', '.join(cells)} ({reason})")
+    return [f"{'; '.join(told)}."] if told else []
 
 
 def heads(table: Table) -> list[tuple[str, int]]:
@@ -267,12 +278,12 @@ def _by_group(table: Table) -> list[Table]:
         alone = {"", group} if group == groups[0] else {group}
         places = [place for place, column in enumerate(table.columns) if place < begin or column.group in alone]
         columns = [_with_group(table.columns[place]) for place in places]
-        parts.append(Table(table.caption, columns, [[row[place] for place in places] for row in table.rows]))
+        parts.append(table._replace(columns=columns, rows=[[row[place] for place in places] for row in table.rows]))
     return parts
 
 
 def _with_group(column: Column) -> Column:
-    return column._replace(name=f"{column.group}: {column.name}") if column.group else column
+    return column._replace(name=column.whole_name)
 
 
 def _pipe_table(table: Table) -> str:
