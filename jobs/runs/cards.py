@@ -25,7 +25,7 @@ class _CardLine(NamedTuple):
 
 def judge_rows(experiment: Experiment, served: Mapping[str, Mapping[str, Any]] | None = None) -> list[JudgeRow]:
     """
-    A row `judge, scale, card, card_brief, card_reason` for each judge; *served* is what servers say of judges that they serve.
+    A row of each judge; *served* is what servers say of judges that they serve.
 
     The card is the configuration's, else the one that ships or that the server states, else None; a card of another
     judge is None, with the reason.

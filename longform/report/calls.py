@@ -23,8 +23,8 @@ _CALLED = "What each stage called, and what it cost."
 _HOW_CALLED = (
     "Calls: attempts, those that failed or were refused among them; reused: replies that the ledger had, which cost "
     "nothing. Tokens in four classes that do not overlap: input that no cache held, input from the provider's cache, "
-    "visible output, hidden output. Share cached: of all input, higher is cheaper. Dollars saved: what the cached tokens would "
-    f"have cost more without the cache. Unsettled calls: {UNSETTLED}."
+    "visible output, hidden output. Share cached: of all input, higher is cheaper. Dollars saved: what the "
+    f"cached tokens would have cost more without the cache. Unsettled calls: {UNSETTLED}."
 )
 _PLANNED = "What was planned before the calls, and what came of it since; in brackets the planned interval."
 _HOW_PLANNED = (
