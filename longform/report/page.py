@@ -124,6 +124,7 @@ def sections_html(
     drilldown: str | None = None,
     pages: Sequence[SummaryPage] = (),
     file_of: Mapping[str, str] | None = None,
+    matrix_page: str | None = None,
 ) -> str:
     """
     Sections of any page, each with its figures, as one HTML page that loads nothing.
@@ -134,6 +135,7 @@ def sections_html(
         drilldown: Packed data of summaries that unfold; None: there are none.
         pages: That hold summaries instead.
         file_of: Summary id -> the page that holds it.
+        matrix_page: The page that numbers lead to, as `longform.report.links` says; None: there is none.
     """
     return _template("report.html.j2").render(
         title=title,
@@ -147,7 +149,7 @@ def sections_html(
         evidence_line=evidence_line,
         unknown=UNKNOWN,
         judges_page="#judges",
-        matrix_page=None,
+        matrix_page=matrix_page,
         drilldown=drilldown,
         pages=pages,
         n_summaries=sum(page.n_summaries for page in pages),
