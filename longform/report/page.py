@@ -148,7 +148,6 @@ def sections_html(
         sides=SIDES,
         evidence_line=evidence_line,
         unknown=UNKNOWN,
-        judges_page="#judges",
         matrix_page=matrix_page,
         drilldown=drilldown,
         pages=pages,
