@@ -11,7 +11,7 @@ from longform.report.measures import Head, capitalized, head_of
 from longform.report.parts import INTERVAL, Judged, Section, by_judge, judge_line
 from longform.report.plots import Plot
 from longform.report.row_names import name_columns, named
-from longform.report.tables import Column, Table
+from longform.report.tables import Column, Table, beside_originals
 from longform.results.facets import LENGTHS, FacetsRow
 from longform.results.results import Results
 
@@ -66,8 +66,9 @@ def _table(results: Results, caption: str, rows: Sequence[FacetsRow], head: Head
     for row in rows:
         by_system.setdefault((row["setting"], row["summarizer"]), {})[row["value"]] = row
     body = []
-    for found in by_system.values():
+    for first in beside_originals([next(iter(found.values())) for found in by_system.values()], "setting"):
+        found = by_system[first["setting"], first["summarizer"]]
         scores = [found[value]["score"] if value in found else None for value in values]
         cells = [estimate_cell(score, reason=_NONE, factor=head.factor) for score in scores]
-        body.append([*named(results, next(iter(found.values())), names), *cells])
+        body.append([*named(results, first, names), *cells])
     return Table(caption, [*name_columns(names), *(Column(value, group=rows[0]["facet"]) for value in values)], body)
