@@ -73,6 +73,7 @@ def write_results(
         "title": title,
         "aggregate": aggregate,
         "benchmark": _benchmark_facts(benchmark),
+        "haystack_topics": {one.haystack_id: one.topic for one in benchmark.queries.values()},
         "clusters": [_clusters_row(row) for row in evidence.clusters],
         "several_models": several_models(evidence.all_infos.values()),
         "order_independent": evidence.dependence.rows(),

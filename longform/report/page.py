@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, partial
 from importlib import resources
@@ -34,8 +33,8 @@ INDEX = "index.html"
 
 _REQUIRED = ("title", "aggregate")
 
-_SCRIPTS = ("element.js", "tables.js", "summaries.js", "start.js")
-_STYLES = ("report.css",)
+_SCRIPTS = ("element.js", "tables.js", "copies.js", "summaries.js", "start.js")
+_STYLES = ("report.css", "tables.css")
 """Files that each page holds, in this order."""
 
 
@@ -88,7 +87,7 @@ def sections_markdown(title: str, shown: Iterable[Section]) -> str:
         parts.append(f"## {section.title}")
         parts += [_escaped(paragraph) for paragraph in section.paragraphs]
         for table in section.tables:
-            parts.append(_escaped(table.caption))
+            parts += [_escaped(text) for text in (table.caption, table.how) if text]
             parts += [_pipe_table(part) for part in _by_group(table)]
             parts += [_escaped(line) for line in unknowns(table)]
         for head, lines in markdown_examples(section):
@@ -105,6 +104,7 @@ def sections_html(
     *,
     here: Here | None = None,
     file_of: Mapping[str, str] | None = None,
+    matrix_page: str | None = None,
 ) -> str:
     """
     Sections of any page, each with its figures, as one HTML page that loads nothing.
@@ -114,6 +114,7 @@ def sections_html(
         shown: Its sections.
         here: Place in a site; None: the page stands alone.
         file_of: Summary id -> the page that holds it; the others are not linked to.
+        matrix_page: The page that numbers lead to, as `longform.report.links` says; None: that of the site, if any.
     """
     return rendered(
         "report.html.j2",
@@ -128,6 +129,7 @@ def sections_html(
         sides=SIDES,
         evidence_line=evidence_line,
         unknown=UNKNOWN,
+        matrix_page=matrix_page,
         place_of=partial(_place_of, file_of or {}),
     )
 
@@ -185,9 +187,19 @@ def _template_text(name: str) -> str:
 
 
 def unknowns(table: Table) -> list[str]:
-    """One line a reason: how many cells of the table are unknown, and why."""
-    reasons = Counter(cell.reason for row in table.rows for cell in row if cell.text is None)
-    return [f"{UNKNOWN} ({times} {'cell' if times == 1 else 'cells'}): {reason}" for reason, times in reasons.items()]
+    """One line, if any cell is unknown: which columns have such cells, how many, and why."""
+    found: dict[tuple[str, str], int] = {}
+    for row in table.rows:
+        for column, cell in zip(table.columns, row, strict=True):
+            if cell.text is None:
+                key = (str(cell.reason), column.group or column.name)
+                found[key] = found.get(key, 0) + 1
+    told = []
+    for reason in dict.fromkeys(reason for reason, _ in found):
+        own = {name: times for (why, name), times in found.items() if why == reason}
+        cells = [f"{name}: {UNKNOWN} in {times} {'cell' if times == 1 else 'cells'}" for name, times in own.items()]
+        told.append(f"{', '.join(cells)} ({reason})")
+    return [f"{'; '.join(told)}."] if told else []
 
 
 def heads(table: Table) -> list[tuple[str, int]]:
@@ -215,12 +227,12 @@ def _by_group(table: Table) -> list[Table]:
         alone = {"", group} if group == groups[0] else {group}
         places = [place for place, column in enumerate(table.columns) if place < begin or column.group in alone]
         columns = [_with_group(table.columns[place]) for place in places]
-        parts.append(Table(table.caption, columns, [[row[place] for place in places] for row in table.rows]))
+        parts.append(table._replace(columns=columns, rows=[[row[place] for place in places] for row in table.rows]))
     return parts
 
 
 def _with_group(column: Column) -> Column:
-    return column._replace(name=f"{column.group}: {column.name}") if column.group else column
+    return column._replace(name=column.whole_name)
 
 
 def _pipe_table(table: Table) -> str:

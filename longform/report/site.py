@@ -19,7 +19,7 @@ from longform.report.figures import figures
 from longform.report.measures import all_heads
 from longform.report.page import INDEX, Here, PageLink, check, rendered, sections_html
 from longform.report.parts import Section
-from longform.report.sections import cards_once, shown_sections
+from longform.report.sections import sections
 from longform.results.drilldown import PackedPage
 from longform.results.results import Results
 
@@ -121,10 +121,10 @@ def site_of(results: Results, *, beside: Sequence[PageLink] = ()) -> Site:
         LongformError: `results` lack a title, or say something that cannot be reported.
     """
     check(results)
-    left = {section.anchor: section for section in shown_sections(results)}
+    left = {section.anchor: section for section in sections(results)}
     tables = [(group.link, [left.pop(anchor) for anchor in group.anchors if anchor in left]) for group in GROUPS]
     tables.append((OTHERS.link, list(left.values())))
-    filled = [(link, cards_once(results, sections)) for link, sections in tables if sections]
+    filled = [(link, own) for link, own in tables if own]
     first = PageLink(INDEX, "Overview", "What was run, and what came out.")
     return Site(results["title"], [first, *(link for link, _ in filled), *beside], filled)
 
@@ -141,8 +141,8 @@ def site_pages(
         summaries: The pages of summaries.
         file_of: Summary id -> the page that holds it, of those that `linked` names.
     """
-    for link, sections in site.tables:
-        shown = [(section, figures(section.anchor, results)) for section in sections]
+    for link, own in site.tables:
+        shown = [(section, figures(section.anchor, results)) for section in own]
         yield link.file, sections_html(site.title, shown, here=site.here(link.file), file_of=file_of)
     yield (
         INDEX,

@@ -37,6 +37,7 @@ class JudgeRow(TypedDict):
     judge: str
     scale: str | None  # null: it has one scale alone
     card: str | None  # its line; null: it has none
+    card_brief: NotRequired[str | None]  # the same in a few words; null or missing: not known
     card_reason: str | None  # why it has none, if that needs a reason
     in_sample: NotRequired[str | None]
 
@@ -57,6 +58,7 @@ class Results(TypedDict, total=False):
     pooled_datasets: list[str]  # taken as one in all tables and figures; absent: each stands apart
     aggregate: Aggregate  # of `cells`
     benchmark: dict[str, JsonValue]
+    haystack_topics: dict[str, str | None]  # haystack id -> topic; null: not stated
     clusters: Sequence[ClustersRow] | ClustersRow
     several_models: list[ModelsRow]
     order_independent: list[IndependentRow]

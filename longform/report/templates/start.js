@@ -1,6 +1,9 @@
 // A page starts here, once all that its scripts define is known.
 
-document.querySelectorAll("table").forEach(makeSortable);
+for (const table of document.querySelectorAll("figure.table table")) {
+  makeSortable(table);
+  makeTools(table);
+}
 const hint = document.querySelector(".hint");
 if (hint !== null) hint.hidden = false;
 const drilldownData = document.getElementById("drilldown-data");

@@ -100,9 +100,14 @@ def test_judge_without_a_card_still_names_its_scale(page):
 
 
 def test_example_marks_each_document_against_those_that_state_the_insight(page):
-    assert chips(EXAMPLE, "before") == [("right", "✓ 2 right"), ("wrong", "✗ 7 wrong"), ("missing", "○ 5 missing")]
-    assert chips(EXAMPLE, "after") == [("right", "✓ 2 right"), ("right", "✓ 5 right")]
-    assert page.count('<li class="missing">○ 5 missing</li>') == 3
+    missing = "○ 1 document not cited that states it: 5"
+    assert chips(EXAMPLE, "before") == [
+        ("right", "✓ 1 right citation: 2"),
+        ("wrong", "✗ 1 wrong citation: 7"),
+        ("missing", missing),
+    ]
+    assert chips(EXAMPLE, "after") == [("right", "✓ 2 right citations: 2, 5")]
+    assert page.count(f'<li class="missing">{missing}</li>') == 2
     assert "better: citation score 25 to 100" in page
     assert "8 better, 1 worse, 0 unchanged" in page
     assert "Of 9 bullets" in page
@@ -111,7 +116,7 @@ def test_example_marks_each_document_against_those_that_state_the_insight(page):
 def test_example_quotes_the_found_document_or_says_why_not(page):
     assert page.count("<blockquote>In May fares fell.") == 1
     assert page.count("No document supports this bullet") == 1
-    assert "Document 5 (right) supports it best: In May fares fell." in markdown(RESULTS)
+    assert "Document 5 (states the insight) supports it best: In May fares fell." in markdown(RESULTS)
 
 
 def test_texts_of_examples_never_become_elements(page):
