@@ -41,7 +41,7 @@ UNKNOWN = "–"
 
 _REQUIRED = ("title", "aggregate")
 
-_SCRIPTS = ("element.js", "tables.js", "summaries.js", "start.js")
+_SCRIPTS = ("element.js", "tables.js", "summaries.js", "comparisons.js", "start.js")
 _STYLES = ("report.css",)
 """Files that each page holds, in this order."""
 
