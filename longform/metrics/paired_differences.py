@@ -84,7 +84,7 @@ def paired_differences(first: Array, second: Array, *, seed: int, alpha: float =
         seed: Of the drawn sign changes.
         alpha: The level of the test that intervals agree with.
     """
-    family = tested(first, second, seed=seed, alpha=alpha)
+    family = family_tests(first, second, seed=seed, alpha=alpha)
     return [family.difference(pair) for pair in range(len(family.value))]
 
 
@@ -121,7 +121,7 @@ class FamilyTests(NamedTuple):
         return Difference(value, low, high, float(self.p[pair]), int(self.n[pair]), float(self.p_alone[pair]), known)
 
 
-def tested(first: Array, second: Array, *, seed: int, alpha: float = ALPHA) -> FamilyTests:
+def family_tests(first: Array, second: Array, *, seed: int, alpha: float = ALPHA) -> FamilyTests:
     """
     Test the pairs of a family; see `paired_differences`.
 

@@ -3,8 +3,8 @@ Plan a comparison: the differences that some clusters can show, and the clusters
 
 A difference over n clusters is tested by its size over its standard error, which follows Student's distribution of
 n - 1 degrees of freedom, in its noncentral form if the systems differ (Cohen, Statistical Power Analysis for the
-Behavioral Sciences, 1988, chapter 2). The critical value of a family of tests stands for a level of one test, at which a larger
-sample is tested, too. All spreads are standard deviations of one cluster's difference, in the unit of the difference.
+Behavioral Sciences, 1988, chapter 2). The critical value of a family of tests stands for a level of one test, at which
+a larger sample is tested, too. All spreads are standard deviations of one cluster's difference, in its unit.
 """
 
 from __future__ import annotations

@@ -10,8 +10,9 @@ from longform.results.results import Results
 
 BY_CHANCE = (
     "By chance: the mean sensitivity when orders are exchanged at random within each query, or haystack where these "
-    "are taken as independent, which is never 0, and beside it the point that 95 of 100 exchanges do not exceed; p: the share of such exchanges with at least the sensitivity found, "
-    "adjusted for the rows (Holm). Independent: queries or haystacks with a score in every order, on which both rest."
+    "are taken as independent, which is never 0, and beside it the point that 95 of 100 exchanges do not exceed; p: "
+    "the share of such exchanges with at least the sensitivity found, adjusted for the rows (Holm). Independent: "
+    "queries or haystacks with a score in every order, on which both rest."
 )
 _NOT_IN_ALL = "no query has a score in every order"
 

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypedDict
 import numpy as np
 
 from longform.keys import stable_seed
-from longform.metrics.paired_differences import ALPHA, ENUMERATED, Difference, FamilyTests, tested
+from longform.metrics.paired_differences import ALPHA, ENUMERATED, Difference, FamilyTests, family_tests
 from longform.metrics.power import (
     POWER,
     clusters_for_difference,
@@ -144,7 +144,7 @@ def all_pairs(sums: Sequence[Array], *, seed: int, reference: int | None = None)
     places = list(combinations(range(n), 2)) if every else [(i, reference) for i in range(n) if i != reference]
     stacked = np.stack(sums, axis=1)  # (clusters, systems, 2)
     first, second = (stacked[:, [pair[side] for pair in places]] for side in (0, 1))
-    return Pairs(n, None if every else reference, tested(first, second, seed=seed))
+    return Pairs(n, None if every else reference, family_tests(first, second, seed=seed))
 
 
 def is_exact(n_clusters: int) -> bool:
