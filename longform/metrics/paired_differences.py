@@ -132,7 +132,8 @@ def family_tests(first: Array, second: Array, *, seed: int, alpha: float = ALPHA
     first, second, shared = first[used], second[used], shared[used]
     if not len(shared):
         nothing = np.full(shared.shape[1], np.nan)
-        return FamilyTests(*[nothing] * 5, np.zeros(shared.shape[1], np.int64), np.inf)
+        none = np.zeros(shared.shape[1], np.int64)
+        return FamilyTests(nothing, nothing, nothing, nothing, nothing, none, np.inf)
     found = _Contributions.of(first, second, shared)
     same = np.ones((1, len(shared)))
     (value,), (left,) = found.moments(same)

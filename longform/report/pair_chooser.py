@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 
 from longform.report.parts import NO_DATASET, Judged, by_judge, has_datasets, judge_line
 from longform.report.tables import Cell, Column, Table, count, number
-from longform.results.drilldown import script_json
 from longform.results.pairwise import PairwiseFamily
 from longform.results.results import Results
 
@@ -25,7 +25,8 @@ def chooser_json(results: Results) -> str | None:
         if one.get("reference")
     }
     shown = sorted(families, key=lambda one: one["measure"] != "joint")
-    return script_json([_packed(one, several, reference.get((one["judge"], one["dataset"]))) for one in shown])
+    packed = [_packed(one, several, reference.get((one["judge"], one["dataset"]))) for one in shown]
+    return json.dumps(packed, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
 
 
 def _packed(one: PairwiseFamily, several: bool, reference: str | None) -> dict[str, object]:

@@ -141,7 +141,9 @@ def all_pairs(sums: Sequence[Array], *, seed: int, reference: int | None = None)
     if n < 2 or (n > MOST_SYSTEMS and reference is None):
         return None
     every = n <= MOST_SYSTEMS
-    places = list(combinations(range(n), 2)) if every else [(i, reference) for i in range(n) if i != reference]
+    places = list(combinations(range(n), 2))
+    if not every and reference is not None:
+        places = [(place, reference) for place in range(n) if place != reference]
     stacked = np.stack(sums, axis=1)  # (clusters, systems, 2)
     first, second = (stacked[:, [pair[side] for pair in places]] for side in (0, 1))
     return Pairs(n, None if every else reference, family_tests(first, second, seed=seed))
