@@ -49,3 +49,19 @@ def test_of_very_many_systems_only_pairs_with_the_reference_are_tested() -> None
     assert pairs.difference(1, 3).value == pytest.approx((values[:, 1] - values[:, 3]).mean())
     with pytest.raises(KeyError):
         pairs.difference(1, 2)
+
+
+def simulated(rng, lead: float):
+    """40 systems on 26 queries that are hard or easy for all; the first leads by *lead*."""
+    values = 0.5 + 0.15 * rng.normal(size=(26, 1)) + 0.06 * rng.normal(size=(26, 40))
+    values[:, 0] += lead
+    return all_pairs([np.column_stack([values[:, k], np.ones(26)]) for k in range(40)], seed=int(rng.integers(1e9)))
+
+
+@pytest.mark.slow
+def test_of_40_systems_one_of_ten_points_more_is_named_and_of_equal_ones_none() -> None:
+    rng = np.random.default_rng(11)
+    named = [simulated(rng, 0.1).apart() >= {(0, other) for other in range(1, 40)} for _ in range(20)]
+    false_alarms = [bool(simulated(rng, 0.0).apart()) for _ in range(100)]
+    assert sum(named) >= 18
+    assert sum(false_alarms) <= 5 + 4  # two standard errors of the level
