@@ -59,9 +59,9 @@ def simulated(rng, lead: float):
 
 
 @pytest.mark.slow
-def test_of_40_systems_one_of_ten_points_more_is_named_and_of_equal_ones_none() -> None:
+def test_one_of_40_systems_that_leads_by_ten_points_is_told_from_most_and_equal_ones_from_none() -> None:
     rng = np.random.default_rng(11)
-    named = [simulated(rng, 0.1).apart() >= {(0, other) for other in range(1, 40)} for _ in range(20)]
+    led = [len([pair for pair in simulated(rng, 0.1).apart() if pair[0] == 0]) / 39 for _ in range(20)]
     false_alarms = [bool(simulated(rng, 0.0).apart()) for _ in range(100)]
-    assert sum(named) >= 18
+    assert np.mean(led) >= 0.85
     assert sum(false_alarms) <= 5 + 4  # two standard errors of the level
