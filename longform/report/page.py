@@ -33,7 +33,7 @@ INDEX = "index.html"
 
 _REQUIRED = ("title", "aggregate")
 
-_SCRIPTS = ("element.js", "tables.js", "copies.js", "summaries.js", "start.js")
+_SCRIPTS = ("element.js", "tables.js", "copies.js", "summaries.js", "comparisons.js", "start.js")
 _STYLES = ("report.css", "tables.css")
 """Files that each page holds, in this order."""
 

@@ -84,6 +84,7 @@ class Section(NamedTuple):
     tables: list[Table]
     listing: str | None = None  # shown as it is, in a fixed-width face
     examples: Sequence[Example] = ()  # bullets before and after repair
+    chooser: str | None = None  # data of the chooser of pairs, safe within a script; None: there is none
 
 
 def main_cells(results: Results) -> list[CellRow]:

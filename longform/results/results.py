@@ -23,6 +23,7 @@ from longform.results.key_points import KeyPoints
 from longform.results.minutes import MinutesRow
 from longform.results.order_dependence import IndependentRow
 from longform.results.own_study import OwnStudy
+from longform.results.pairwise import PairwiseFamily
 from longform.results.position import PositionRow
 from longform.results.repair import Repair
 from longform.results.retest import RetestRow
@@ -67,6 +68,7 @@ class Results(TypedDict, total=False):
     cells: list[CellRow]
     per_summary_cells: list[CellRow]
     comparisons: list[ComparedFamily]
+    pairwise: list[PairwiseFamily]
     position: list[PositionRow]
     retrieval: list[RetrievalRow]
     retrieval_against_generation: RetrievalAgainstGeneration

@@ -19,7 +19,7 @@ needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="needs `chromium` on
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[object]:
     """Yield a browser that a session of tests shares; a test opens pages of its own in it."""
-    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - slow to import, and of the slow tests alone
+    from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
@@ -59,7 +59,7 @@ def scrolls_sideways(page) -> bool:
 
 def axe_findings(page) -> list[str]:
     """Return what axe finds in a page: the rule, and the first element."""
-    from axe_playwright_python.sync_playwright import Axe  # noqa: PLC0415 - as above
+    from axe_playwright_python.sync_playwright import Axe
 
     found = Axe().run(page).response["violations"]
     return [f"{one['id']}: {one['nodes'][0]['html'][:200]} ({len(one['nodes'])})" for one in found]
