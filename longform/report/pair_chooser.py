@@ -77,10 +77,11 @@ def _plan_table(results: Results, judged: Judged, families: Sequence[PairwiseFam
         Column("measure", numeric=False),
         Column(plural),
         Column("spread"),
-        Column("one test"),
-        Column("this page"),
+        Column("one test", group="smallest difference shown"),
+        Column("all pairs", group="smallest difference shown"),
     ]
-    columns += [Column(f"for ±{size:g}") for size in (2, 5)] + [Column(f"for a lead of {size:g}") for size in (2, 5)]
+    columns += [Column(f"±{size:g}", group=f"{plural} for an interval of") for size in (2, 5)]
+    columns += [Column(f"{size:g}", group=f"{plural} to show a lead of") for size in (2, 5)]
     body = []
     for one in families:
         plan = one["plan"]
@@ -93,9 +94,9 @@ def _plan_table(results: Results, judged: Judged, families: Sequence[PairwiseFam
         body.append(row)
     caption = (
         f"What this run can show. {judge_line(results, judged)}. Spread: standard deviation of the difference of two "
-        f"systems between {plural}, the median of all pairs, in points. One test, this page: true differences below it "
-        f"are not detected with 80 % power at 5 %, by a single test chosen beforehand and among the "
-        f"{families[0]['n_tests']:,} of this page. For ±2, ±5: {plural} for an interval of that half width. For a lead "
-        f"of 2, 5: {plural} that detect it by a single test."
+        f"systems between {plural}, the median of all pairs, in points. Smallest difference shown: a smaller true "
+        f"difference is not detected with 80 % power at 5 %, by a single test chosen beforehand and among all "
+        f"{families[0]['n_tests']:,} pairs. An interval of ±2 points has that half width. A lead is shown by a single "
+        f"test."
     )
     return Table(caption, columns, body)
