@@ -1,0 +1,111 @@
+"""
+A folder of one's own files, and the questions to them: .txt, .md, .html, .pdf and .docx, in folders or not.
+
+A document's id is its path below the folder, such as `minutes/march.md`, and documents stand in the order of their ids.
+Hidden files are passed over.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+
+from longform.errors import UsageError
+from longform.formats.asked import questions, wanted_of
+from longform.formats.files import Found, Named, SourceFile, only_folder
+from longform.formats.jsonl import DEFAULT_HAYSTACK
+from longform.formats.rows import HaystackRows
+from longform.formats.texts import FileText, NoTextError, text_of
+from longform.records import Document, Query
+
+_LOG = logging.getLogger(__name__)
+_NAMED = 20
+
+
+def folder_files(
+    named: Named,
+    *,
+    queries: Sequence[SourceFile] = (),
+    insights: Sequence[SourceFile] = (),
+    skip_unreadable: bool = False,
+) -> Found:
+    """
+    Return the haystack of the one folder that is named.
+
+    Args:
+        named: The folder.
+        queries: Files of questions (`longform.formats.asked`); needed.
+        insights: Files of what answers ought to say.
+        skip_unreadable: Leave files without text out, and say so.
+
+    Raises:
+        UsageError: There are no documents or questions, or files give no text: all of them are named.
+        InputError: A file of questions or insights is not as its ending says.
+    """
+    url, files = only_folder(named, "folder")
+    if not queries:
+        raise UsageError("ingest folder: expected --queries FILE, such as a text file with a question a line")
+    shown = {path: file for path, file in files.items() if not any(part.startswith(".") for part in path.split("/"))}
+    texts, problems = _texts(shown)
+    _tell(url, problems, len(texts), skip=skip_unreadable)
+    _tell_twice(texts)
+    used = [shown[path] for path in texts]
+    return Found([*used, *queries, *insights], [own_haystack(texts, queries, insights)])
+
+
+def own_haystack(
+    texts: Mapping[str, FileText], queries: Sequence[SourceFile], wanted: Sequence[SourceFile]
+) -> HaystackRows:
+    """Return documents by their ids, and the questions to them, as one haystack."""
+    documents = [
+        Document(doc_id, DEFAULT_HAYSTACK, index, found.title, found.text)
+        for index, (doc_id, found) in enumerate(texts.items())
+    ]
+    asked = {one.query_id: Query(one.query_id, DEFAULT_HAYSTACK, one.text) for one in questions(queries)}
+    targets, qrels = wanted_of(wanted, asked, texts)
+    return HaystackRows(DEFAULT_HAYSTACK, documents, [*asked.values()], targets, qrels)
+
+
+def _texts(files: Mapping[str, SourceFile]) -> tuple[dict[str, FileText], dict[str, str]]:
+    """Return the text of each file that has one, and of each other the reason."""
+    texts: dict[str, FileText] = {}
+    problems: dict[str, str] = {}
+    for path in sorted(files):
+        try:
+            texts[path.removesuffix(".gz")] = text_of(path, files[path].read())
+        except NoTextError as error:
+            problems[path] = str(error)
+        except OSError as error:
+            problems[path] = f"it cannot be read ({error.strerror or error}); give yourself the right to read it"
+    return texts, problems
+
+
+def _tell(url: str, problems: Mapping[str, str], n_texts: int, *, skip: bool) -> None:
+    lines = "\n".join(_listed(problems))
+    if problems and not skip:
+        raise UsageError(
+            f"{url}: {len(problems)} of {len(problems) + n_texts} files give no text; nothing was written. Mend them, "
+            f"or leave them out by --skip-unreadable\n{lines}"
+        )
+    if not n_texts:
+        raise UsageError(
+            f"{url}: expected documents (.txt, .md, .html, .pdf, .docx), found none{lines and chr(10)}{lines}"
+        )
+    if problems:
+        _LOG.warning("%s: %d files give no text and are left out\n%s", url, len(problems), lines)
+
+
+def _listed(problems: Mapping[str, str]) -> Iterator[str]:
+    for path, why in [*problems.items()][:_NAMED]:
+        yield f"  {path}: {why}"
+    if len(problems) > _NAMED:
+        yield f"  and {len(problems) - _NAMED} more"
+
+
+def _tell_twice(texts: Mapping[str, FileText]) -> None:
+    by_text: dict[str, list[str]] = {}
+    for doc_id, found in texts.items():
+        by_text.setdefault(found.text, []).append(doc_id)
+    for same in by_text.values():
+        if len(same) > 1:
+            _LOG.warning("%s have the same text; each counts as a document of its own", ", ".join(same))
