@@ -11,17 +11,18 @@ from typing import Any, NamedTuple
 
 from actors.storage.benchmark import MANIFEST, Benchmark
 from actors.storage.folder import Folder
+from jobs.answer_paths import output_files
 from jobs.calling import Calling, ledger_beside
 from jobs.cluster import cluster_of
 from jobs.commands import Outcome, run_verb
 from jobs.evaluate import evaluate, worst_unjudged_share
 from jobs.exit_codes import DONE, FAILURES_ABOVE_THRESHOLD
-from jobs.ingest import output_files
 from jobs.outputs import BARE, OUTPUTS, Added, add_outputs
 from jobs.parsers.judge import parser
 from jobs.runs.heartbeat import Heartbeat
 from jobs.stages.released import Released, shipped_summaries
 from longform.errors import UsageError
+from longform.formats.answer_files import ENDINGS
 from longform.formats.files import SourceFile, last_part
 from longform.formats.outputs import told_in_words
 from longform.measures import default_names
@@ -156,7 +157,8 @@ def _work(arguments: argparse.Namespace) -> Outcome:
 
 def default_out(outputs: str) -> str:
     """Return the run of a file of answers, beside it."""
-    plain = outputs.rstrip("/").removesuffix(".gz").removesuffix(".jsonl")
+    plain = outputs.rstrip("/").removesuffix(".gz")
+    plain = next((plain.removesuffix(ending) for ending in ENDINGS if plain.endswith(ending)), plain)
     return f"{plain}-judged"
 
 

@@ -17,8 +17,9 @@ Read published or own files into a benchmark folder.
 
 Reads   SummHay's files (plain or gzipped, or a folder of topic_*.json), longformfact's (labels or inputs), a folder of
         MSRS, of BEIR or of plain JSON Lines, a folder of texts, HTML, PDF and Word files with questions, tables, a
-        saved data set, a TREC collection (docs/own-files.md), or what a class of your own reads (docs/extending.md); outputs: answers
-        that any system wrote to the queries of BENCH, put beside it, or beside its copy BENCH2 (docs/outputs.md)
+        saved data set, a TREC collection (docs/own-files.md), or what a class of your own reads (docs/extending.md);
+        outputs: answers that any system wrote to the queries of BENCH, put beside it, or beside its copy BENCH2
+        (docs/outputs.md)
 Writes  documents, queries, targets, qrels, rankings, summaries, labels; benchmark.json last. Malformed input: nothing
 """
 

@@ -14,7 +14,7 @@ from longform.judges.kinds import KINDS
 from longform.metrics.measure import Measure
 from longform.records import Target
 from longform.settings.experiment import Experiment
-from longform.summaries.requested import USUAL_BULLETS
+from longform.summaries.requested import OWN_BULLETS
 
 
 def unscored(experiment: Experiment, benchmark: Benchmark, query_ids: Collection[str]) -> list[str]:
@@ -42,7 +42,7 @@ def unscored(experiment: Experiment, benchmark: Benchmark, query_ids: Collection
     if experiment.bullets == "targets" and uncounted and experiment.all_systems():
         found.append(
             f"Summaries have as many bullets as their query has targets, and {_share(uncounted, query_ids)} targets: "
-            f"{USUAL_BULLETS} bullets are asked for there; set bullets to another number."
+            f"{OWN_BULLETS} bullets are asked for there; set bullets to another number."
         )
     return found
 

@@ -62,7 +62,7 @@ def _read(file: SourceFile, before: int) -> Iterator[tuple[str, str, str]]:
         columns = Columns({}, {"query": QUERY_NAMES, "id": QUERY_ID_NAMES})
         for number, record in enumerate(records(file), before + 1):
             yield columns.known(record, "id") or f"q{number}", columns.text(record, "query"), record.label
-    elif ending == ".txt" or ending == ".tsv":
+    elif ending in {".txt", ".tsv"}:
         lines = [(number, line) for number, line in enumerate(_text(file).split("\n"), 1) if line.strip()]
         for place, (number, line) in enumerate(lines, before + 1):
             query_id, _, text = line.rpartition("\t") if ending == ".tsv" else ("", "", line)

@@ -106,6 +106,8 @@ def _tell_twice(texts: Mapping[str, FileText]) -> None:
     by_text: dict[str, list[str]] = {}
     for doc_id, found in texts.items():
         by_text.setdefault(found.text, []).append(doc_id)
-    for same in by_text.values():
-        if len(same) > 1:
-            _LOG.warning("%s have the same text; each counts as a document of its own", ", ".join(same))
+    twice = [", ".join(same[:3]) + (", ..." if len(same) > 3 else "") for same in by_text.values() if len(same) > 1]
+    if twice:
+        more = f"\n  and {len(twice) - _NAMED} more" if len(twice) > _NAMED else ""
+        lines = "".join(f"\n  {same}" for same in twice[:_NAMED])
+        _LOG.warning("files have the same text; each counts as a document of its own%s%s", lines, more)

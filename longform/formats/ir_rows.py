@@ -61,13 +61,12 @@ def _text(item: Any) -> str:
 
 
 def _documents(dataset: IrDataset, named: set[str]) -> Iterator[Document]:
-    index, missing = 0, set(named)
-    for one in dataset.docs_iter():
+    missing = set(named)
+    for index, one in enumerate(dataset.docs_iter()):
         missing.discard(str(one.doc_id))
         title = getattr(one, "title", None) or None
         text = str(getattr(one, "text", "") or "") if title else _text(one)
         yield Document(str(one.doc_id), DEFAULT_HAYSTACK, index, title, text or _text(one))
-        index += 1
     if missing:
         raise InputError(
             file="ir_datasets", record="qrels and scoreddocs", field="doc_id", expected="documents of the data set",

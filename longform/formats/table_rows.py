@@ -1,4 +1,4 @@
-"""Tables that people keep: CSV of any delimiter, and JSON Lines, as records with their places and columns by many names."""
+"""Tables that people keep, CSV of any delimiter and JSON Lines, as records with their places."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def decoded(content: bytes) -> str:
         return content.decode(_MARKS.get(mark, "utf-8"))
     except UnicodeDecodeError as error:
         raise NoTextError(
-            f"no UTF-8 (byte 0x{content[error.start]:02x} at {error.start}), perhaps Windows' cp1252; save it as UTF-8, "
+            f"no UTF-8 (byte 0x{content[error.start]:02x} at {error.start}), maybe Windows' cp1252; save it as UTF-8, "
             "as by: iconv -f cp1252 -t utf-8 OLD > NEW"
         ) from error
 
@@ -134,14 +134,13 @@ def _pdf(content: bytes) -> FileText:
         raise NoTextError("no PDF, whatever its ending says; give it its own ending or move it away")
     try:
         reader = pypdf.PdfReader(io.BytesIO(content))
-        if reader.is_encrypted and not reader.decrypt(""):
-            raise NoTextError("the PDF is encrypted; save it without a password")
-        pages = [page.extract_text() for page in reader.pages]
-        title = reader.metadata.title if reader.metadata else None
-    except NoTextError:
-        raise
+        is_locked = reader.is_encrypted and not reader.decrypt("")
+        pages = [] if is_locked else [page.extract_text() for page in reader.pages]
+        title = None if is_locked or not reader.metadata else reader.metadata.title
     except Exception as error:  # pypdf raises errors of many kinds at damaged files
         raise NoTextError(f"the PDF cannot be read ({error}); save it anew, as by printing it to PDF") from error
+    if is_locked:
+        raise NoTextError("the PDF is encrypted; save it without a password")
     text = "\n\n".join(page.strip() for page in pages if page.strip())
     if not text:
         raise NoTextError(f"a PDF of {len(pages)} pages without text, likely scanned; run OCR on it, as by: ocrmypdf")
