@@ -17,6 +17,11 @@ from longform.settings.experiment import Experiment
 from longform.summaries.requested import OWN_BULLETS
 
 
+NOBODY = "No query that is answered has"
+NO_INSIGHTS = "insights: coverage, citations and their joint score cannot be told"
+"""The end of a sentence on a corpus without insights."""
+
+
 def unscored(experiment: Experiment, benchmark: Benchmark, query_ids: Collection[str]) -> list[str]:
     """
     Return a sentence for each thing that a run on these queries cannot score or had to assume.
@@ -33,6 +38,8 @@ def unscored(experiment: Experiment, benchmark: Benchmark, query_ids: Collection
             f"Coverage, citation and joint scores need insights, and {_share(without, query_ids)} insights: "
             "the summaries of such queries are written and not scored."
         )
+    if experiment.judges_of("support") and not experiment.judges_of("coverage") and len(uncounted) == len(query_ids):
+        found.append(f"{NOBODY} {NO_INSIGHTS}.")
     for task in dict.fromkeys(judge.task for judge in experiment.judges.values()):
         kind, words = _targets_of(task)
         lacking = [query_id for query_id in query_ids if words and not _of_kind(benchmark, query_id, kind)]

@@ -7,12 +7,13 @@ Hidden files are passed over.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 
 from longform.errors import UsageError
 from longform.formats.asked import questions, wanted_of
-from longform.formats.files import Found, Named, SourceFile, only_folder
+from longform.formats.files import Found, Named, SourceFile, last_part, only_folder
 from longform.formats.jsonl import DEFAULT_HAYSTACK
 from longform.formats.rows import HaystackRows
 from longform.formats.texts import FileText, NoTextError, text_of
@@ -49,8 +50,30 @@ def folder_files(
     texts, problems = _texts(shown)
     _tell(url, problems, len(texts), skip=skip_unreadable)
     _tell_twice(texts)
-    used = [shown[path] for path in texts]
-    return Found([*used, *queries, *insights], [own_haystack(texts, queries, insights)])
+    used = {path: file for path, file in shown.items() if path.removesuffix(".gz") in texts}
+    return Found([_Together(url, used), *queries, *insights], [own_haystack(texts, queries, insights)])
+
+
+class _Together:
+    """All files of a folder as one source: a manifest of 10,000 names would be read by nobody."""
+
+    def __init__(self, url: str, files: Mapping[str, SourceFile]) -> None:
+        self.name = self.path = last_part(url)
+        self._files = files
+
+    def lines(self) -> Iterator[bytes]:
+        for file in self._files.values():
+            yield from file.lines()
+
+    def read(self) -> bytes:
+        return b"".join(self.lines())
+
+    def identity(self) -> dict[str, str]:
+        """Return the folder's name, and the hash of the paths and contents of its files."""
+        found = hashlib.sha256()
+        for path in sorted(self._files):
+            found.update(f"{path}\0{self._files[path].identity()['sha256']}\n".encode())
+        return {"name": self.name, "files": str(len(self._files)), "sha256": found.hexdigest()}
 
 
 def own_haystack(

@@ -33,7 +33,9 @@ class FormatOption(NamedTuple):
         return self.format.split(", ")
 
     def note(self, value: str | bool) -> tuple[str, str] | None:
-        """Return what the manifest notes of a value that is not the default."""
+        """Return what the manifest notes of a value that is not the default; files stand there themselves."""
+        if self.files:
+            return None
         return self.told[value] if self.key is None else (self.key, str(value))
 
     @property
