@@ -19,7 +19,7 @@ from longform.settings.experiment import Experiment
 from tests.longform.report.pages import html
 
 NOT_SCORED = "Coverage, citation and joint scores need insights, and no query has insights"
-BULLETS = "7 bullets are asked for there; set bullets to another number"
+BULLETS = "8 bullets are asked for there; set bullets to another number"
 NO_JUDGE = "No summary is scored: the configuration names no judge"
 
 
