@@ -123,7 +123,7 @@ class Member(NamedTuple):
 
     @property
     def mean(self) -> float | None:
-        """As the measure's totals are: a share, if it is in points."""
+        """Return the mean on the scale of the totals: a share if the measure is in points."""
         total, n = self.sums.sum(axis=0)
         return float(total / n) if n else None
 
