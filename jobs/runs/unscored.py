@@ -16,7 +16,6 @@ from longform.records import Target
 from longform.settings.experiment import Experiment
 from longform.summaries.requested import OWN_BULLETS
 
-
 NOBODY = "No query that is answered has"
 NO_INSIGHTS = "insights: coverage, citations and their joint score cannot be told"
 """The end of a sentence on a corpus without insights."""
