@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import math
 import sys
+import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
 from actors.storage.benchmark import MANIFEST, Benchmark
@@ -20,6 +22,7 @@ from jobs.gate import NO_GATE, SUPPORT_DESCRIBED, Gate, check_known, gate_of, ga
 from jobs.ingest import output_files
 from jobs.outputs import BARE, OUTPUTS, Added, add_outputs
 from jobs.parsers.judge import parser
+from jobs.results.stored_run import read_stored
 from jobs.runs.heartbeat import Heartbeat
 from jobs.runs.record import RECORD_FILE
 from jobs.stages.released import Released, shipped_summaries
@@ -146,6 +149,8 @@ def _work(arguments: argparse.Namespace) -> Outcome:
     baseline = _baseline(gate.against, out)
     answered = _answered(arguments, arguments.outputs, out)
     _check_thresholds(gate, answered)
+    if baseline is not None and not baseline.files:
+        _check_common(baseline.run, answered)
     with cluster_of(arguments) as cluster:
         if baseline is not None and baseline.files:
             _judged(_answered(arguments, baseline.files, baseline.run), cluster)
@@ -161,6 +166,7 @@ class _Answered(NamedTuple):
     choice: Choice
     experiment: Experiment
     systems: Sequence[SystemName]
+    query_ids: AbstractSet[str]
 
 
 def _answered(arguments: argparse.Namespace, outputs: Sequence[str], out: str) -> _Answered:
@@ -175,7 +181,7 @@ def _answered(arguments: argparse.Namespace, outputs: Sequence[str], out: str) -
     choice = choose(benchmark, answers, arguments.judge)
     experiment = experiment_of(f"Answers of {', '.join(file.name for file in files)}", choice)
     systems = dict.fromkeys(SystemName(one.summarizer, one.setting) for one in answers)
-    return _Answered(out, bench, added, choice, experiment, list(systems))
+    return _Answered(out, bench, added, choice, experiment, list(systems), {one.query_id for one in answers})
 
 
 def _judged(answered: _Answered, cluster: Cluster, gate: Gate = NO_GATE, *, against: str | None = None) -> Outcome:
@@ -215,6 +221,16 @@ def _baseline(against: str | None, out: str) -> _Baseline | None:
     )
 
 
+def _check_common(url: str, answered: _Answered) -> None:
+    """Refuse a baseline that has no query in common with the answers, before these are judged."""
+    stored = read_stored(url, last_part(url), now=time.time())
+    if answered.query_ids.isdisjoint(stored.query_ids):
+        raise UsageError(
+            f"--against {url}: expected a run on queries of these answers, found none of them; it is on "
+            f"{stored.record['benchmark']['url']}"
+        )
+
+
 _ANSWERS = (".jsonl", ".jsonl.gz")
 
 
@@ -229,7 +245,7 @@ def _check_thresholds(gate: Gate, answered: _Answered) -> None:
     check_known(gate, known)
     for one in gate.thresholds:
         if one.system is not None:
-            named_system(one.system, answered.systems, asked=f"--fail-{one.direction}")
+            named_system(one.system, answered.systems, asked=f"--fail-{one.direction} {one.told}")
 
 
 def default_out(outputs: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from xml.etree import ElementTree as Xml  # noqa: S405  # it writes, and parses nothing
+from xml.etree import ElementTree as ET
 
 from longform.results.gate import Check, failed
 
@@ -82,17 +82,17 @@ def junit_xml(checks: Sequence[Check], *, run: str, unjudged: str | None) -> byt
         unjudged: A sentence, if more is unjudged than is allowed; it is a test case with an error of its own.
     """
     counts = _counts(checks, unjudged)
-    suites = Xml.Element("testsuites", {"name": _SUITE, **counts})
-    suite = Xml.SubElement(suites, "testsuite", {"name": _clean(run), **counts})
+    suites = ET.Element("testsuites", {"name": _SUITE, **counts})
+    suite = ET.SubElement(suites, "testsuite", {"name": _clean(run), **counts})
     for check in checks:
         kind = "threshold" if check["kind"] == "threshold" else "baseline"
         case = _case(suite, f"{_SUITE}.{kind}.{check['measure']}", f"{_name(check)}: {wanted(check)}")
         _add_verdict(case, check)
     if unjudged is not None:
         case = _case(suite, f"{_SUITE}.unjudged", "enough is judged")
-        Xml.SubElement(case, "error", {"message": _clean(unjudged), "type": "unjudged"}).text = _clean(unjudged)
-    Xml.indent(suites)
-    return Xml.tostring(suites, encoding="utf-8", xml_declaration=True) + b"\n"
+        ET.SubElement(case, "error", {"message": _clean(unjudged), "type": "unjudged"}).text = _clean(unjudged)
+    ET.indent(suites)
+    return ET.tostring(suites, encoding="utf-8", xml_declaration=True) + b"\n"
 
 
 def _counts(checks: Sequence[Check], unjudged: str | None) -> Mapping[str, str]:
@@ -107,21 +107,21 @@ def _counts(checks: Sequence[Check], unjudged: str | None) -> Mapping[str, str]:
     }
 
 
-def _case(suite: Xml.Element, classname: str, name: str) -> Xml.Element:
-    return Xml.SubElement(suite, "testcase", {"classname": _clean(classname), "name": _clean(name), "time": "0"})
+def _case(suite: ET.Element, classname: str, name: str) -> ET.Element:
+    return ET.SubElement(suite, "testcase", {"classname": _clean(classname), "name": _clean(name), "time": "0"})
 
 
-def _add_verdict(case: Xml.Element, check: Check) -> None:
+def _add_verdict(case: ET.Element, check: Check) -> None:
     line = _clean(_numbers(check))
     match check["verdict"]:
         case "failed":
-            Xml.SubElement(case, "failure", {"message": line, "type": check["kind"]}).text = _clean(check_line(check))
+            ET.SubElement(case, "failure", {"message": line, "type": check["kind"]}).text = _clean(check_line(check))
         case "no value":
-            Xml.SubElement(case, "error", {"message": line, "type": "no value"}).text = _clean(check_line(check))
+            ET.SubElement(case, "error", {"message": line, "type": "no value"}).text = _clean(check_line(check))
         case "too few":
-            Xml.SubElement(case, "skipped", {"message": line})
+            ET.SubElement(case, "skipped", {"message": line})
         case "passed":
-            Xml.SubElement(case, "system-out").text = line
+            ET.SubElement(case, "system-out").text = line
 
 
 def _clean(text: str) -> str:

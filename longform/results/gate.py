@@ -122,9 +122,10 @@ def check_measures(thresholds: Iterable[Threshold], known: Mapping[str, Descript
     for one in thresholds:
         if one.measure not in known:
             names = sorted(SUPPORT if name == SUPPORT_MEASURE else name for name in known)
+            found = SUPPORT if one.measure == SUPPORT_MEASURE else one.measure
             raise UsageError(
-                f"--fail-{one.direction} {one.told}: expected a measure of {where} ({', '.join(names) or 'it has none'}), "
-                f"found {SUPPORT if one.measure == SUPPORT_MEASURE else one.measure!r}{meant(one.measure, names)}"
+                f"--fail-{one.direction} {one.told}: expected a measure of {where} "
+                f"({', '.join(names) or 'it has none'}), found {found!r}{meant(found, names)}"
             )
         _check_direction(one, known[one.measure])
         told += _scale_warning(one, known[one.measure])
@@ -199,7 +200,9 @@ def threshold_checks(
         if one.system is None:
             own = [value for value in own if not value.twin]
         else:
-            system = named_system(one.system, [value.system for value in values], asked=f"--fail-{one.direction}")
+            system = named_system(
+                one.system, [value.system for value in values], asked=f"--fail-{one.direction} {one.told}"
+            )
             own = [value for value in own if value.system == system]
         if not own:
             raise UsageError(f"--fail-{one.direction} {one.told}: no system that it holds for has {one.measure}")
@@ -287,8 +290,5 @@ def cannot_tell(checks: Collection[Check]) -> list[str]:
     if not few:
         return []
     against = sum(check["kind"] == "baseline" for check in checks)
-    share = "all" if few == against else f"{few} of"
-    return [
-        f"{share} {against} comparisons with the baseline have too few queries or haystacks for any difference to be "
-        "shown: they neither passed nor failed"
-    ]
+    told = f"{'all' if few == against else f'{few} of'} {against} comparisons with the baseline have too few queries"
+    return [f"{told} or haystacks for any difference to be shown: they neither passed nor failed"]
