@@ -33,6 +33,7 @@ VERBS = {
     "export": "a run -> files that other tools load",
     "list": "what a configuration can name: kinds, judges, measures, studies, presets, formats",
     "config": "a configuration in full: every key, its default and its meaning",
+    "completion": "a script for bash, zsh or fish: verbs, options and values at the TAB",
     "ledger": "what was called and what it cost",
     "probe": "what a model accepts, found out by asking it",
     "train": "re-make the offline models that ship, and measure what they reach",
