@@ -43,6 +43,8 @@ function startMatrix(section, data) {
   }
   const plain = (values) => [...new Set(values)].map((value) => [value, value]);
   choice("Measure", measures.map((one, place) => [place, one.judge ? `${one.title}, judge ${one.judge}` : one.title]));
+  const first = [(one) => one.name === "joint", (one) => one.inPoints].map((test) => measures.findIndex(test)).find((place) => place >= 0);
+  choices.Measure.value = String(first ?? 0);
   choice("Summarizer", [[all, "All"], ...plain(systems.map((one) => one.twinOf ?? one.summarizer))]);
   choice("Haystack", [[all, "All"], ...plain(queries.map((one) => one.haystack))]);
 
