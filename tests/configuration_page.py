@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (rows of a page)
 """
 Write docs/configuration.md from the settings of the code.
 
@@ -77,7 +78,7 @@ def rows(model: type[BaseModel]) -> Iterator[str]:
             yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-def values(annotation: Any) -> str:
+def values(annotation: Any) -> str:  # noqa: C901, PLR0911 (a branch for each kind of type)
     """Return what may stand behind a key, in words."""
     origin, inside = get_origin(annotation), get_args(annotation)
     if isinstance(annotation, TypeAliasType):

@@ -1,5 +1,6 @@
 """
-Draw the figure of docs/concepts.md: one query, from insights, bullets and citations to coverage, citation and joint score.
+Draw the figure of docs/concepts.md: one query, from insights, bullets and
+citations to coverage, citation and joint score.
 
     python -m tests.worked_figure
 """
@@ -55,7 +56,8 @@ def svg() -> str:
     lines.append(text(20, 280, "Mean: coverage and joint over all insights, citation over covered ones", "h"))
     lines += [text(at, 280, f"{value:.1f}", "h") for at, value in zip((690, 780, 870), means().values(), strict=True)]
     style = (
-        "text{font:14px sans-serif;fill:#222}.h{font-weight:bold}.s{font-size:12px;fill:#555}line{stroke:#888}rect{fill:#fff}"
+        "text{font:14px sans-serif;fill:#222}.h{font-weight:bold}.s{font-size:12px;fill:#555}"
+        "line{stroke:#888}rect{fill:#fff}"
         "@media(prefers-color-scheme:dark){text{fill:#eee}.s{fill:#bbb}rect{fill:#1e2129}}"
     )
     head = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 960 300" role="img" aria-labelledby="worked">'
