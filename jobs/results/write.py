@@ -36,7 +36,7 @@ from longform.results.aggregate import Clusters, several_models
 from longform.results.cells import all_cells
 from longform.results.columns import with_columns
 from longform.results.drilldown import PackedPage, Unfolded, packed_pages
-from longform.results.results import ClustersRow, JudgeRow, Results
+from longform.results.results import ClustersRow, JudgeRow, Results, Size
 from longform.results.study import Study, study_results
 
 RESULTS = run_files.RESULTS
@@ -73,6 +73,7 @@ def write_results(
         "title": title,
         "aggregate": aggregate,
         "benchmark": _benchmark_facts(benchmark),
+        "size": _size(evidence),
         "haystack_topics": {one.haystack_id: one.topic for one in benchmark.queries.values()},
         "clusters": [_clusters_row(row) for row in evidence.clusters],
         "several_models": several_models(evidence.all_infos.values()),
@@ -170,6 +171,23 @@ def _clusters_row(clusters: Clusters) -> ClustersRow:
         "n_queries": clusters.n_queries,
         "n_haystacks": clusters.n_haystacks,
     }
+
+
+def _size(evidence: RunEvidence) -> Size:
+    benchmark = evidence.benchmark
+    haystacks = dict.fromkeys(benchmark.queries[query_id].haystack_id for query_id in evidence.query_ids)
+    return {
+        "n_queries": len(evidence.query_ids),
+        "haystacks": list(haystacks),
+        "n_documents": _n_documents(benchmark, haystacks),
+        "n_summaries": sum(info.twin_of is None for info in evidence.all_infos.values()),
+    }
+
+
+def _n_documents(benchmark: Benchmark, haystacks: Collection[str]) -> int:
+    if len(haystacks) == benchmark.manifest["n_haystacks"]:
+        return int(benchmark.manifest["rows"]["documents"])
+    return sum(benchmark.rows("documents", one, ["doc_id"]).num_rows for one in haystacks)
 
 
 def _benchmark_facts(benchmark: Benchmark) -> dict[str, JsonValue]:

@@ -16,8 +16,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from longform.report.figures import figures
+from longform.report.findings import findings
+from longform.report.forest import forest
 from longform.report.measures import all_heads
-from longform.report.page import INDEX, Here, PageLink, check, rendered, sections_html
+from longform.report.overview import facts
+from longform.report.page import INDEX, UNKNOWN, Here, PageLink, check, rendered, sections_html
 from longform.report.parts import Section
 from longform.report.sections import sections
 from longform.results.drilldown import PackedPage
@@ -150,6 +153,10 @@ def site_pages(
             "index.html.j2",
             site.title,
             site.here(INDEX),
+            findings=findings(results),
+            facts=facts(results),
+            forest=forest(results),
+            unknown=UNKNOWN,
             pages=summaries,
             n_summaries=sum(page.n_summaries for page in summaries),
         ),
