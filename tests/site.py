@@ -20,7 +20,10 @@ ROOT = Path(__file__).parents[1]
 TAKEN = {"README.md": "readme.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 """Files of the root -> their pages."""
 FOLDERS = {
-    "decisions": ("Decisions", "Choices of weight, each with its question, its reason, and the choices that were refused."),
+    "decisions": (
+        "Decisions",
+        "Choices of weight, each with its question, its reason, and the choices that were refused.",
+    ),
     "kubernetes": ("Kubernetes", "Files for KubeRay; [operations](../operations.md) says how to use them."),
     "samples": ("Samples", "Documents of a benchmark that the grammar writes ([made benchmarks](../synthesis.md))."),
 }
@@ -66,7 +69,9 @@ def _titled(found: re.Match[str]) -> str:
 
 def _index_of(folder: str) -> str:
     title, about = FOLDERS[folder]
-    names = sorted(path.name for path in (ROOT / "docs" / folder).iterdir() if path.is_file() and path.name != "index.md")
+    names = sorted(
+        path.name for path in (ROOT / "docs" / folder).iterdir() if path.is_file() and path.name != "index.md"
+    )
     lines = [f"- [{_title(ROOT / 'docs' / folder / name)}]({name})" for name in names]
     return "\n".join([f"# {title}", "", about, "", *lines, ""])
 

@@ -1,5 +1,5 @@
 """
-Draw the worked figure of docs/concepts.md: one query, three insights, a summary, and its three scores by the project's code.
+Draw the worked figure of docs/concepts.md: a query, three insights, a summary and its scores, by the project's code.
 
     python -m tests.worked_figure
 """
@@ -65,8 +65,10 @@ def figure() -> str:
     title = "A worked example: three insights, a summary of three bullets, and its scores"
     return "\n".join(
         [
-            '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 980 500" role="img" aria-labelledby="worked"'
-            ' style="background: #ffffff" font-family="sans-serif" font-size="14">',
+            (
+                '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 980 500" role="img" aria-labelledby="worked"'
+                ' style="background: #ffffff" font-family="sans-serif" font-size="14">'
+            ),
             f'<title id="worked">{title}</title>',
             *parts,
             "</svg>\n",
@@ -149,7 +151,11 @@ def _totals() -> list[str]:
     counts = {"coverage": len(rows), "citation": len(cited), "joint": len(rows)}
     y = _TOP + 3 * _STEP + 26
     lines = [
-        _text(_LEFT, y + 28 * at, f"{name.capitalize()} of the summary: ({words[name]}) / {counts[name]} = {total[name]:.0f}")
+        _text(
+            _LEFT,
+            y + 28 * at,
+            f"{name.capitalize()} of the summary: ({words[name]}) / {counts[name]} = {total[name]:.0f}",
+        )
         for at, name in enumerate(words)
     ]
     rule = f'<path d="M{_LEFT} {y - 24} H964" stroke="{_FAINT}"/>'
