@@ -1,4 +1,4 @@
-"""Sixty notes on five matters of a town, five questions and ten answers of two systems, for the quickstart."""
+"""Sixty notes on matters of a town, five questions and ten answers of two systems, as the quickstart assumes them."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import os
 from collections.abc import Iterator, Mapping, Sequence
 
 from longform.errors import UsageError
@@ -99,8 +100,13 @@ def _texts(files: Mapping[str, SourceFile]) -> tuple[dict[str, FileText], dict[s
         except NoTextError as error:
             problems[path] = str(error)
         except OSError as error:
-            problems[path] = f"it cannot be read ({error.strerror or error}); give yourself the right to read it"
+            problems[path] = f"it cannot be read ({_why(error)}); give yourself the right to read it, or delete it"
     return texts, problems
+
+
+def _why(error: OSError) -> str:
+    """Return the system's words: those of Arrow repeat the path."""
+    return os.strerror(error.errno) if error.errno else str(error)
 
 
 def _tell(url: str, problems: Mapping[str, str], n_texts: int, *, skip: bool) -> None:

@@ -1,7 +1,5 @@
 """
-Support of citations: whether the documents that a sentence cites support it, by a judge of support.
-
-No insight is needed.
+Support of citations: whether the documents that a sentence cites support it, by a judge and without insights.
 
 Liu et al., Evaluating Verifiability in Generative Search Engines (2023), section 3: citation precision is over
 citations, citation recall over sentences. Here each pair of sentence and document is judged apart, so that a sentence
