@@ -139,7 +139,7 @@ def site_pages(
         site: Of the results.
         results: What is shown.
         summaries: The pages of summaries.
-        file_of: Summary id -> the page that holds it, of those that `linked` names.
+        file_of: Summary id -> the page that holds it.
     """
     for link, own in site.tables:
         shown = [(section, figures(section.anchor, results)) for section in own]
@@ -177,13 +177,6 @@ def summaries_html(site: Site, page: PackedPage, *, number: int, before: str | N
         after=after,
         drilldown=page.data,
     )
-
-
-def linked(results: Results) -> frozenset[str]:
-    """Return the ids of the summaries that pages of tables link to."""
-    repair = results.get("repair")
-    examples = repair["examples"] if repair else []
-    return frozenset(id_ for example in examples for id_ in (example["summary_id"], example["repaired_id"]))
 
 
 def points(results: Results) -> list[str]:
