@@ -7,12 +7,17 @@ Everything here reads committed parts; it can be done again at any time from wha
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import chain, islice
+from typing import NamedTuple
 
 from pydantic import JsonValue
 
 from actors.storage import run_files
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
+from jobs.results.document_pages import write_documents
+from jobs.results.documents import NO_DOCUMENTS, KeptDocuments, keep_documents, kept_documents
 from jobs.results.drilldown import keep_unfolded, kept_unfolded
 from jobs.results.evidence import RunEvidence
 from jobs.results.in_sample import TWINS_ONLY, Fitted, mark_in_sample
@@ -20,7 +25,9 @@ from jobs.runs.record import RunRecord
 from jobs.synthesis.files import ACCOUNT, AUDIT
 from longform.errors import UsageError
 from longform.metrics.measure import described
-from longform.report import matrix_page
+from longform.report import document_pages, matrix_page
+from longform.report.document_pages import Files
+from longform.report.haystacks import haystack_name
 from longform.report.page import markdown
 from longform.report.site import (
     SUMMARIES,
@@ -31,6 +38,7 @@ from longform.report.site import (
     site_of,
     site_pages,
     summaries_html,
+    topics_of,
 )
 from longform.results.aggregate import Clusters, several_models
 from longform.results.cells import all_cells
@@ -93,11 +101,14 @@ def write_results(
         results["synthesis"] = benchmark.folder.read_json(ACCOUNT)
     run.write_json(RESULTS, results)
     keep_unfolded(run, evidence.all_unfolded())
-    write_pages(run.child(REPORT), results, kept_unfolded(run))
+    keep_documents(run, benchmark)
+    write_pages(run.child(REPORT), results, kept_unfolded(run), kept_documents(run))
     return results
 
 
-def write_pages(folder: Folder, results: Results, unfolded: Iterable[Unfolded]) -> None:
+def write_pages(
+    folder: Folder, results: Results, unfolded: Iterable[Unfolded], documents: KeptDocuments = NO_DOCUMENTS
+) -> None:
     """
     Write `report.md` and the report's site, whose first page is `index.html`; pages of a report before are removed.
 
@@ -105,16 +116,22 @@ def write_pages(folder: Folder, results: Results, unfolded: Iterable[Unfolded]) 
         folder: Where to.
         results: What the report shows.
         unfolded: The summaries of the run; one page of them is in memory at a time.
+        documents: Of the run; likewise.
     """
     folder.write_bytes(MARKDOWN, markdown(results).encode())
     matrix = None if (why := matrix_page.too_large(results)) else matrix_page.MatrixRows(results)
     pages = packed_pages(matrix.gathered(unfolded) if matrix else unfolded, points(results))
     first = next(pages, None)
     line = f"{SUMMARIES.line} {why}" if why else SUMMARIES.line
-    beside = [*([matrix_page.LINK] if matrix else []), SUMMARIES._replace(line=line)]
+    texts = list(islice(given := iter(documents.documents), 1))
+    documents_links = [document_pages.LINK] if texts else []
+    beside = [*([matrix_page.LINK] if matrix else []), SUMMARIES._replace(line=line), *documents_links]
     site = site_of(results, beside=[] if first is None else beside)
-    links, file_of = _write_summaries(folder, site, first, pages)
-    written = {link.file for link in links}
+    files: Files = {}
+    if first is not None and texts:
+        files = write_documents(folder, site, chain(texts, given), partial(haystack_name, results))
+    links, file_of = _write_summaries(folder, site, results, _Documents(files, documents.reason), first, pages)
+    written = {link.file for link in links} | {file for spans in files.values() for file, _, _ in spans}
     if matrix and links:
         folder.write_bytes(matrix_page.LINK.file, matrix_page.matrix_html(site, matrix.packed(file_of)).encode())
         written.add(matrix_page.LINK.file)
@@ -131,8 +148,18 @@ def remove_pages(folder: Folder, *, but: Collection[str]) -> None:
             folder.delete(file)
 
 
+class _Documents(NamedTuple):
+    files: Files
+    why_none: str | None
+
+
 def _write_summaries(
-    folder: Folder, site: Site, page: PackedPage | None, pages: Iterator[PackedPage]
+    folder: Folder,
+    site: Site,
+    results: Results,
+    documents: _Documents,
+    page: PackedPage | None,
+    pages: Iterator[PackedPage],
 ) -> tuple[list[SummaryPage], dict[str, str]]:
     """Write the pages of summaries; return the links to them, and the file of each summary."""
     links: list[SummaryPage] = []
@@ -140,11 +167,19 @@ def _write_summaries(
     while page is not None:
         after, number = next(pages, None), len(links) + 1
         file, before, behind = (f"summaries-{number + step:04d}.html" for step in (0, -1, 1))
+        topic = topics_of(results, page.haystacks)
         text = summaries_html(
-            site, page, number=number, before=before if links else None, after=None if after is None else behind
+            site,
+            page,
+            topic=topic,
+            number=number,
+            before=before if links else None,
+            after=None if after is None else behind,
+            document_files=document_pages.addresses(documents.files, page.haystacks),
+            no_documents=documents.why_none,
         )
         folder.write_bytes(file, text.encode())
-        links.append(SummaryPage(file, len(page.summary_ids), page.first, page.last))
+        links.append(SummaryPage(file, len(page.summary_ids), topic, page.first, page.last))
         file_of |= dict.fromkeys(page.summary_ids, file)
         page = after
     return links, file_of

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from longform.report.figures import figures
+from longform.report.haystacks import haystack_name
 from longform.report.measures import all_heads
 from longform.report.page import INDEX, Here, PageLink, check, rendered, sections_html
 from longform.report.parts import Section
@@ -79,6 +80,7 @@ class SummaryPage(NamedTuple):
 
     file: str
     n_summaries: int
+    topic: str
     first: str
     last: str
 
@@ -156,18 +158,31 @@ def site_pages(
     )
 
 
-def summaries_html(site: Site, page: PackedPage, *, number: int, before: str | None, after: str | None) -> str:
+def summaries_html(
+    site: Site,
+    page: PackedPage,
+    *,
+    topic: str,
+    number: int,
+    before: str | None,
+    after: str | None,
+    document_files: str = "{}",
+    no_documents: str | None = None,
+) -> str:
     """
     A page of summaries of its *number*, which loads nothing.
 
     Args:
         site: Whose page it is.
         page: What it unfolds.
+        topic: Of `topics_of`.
         number: Of the page, from 1.
         before: The file of the page before this one; None: it is the first.
         after: The file of the page after it; None: it is the last.
+        document_files: JSON of the pages with the documents, as `document_pages.addresses` makes it.
+        no_documents: Why there are none.
     """
-    title = f"Summaries, page {number}" if before or after else SUMMARIES.title
+    title = f"{SUMMARIES.title}: {topic}" + (f" (page {number})" if before or after else "")
     return rendered(
         "summaries.html.j2",
         site.title,
@@ -176,7 +191,16 @@ def summaries_html(site: Site, page: PackedPage, *, number: int, before: str | N
         before=before,
         after=after,
         drilldown=page.data,
+        document_files=document_files,
+        no_documents=no_documents,
     )
+
+
+def topics_of(results: Results, haystacks: Sequence[str]) -> str:
+    """Return words for the haystacks of a page."""
+    named = [haystack_name(results, haystack) for haystack in haystacks[:2]]
+    more = len(haystacks) - len(named)
+    return " and ".join(named) if not more else f"{', '.join(named)} and {more} more"
 
 
 def points(results: Results) -> list[str]:

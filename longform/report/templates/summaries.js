@@ -5,7 +5,7 @@ function unpack(data) {
   const text = (place) => (place === null ? null : data.strings[place]);
   const queries = data.queries.map(([id, haystack, topic, subtopic, words, targets]) => ({
     id, haystack, topic, subtopic, words,
-    targets: targets.map(([targetId, name, statement, gold]) => ({ id: targetId, name, statement, gold })),
+    targets: targets.map(([targetId, name, statement, gold, passages]) => ({ id: targetId, name, statement, gold, passages })),
   }));
   const summaries = data.summaries.map((row) => ({
     id: row[0], query: queries[row[1]], row,
