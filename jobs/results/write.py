@@ -6,10 +6,9 @@ Everything here reads committed parts; it can be done again at any time from wha
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import partial
 from itertools import chain, islice
-from typing import NamedTuple
 
 from pydantic import JsonValue
 
@@ -26,25 +25,22 @@ from jobs.synthesis.files import ACCOUNT, AUDIT
 from longform.errors import UsageError
 from longform.metrics.measure import described
 from longform.report import document_pages, matrix_page
-from longform.report.document_pages import Files
+from longform.report.document_pages import DocumentFiles
 from longform.report.haystacks import haystack_name
 from longform.report.page import markdown
 from longform.report.site import (
     SUMMARIES,
-    Site,
-    SummaryPage,
     is_page,
     points,
     site_of,
     site_pages,
-    summaries_html,
-    topics_of,
 )
+from longform.report.summary_pages import summary_pages
 from longform.results.aggregate import Clusters, several_models
 from longform.results.cells import all_cells
 from longform.results.columns import with_columns
-from longform.results.drilldown import PackedPage, Unfolded, packed_pages
-from longform.results.results import ClustersRow, JudgeRow, Results
+from longform.results.drilldown import Unfolded, packed_pages
+from longform.results.results import ClustersRow, JudgeRow, Results, Size
 from longform.results.study import Study, study_results
 
 RESULTS = run_files.RESULTS
@@ -81,6 +77,7 @@ def write_results(
         "title": title,
         "aggregate": aggregate,
         "benchmark": _benchmark_facts(benchmark),
+        "size": _size(evidence),
         "haystack_topics": {one.haystack_id: one.topic for one in benchmark.queries.values()},
         "clusters": [_clusters_row(row) for row in evidence.clusters],
         "several_models": several_models(evidence.all_infos.values()),
@@ -123,15 +120,20 @@ def write_pages(
     pages = packed_pages(matrix.gathered(unfolded) if matrix else unfolded, points(results))
     first = next(pages, None)
     line = f"{SUMMARIES.line} {why}" if why else SUMMARIES.line
-    texts = list(islice(given := iter(documents.documents), 1))
-    documents_links = [document_pages.LINK] if texts else []
-    beside = [*([matrix_page.LINK] if matrix else []), SUMMARIES._replace(line=line), *documents_links]
+    texts = iter(documents.documents)
+    some = list(islice(texts, 1))
+    beside = [*([matrix_page.LINK] if matrix else []), SUMMARIES._replace(line=line)]
+    beside += [document_pages.LINK] if some else []
     site = site_of(results, beside=[] if first is None else beside)
-    files: Files = {}
-    if first is not None and texts:
-        files = write_documents(folder, site, chain(texts, given), partial(haystack_name, results))
-    links, file_of = _write_summaries(folder, site, results, _Documents(files, documents.reason), first, pages)
-    written = {link.file for link in links} | {file for spans in files.values() for file, _, _ in spans}
+    files = DocumentFiles({}, documents.reason)
+    if first is not None and some:
+        files = write_documents(folder, site, chain(some, texts), partial(haystack_name, results))
+    links, file_of = [], {}
+    for link, summary_ids, html in summary_pages(site, results, chain([first] if first else [], pages), files):
+        folder.write_bytes(link.file, html.encode())
+        links.append(link)
+        file_of |= dict.fromkeys(summary_ids, link.file)
+    written = {link.file for link in links} | files.names
     if matrix and links:
         folder.write_bytes(matrix_page.LINK.file, matrix_page.matrix_html(site, matrix.packed(file_of)).encode())
         written.add(matrix_page.LINK.file)
@@ -146,43 +148,6 @@ def remove_pages(folder: Folder, *, but: Collection[str]) -> None:
     for file in folder.names():
         if is_page(file) and file not in but:
             folder.delete(file)
-
-
-class _Documents(NamedTuple):
-    files: Files
-    why_none: str | None
-
-
-def _write_summaries(
-    folder: Folder,
-    site: Site,
-    results: Results,
-    documents: _Documents,
-    page: PackedPage | None,
-    pages: Iterator[PackedPage],
-) -> tuple[list[SummaryPage], dict[str, str]]:
-    """Write the pages of summaries; return the links to them, and the file of each summary."""
-    links: list[SummaryPage] = []
-    file_of: dict[str, str] = {}
-    while page is not None:
-        after, number = next(pages, None), len(links) + 1
-        file, before, behind = (f"summaries-{number + step:04d}.html" for step in (0, -1, 1))
-        topic = topics_of(results, page.haystacks)
-        text = summaries_html(
-            site,
-            page,
-            topic=topic,
-            number=number,
-            before=before if links else None,
-            after=None if after is None else behind,
-            document_files=document_pages.addresses(documents.files, page.haystacks),
-            no_documents=documents.why_none,
-        )
-        folder.write_bytes(file, text.encode())
-        links.append(SummaryPage(file, len(page.summary_ids), topic, page.first, page.last))
-        file_of |= dict.fromkeys(page.summary_ids, file)
-        page = after
-    return links, file_of
 
 
 def read_results(run: Folder) -> Results:
@@ -205,6 +170,23 @@ def _clusters_row(clusters: Clusters) -> ClustersRow:
         "n_queries": clusters.n_queries,
         "n_haystacks": clusters.n_haystacks,
     }
+
+
+def _size(evidence: RunEvidence) -> Size:
+    benchmark = evidence.benchmark
+    haystacks = dict.fromkeys(benchmark.queries[query_id].haystack_id for query_id in evidence.query_ids)
+    return {
+        "n_queries": len(evidence.query_ids),
+        "haystacks": list(haystacks),
+        "n_documents": _n_documents(benchmark, haystacks),
+        "n_summaries": sum(info.twin_of is None for info in evidence.all_infos.values()),
+    }
+
+
+def _n_documents(benchmark: Benchmark, haystacks: Collection[str]) -> int:
+    if len(haystacks) == benchmark.manifest["n_haystacks"]:
+        return int(benchmark.manifest["rows"]["documents"])
+    return sum(benchmark.rows("documents", one, ["doc_id"]).num_rows for one in haystacks)
 
 
 def _benchmark_facts(benchmark: Benchmark) -> dict[str, JsonValue]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from longform.report.page import PageLink, rendered
-from longform.report.site import Site
+from longform.report.site import Numbered, Site
 from longform.results.drilldown import PAGE_BYTES, Packed, script_json
 from longform.results.passages import DocumentFacts
 
@@ -23,8 +23,8 @@ class DocumentsPage(NamedTuple):
     The data of a page.
 
     Attributes:
-        data: JSON that no text in it can end: `haystacks`, each [id, name], and `documents`, each [haystack by its place,
-            number, id, title, [sentences with the space behind each], characters left out].
+        data: JSON that no text in it can end: `haystacks`, each [id, name], and `documents`, each [haystack by its
+            place, number, id, title, [sentences with the space behind each], characters left out].
         held: Haystack -> the first and the last number on this page.
     """
 
@@ -32,8 +32,30 @@ class DocumentsPage(NamedTuple):
     held: Mapping[str, tuple[int, int]]
 
 
-Files = Mapping[str, Sequence[tuple[str, int, int]]]
-"""Haystack -> the pages with its documents: file, first and last number."""
+class DocumentFiles(NamedTuple):
+    """
+    Where documents stand.
+
+    Attributes:
+        spans: Haystack -> the pages with its documents: file, first and last number.
+        why_none: Why there are no such pages; None: there are some, or nobody knows.
+    """
+
+    spans: Mapping[str, Sequence[tuple[str, int, int]]]
+    why_none: str | None = None
+
+    def json(self, haystacks: Iterable[str]) -> str:
+        """Return the spans of some haystacks as JSON that no text in it can end."""
+        held = {one: [list(span) for span in self.spans[one]] for one in haystacks if one in self.spans}
+        return "{" + ",".join(f"{script_json(one)}:{script_json(spans)}" for one, spans in held.items()) + "}"
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Return the names of the files."""
+        return frozenset(file for spans in self.spans.values() for file, _, _ in spans)
+
+
+NO_FILES = DocumentFiles({})
 
 
 def document_pages(
@@ -45,6 +67,7 @@ def document_pages(
     Args:
         documents: Those of a haystack together, by their numbers.
         name: Of a haystack, for readers.
+        most_bytes: Of one page's data.
     """
     haystacks: dict[str, int] = {}
     rows: list[str] = []
@@ -82,35 +105,15 @@ def _packed(document: DocumentFacts) -> list[Packed]:
     return [document["number"], document["doc_id"], document["title"], shown, left_out]
 
 
-def documents_file(number: int) -> str:
-    """Return the name of the page of a number, from 1."""
-    return f"documents-{number:04d}.html"
-
-
-def documents_html(site: Site, page: DocumentsPage, *, number: int, before: str | None, after: str | None) -> str:
+def documents_html(site: Site, page: DocumentsPage, place: Numbered) -> str:
     """
     A page of documents, which loads nothing.
 
     Args:
         site: Whose page it is.
         page: What it shows.
-        number: Of the page, from 1.
-        before: The file of the page before this one; None: it is the first.
-        after: The file of the page after it; None: it is the last.
+        place: Among its kind.
     """
-    title = f"{LINK.title}, page {number}" if before or after else LINK.title
-    return rendered(
-        "documents.html.j2",
-        site.title,
-        site.here(LINK.file, title=title),
-        number=number,
-        before=before,
-        after=after,
-        documents=page.data,
-    )
-
-
-def addresses(files: Files, haystacks: Iterable[str]) -> str:
-    """Return the JSON by which a page of summaries of some *haystacks* finds their documents."""
-    held = {one: [list(span) for span in files[one]] for one in haystacks if one in files}
-    return "{" + ",".join(f"{script_json(one)}:{script_json(spans)}" for one, spans in held.items()) + "}"
+    title = LINK.title if place.alone else f"{LINK.title} (page {place.number})"
+    here = site.here(LINK.file, title=title)
+    return rendered("documents.html.j2", site.title, here, place=place, documents=page.data)

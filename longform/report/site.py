@@ -12,17 +12,20 @@ measures and shares in 0 to 1; None is unknown, and its reason may stand in the 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 from longform.report.figures import figures
-from longform.report.haystacks import haystack_name
+from longform.report.findings import findings
+from longform.report.forest import forest
 from longform.report.measures import all_heads
-from longform.report.page import INDEX, Here, PageLink, check, rendered, sections_html
+from longform.report.overview import facts
+from longform.report.page import INDEX, UNKNOWN, Here, PageLink, check, rendered, sections_html
 from longform.report.parts import Section
 from longform.report.sections import sections
-from longform.results.drilldown import PackedPage
 from longform.results.results import Results
+
+Page = TypeVar("Page")
 
 
 class Group(NamedTuple):
@@ -152,55 +155,44 @@ def site_pages(
             "index.html.j2",
             site.title,
             site.here(INDEX),
+            findings=findings(results),
+            facts=facts(results),
+            forest=forest(results),
+            unknown=UNKNOWN,
             pages=summaries,
             n_summaries=sum(page.n_summaries for page in summaries),
         ),
     )
 
 
-def summaries_html(
-    site: Site,
-    page: PackedPage,
-    *,
-    topic: str,
-    number: int,
-    before: str | None,
-    after: str | None,
-    document_files: str = "{}",
-    no_documents: str | None = None,
-) -> str:
+class Numbered(NamedTuple):
+    """A page's place among those of its kind; None: it is the first, or the last."""
+
+    file: str
+    number: int  # from 1
+    before: str | None
+    after: str | None
+
+    @property
+    def alone(self) -> bool:
+        return self.before is None and self.after is None
+
+
+def numbered(kind: str, pages: Iterable[Page]) -> Iterator[tuple[Numbered, Page]]:
     """
-    A page of summaries of its *number*, which loads nothing.
+    Yield pages with their places; two of them are in memory at a time.
 
     Args:
-        site: Whose page it is.
-        page: What it unfolds.
-        topic: Of `topics_of`.
-        number: Of the page, from 1.
-        before: The file of the page before this one; None: it is the first.
-        after: The file of the page after it; None: it is the last.
-        document_files: JSON of the pages with the documents, as `document_pages.addresses` makes it.
-        no_documents: Why there are none.
+        kind: With which the names of their files begin, one of those that `is_page` knows.
+        pages: In their order.
     """
-    title = f"{SUMMARIES.title}: {topic}" + (f" (page {number})" if before or after else "")
-    return rendered(
-        "summaries.html.j2",
-        site.title,
-        site.here(SUMMARIES.file, title=title),
-        number=number,
-        before=before,
-        after=after,
-        drilldown=page.data,
-        document_files=document_files,
-        no_documents=no_documents,
-    )
-
-
-def topics_of(results: Results, haystacks: Sequence[str]) -> str:
-    """Return words for the haystacks of a page."""
-    named = [haystack_name(results, haystack) for haystack in haystacks[:2]]
-    more = len(haystacks) - len(named)
-    return " and ".join(named) if not more else f"{', '.join(named)} and {more} more"
+    left = iter(pages)
+    page, number = next(left, None), 1
+    while page is not None:
+        after = next(left, None)
+        before, file, behind = (f"{kind}-{number + step:04d}.html" for step in (-1, 0, 1))
+        yield Numbered(file, number, before if number > 1 else None, None if after is None else behind), page
+        page, number = after, number + 1
 
 
 def points(results: Results) -> list[str]:

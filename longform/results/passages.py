@@ -17,8 +17,8 @@ from longform.text.words import stems, without_marks
 
 LEAST_SHARE = 0.3
 """
-Least share of a statement's weight for a passage to be named. On news3 and news5 of SummHay, 3 % of the pairs of a bullet
-and a document that states its insight lie below it, and about four of five of the other pairs.
+Least share of a statement's weight for a passage to be named. On news3 and news5 of SummHay, 3 % of the pairs of a
+bullet and a document that states its insight lie below it, and about four of five of the other pairs.
 """
 
 Passage = tuple[int, int]

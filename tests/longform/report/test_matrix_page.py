@@ -41,7 +41,10 @@ def summaries() -> Iterator[Unfolded]:
     for (summarizer, query_id), value in SCORES.items():
         haystack, words = WORDS[query_id]
         summary: Any = {
-            "summary_id": next(ids), "query_id": query_id, "setting": "oracle", "summarizer": summarizer,
+            "summary_id": next(ids),
+            "query_id": query_id,
+            "setting": "oracle",
+            "summarizer": summarizer,
             "scores": {"j": {"joint": value, "unlisted": 7.0}},
         }
         query: Any = {"haystack": haystack, "topic": None, "subtopic": None, "text": words, "targets": []}
