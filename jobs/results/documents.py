@@ -139,7 +139,7 @@ def kept_documents(run: Folder) -> KeptDocuments:
     if not run.has(DOCUMENTS):
         return NO_DOCUMENTS
     lines = _lines(run)
-    first = next(lines, {})
+    first: dict[str, Any] = next(lines, {})
     if "reason" in first:
         return KeptDocuments((), first["reason"])
     return KeptDocuments((line["document"] for line in chain([first], lines)), None)

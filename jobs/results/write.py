@@ -30,6 +30,7 @@ from longform.report.haystacks import haystack_name
 from longform.report.page import markdown
 from longform.report.site import (
     SUMMARIES,
+    SummaryPage,
     is_page,
     points,
     site_of,
@@ -128,7 +129,8 @@ def write_pages(
     files = DocumentFiles({}, documents.reason)
     if first is not None and some:
         files = write_documents(folder, site, chain(some, texts), partial(haystack_name, results))
-    links, file_of = [], {}
+    links: list[SummaryPage] = []
+    file_of: dict[str, str] = {}
     for link, summary_ids, html in summary_pages(site, results, chain([first] if first else [], pages), files):
         folder.write_bytes(link.file, html.encode())
         links.append(link)

@@ -75,7 +75,7 @@ def document_pages(
     n_bytes = 0
 
     def page() -> DocumentsPage:
-        names = script_json([[haystack, name(haystack)] for haystack in haystacks])
+        names = script_json([_named(haystack, name(haystack)) for haystack in haystacks])
         return DocumentsPage(f'{{"haystacks":{names},"documents":[{",".join(rows)}]}}', dict(held))
 
     for document in documents:
@@ -91,6 +91,10 @@ def document_pages(
         held[haystack] = (held.get(haystack, (number, number))[0], number)
     if rows:
         yield page()
+
+
+def _named(*words: str) -> Packed:
+    return list(words)
 
 
 def _packed(document: DocumentFacts) -> list[Packed]:
