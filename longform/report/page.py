@@ -40,6 +40,7 @@ _SCRIPTS = (
     "summaries.js",
     "matrix.js",
     "documents.js",
+    "compare.js",
     "comparisons.js",
     "start.js",
 )
