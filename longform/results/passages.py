@@ -2,7 +2,7 @@
 Passages of documents that share most with a bullet or an insight: where a reader looks first, and no verdict.
 
 A passage is the window of up to three consecutive sentences with the largest share of the statement's words, weighted
-by inverse document frequency (`longform.support.index`), less the sentences at its ends that add nothing to it.
+by inverse document frequency (`longform.support.index`), less the sentences at its ends that add little to it.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ LEAST_SHARE = 0.3
 Least share of a statement's weight for a passage to be named. On news3 and news5 of SummHay, 3 % of the pairs of a
 bullet and a document that states its insight lie below it, and about four of five of the other pairs.
 """
+
+LITTLE = 0.15
+"""Share of a window's weight that the sentences left out at its ends may hold."""
 
 Passage = tuple[int, int]
 """The first sentence, from 0 in its document, and the number of sentences."""
@@ -88,12 +91,16 @@ class PassageFinder:
         return found
 
     def _trimmed(self, words: Collection[str], place: int, start: int) -> Passage:
-        """Leave out the sentences at both ends of a window that hold no word that the others lack."""
+        """Leave out the sentences at both ends of a window that hold little that the others lack."""
         begin, end = (int(bound) for bound in self._index.bounds[place : place + 2])
         held = [self._index.stems[at].intersection(words) for at in range(start, min(start + WINDOW, end))]
+        enough = (1 - LITTLE) * self._weight(held)
         first, last = 0, len(held)
-        while last - first > 1 and held[first] <= frozenset[str]().union(*held[first + 1 : last]):
+        while last - first > 1 and self._weight(held[first + 1 : last]) >= enough:
             first += 1
-        while last - first > 1 and held[last - 1] <= frozenset[str]().union(*held[first : last - 1]):
+        while last - first > 1 and self._weight(held[first : last - 1]) >= enough:
             last -= 1
         return start + first - begin, last - first
+
+    def _weight(self, held: Sequence[frozenset[str]]) -> float:
+        return sum(map(self._index.idf, frozenset[str]().union(*held)))

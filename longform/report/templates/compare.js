@@ -58,7 +58,7 @@ function compareView(pair, judge, text, files) {
     first.verdicts.length || second.verdicts.length ? element("p", { class: "why" }, sharedWords(found, query.targets.length)) : null,
     ...onlyList("Only the first covers", found.first, addresses),
     ...onlyList("Only the second covers", found.second, addresses),
-    element("p", { class: "tag" }, CHIP_LEGEND),
+    first.verdicts.length || second.verdicts.length ? element("p", { class: "tag" }, CHIP_LEGEND) : null,
     element("div", { class: "sides" },
       sideView(pair[0], judge, text, files, { judged: first, only: found.first, words: "first" }),
       sideView(pair[1], judge, text, files, { judged: second, only: found.second, words: "second" })),

@@ -102,12 +102,12 @@ function linkedInsight(verdict, bullet, addresses, note) {
     citationChips(bullet, verdict.target, addresses), reply(verdict));
 }
 
-// `note` says something of an insight (by its verdict) above its words, or is undefined.
+// `links` are null if nobody judged insights. `note` says something of an insight (by its verdict) above its words.
 function bulletItem(bullet, links, addresses, note = () => undefined) {
-  const none = element("div", { class: "linked none" },
+  const found = (links ?? []).map((verdict) => linkedInsight(verdict, bullet, addresses, note(verdict)));
+  const none = links === null ? plainChips(bullet, addresses) : element("div", { class: "linked none" },
     "No insight of this query is linked to this bullet.", plainChips(bullet, addresses));
-  const found = links.map((verdict) => linkedInsight(verdict, bullet, addresses, note(verdict)));
-  return element("li", {}, element("div", {}, bullet[0]), ...(found.length ? found : [none]));
+  return element("li", {}, element("div", {}, bullet[0]), ...(found.length ? found : none === null ? [] : [none]));
 }
 
 function statedBy(target, addresses) {
@@ -140,7 +140,7 @@ function scoreList(summary, judge, text) {
 function judgedBy(summary, judge, text) {
   const verdicts = verdictsOf(summary, judge, text);
   const covered = verdicts.filter((verdict) => verdict.answer !== null && verdict.answer !== "none");
-  const links = (unit) => covered.filter((verdict) => verdict.unit === unit);
+  const links = (unit) => (verdicts.length ? covered.filter((verdict) => verdict.unit === unit) : null);
   return { verdicts, covered, links };
 }
 
@@ -160,7 +160,7 @@ function summaryView(summary, judge, text, files) {
     summary.failure === null ? null : element("p", { class: "failure" }, `This summary failed: ${summary.failure}`),
     why === null ? null : element("p", { class: "why" }, why),
     scoreList(summary, judge, text),
-    element("p", { class: "tag" }, CHIP_LEGEND),
+    verdicts.length ? element("p", { class: "tag" }, CHIP_LEGEND) : null,
     element("h3", {}, `Bullets (${bullets.length})`),
     element("ol", { class: "bullets" }, ...bullets.map((bullet, unit) => bulletItem(bullet, links(unit), addresses))),
     ...insightList("Insights not covered", verdicts.filter((verdict) => verdict.answer === "none"), addresses),
@@ -171,8 +171,15 @@ function summaryView(summary, judge, text, files) {
 
 function startDrilldown(section, data, files) {
   const { text, summaries } = unpack(data);
+  const topics = new Map(summaries.map(({ query }) => [query.haystack, query.topic]));
+  const named = [...topics.values()];
+  const topicWords = (haystack) => {
+    const topic = topics.get(haystack);
+    if (topic === null) return haystack ?? "–";
+    return named.filter((other) => other === topic).length === 1 ? topic : `${topic} (${haystack})`;
+  };
   const facets = [
-    ["Haystack", (summary) => summary.query.haystack, (key) => key ?? "–"],
+    ["Haystack", (summary) => summary.query.haystack, topicWords],
     ["Query", (summary) => summary.query, (query) => query.words ?? query.id],
     ["Setting", (summary) => summary.setting, String],
     ["Summarizer", (summary) => summary.summarizer, String],
@@ -205,7 +212,7 @@ function startDrilldown(section, data, files) {
     const second = offer(beside, [null, ...summaries.filter((one) => one.query === summary.query && one !== summary)], other);
     view.replaceChildren(...(second === null
       ? summaryView(summary, judge, text, files) : compareView([summary, second], judge, text, files)));
-    status.textContent = `Showing one of the ${summaries.length} summaries on this page.`;
+    status.textContent = `Showing ${second === null ? "one" : "two"} of the ${summaries.length} summaries on this page.`;
     document.documentElement.dataset.summary = summary.id;
     return summary;
   }
