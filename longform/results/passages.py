@@ -7,7 +7,8 @@ by inverse document frequency (`longform.support.index`), less the sentences at 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import TypedDict
 
 from longform.records import Document
@@ -23,6 +24,9 @@ bullet and a document that states its insight lie below it, and about four of fi
 
 LITTLE = 0.15
 """Share of a window's weight that the sentences left out at its ends may hold."""
+
+_PASSAGES_HELD = 100_000
+"""Twins repeat the bullets of their originals."""
 
 Passage = tuple[int, int]
 """The first sentence, from 0 in its document, and the number of sentences."""
@@ -66,6 +70,7 @@ class PassageFinder:
     def __init__(self, texts: Mapping[int, str]) -> None:
         self._places = {number: place for place, number in enumerate(texts)}
         self._index = SupportIndex(list(texts.values()))
+        self._trimmed = lru_cache(maxsize=_PASSAGES_HELD)(self._trim)
 
     def passages(self, statements: Sequence[str], documents: Sequence[Sequence[int]]) -> list[list[Passage | None]]:
         """
@@ -78,29 +83,27 @@ class PassageFinder:
         own = [frozenset(stems(without_marks(text))) for text in statements]
         best = self._index.best_windows(own, window=WINDOW)
         found: list[list[Passage | None]] = []
-        for claim, (words, numbers) in enumerate(zip(own, documents, strict=True)):
+        for words, numbers, recall, start in zip(own, documents, best.recall, best.start, strict=True):
             places = [self._places.get(number) for number in numbers]
             found.append(
                 [
-                    None
-                    if place is None or best.recall[claim, place] < LEAST_SHARE
-                    else self._trimmed(words, place, int(best.start[claim, place]))
+                    None if place is None or recall[place] < LEAST_SHARE else self._trimmed(words, place, start[place])
                     for place in places
                 ]
             )
         return found
 
-    def _trimmed(self, words: Collection[str], place: int, start: int) -> Passage:
+    def _trim(self, words: frozenset[str], place: int, start: int) -> Passage:
         """Leave out the sentences at both ends of a window that hold little that the others lack."""
         begin, end = (int(bound) for bound in self._index.bounds[place : place + 2])
-        held = [self._index.stems[at].intersection(words) for at in range(start, min(start + WINDOW, end))]
+        held = [self._index.stems[at] & words for at in range(start, min(start + WINDOW, end))]
         enough = (1 - LITTLE) * self._weight(held)
         first, last = 0, len(held)
         while last - first > 1 and self._weight(held[first + 1 : last]) >= enough:
             first += 1
         while last - first > 1 and self._weight(held[first : last - 1]) >= enough:
             last -= 1
-        return start + first - begin, last - first
+        return int(start) + first - begin, last - first
 
     def _weight(self, held: Sequence[frozenset[str]]) -> float:
         return sum(map(self._index.idf, frozenset[str]().union(*held)))
