@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export HF_HUB_OFFLINE ?= 1
 export TOKENIZERS_PARALLELISM ?= false
 
-.PHONY: demo test test-quick test-slow cluster-test soak lint bench install clean
+.PHONY: demo docs test test-quick test-slow cluster-test soak lint bench install clean
 
 install: $(INSTALLED)
 
@@ -25,7 +25,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 
 demo: install
 	$(BIN)/longform evaluate demo --out runs/demo --workers 2
-	@echo "Open runs/demo/report/report.html"
+	@echo "Open runs/demo/report/index.html"
 
 test: install
 	$(BIN)/pytest $(PARALLEL) -m "not slow"
@@ -51,8 +51,12 @@ lint: install
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# The pages as a site that opens from disk: build/site/index.html.
+docs: install
+	$(BIN)/mkdocs build --quiet
+
 bench: install
 	$(BIN)/python -m tests.bench
 
 clean:
-	rm -rf $(VENV) runs
+	rm -rf $(VENV) runs build/site

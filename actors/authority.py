@@ -15,6 +15,7 @@ import hmac
 import os
 import pickle
 import secrets
+import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
@@ -237,6 +238,12 @@ class Remote(Generic[T]):
 
     async def close(self) -> None:
         self._connection.close()
+
+
+def ray_runs() -> bool:
+    """Return whether this process is part of a Ray; one that has not imported it is not."""
+    ray = sys.modules.get("ray")
+    return ray is not None and bool(ray.is_initialized())
 
 
 def actor_of(kind: type) -> Any:

@@ -48,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _work(arguments: argparse.Namespace) -> Outcome:
     with cluster_of(arguments) as cluster:
         results = aggregate(arguments.run, arguments.set, cluster=cluster)
-    return Outcome(results, f"{len(results['cells'])} cells; report: {arguments.run}/report/report.html")
+    return Outcome(results, f"{len(results['cells'])} cells; report: {arguments.run}/report/index.html")
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -51,6 +52,7 @@ class Cluster:
     Attributes:
         workers: Processes that a stage on Ray uses.
         in_process: Whether every stage runs in the command's own process.
+        lacks_ray: Whether Ray is not installed: then every stage runs here, if no workers are asked for.
         measures: Whether a stage begins there, and goes to Ray if that ends it sooner.
     """
 
@@ -59,7 +61,8 @@ class Cluster:
         if workers is not None and workers < 0:
             raise UsageError(f"--workers: expected 0 or more processes, found {workers}")
         self.workers, self.cpus = workers or _WORKERS, cpus
-        self.in_process = workers == 0
+        self.lacks_ray = not self._address and find_spec("ray") is None
+        self.in_process = workers == 0 or (workers is None and self.lacks_ray)
         self.measures = workers is None and not self._address
         self._started_here = False
         self._begun: Future[None] | None = None
@@ -68,7 +71,10 @@ class Cluster:
 
     def ends_sooner(self, rest_s: float, *, cores: int) -> bool:
         """Return whether *rest_s* seconds on *cores* of one process are done sooner on Ray, its start included."""
-        return rest_s * (1 - cores / self.workers) > (_HAND_OVER_S if self._started_here else _START_S)
+        sooner = rest_s * (1 - cores / self.workers) > (_HAND_OVER_S if self._started_here else _START_S)
+        if sooner and self.lacks_ray:
+            _tell_of_ray()
+        return sooner and not self.lacks_ray
 
     @property
     def is_named(self) -> bool:
@@ -200,6 +206,12 @@ class Cluster:
             import ray
 
             ray.shutdown()
+
+
+@cache
+def _tell_of_ray() -> None:
+    told = "stages run in this process, and would end sooner on Ray: pip install 'longform[ray]'; --workers 0 is silent"
+    print(told, file=sys.stderr)
 
 
 def _import_all(modules: Sequence[str]) -> None:

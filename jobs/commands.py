@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 from actors.secret_values import RedactingFormatter, redacted
 from actors.storage.errors import disk_message
-from jobs.exit_codes import DONE, FAILED
+from jobs.exit_codes import DONE, FAILED, USAGE
 from jobs.interrupts import WORDS, Interruptible, exit_code
+from jobs.missing_packages import missing_words
 from longform.errors import LongformError
 
 _LOG = logging.getLogger(__name__)
@@ -65,6 +66,8 @@ def _told(error: BaseException, received: int | None) -> tuple[str, int] | None:
         return WORDS, exit_code(received or signal.SIGINT)
     if isinstance(error, LongformError):
         return str(error), error.exit_code
+    if isinstance(error, ModuleNotFoundError) and (words := missing_words(error)) is not None:
+        return words, USAGE
     if isinstance(error, OSError):
         return disk_message(str(error.filename or "a file"), "be used", error), FAILED
     return None

@@ -65,7 +65,7 @@ def compare(
     comparison: Comparison = {
         "runs": [_run(run) for run in (first, second)],
         "n_common": len(common.query_ids),
-        "cautions": [*_cautions(first, second), *common.told, *judges.told, *_left_out(scores, pairs)],
+        "cautions": [*_cautions(first, second, pairs), *common.told, *judges.told, *_left_out(scores, pairs)],
         "conclusion": [],
         "tests": found.rows,
         "family": found.family,
@@ -166,10 +166,11 @@ def _run(run: StoredRun) -> ComparedRun:
     }
 
 
-def _cautions(first: StoredRun, second: StoredRun) -> list[str]:
+def _cautions(first: StoredRun, second: StoredRun, pairs: Sequence[tuple[SystemName, SystemName]]) -> list[str]:
     found = []
     if first.url.rstrip("/") == second.url.rstrip("/"):
-        found.append("Both are the same run, so every difference is 0.")
+        alike = all(one == other for one, other in pairs)
+        found.append(f"Both are the same run{', so every difference is 0' if alike else ''}.")
     for run in (first, second):
         if not run.finished:
             words = "is still under way" if run.status["state"] == "running" else "is not finished"

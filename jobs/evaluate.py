@@ -120,6 +120,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _work(arguments: argparse.Namespace) -> Outcome:
     if arguments.depth is not None and not arguments.plan:
         raise UsageError("--depth says what a plan is to find: expected --plan beside it")
+    if arguments.queries is not None and not arguments.plan:
+        raise UsageError("--queries scales a plan: expected --plan beside it; --limit runs on the first queries only")
     changes = [f"citations={arguments.citations}"] if arguments.citations else []
     experiment = read_experiment(arguments.config, [*arguments.set, *changes])
     with cluster_of(arguments) as cluster:
@@ -136,7 +138,7 @@ def _evaluated(arguments: argparse.Namespace, experiment: Experiment, cluster: C
         given: dict[str, Any] = {"cluster": cluster, "calling": calling, "limit": arguments.limit, "vectors": vectors}
         if arguments.plan:
             evaluation = Evaluation(experiment, bench, arguments.out, planning=True, **given)
-            planned = evaluation.spending(depth=arguments.depth)
+            planned = evaluation.spending(depth=arguments.depth, n_queries=arguments.queries)
             return Outcome(planned, "\n".join([plan_words(planned), *positions_words(planned.get("positions", []))]))
         with Heartbeat(calling.job, "evaluate") as heartbeat:
             results = evaluate(experiment, bench, arguments.out, until=arguments.until, **given, heartbeat=heartbeat)
@@ -161,7 +163,7 @@ def _ranking_words(row: Mapping[str, Any]) -> str:
 
 def _outcome(results: dict[str, Any], threshold: float, out_url: str, failures: Sequence[str]) -> Outcome:
     """Return what a whole run says: done, or done with more unjudged than the threshold allows, and why."""
-    cells = f"{len(all_cells(results))} cells; report: {out_url}/report/report.html"
+    cells = f"{len(all_cells(results))} cells; report: {out_url}/report/index.html"
     words = "\n".join([cells, *results["unscored"], *failures_told(results["cells"])])
     unjudged = worst_unjudged_share(results)
     if unjudged <= threshold:

@@ -19,7 +19,7 @@ from jobs.runs.heartbeat import Heartbeat, sizes_of
 from jobs.runs.positions import positions_plan
 from jobs.runs.served_judges import with_served
 from jobs.runs.stage_order import steps_until
-from jobs.spending.plan import keep_plan, spending_plan
+from jobs.spending.plan import Scale, keep_plan, spending_plan
 from jobs.spending.prepay import prepay_stage
 from jobs.stages.runner import no_pulse, run_stage
 from jobs.stages.stage import Stage
@@ -78,6 +78,8 @@ class Evaluation:
             vectors=vectors.place if vectors else None,
             served=served,
         )
+        n_all = len(self.benchmark.queries)
+        self._n_queries = n_all if limit is None else min(n_all, limit)
         self.budget_ended = False
         self._pulse = heartbeat or no_pulse
         if heartbeat is not None:
@@ -108,18 +110,21 @@ class Evaluation:
             evaluation_results(run, self.benchmark, record, self.experiment, plan, budget_ended=ended, again=again)
         )
 
-    def spending(self, *, depth: float | None = None) -> dict[str, Any]:
+    def spending(self, *, depth: float | None = None, n_queries: int | None = None) -> dict[str, Any]:
         """
         Return what the run will ask its models, once all is there that needs no call to be known.
 
         With it goes the size that a study of positions needs to find a U of *depth* points; None: of several.
+        *n_queries* scales the calls to so many queries, and such a plan is not kept; None: those of the run.
         """
         for stage in self.plan.before_calls():
             self._perform(stage)
         for stage in self.plan.stages:
             stage.check(self.run, self.plan.items(stage))
-        document = spending_plan(self.run, self.plan, calling=self.calling, workers=self.cluster.workers)
-        keep_plan(self.run, document, self.record.jobs)
+        scale = None if n_queries is None else Scale(self._n_queries, n_queries)
+        document = spending_plan(self.run, self.plan, calling=self.calling, workers=self.cluster.workers, scale=scale)
+        if scale is None:
+            keep_plan(self.run, document, self.record.jobs)
         positions = positions_plan(self.run, self.benchmark, self.experiment, self.plan, depth=depth)
         return {**document, "positions": positions} if positions else document
 

@@ -3,78 +3,26 @@
 from __future__ import annotations
 
 import argparse
-import gzip
-import hashlib
-import io
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from typing import BinaryIO
+from collections.abc import Collection, Mapping, Sequence
 
-import pyarrow.fs as pafs
-
+from actors.ir_datasets_reader import open_ir_dataset
 from actors.python_reader import made_by, python_files
-from actors.storage.folder import open_location
+from jobs.answer_paths import output_files
 from jobs.commands import Outcome, run_verb
 from jobs.configs import validated
+from jobs.located_file import LocatedFile, files_under
 from jobs.outputs import add_outputs
-from jobs.parsers.ingest import OUTPUTS, parser
+from jobs.parsers.ingest import IR_DATASETS, OUTPUTS, parser
 from jobs.write_benchmark import Manifest, write_benchmark
 from longform.errors import UsageError
-from longform.formats.files import last_part
-from longform.formats.options import OPTIONS
+from longform.formats.ir_rows import ir_rows
+from longform.formats.options import OPTIONS, FormatOption
 from longform.formats.outputs import told_in_words
 from longform.formats.shipped import FORMATS
 from longform.settings.python_class import PythonClassSettings
 
 PYTHON = "python"
-
-_GZIP = b"\x1f\x8b"
-_HASH_CHUNK = 1 << 20
-
-
-class LocatedFile:
-    """A local or remote file, plain or gzipped."""
-
-    def __init__(self, url: str, path: str) -> None:
-        self.name, self.path, self.url = last_part(url), path, url
-        self._filesystem, self._path = open_location(url)
-
-    def open(self) -> BinaryIO:
-        raw = io.BufferedReader(self._filesystem.open_input_file(self._path))
-        packed = raw.peek(2)[:2] == _GZIP
-        return gzip.open(raw) if packed else raw  # type: ignore[return-value]  # both read bytes
-
-    def read(self) -> bytes:
-        with self.open() as stream:
-            return stream.read()
-
-    def lines(self) -> Iterator[bytes]:
-        with self.open() as stream:
-            yield from stream
-
-    def identity(self) -> dict[str, str]:
-        """Name and hash of its content as stored, for the manifest."""
-        digest = hashlib.sha256()
-        with self._filesystem.open_input_stream(self._path, compression=None) as stream:
-            while chunk := stream.read(_HASH_CHUNK):
-                digest.update(chunk)
-        return {"name": self.name, "sha256": digest.hexdigest()}
-
-
-def files_under(url: str) -> dict[str, LocatedFile]:
-    """Path below the folder -> file, sorted; a file stands for itself. A path that is not there is a UsageError."""
-    filesystem, root = open_location(url)
-    info = filesystem.get_file_info(root)
-    if info.type == pafs.FileType.File:
-        return {info.base_name: LocatedFile(url, info.base_name)}
-    if info.type == pafs.FileType.NotFound:
-        msg = f"{url}: expected a file or a folder, found nothing"
-        raise UsageError(msg)
-    found = filesystem.get_file_info(pafs.FileSelector(root, recursive=True))
-    names = sorted(file.path[len(root) :].lstrip("/") for file in found if file.type == pafs.FileType.File)
-    if twice := {name for name in names if f"{name}.gz" in names}:
-        raise UsageError(f"{url}: {sorted(twice)} stand both plain and gzipped; keep one of each")
-    return {name: LocatedFile(f"{url.rstrip('/')}/{name}", name) for name in names}
 
 
 def ingest(
@@ -99,23 +47,54 @@ def ingest(
         UsageError: The files are none of the format, the class cannot be used, or an option is another format's.
         InputError: A file is not what its format says, or the class made rows that no benchmark can hold.
     """
+    if kind == IR_DATASETS:
+        return _ingest_ir_datasets(urls, out, options or {})
     changed, made_with = _changed(kind, options or {})
     if (reader is None) == (kind == PYTHON):
         raise UsageError(f"--class MODULE:CLASS is for {PYTHON}, and needed there; found {kind}")
-    named = {url: files_under(url) for url in urls}
+    given = {
+        option.name: _files_of(option, changed[option.name])
+        for option in OPTIONS
+        if option.files and option.name in changed
+    }
+    apart = {file.location for files in given.values() for file in files}
+    named = {url: _without(files_under(url), apart) for url in urls}
     if reader is not None:
         found, made_with = python_files(named, reader), made_by(reader)
     else:
-        found = FORMATS[kind](named, **changed)
+        found = FORMATS[kind](named, **(changed | given))
     sources = [file.identity() | made_with for file in found.files]
     return write_benchmark(out, found.haystacks, sources=sources, dataset=found.dataset)
+
+
+def _files_of(option: FormatOption, url: str | bool) -> list[LocatedFile]:
+    """Return the files that an option names, each by its own path."""
+    try:
+        return list(files_under(str(url)).values())
+    except UsageError as error:
+        raise UsageError(f"{option.flag}: {error}") from error
+
+
+def _without(files: Mapping[str, LocatedFile], apart: Collection[str]) -> dict[str, LocatedFile]:
+    """Return the files that no option names: questions may lie beside the documents."""
+    return {path: file for path, file in files.items() if file.location not in apart}
+
+
+def _ingest_ir_datasets(names: Sequence[str], out: str, options: Mapping[str, str | bool]) -> Manifest:
+    """Return the manifest of the benchmark made of a data set that `ir_datasets` knows."""
+    _changed(IR_DATASETS, options)
+    if len(names) != 1:
+        raise UsageError(f"ingest {IR_DATASETS}: expected one name, such as beir/scifact/test, found {len(names)}")
+    dataset, version = open_ir_dataset(names[0])
+    sources = [{"name": names[0], "ir_datasets": version}]
+    return write_benchmark(out, [ir_rows(dataset)], sources=sources, dataset=names[0])
 
 
 def _changed(kind: str, options: Mapping[str, str | bool]) -> tuple[dict[str, str | bool], dict[str, str]]:
     """Return the options of a format that are not as usual, and what the manifest notes of them."""
     changed = [one for one in OPTIONS if options.get(one.name, one.default) != one.default]
     for option in changed:
-        if option.format != kind:
+        if kind not in option.formats:
             raise UsageError(f"{option.flag} is for {option.format}, found it with {kind}")
     notes = (option.note(options[option.name]) for option in changed)
     return {option.name: options[option.name] for option in changed}, dict(note for note in notes if note is not None)
@@ -139,27 +118,6 @@ def _outputs(arguments: argparse.Namespace) -> Outcome:
     for line in told_in_words(added.problems):
         print(line, file=sys.stderr)
     return Outcome(added.document(), added.words())
-
-
-def output_files(urls: Sequence[str]) -> list[LocatedFile]:
-    """
-    Return the files of answers that are named; of a folder, those of JSON Lines in it.
-
-    Raises:
-        UsageError: One is not there, or is named twice.
-    """
-    found: list[LocatedFile] = []
-    for url in urls:
-        under = files_under(url)
-        names = [name for name in under if len(under) == 1 or name.removesuffix(".gz").endswith(".jsonl")]
-        if not names:
-            raise UsageError(f"{url}: expected a file of answers (.jsonl, .jsonl.gz), found none")
-        found += [under[name] for name in names]
-    located = [file.url for file in found]
-    if twice := sorted({url for url in located if located.count(url) > 1}):
-        raise UsageError(f"expected each file of answers once, found {', '.join(twice)} twice")
-    paths = [file.path for file in found]
-    return [LocatedFile(file.url, file.url) if paths.count(file.path) > 1 else file for file in found]
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -13,24 +13,27 @@ from typing import Any, NamedTuple
 
 from actors.storage.benchmark import MANIFEST, Benchmark
 from actors.storage.folder import Folder
+from jobs.answer_paths import output_files
 from jobs.calling import Calling, ledger_beside
 from jobs.cluster import Cluster, cluster_of
 from jobs.commands import Outcome, run_verb
 from jobs.evaluate import evaluate, worst_unjudged_share
 from jobs.exit_codes import DONE, FAILURES_ABOVE_THRESHOLD
 from jobs.gate import NO_GATE, SUPPORT_DESCRIBED, Gate, check_known, gate_of, gated
-from jobs.ingest import output_files
 from jobs.outputs import BARE, OUTPUTS, Added, add_outputs
 from jobs.parsers.judge import parser
 from jobs.results.stored_run import read_stored
 from jobs.runs.heartbeat import Heartbeat
 from jobs.runs.record import RECORD_FILE
+from jobs.runs.unscored import NO_INSIGHTS, NOBODY
 from jobs.stages.released import Released, shipped_summaries
 from longform.errors import UsageError
+from longform.formats.answer_files import ENDINGS, AnswerFile
 from longform.formats.files import SourceFile, last_part
 from longform.formats.outputs import told_in_words
 from longform.judges.kinds import KINDS
 from longform.measures import SHIPPED, default_names
+from longform.metrics.cited_support import MEASURES as CITED
 from longform.metrics.measure import described
 from longform.metrics.rouge import MEASURES as ROUGE
 from longform.report.measures import main_measure
@@ -86,7 +89,7 @@ def choose(benchmark: Benchmark, answers: Collection[Released], named: Sequence[
         return Choice({name: JUDGES[name] for name in named}, measures, [])
     names = [judge for kind, judge in _DEFAULTS.items() if kind in kinds]
     lacking = [kind for kind in _LACKING if kind not in kinds and (kind == "insight" or not kinds)]
-    left_out = [f"No query that is answered has {_LACKING[kind]}." for kind in lacking]
+    left_out = [f"{NOBODY} {_LACKING[kind]}." for kind in lacking]
     support = list(_no_support(benchmark, answers))
     names += [] if support else [_SUPPORT]
     if not names and not measures:
@@ -98,7 +101,7 @@ def choose(benchmark: Benchmark, answers: Collection[Released], named: Sequence[
 
 
 _LACKING = {
-    "insight": "insights: coverage, citations and their joint score cannot be told",
+    "insight": NO_INSIGHTS,
     "key_point": "key points: their recall cannot be told",
     "reference": "a reference text: ROUGE cannot be told",
 }
@@ -125,6 +128,7 @@ def _n_documents(benchmark: Benchmark, haystack_id: str) -> int:
 def experiment_of(name: str, choice: Choice) -> Experiment:
     """Return the experiment whose systems are all answers of a benchmark."""
     tasks = list(dict.fromkeys(judge.task for judge in choice.judges.values()))
+    more = _more_measures(choice)
     return Experiment(
         name=name,
         seed=1,
@@ -132,8 +136,15 @@ def experiment_of(name: str, choice: Choice) -> Experiment:
         summarizers={WRITERS: ShippedSummarizerSettings(kind="shipped")},
         judges=dict(choice.judges),
         systems=(SystemGrid(summarizer=(WRITERS,)),),
-        measures=(*default_names(tasks), *choice.measures) if choice.measures else None,
+        measures=(*default_names(tasks), *more) if more else None,
     )
+
+
+def _more_measures(choice: Choice) -> list[str]:
+    """Return the measures beside those of the judges' tasks: citations by their support if no insight is judged."""
+    tasks = {judge.task for judge in choice.judges.values()}
+    cited = [one.name for one in CITED] if "support" in tasks and "coverage" not in tasks else []
+    return [*choice.measures, *cited]
 
 
 # ---------------------------------------------------------------- the command
@@ -179,7 +190,7 @@ def _answered(arguments: argparse.Namespace, outputs: Sequence[str], out: str) -
     benchmark = Benchmark(bench)
     answers = list(shipped_summaries(benchmark))
     choice = choose(benchmark, answers, arguments.judge)
-    experiment = experiment_of(f"Answers of {', '.join(file.name for file in files)}", choice)
+    experiment = experiment_of(f"Answers of {', '.join(_names(outputs, files))}", choice)
     systems = dict.fromkeys(SystemName(one.summarizer, one.setting) for one in answers)
     return _Answered(out, bench, added, choice, experiment, list(systems), {one.query_id for one in answers})
 
@@ -238,7 +249,7 @@ def _check_thresholds(gate: Gate, answered: _Answered) -> None:
     """Refuse thresholds on measures and systems that no score will have, before anything is judged."""
     judges = answered.choice.judges.values()
     names = [name for judge in judges for name in KINDS[judge.task].measures]
-    names += answered.choice.measures
+    names += _more_measures(answered.choice)
     known = {one.name: described(one) for one in SHIPPED if one.name in names}
     if any(judge.task == "support" for judge in judges):
         known[SUPPORT_MEASURE] = SUPPORT_DESCRIBED
@@ -248,9 +259,17 @@ def _check_thresholds(gate: Gate, answered: _Answered) -> None:
             named_system(one.system, answered.systems, asked=f"--fail-{one.direction} {one.told}")
 
 
+def _names(outputs: Sequence[str], files: Sequence[SourceFile]) -> list[str]:
+    """Return the names of files of answers; of texts, an answer each, those of their folders."""
+    if any(isinstance(file, AnswerFile) for file in files):
+        return [last_part(url) for url in outputs]
+    return [file.name for file in files]
+
+
 def default_out(outputs: str) -> str:
     """Return the run of a file of answers, beside it."""
-    plain = outputs.rstrip("/").removesuffix(".gz").removesuffix(".jsonl")
+    plain = outputs.rstrip("/").removesuffix(".gz")
+    plain = next((plain.removesuffix(ending) for ending in ENDINGS if plain.endswith(ending)), plain)
     return f"{plain}-judged"
 
 
@@ -268,8 +287,8 @@ def _check_same_files(copy: Folder, files: Sequence[SourceFile]) -> None:
 
 
 def _outcome(results: dict[str, Any], added: Added, choice: Choice, experiment: Experiment, out: str) -> Outcome:
-    report = f"{out}/report/report.html"
-    told = [*choice.left_out, *results["unscored"], *failures_told(results["cells"])]
+    report = f"{out}/report/index.html"
+    told = [*dict.fromkeys([*choice.left_out, *results["unscored"]]), *failures_told(results["cells"])]
     words = "\n".join([*table(results), *told, f"report: {report}"])
     document = {**results, "outputs": added.document(), "left_out": list(choice.left_out), "report": report}
     above = worst_unjudged_share(results) > experiment.unjudged_threshold

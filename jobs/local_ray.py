@@ -11,6 +11,8 @@ from typing import Any
 
 import psutil
 
+from longform.halls import ROOT
+
 _STARTS = 4
 _LEVEL_LINE = b"Set ray log level from environment variable"
 _TOO_SLOW = (
@@ -30,6 +32,7 @@ def start_local_ray(**settings: Any) -> None:
     """
     import ray
 
+    settings.setdefault("job_config", _job_config())
     for left in reversed(range(_STARTS)):
         before = _children()
         try:
@@ -44,6 +47,23 @@ def start_local_ray(**settings: Any) -> None:
             print("Ray did not start within 30 s: the machine is busy; starting it again", file=sys.stderr)
         else:
             return
+
+
+def _job_config() -> Any:
+    """
+    Return a job configuration by which workers look for our packages before they look into the command's folder.
+
+    Ray puts that folder in front of all others, and it may have a `jobs/` of its own.
+    """
+    from ray.job_config import JobConfig
+
+    class OursFirst(JobConfig):  # type: ignore[misc]
+        def _serialize(self) -> bytes:
+            self._py_driver_sys_path.append(str(ROOT))  # the last one stands first
+            serialized: bytes = super()._serialize()
+            return serialized
+
+    return OursFirst()
 
 
 @contextmanager

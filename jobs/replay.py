@@ -190,7 +190,7 @@ def _work(arguments: argparse.Namespace) -> Outcome:
     settings = validated(ReplaySettings, given, arguments.set, where="replay")
     with cluster_of(arguments) as cluster, Heartbeat(command_name("replay"), "replay") as heartbeat:
         results = replay(arguments.benchmark, arguments.out, settings, cluster=cluster, heartbeat=heartbeat)
-    return Outcome(results, f"{len(results['cells'])} cells; report: {arguments.out}/report/report.html")
+    return Outcome(results, f"{len(results['cells'])} cells; report: {arguments.out}/report/index.html")
 
 
 if __name__ == "__main__":

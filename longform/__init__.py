@@ -2,7 +2,7 @@
 The science: pure functions and types. No Ray, no network, no clock, no environment.
 
 The names below are for use from Python (docs/python.md). They stand in `actors.surface`, which loads models and reads
-folders, and each is imported when it is first asked for.
+folders, and in `jobs.comparing`; each is imported when it is first asked for.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ __version__ = "0.6.0"
 __all__ = [
     "Benchmark",
     "CitedSummary",
+    "ComparedRuns",
     "Coverage",
     "Insight",
     "JudgedInsight",
@@ -22,25 +23,28 @@ __all__ = [
     "Support",
     "check",
     "cite",
+    "compare",
     "judge",
     "summarize",
 ]
 
 _MODULES = {
-    "Benchmark": "folders",
-    "CitedSummary": "citations",
-    "Coverage": "coverage",
-    "Insight": "coverage",
-    "JudgedInsight": "coverage",
-    "Run": "folders",
-    "Sentence": "support",
-    "Support": "support",
-    "check": "support",
-    "cite": "citations",
-    "judge": "coverage",
-    "summarize": "summaries",
+    "Benchmark": "actors.surface.folders",
+    "CitedSummary": "actors.surface.citations",
+    "ComparedRuns": "jobs.comparing",
+    "Coverage": "actors.surface.coverage",
+    "Insight": "actors.surface.coverage",
+    "JudgedInsight": "actors.surface.coverage",
+    "Run": "actors.surface.folders",
+    "Sentence": "actors.surface.support",
+    "Support": "actors.surface.support",
+    "check": "actors.surface.support",
+    "cite": "actors.surface.citations",
+    "compare": "jobs.comparing",
+    "judge": "actors.surface.coverage",
+    "summarize": "actors.surface.summaries",
 }
-"""Name -> module of `actors.surface`."""
+"""Name -> the module that has it."""
 
 if TYPE_CHECKING:
     from actors.surface.citations import CitedSummary, cite
@@ -48,15 +52,19 @@ if TYPE_CHECKING:
     from actors.surface.folders import Benchmark, Run
     from actors.surface.summaries import summarize
     from actors.surface.support import Sentence, Support, check
+    from jobs.comparing import ComparedRuns, compare
 else:
 
     def __getattr__(name: str) -> object:
         """Import a public name when it is first asked for."""
         from importlib import import_module
 
+        from longform.halls import hold_halls
+
         if name not in _MODULES:
             raise AttributeError(f"module 'longform' has no attribute {name!r}; it offers {', '.join(__all__)}")
-        value = getattr(import_module(f"actors.surface.{_MODULES[name]}"), name)
+        hold_halls()
+        value = getattr(import_module(_MODULES[name]), name)
         globals()[name] = value
         return value
 

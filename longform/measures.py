@@ -13,6 +13,7 @@ from longform.judges import failure_modes
 from longform.judges.kinds import KINDS
 from longform.metrics import (
     bertscore,
+    cited_support,
     coverage,
     embedding,
     errors,
@@ -36,6 +37,7 @@ SHIPPED: tuple[Measure, ...] = (
     *embedding.MEASURES,
     *bertscore.MEASURES,
     *faithfulness.MEASURES,
+    *cited_support.MEASURES,
     *ratings.MEASURES,
     *geval.MEASURES,
     *released.MEASURES,

@@ -18,7 +18,11 @@ from typing import NamedTuple
 
 from tests.places import ROOT
 
-PAGES = ["README.md", "CONTRIBUTING.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
+PAGES = [
+    *("README.md", "CONTRIBUTING.md"),
+    *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")),
+    *sorted(f"docs/papers/{path.name}" for path in (ROOT / "docs/papers").glob("*.md")),
+]
 LANGUAGES = {"sh", "python", "yaml", "json", "text", "markdown"}
 KINDS = {"", "make", "released", "served", "key", "cloud", "long", "usage"}
 

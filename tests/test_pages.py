@@ -33,6 +33,7 @@ from tests.pages import (
 )
 from tests.pictures import PICTURE
 from tests.places import ROOT
+from tests.quickstart_files import write_quickstart
 
 DECISIONS = sorted(f"docs/decisions/{path.name}" for path in (ROOT / "docs/decisions").glob("*.md"))
 
@@ -154,6 +155,8 @@ def readme_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_commands_run_as_written(page: str, readme_folder: Path, tmp_path: Path) -> None:
     if page != "README.md":  # whose commands the fixture has run
         shutil.copytree(readme_folder, tmp_path, dirs_exist_ok=True)
+        if page == "docs/quickstart.md":
+            write_quickstart(tmp_path)
         _run_page(page, "", tmp_path)
 
 

@@ -12,7 +12,7 @@ import time
 from functools import cache
 from typing import Protocol
 
-from actors.authority import Local, Remote, actor_of
+from actors.authority import Local, Remote, actor_of, ray_runs
 from actors.storage.folder import Folder
 from longform.quota.leases import Ask, Lease, Limits
 from longform.quota.quota import Quota
@@ -129,9 +129,7 @@ def open_governor(domain: str, told: Limits, *, memory: str | None) -> Governed:
         memory: URL of a folder in which found limits are remembered; None if they are not remembered. The first to open
             a domain decides.
     """
-    import ray
-
-    if not ray.is_initialized():
+    if not ray_runs():
         return Governed(Local(_local_governor(domain, memory)), told)
     actor = actor_of(Governor).options(
         name=f"governor:{domain}",

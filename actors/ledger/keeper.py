@@ -16,7 +16,7 @@ from typing import ClassVar, NamedTuple
 
 import psutil
 
-from actors.authority import Actor, Local, Remote, actor_of
+from actors.authority import Actor, Local, Remote, actor_of, ray_runs
 from actors.ledger.entry import Session, process_lives, this_host
 from actors.ledger.ledger import Ledger
 from longform.chat.call import ChatReply
@@ -265,10 +265,8 @@ _in_process: dict[str, LedgerKeeper] = {}
 
 def open_keeper(ledger_url: str, job: str) -> Keeper:
     """Return the keeper of *job*: the one in this process if it was started here, else its actor if Ray runs."""
-    import ray
-
     if job not in _in_process:
-        if ray.is_initialized():
+        if ray_runs():
             return Remote(lambda: _actor(job), patience_s=_PATIENCE_S)
         _in_process[job] = LedgerKeeper(ledger_url, job)
     return Local(_in_process[job])
@@ -281,11 +279,10 @@ def start_keeper(ledger_url: str, job: str, budget: Budget) -> object:
     An actor lives as long as the returned handle; when it dies before, it starts again, and all that it acknowledged is
     in the ledger.
     """
-    import ray
-
-    if not ray.is_initialized():
+    if not ray_runs():
         _in_process[job] = LedgerKeeper(ledger_url, job, budget)
         return _in_process[job]
+    import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)

@@ -88,6 +88,25 @@ class Run:
             )
         return dict(self.folder.read_json(RESULTS))
 
+    def explain(self, summary_id: str, judge: str) -> pa.Table:
+        """
+        Return why a summary has its scores: a row for each insight of its query.
+
+        The columns are the insight, the answer to it (`full`, `partial`, `none`; null: unjudged), the bullet that says
+        it, the documents which that bullet cites, the documents that state it, those cited `wrong` and those `missed`;
+        documents are the numbers that summaries cite, from 1. All but the first two are null if no bullet says it.
+
+        Args:
+            summary_id: Of a row of `summaries`.
+            judge: The name of a judge of coverage.
+
+        Raises:
+            UsageError: The run has no such summary, or the judge has judged no insight of it.
+        """
+        from actors.surface.explained import explained
+
+        return explained(self, summary_id, judge)
+
     @cached_property
     def systems(self) -> pa.Table:
         """

@@ -34,6 +34,12 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--until", choices=STEPS, default=REPORT)
     made.add_argument("--plan", action="store_true", help="say what models will be asked and what it costs; ask none")
     made.add_argument(
+        "--queries",
+        type=_count,
+        metavar="N",
+        help="with --plan: for N queries like those of the benchmark; default: for those that it has",
+    )
+    made.add_argument(
         "--depth",
         type=_points,
         metavar="POINTS",
@@ -56,6 +62,13 @@ def parser() -> argparse.ArgumentParser:
     add_cluster_arguments(made)
     add_vector_arguments(made)
     return made
+
+
+def _count(text: str) -> int:
+    """Read a number of queries."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number above 0, found {text!r}")
+    return int(text)
 
 
 def _points(text: str) -> float:

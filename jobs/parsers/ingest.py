@@ -7,12 +7,19 @@ Read published or own files into a benchmark folder.
     longform ingest msrs story/ --out BENCH
     longform ingest beir scifact/ --out BENCH
     longform ingest jsonl my_corpus/ --out BENCH
+    longform ingest folder notes/ --queries questions.txt --out BENCH
+    longform ingest csv articles.csv --queries questions.csv --out BENCH
+    longform ingest hf saved_dataset/ --queries questions.txt --out BENCH
+    longform ingest trec docs.trectext --queries topics.xml --qrels qrels.txt --run runs/ --out BENCH
+    longform ingest ir_datasets beir/scifact/test --out BENCH
     longform ingest python --class my_module:MyReader notes/ --out BENCH
     longform ingest outputs answers.jsonl --bench BENCH [--out BENCH2]
 
 Reads   SummHay's files (plain or gzipped, or a folder of topic_*.json), longformfact's (labels or inputs), a folder of
-        MSRS, of BEIR or of plain JSON Lines, or what a class of your own reads (docs/extending.md); outputs: answers
-        that any system wrote to the queries of BENCH, put beside it, or beside its copy BENCH2 (docs/outputs.md)
+        MSRS, of BEIR or of plain JSON Lines, a folder of texts, HTML, PDF and Word files with questions, tables, a
+        saved data set, a TREC collection (docs/own-files.md), or what a class of your own reads (docs/extending.md);
+        outputs: answers that any system wrote to the queries of BENCH, put beside it, or beside its copy BENCH2
+        (docs/outputs.md)
 Writes  documents, queries, targets, qrels, rankings, summaries, labels; benchmark.json last. Malformed input: nothing
 """
 
@@ -26,7 +33,8 @@ from longform.formats.names import NAMES
 from longform.formats.options import OPTIONS
 
 OUTPUTS = "outputs"
-KINDS = (*NAMES, "python", OUTPUTS)
+IR_DATASETS = "ir_datasets"
+KINDS = (*NAMES, "python", IR_DATASETS, OUTPUTS)
 NUMBERINGS = ("haystack", "seen", "ids")
 NUMBERING = (
     "what [3] cites: the haystack's third document (default), the third of the documents that the answer saw, or the "
@@ -50,6 +58,6 @@ def parser() -> argparse.ArgumentParser:
         if option.default is False:
             given = {"action": "store_true"}
         elif option.key is not None:
-            given = {"metavar": "VALUE"}
+            given = {"metavar": "FILE" if option.files else "VALUE"}
         made.add_argument(option.flag, default=option.default, help=f"{option.format}: {option.help}", **given)
     return made

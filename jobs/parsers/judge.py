@@ -5,7 +5,8 @@ Judge answers that were written elsewhere, by judges that need no model service:
     longform judge a.jsonl b.jsonl.gz --bench BENCH --out RUN --judge offline-gpt-4o --numbering seen
     longform judge answers.jsonl --bench BENCH --fail-under citation=70 --against last-week.jsonl --junit gate.xml
 
-Reads   answers as JSON Lines (docs/outputs.md), and the queries, documents and targets of BENCH, which stays as it is
+Reads   answers as JSON Lines, CSV or texts named by query (docs/outputs.md), and the queries, documents and targets of
+        BENCH, which stays as it is
 Writes  RUN: a copy of BENCH with the answers, what `evaluate` writes, results.json and report/; a second call redoes
         nothing. RUN is by default a folder beside the answers
 """
@@ -22,7 +23,12 @@ from jobs.parsers.verb import verb_parser
 
 def parser() -> argparse.ArgumentParser:
     made = verb_parser("judge", __doc__)
-    made.add_argument("outputs", nargs="+", metavar="OUTPUTS", help="files of answers, plain or gzipped")
+    made.add_argument(
+        "outputs",
+        nargs="+",
+        metavar="OUTPUTS",
+        help="files of answers (.jsonl, .csv), or a folder of texts SYSTEM/QUERY.md",
+    )
     made.add_argument("--bench", required=True, metavar="BENCH", help="the benchmark whose queries are answered")
     made.add_argument("--out", metavar="RUN", help="default: the name of the answers' file, with -judged behind it")
     made.add_argument(

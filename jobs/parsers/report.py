@@ -4,7 +4,8 @@ Write the pages of finished runs again, to a folder of their own; of several run
     longform report RUN... --out DIR
 
 Reads   results.json and the tables of each run
-Writes  DIR/<run>.html and DIR/<run>.md; of several runs also DIR/index.html and DIR/index.md
+Writes  of one run DIR/index.html, the pages that it links to, and DIR/report.md; of several runs these in DIR/<run>/,
+        with DIR/index.html and DIR/index.md over all of them
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def fitted_of(experiment: Experiment) -> Fitted:
 
 def mark_in_sample(results: Results, benchmark: Benchmark, queries: Collection[str], fitted: Fitted) -> None:
     """
-    Add to *results* the in-sample figures and the reason, and to each row of its tables its own.
+    Add to *results* the figures in sample and the reason, and to each row of its tables its own.
 
     A row's `in_sample` names them: `summarizer` (of a twin: its citations), `setting`.
     """

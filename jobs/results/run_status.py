@@ -22,7 +22,7 @@ from longform.results.run_status import (
     seconds_left,
 )
 
-_REPORT = "report/report.html"
+_REPORT = "report/index.html"
 _LEDGER_FILES = ("calls.sqlite", "ledger.json")
 # Table -> the column that names who made a row; a stage's name ends with it.
 _MADE_BY = {"summaries": "summarizer", "verdicts": "judge", "rankings": "reranker"}

@@ -18,7 +18,7 @@ from longform.tables import SCHEMAS
 MADE_OF = "made_of.json"
 """Beside the pages of a run's report: the key of what they were made of."""
 
-_PAGE = "report.html"
+_PAGE = "index.html"
 
 
 def key_of(run: Folder, benchmark: Benchmark, *told: object) -> str:

@@ -6,8 +6,7 @@ Everything here reads committed parts; it can be done again at any time from wha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from pydantic import JsonValue
 
@@ -21,16 +20,29 @@ from jobs.runs.record import RunRecord
 from jobs.synthesis.files import ACCOUNT, AUDIT
 from longform.errors import UsageError
 from longform.metrics.measure import described
-from longform.report import page as report
+from longform.report import matrix_page
+from longform.report.page import markdown
+from longform.report.site import (
+    SUMMARIES,
+    Site,
+    SummaryPage,
+    is_page,
+    points,
+    site_of,
+    site_pages,
+    summaries_html,
+)
 from longform.results.aggregate import Clusters, several_models
 from longform.results.cells import all_cells
 from longform.results.columns import with_columns
 from longform.results.drilldown import PackedPage, Unfolded, packed_pages
-from longform.results.results import ClustersRow, JudgeRow, Results
+from longform.results.results import ClustersRow, JudgeRow, Results, Size
 from longform.results.study import Study, study_results
 
 RESULTS = run_files.RESULTS
-_MAIN_BYTES = 4_800_000  # of the report's own page with its drill-down; else the latter has pages of its own
+REPORT = "report"
+"""Folder of a run's pages."""
+MARKDOWN = "report.md"
 
 
 def write_results(
@@ -61,6 +73,8 @@ def write_results(
         "title": title,
         "aggregate": aggregate,
         "benchmark": _benchmark_facts(benchmark),
+        "size": _size(evidence),
+        "haystack_topics": {one.haystack_id: one.topic for one in benchmark.queries.values()},
         "clusters": [_clusters_row(row) for row in evidence.clusters],
         "several_models": several_models(evidence.all_infos.values()),
         "order_independent": evidence.dependence.rows(),
@@ -80,67 +94,59 @@ def write_results(
         results["synthesis"] = benchmark.folder.read_json(ACCOUNT)
     run.write_json(RESULTS, results)
     keep_unfolded(run, evidence.all_unfolded())
-    write_pages(run.child("report"), "report", results, kept_unfolded(run))
+    write_pages(run.child(REPORT), results, kept_unfolded(run))
     return results
 
 
-def write_pages(folder: Folder, name: str, results: Results, unfolded: Iterable[Unfolded]) -> None:
+def write_pages(folder: Folder, results: Results, unfolded: Iterable[Unfolded]) -> None:
     """
-    Write `NAME.md` and `NAME.html`, and pages of summaries beside them if these have no room in the latter.
+    Write `report.md` and the report's site, whose first page is `index.html`; pages of a report before are removed.
 
     Args:
         folder: Where to.
-        name: Of the report; its pages of summaries are `NAME-summaries-NUMBER.html`.
         results: What the report shows.
         unfolded: The summaries of the run; one page of them is in memory at a time.
     """
-    folder.write_bytes(f"{name}.md", report.markdown(results).encode())
-    pages = packed_pages(unfolded, report.points(results))
-    begun = list(islice(pages, 2))
-    written: list[str] = []
-    if len(begun) > 1 or not _fits(folder, name, results, begun):
-        links, file_of = _write_summaries(folder, name, results, chain(begun, pages))
-        folder.write_bytes(f"{name}.html", report.html(results, pages=links, file_of=file_of).encode())
-        written = [link.file for link in links]
-    for stale in folder.names(after=f"{name}-summaries-"):
-        if _is_page(stale, name) and stale not in written:
-            folder.delete(stale)
+    folder.write_bytes(MARKDOWN, markdown(results).encode())
+    matrix = None if (why := matrix_page.too_large(results)) else matrix_page.MatrixRows(results)
+    pages = packed_pages(matrix.gathered(unfolded) if matrix else unfolded, points(results))
+    first = next(pages, None)
+    line = f"{SUMMARIES.line} {why}" if why else SUMMARIES.line
+    beside = [*([matrix_page.LINK] if matrix else []), SUMMARIES._replace(line=line)]
+    site = site_of(results, beside=[] if first is None else beside)
+    links, file_of = _write_summaries(folder, site, first, pages)
+    written = {link.file for link in links}
+    if matrix and links:
+        folder.write_bytes(matrix_page.LINK.file, matrix_page.matrix_html(site, matrix.packed(file_of)).encode())
+        written.add(matrix_page.LINK.file)
+    for file, text in site_pages(site, results, summaries=links, file_of=file_of):
+        folder.write_bytes(file, text.encode())
+        written.add(file)
+    remove_pages(folder, but=written)
 
 
-def _is_page(file: str, name: str) -> bool:
-    return file.startswith(f"{name}-summaries-") and file.endswith(".html")
-
-
-def _fits(folder: Folder, name: str, results: Results, pages: Sequence[PackedPage]) -> bool:
-    """Write the report with its only page of summaries; return whether there is room for it."""
-    page = report.html(results, embedded=pages[0].data if pages else None).encode()
-    if pages and len(page) > _MAIN_BYTES:
-        return False
-    folder.write_bytes(f"{name}.html", page)
-    return True
+def remove_pages(folder: Folder, *, but: Collection[str]) -> None:
+    """Remove the pages of a report that stood there before, except those named; other files stay."""
+    for file in folder.names():
+        if is_page(file) and file not in but:
+            folder.delete(file)
 
 
 def _write_summaries(
-    folder: Folder, name: str, results: Results, pages: Iterator[PackedPage]
-) -> tuple[list[report.SummaryPage], dict[str, str]]:
-    """Write the pages of summaries; return the links to them, and the files of the summaries that examples name."""
-    links: list[report.SummaryPage] = []
+    folder: Folder, site: Site, page: PackedPage | None, pages: Iterator[PackedPage]
+) -> tuple[list[SummaryPage], dict[str, str]]:
+    """Write the pages of summaries; return the links to them, and the file of each summary."""
+    links: list[SummaryPage] = []
     file_of: dict[str, str] = {}
-    linked, page = report.linked(results), next(pages, None)
     while page is not None:
         after, number = next(pages, None), len(links) + 1
-        file, before, behind = (f"{name}-summaries-{number + step:04d}.html" for step in (0, -1, 1))
-        text = report.summaries_html(
-            results,
-            page,
-            number=number,
-            main=f"{name}.html",
-            before=before if links else None,
-            after=None if after is None else behind,
+        file, before, behind = (f"summaries-{number + step:04d}.html" for step in (0, -1, 1))
+        text = summaries_html(
+            site, page, number=number, before=before if links else None, after=None if after is None else behind
         )
         folder.write_bytes(file, text.encode())
-        links.append(report.SummaryPage(file, len(page.summary_ids), page.first, page.last))
-        file_of |= {summary_id: file for summary_id in page.summary_ids if summary_id in linked}
+        links.append(SummaryPage(file, len(page.summary_ids), page.first, page.last))
+        file_of |= dict.fromkeys(page.summary_ids, file)
         page = after
     return links, file_of
 
@@ -165,6 +171,23 @@ def _clusters_row(clusters: Clusters) -> ClustersRow:
         "n_queries": clusters.n_queries,
         "n_haystacks": clusters.n_haystacks,
     }
+
+
+def _size(evidence: RunEvidence) -> Size:
+    benchmark = evidence.benchmark
+    haystacks = dict.fromkeys(benchmark.queries[query_id].haystack_id for query_id in evidence.query_ids)
+    return {
+        "n_queries": len(evidence.query_ids),
+        "haystacks": list(haystacks),
+        "n_documents": _n_documents(benchmark, haystacks),
+        "n_summaries": sum(info.twin_of is None for info in evidence.all_infos.values()),
+    }
+
+
+def _n_documents(benchmark: Benchmark, haystacks: Collection[str]) -> int:
+    if len(haystacks) == benchmark.manifest["n_haystacks"]:
+        return int(benchmark.manifest["rows"]["documents"])
+    return sum(benchmark.rows("documents", one, ["doc_id"]).num_rows for one in haystacks)
 
 
 def _benchmark_facts(benchmark: Benchmark) -> dict[str, JsonValue]:

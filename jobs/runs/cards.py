@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 from actors.judges.cards import card_of_file
 from actors.judges.opening import make_judges
 from actors.storage.folder import file_place
+from longform.judges.brief_cards import brief
 from longform.judges.card_columns import Card
-from longform.judges.cards import describe, judged_by, other_judge, shipped_card_line, shipped_line
+from longform.judges.cards import describe, judged_by, other_judge, shipped_card, shipped_card_of
 from longform.results.results import JudgeRow
 from longform.settings.experiment import Experiment
 from longform.settings.judges import judge_scale
@@ -19,11 +20,12 @@ from longform.settings.judges import judge_scale
 class _CardLine(NamedTuple):
     card: str | None
     reason: str | None = None
+    brief: str | None = None
 
 
 def judge_rows(experiment: Experiment, served: Mapping[str, Mapping[str, Any]] | None = None) -> list[JudgeRow]:
     """
-    A row `judge, scale, card, card_reason` for each judge; *served* is what servers say of judges that they serve.
+    A row of each judge; *served* is what servers say of judges that they serve.
 
     The card is the configuration's, else the one that ships or that the server states, else None; a card of another
     judge is None, with the reason.
@@ -36,6 +38,7 @@ def judge_rows(experiment: Experiment, served: Mapping[str, Mapping[str, Any]] |
             "judge": name,
             "scale": judge_scale(name, experiment.judges),
             "card": line.card,
+            "card_brief": line.brief,
             "card_reason": line.reason,
         }
         for name in experiment.judges
@@ -45,19 +48,25 @@ def judge_rows(experiment: Experiment, served: Mapping[str, Mapping[str, Any]] |
 
 def released_judge_row(name: str) -> JudgeRow:
     """The same for labels that a release ships."""
-    return {"judge": name, "scale": None, "card": shipped_card_line(name), "card_reason": None}
+    line = _line_of(shipped_card(name))
+    return {"judge": name, "scale": None, "card": line.card, "card_brief": line.brief, "card_reason": None}
 
 
 def _card_line(experiment: Experiment, name: str, served: Mapping[str, Any]) -> _CardLine:
     """Return the line of a judge's card, or why it has none; None and None without a card."""
     path, judge = experiment.cards.get(name), experiment.judges[name]
     if path is None:
-        return _CardLine(shipped_line(judge) or served.get("card"))
+        shipped = _line_of(shipped_card_of(judge))
+        return shipped if shipped.card else _CardLine(served.get("card"))
     card = card_of_file(path, judge.task, expected=f"the card of judge {name!r}")
     versions = {one: made.version for one, made in make_judges(experiment.judges, prompts=experiment.prompts).items()}
     if reason := other_judge(card, judged_by(name, experiment.judges, versions)):
         return _CardLine(None, f"{path} is {reason}")
-    return _CardLine(describe(card))
+    return _line_of(card)
+
+
+def _line_of(card: Card | None) -> _CardLine:
+    return _CardLine(None) if card is None else _CardLine(describe(card), brief=brief(card))
 
 
 def write_card(card: Card, out: str) -> None:

@@ -6,7 +6,7 @@
     served          what the servers of served judges say of them: version, card
     prompts         version of each prompt that the configuration asks with, and of each class of a user
     stages          one entry a stage: what it wants, and `work`, what each command that did some of it took
-    commands        the commands that did work: verb, git commit, versions
+    commands        the commands that did work: verb, git commit, versions, and when they began (seconds since 1970)
     jobs            those of them that called models: ledger, prices, and what each stage took
     last_call       what the last command did, stage by stage, though it be nothing
 """
@@ -17,7 +17,8 @@ import platform
 import subprocess
 import time
 from collections.abc import Iterable, Mapping
-from importlib.metadata import version
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +82,7 @@ class RunRecord:
         self._run, self._command = run, command
         before = _read(run)
         _check_dataset(run, before, benchmark)
-        self._maker = {"verb": verb, "git_commit": _git_commit(), "versions": _versions()}
+        self._maker = {"verb": verb, "git_commit": _git_commit(), "versions": _versions(), "began_at": time.time()}
         bound = {"config": dict(config), "limit": limit, "prompts": dict(prompts or {})}
         if planning:
             bound = {key: before.get(key) for key in bound}
@@ -322,7 +323,10 @@ def _check_dataset(run: Folder, before: Mapping[str, Any], benchmark: Benchmark)
 
 def _versions() -> dict[str, str]:
     found = {"longform": __version__, "python": platform.python_version()}
-    return found | {name: version(name) for name in _PACKAGES}
+    for name in _PACKAGES:
+        with suppress(PackageNotFoundError):  # what an extra brings is not there, and had no part in the run
+            found[name] = version(name)
+    return found
 
 
 def _git_commit() -> str | None:

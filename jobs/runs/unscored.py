@@ -14,7 +14,11 @@ from longform.judges.kinds import KINDS
 from longform.metrics.measure import Measure
 from longform.records import Target
 from longform.settings.experiment import Experiment
-from longform.summaries.requested import USUAL_BULLETS
+from longform.summaries.requested import OWN_BULLETS
+
+NOBODY = "No query that is answered has"
+NO_INSIGHTS = "insights: coverage, citations and their joint score cannot be told"
+"""The end of a sentence on a corpus without insights."""
 
 
 def unscored(experiment: Experiment, benchmark: Benchmark, query_ids: Collection[str]) -> list[str]:
@@ -33,6 +37,8 @@ def unscored(experiment: Experiment, benchmark: Benchmark, query_ids: Collection
             f"Coverage, citation and joint scores need insights, and {_share(without, query_ids)} insights: "
             "the summaries of such queries are written and not scored."
         )
+    if experiment.judges_of("support") and not experiment.judges_of("coverage") and len(uncounted) == len(query_ids):
+        found.append(f"{NOBODY} {NO_INSIGHTS}.")
     for task in dict.fromkeys(judge.task for judge in experiment.judges.values()):
         kind, words = _targets_of(task)
         lacking = [query_id for query_id in query_ids if words and not _of_kind(benchmark, query_id, kind)]
@@ -42,7 +48,7 @@ def unscored(experiment: Experiment, benchmark: Benchmark, query_ids: Collection
     if experiment.bullets == "targets" and uncounted and experiment.all_systems():
         found.append(
             f"Summaries have as many bullets as their query has targets, and {_share(uncounted, query_ids)} targets: "
-            f"{USUAL_BULLETS} bullets are asked for there; set bullets to another number."
+            f"{OWN_BULLETS} bullets are asked for there; set bullets to another number."
         )
     return found
 

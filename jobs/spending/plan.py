@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from actors.chat.opening import quota_domain
 from actors.chat.price_list import PriceList
@@ -16,6 +16,7 @@ from actors.ledger.ledger import Ledger
 from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.spending.call_count import StageCalls
+from jobs.spending.scaled import for_queries, scaling_notes
 from jobs.spending.walk import calls_to_make
 from jobs.stages.stage import Plan
 from longform.errors import UsageError
@@ -35,7 +36,16 @@ NO_PACE = "no limit is known, and no earlier call tells how long one takes"
 A_BATCH = "through the provider's batch API: within a day"
 
 
-def spending_plan(run: Folder, plan: Plan, *, calling: Calling, workers: int) -> dict[str, Any]:
+class Scale(NamedTuple):
+    """A plan of so many queries is told for another number of them."""
+
+    n_planned: int
+    n_queries: int
+
+
+def spending_plan(
+    run: Folder, plan: Plan, *, calling: Calling, workers: int, scale: Scale | None = None
+) -> dict[str, Any]:
     """
     Return the document of what is still to be asked.
 
@@ -44,11 +54,16 @@ def spending_plan(run: Folder, plan: Plan, *, calling: Calling, workers: int) ->
         plan: The work it means.
         calling: Names the ledger and the prices.
         workers: Processes a stage may use.
+        scale: Tell it for another number of queries; None: for those of the run.
     """
     work = content_key(sorted(item.work_id for stage in plan.stages if stage.chat for item in plan.items(stage)))
     with opened_ledger(calling) as ledger:
         calls = calls_to_make(run, plan, ledger)
-    return plan_document(calls, calling=calling, workers=workers) | {"work": work}
+    if scale is None:
+        return plan_document(calls, calling=calling, workers=workers) | {"work": work}
+    document = plan_document(for_queries(calls, **scale._asdict()), calling=calling, workers=workers)
+    document["notes"] = [*scaling_notes(*scale), *document["notes"]]
+    return document | {"work": work, "scale": scale._asdict()}
 
 
 def plan_document(

@@ -38,7 +38,7 @@ from longform.settings.chat import (
 )
 from longform.settings.experiment import Experiment
 from longform.settings.methods import MethodSettings, PlainMethodSettings
-from longform.summaries.requested import USUAL_BULLETS
+from longform.summaries.requested import OWN_BULLETS, USUAL_BULLETS
 from longform.tables import CONTEXTS, DOCUMENTS, QUERIES, SUMMARIES
 from longform.text.sentences import sentences
 
@@ -230,7 +230,7 @@ def asked_context(context: ContextRow, work_id: str, key: Summarized) -> AskedCo
 
 def n_bullets(benchmark: Benchmark, bullets: int | str, query_id: str) -> int:
     """
-    Return how many bullets to ask for: as configured, else as many as the query has targets, or the usual number.
+    Return how many bullets to ask for: as configured, else as many as the query has targets, or 8.
 
     A query with a reference summary asks for as many sentences as its paper does, else as the reference has.
     """
@@ -238,7 +238,7 @@ def n_bullets(benchmark: Benchmark, bullets: int | str, query_id: str) -> int:
         return bullets
     targets = benchmark.targets.get(query_id, [])
     if not targets or any(target.kind != "reference" for target in targets):
-        return sum(target.kind != "reference" for target in targets) or USUAL_BULLETS
+        return sum(target.kind != "reference" for target in targets) or OWN_BULLETS
     return SENTENCES.get(benchmark.queries[query_id].dataset or "") or len(sentences(targets[0].text))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-NAMES = ("summhay", "longformfact", "msrs", "key_points", "beir", "jsonl")
+NAMES = ("summhay", "longformfact", "msrs", "key_points", "beir", "jsonl", "folder", "csv", "hf", "trec")
 
 EXPORTED: Mapping[str, str] = {
     "summhay": "summaries and one judge's labels as SummHay's own JSON",

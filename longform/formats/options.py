@@ -11,12 +11,13 @@ class FormatOption(NamedTuple):
     An option of a format.
 
     Attributes:
-        format: Its name.
+        format: Its name; several have commas between.
         name: Of the keyword argument, and of the option on the command line.
         told: Value -> its note in the benchmark's manifest, as (key, words); None: nothing is noted. The first value is
             the default.
         help: For people.
         key: Of the note of an option that takes any text, which is noted as it is; None: it takes a value of `told`.
+        files: Whether the value names a file or a folder, whose files the reader is given; they stand in the manifest.
     """
 
     format: str
@@ -24,9 +25,17 @@ class FormatOption(NamedTuple):
     told: Mapping[str | bool, tuple[str, str] | None]
     help: str
     key: str | None = None
+    files: bool = False
+
+    @property
+    def formats(self) -> list[str]:
+        """The names of the formats."""
+        return self.format.split(", ")
 
     def note(self, value: str | bool) -> tuple[str, str] | None:
-        """Return what the manifest notes of a value that is not the default."""
+        """Return what the manifest notes of a value that is not the default; files stand there themselves."""
+        if self.files:
+            return None
         return self.told[value] if self.key is None else (self.key, str(value))
 
     @property
@@ -60,4 +69,36 @@ OPTIONS = (
         "gold documents that the corpus lacks: drop leaves them out (default), keep counts them as missed, refuse is "
         "an error",
     ),
+    FormatOption(
+        "folder, csv, hf, trec",
+        "queries",
+        {"": None},
+        "questions: .txt, one a line; .jsonl, .csv or .tsv with a column query; TREC topics",
+        key="queries",
+        files=True,
+    ),
+    FormatOption(
+        "folder, csv, hf",
+        "insights",
+        {"": None},
+        "what answers ought to say: .jsonl or .csv of query_id, text, doc_ids",
+        key="insights",
+        files=True,
+    ),
+    FormatOption("trec", "qrels", {"": None}, "judgements: query 0 document relevance", key="qrels", files=True),
+    FormatOption("trec", "run", {"": None}, "runs: query Q0 document rank score tag", key="run", files=True),
+    FormatOption(
+        "folder",
+        "skip_unreadable",
+        {False: None, True: ("files without text", "left out")},
+        "go on without files that give no text, and say which",
+    ),
+    FormatOption(
+        "csv, hf", "text_column", {"": None}, "the column of texts (default: text, content, body ...)", key="text"
+    ),
+    FormatOption(
+        "csv, hf", "id_column", {"": None}, "the column of ids (default: doc_id, id ...; else numbers)", key="id"
+    ),
+    FormatOption("csv, hf", "title_column", {"": None}, "the column of titles (default: title, headline)", key="title"),
+    FormatOption("hf", "split", {"": None}, "the split, of a data set that has several", key="split"),
 )

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, permutations, product
 from math import factorial
-from typing import NamedTuple, TypedDict, TypeVar
+from typing import NamedTuple, NotRequired, TypedDict, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from longform.metrics.statistics import holm
+from longform.metrics.statistics import LEVEL, holm
 
 Array = NDArray[np.float64]
 _POINTS = 100.0
@@ -32,6 +32,7 @@ class SensitivityColumns(TypedDict):
     chance: float | None
     p: float | None
     n_independent: int
+    chance_high: NotRequired[float | None]  # the 95 % point of chance; absent from older results
     p_holm: float | None  # adjusted for the rows of a family; null: no p, or not adjusted yet
 
 
@@ -44,12 +45,14 @@ class Sensitivity(NamedTuple):
         chance: The mean over exchanges of orders within queries.
         p: The share of exchanges that reach the observed one, itself counted.
         n_independent: Queries or other clusters that have all orders; `chance` and `p` are of them.
+        chance_high: The sensitivity that 95 of 100 exchanges do not exceed.
     """
 
     sensitivity: float | None
     chance: float | None
     p: float | None
     n_independent: int
+    chance_high: float | None = None
 
     def as_json(self) -> SensitivityColumns:
         return {
@@ -57,6 +60,7 @@ class Sensitivity(NamedTuple):
             "chance": self.chance,
             "p": self.p,
             "n_independent": self.n_independent,
+            "chance_high": self.chance_high,
             "p_holm": None,
         }
 
@@ -98,7 +102,7 @@ def order_sensitivity(sums: Array, statistic: Callable[[Array], Array], *, seed:
     reached = int((found >= observed - _ROUNDING).sum())
     drawn = _n_exchanges(n, k, resamples) > resamples
     p = (1 + reached) / (1 + len(found)) if drawn else reached / len(found)
-    return Sensitivity(value, float(found.mean()), p, n)
+    return Sensitivity(value, float(found.mean()), p, n, float(np.quantile(found, LEVEL, method="higher")))
 
 
 def with_holm(rows: Sequence[SensitiveRow]) -> list[SensitiveRow]:

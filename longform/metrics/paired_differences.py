@@ -22,7 +22,7 @@ differences of clusters are those of the linearised ratio.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -50,6 +50,8 @@ class Difference(NamedTuple):
     high: float | None
     p: float  # adjusted for the family
     n_clusters: int
+    p_alone: float  # of the pair as a family of its own, by the same changes of sign
+    error: float | None  # standard error; None: a single cluster has none
 
     @property
     def distinguishable(self) -> bool:
@@ -82,19 +84,76 @@ def paired_differences(first: Array, second: Array, *, seed: int, alpha: float =
         seed: Of the drawn sign changes.
         alpha: The level of the test that intervals agree with.
     """
+    family = family_tests(first, second, seed=seed, alpha=alpha)
+    return [family.difference(pair) for pair in range(len(family.value))]
+
+
+class FamilyTests(NamedTuple):
+    """
+    All tests of a family, an entry a pair.
+
+    Attributes:
+        value: First less second; NaN for a pair that shares no cluster.
+        half: Half the width of its interval; NaN: so few clusters bound nothing.
+        error: Standard error; NaN: a single cluster has none.
+        p: Adjusted for the family.
+        p_alone: Of the pair as a family of its own, by the same changes of sign.
+        n: Clusters that both systems have.
+        critical: Smallest |value| / error that is told from chance, in a pair with all clusters; inf: none would be.
+    """
+
+    value: Array
+    half: Array
+    error: Array
+    p: Array
+    p_alone: Array
+    n: NDArray[np.int64]
+    critical: float
+
+    def difference(self, pair: int, *, turned: bool = False) -> Difference | None:
+        """Return the difference of a *pair*, of the second less the first if *turned*; None: no cluster in common."""
+        value = float(-self.value[pair] if turned else self.value[pair])
+        if np.isnan(value):
+            return None
+        half, error = float(self.half[pair]), float(self.error[pair])
+        low, high = (None, None) if np.isnan(half) else (value - half, value + half)
+        known = None if np.isnan(error) else error
+        return Difference(value, low, high, float(self.p[pair]), int(self.n[pair]), float(self.p_alone[pair]), known)
+
+
+def family_tests(first: Array, second: Array, *, seed: int, alpha: float = ALPHA) -> FamilyTests:
+    """
+    Test the pairs of a family; see `paired_differences`.
+
+    Memory is that of a few arrays of _STATISTICS_AT_ONCE numbers and of the sums, however many sign changes there are.
+    """
     shared = (first[..., 1] > 0) & (second[..., 1] > 0)  # (clusters, pairs)
     used = shared.any(axis=1)
     first, second, shared = first[used], second[used], shared[used]
     if not len(shared):
-        return [None] * shared.shape[1]
+        nothing = np.full(shared.shape[1], np.nan)
+        none = np.zeros(shared.shape[1], np.int64)
+        return FamilyTests(nothing, nothing, nothing, nothing, nothing, none, np.inf)
     found = _Contributions.of(first, second, shared)
-    largest = np.concatenate([found.largest(signs) for signs in _signs(len(shared), seed)])
-    critical = np.sort(largest)[::-1][int(alpha * len(largest) + _SAME)]  # the largest value that is not rejected
-    own = found.statistics(np.ones((1, len(shared))))[0]
-    return [
-        _difference(found, pair, own[pair], _Tested(largest, critical, alpha)) if shared[:, pair].any() else None
-        for pair in range(shared.shape[1])
-    ]
+    same = np.ones((1, len(shared)))
+    (value,), (left,) = found.moments(same)
+    own = found.statistics(same)[0]
+    largest, reached = found.changed(_signs(len(shared), seed), own)
+    critical = largest[::-1][int(alpha * len(largest) + _SAME)]  # the largest value that is not rejected
+    p = (len(largest) - np.searchsorted(largest, own - _SAME)) / len(largest)
+    moved, there = (value != 0) | (left > 0), found.n > 0
+    few = np.array([smallest_p(int(n)) > alpha for n in found.n])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        factor = critical / (1 - critical) if critical < 1 - _SAME else np.nan
+        half = np.where(moved, np.sqrt(left * factor), 0.0)
+        # The floor holds an interval to its p if the two are equal but for rounding.
+        half = np.where(p > alpha, np.fmax(half, np.abs(value)), half)
+        half = np.where(few | ~there | (moved & np.isnan(factor)), np.nan, half)
+        error = np.where(found.n > 1, np.sqrt(left * found.n / (found.n - 1)), np.nan)
+    n = len(shared)
+    limit = float(np.sqrt((n - 1) / n * factor)) if n > 1 and not np.isnan(factor) else np.inf
+    value = np.where(there, value, np.nan)
+    return FamilyTests(value, half, error, p, reached / len(largest), found.n, limit)
 
 
 class _Contributions(NamedTuple):
@@ -109,7 +168,7 @@ class _Contributions(NamedTuple):
 
     parts: Array
     weights: Array
-    n: Array
+    n: NDArray[np.int64]
 
     @classmethod
     def of(cls, first: Array, second: Array, shared: NDArray[np.bool_]) -> _Contributions:
@@ -139,10 +198,26 @@ class _Contributions(NamedTuple):
         total = difference**2 + left
         return np.divide(difference**2, total, out=np.zeros_like(total), where=total > 0)
 
-    def largest(self, signs: Array) -> Array:
-        """Return the largest statistic of any pair under each toss of *signs*."""
-        n_parts = -(-signs.shape[0] * self.parts.shape[1] // _STATISTICS_AT_ONCE)
-        return np.concatenate([self.statistics(part).max(axis=1) for part in np.array_split(signs, n_parts)])
+    def changed(self, signs: Iterable[Array], own: Array) -> tuple[Array, Array]:
+        """
+        Return what changes of sign give.
+
+        Args:
+            signs: Each of shape (tosses, clusters).
+            own: Statistic of each pair as observed.
+
+        Returns:
+            The largest statistic of any pair under each toss, ascending; and for each pair the number of tosses whose
+            statistic of the same pair reaches its own.
+        """
+        reached, largest = np.zeros(len(own)), []
+        for some in signs:
+            n_parts = -(-some.shape[0] * len(own) // _STATISTICS_AT_ONCE)
+            for part in np.array_split(some, n_parts):
+                statistics = self.statistics(part)
+                largest.append(statistics.max(axis=1))
+                reached += np.count_nonzero(statistics >= own - _SAME, axis=0)
+        return np.sort(np.concatenate(largest)), reached
 
 
 def _signs(n_clusters: int, seed: int) -> Iterator[Array]:
@@ -159,30 +234,3 @@ def _signs(n_clusters: int, seed: int) -> Iterator[Array]:
     for start in range(0, DRAWS, at_once):
         size = (min(at_once, DRAWS - start), n_clusters)
         yield 1.0 - 2.0 * rng.integers(0, 2, size=size).astype(np.float64)
-
-
-class _Tested(NamedTuple):
-    """
-    Attributes:
-        largest: Statistic of the family under each toss.
-        critical: The largest one that is not rejected.
-        alpha: The level of the test.
-    """
-
-    largest: Array
-    critical: float
-    alpha: float
-
-
-def _difference(found: _Contributions, pair: int, own: float, tested: _Tested) -> Difference:
-    largest, critical, alpha = tested
-    (value,), (left,) = (side[:, pair] for side in found.moments(np.ones((1, len(found.parts)))))
-    p = float((largest >= own - _SAME).mean())
-    n = int(found.n[pair])
-    moved = value != 0 or left > 0
-    if smallest_p(n) > alpha or (moved and critical >= 1 - _SAME):
-        return Difference(float(value), None, None, p, n)
-    half = float(np.sqrt(left * critical / (1 - critical))) if moved else 0.0
-    if p > alpha:
-        half = max(half, abs(float(value)))  # equal but for rounding where the statistic is the critical value
-    return Difference(float(value), float(value) - half, float(value) + half, p, n)

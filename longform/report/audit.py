@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypedDict
 
 from longform.metrics.statistics import EstimateColumns
+from longform.report.haystacks import haystack_name
 from longform.report.line_plots import Line, line_plot
 from longform.report.parts import INTERVAL, Section
 from longform.report.plots import Plot
@@ -36,15 +37,19 @@ def audit_sections(results: Results) -> Iterator[Section]:
     audit, synthesis = results.get("audit"), results.get("synthesis")
     if not audit:
         if synthesis:
-            yield Section("audit", "How far to trust this benchmark", [_NOT_AUDITED], [*_checked(synthesis)])
+            yield Section("audit", "How far to trust this benchmark", [_NOT_AUDITED], [*_checked(results, synthesis)])
         return
-    haystacks = audit["haystacks"][:_MOST_HAYSTACKS]
+    haystacks = [_by_topic(results, row) for row in audit["haystacks"][:_MOST_HAYSTACKS]]
     tables = [_noise(audit), _haystacks(haystacks), _tenths(haystacks)]
     if written := [(row["haystack_id"], prose) for row in haystacks if (prose := row.get("prose"))]:
         tables.append(_prose(written))
     if synthesis:
-        tables += [_made(synthesis), *_checked(synthesis)]
+        tables += [_made(results, synthesis), *_checked(results, synthesis)]
     yield Section("audit", "How far to trust this benchmark", _told(audit), tables)
+
+
+def _by_topic(results: Results, row: AuditedHaystack) -> AuditedHaystack:
+    return {**row, "haystack_id": haystack_name(results, row["haystack_id"])}
 
 
 def score_distribution(results: Results) -> Iterator[tuple[Plot | None, str]]:
@@ -190,7 +195,7 @@ def _written(haystack_id: str, prose: Prose) -> list[Cell]:
         for name in ("by_model", "in_part", "by_template", "kept", "fallen_back", "replies")
     ]
     reasons = sorted(prose["rejected"].items(), key=lambda reason: (-reason[1], reason[0]))
-    why = ", ".join(f"{name.replace('_', ' ')} {n:,}" for name, n in reasons) or "-"
+    why = ", ".join(f"{name.replace('_', ' ')} {n:,}" for name, n in reasons) or "none"
     rejected = count(sum(prose["rejected"].values()))
     return [words(haystack_id), words(prose["model"]), *counts, rejected, words(why)]
 
@@ -198,12 +203,12 @@ def _written(haystack_id: str, prose: Prose) -> list[Cell]:
 # ---------------------------------------------------------------- made by chat models
 
 
-def _checked(synthesis: Account) -> list[Table]:
-    given_up = [_given_up(synthesis["exhausted"])] if synthesis.get("exhausted") else []
+def _checked(results: Results, synthesis: Account) -> list[Table]:
+    given_up = [_given_up(results, synthesis["exhausted"])] if synthesis.get("exhausted") else []
     return [_checks(synthesis), *given_up]
 
 
-def _made(synthesis: Account) -> Table:
+def _made(results: Results, synthesis: Account) -> Table:
     roles: dict[str, list[str]] = {}
     for role, model in synthesis["models"].items():
         roles.setdefault(model, []).append(role)
@@ -219,13 +224,13 @@ def _made(synthesis: Account) -> Table:
     columns += [Column(name, group="documents") for name in ("written", "not written", "mean words")]
     columns += [Column(name, group="insights") for name in ("all", "too few", "known")]
     columns += [Column(name, group="pairs") for name in ("lacking", "leaked", "unchecked", "read again")]
-    return Table(caption, columns, [_made_haystack(row) for row in synthesis["haystacks"][:_MOST_HAYSTACKS]])
+    return Table(caption, columns, [_made_haystack(results, row) for row in synthesis["haystacks"][:_MOST_HAYSTACKS]])
 
 
-def _made_haystack(row: HaystackAccount) -> list[Cell]:
+def _made_haystack(results: Results, row: HaystackAccount) -> list[Cell]:
     known = row["known_without_documents"]
     return [
-        words(row["haystack_id"]),
+        words(haystack_name(results, row["haystack_id"])),
         count(row["documents"]),
         count(row["documents_not_written"]),
         number(row["mean_words"], digits=0, reason="no document was written"),
@@ -269,7 +274,7 @@ def _checks(synthesis: Account) -> Table:
     )
 
 
-def _given_up(exhausted: Sequence[GivenUp]) -> Table:
+def _given_up(results: Results, exhausted: Sequence[GivenUp]) -> Table:
     shown = exhausted[:_MOST_HAYSTACKS]
     caption = (
         "What was given up: the check that it did not pass at its last attempt, and why. A document with leaks or "
@@ -282,7 +287,8 @@ def _given_up(exhausted: Sequence[GivenUp]) -> Table:
     columns += [Column("attempts"), Column("last reason", numeric=False)]
     rows = [
         [
-            *(words(text_in(row, name)) for name in ("haystack_id", "check", "subject")),
+            words(haystack_name(results, id_) if (id_ := text_in(row, "haystack_id")) else None),
+            *(words(text_in(row, name)) for name in ("check", "subject")),
             count(row["attempt"]),
             words(row["reason"]),
         ]

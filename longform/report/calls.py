@@ -19,15 +19,17 @@ _NOT_PLANNED = "not planned"
 _NOT_SETTLED = "some calls are unsettled, or of unknown cost"
 _COUNTS = ("calls", "answered", "failed", "reused")
 _TOKENS = ("input", "cached", "output", "reasoning")
-_CALLED = (
+_CALLED = "What each stage called, and what it cost."
+_HOW_CALLED = (
     "Calls: attempts, those that failed or were refused among them; reused: replies that the ledger had, which cost "
     "nothing. Tokens in four classes that do not overlap: input that no cache held, input from the provider's cache, "
-    "visible output, hidden output. Cached share: of all input, higher is cheaper. Saved: what the cached tokens would "
-    f"have cost more without the cache. Unsettled: calls {UNSETTLED}."
+    "visible output, hidden output. Share cached: of all input, higher is cheaper. Dollars saved: what the "
+    f"cached tokens would have cost more without the cache. Unsettled calls: {UNSETTLED}."
 )
-_PLANNED = (
-    "What was planned before the calls, and what came of it since; in brackets the planned interval. Input with what a "
-    "cache held, output with what was hidden. Minutes: of the commands' stages, the start of their workers among them."
+_PLANNED = "What was planned before the calls, and what came of it since; in brackets the planned interval."
+_HOW_PLANNED = (
+    "Tokens in: with what a cache held. Tokens out: with what was hidden. Minutes: of the commands' stages, the start "
+    "of their workers among them."
 )
 _QUANTITIES = {
     "calls": ("calls", "{:,.0f}"),
@@ -48,11 +50,11 @@ def calls_sections(results: Results) -> Iterator[Section]:
     if any(row["planned"] for row in rows):
         tables.append(_planned([row for row in rows if row["planned"]]))
     lost = [f"The ledger {url} is not there: what was called from it is not known." for url in missing]
-    yield Section("calls", "Calls and cost", [*([_told(rows)] if rows else []), *lost], tables)
+    yield Section("calls", "Calls and cost", [*([calls_told(rows)] if rows else []), *lost], tables)
 
 
-def _told(rows: Sequence[CallsRow]) -> str:
-    """The sums in words."""
+def calls_told(rows: Sequence[CallsRow]) -> str:
+    """Return the sums of calls and dollars in words."""
     n_unknown = sum(row["n_unknown_usd"] for row in rows)
     n_known = sum(row["calls"] - row["refused"] - row["open"] for row in rows) - n_unknown
     calls, dollars = (f"{sum(row['calls'] for row in rows):,} calls", f"${sum(row['known_usd'] for row in rows):,.4f}")
@@ -74,7 +76,7 @@ def _called(rows: Sequence[CallsRow]) -> Table:
     columns = [Column("stage", numeric=False), Column("model", numeric=False)]
     columns += [Column(name) for name in _COUNTS]
     columns += [Column(f"{name} tokens") for name in _TOKENS]
-    columns += [Column(name) for name in ("cached share", "saved", "dollars", "unsettled")]
+    columns += [Column(name) for name in ("share cached", "dollars saved", "dollars", "unsettled calls")]
     body = [
         [
             words(row["stage"]),
@@ -88,7 +90,7 @@ def _called(rows: Sequence[CallsRow]) -> Table:
         ]
         for row in rows
     ]
-    return Table(_CALLED, columns, body)
+    return Table(_CALLED, columns, body, _HOW_CALLED)
 
 
 def _model(row: CallsRow) -> Cell:
@@ -136,7 +138,7 @@ def _planned(rows: Sequence[CallsRow]) -> Table:
         ]
         for row in rows
     ]
-    return Table(_PLANNED, columns, body)
+    return Table(_PLANNED, columns, body, _HOW_PLANNED)
 
 
 def _made(row: CallsRow, name: str, shape: str) -> Cell:

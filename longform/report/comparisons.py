@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from longform.metrics.paired_differences import ALPHA, ENUMERATED, smallest_p
 from longform.report.elsewhere import elsewhere_words, written_elsewhere
 from longform.report.measures import MAIN, all_heads, capitalized
+from longform.report.pair_chooser import chooser_json, plan_tables
 from longform.report.parts import Judged, Section, by_judge, dataset_words, has_datasets, judge_line
 from longform.report.tables import ELSEWHERE, IN_SAMPLE, Cell, Column, Table, number
 from longform.results.comparisons import NOT_DISTINGUISHABLE, ComparedFamily, ComparisonRow
@@ -57,7 +58,8 @@ def comparison_sections(results: Results) -> Iterator[Section]:
     paragraphs = [" ".join(_told(results, judged, family)) for judged, family in named]
     paragraphs += clusters_told(results)
     tables = [_table(results, judged, family) for judged, family in named if family["rows"]]
-    yield Section("comparisons", "Comparisons with one system", paragraphs, tables)
+    tables += plan_tables(results)
+    yield Section("comparisons", "Comparisons with one system", paragraphs, tables, chooser=chooser_json(results))
 
 
 def _told(results: Results, judged: Judged, family: ComparedFamily) -> Iterator[str]:
@@ -101,6 +103,8 @@ def _groups_told(family: ComparedFamily) -> str | None:
     """Name the groups of systems that cannot be told apart; None if results have none, or nothing could be shown."""
     n = family["n_systems"] - len(_without_score(family))
     if "groups" not in family or n < 3 or smallest_p(family["n_clusters"]) > ALPHA:
+        return None
+    if family.get("n_tests", n * (n - 1) // 2) < n * (n - 1) // 2:
         return None
     tested = f"all {n * (n - 1) // 2} pairs tested together"
     if family["groups"] is None:
@@ -158,16 +162,20 @@ def _table(results: Results, judged: Judged, family: ComparedFamily) -> Table:
     elsewhere = written_elsewhere(results)
     rows = [_cells(row, elsewhere=row["system"] in elsewhere) for row in family["rows"]]
     if smallest_p(n) > ALPHA:
-        return Table(
-            f"{lead} An interval or a test needs six {_PLURALS[cluster]} or more. Rows by score.", columns, rows
+        told = (
+            f"{lead} Too few {_PLURALS[cluster]} to tell anything apart: with {n} the smallest possible p is "
+            f"{smallest_p(n):.2g}. An interval or a test needs six {_PLURALS[cluster]} or more. Rows by score."
         )
+        return Table(told, columns, rows)
     made = (
-        f"all {family['n_sign_changes']:,} changes of sign"
+        f"all {family['n_sign_changes']:,} changes of sign (the exact test)"
         if n <= ENUMERATED
         else f"{family['n_sign_changes']:,} drawn changes of sign"
     )
-    members = len(family["rows"])
+    members, tests = len(family["rows"]), family.get("n_tests", 0)
     together = f"all {members} differences of this table together" if members > 1 else "this difference"
+    if tests > members:
+        together = f"the differences of all {tests:,} pairs of systems together"
     caption = (
         f"{lead} Brackets: an interval that holds {together} in {100 * (1 - ALPHA):.0f} of 100 "
         f"cases. It excludes 0 exactly if p is at most {ALPHA:.2f}. "

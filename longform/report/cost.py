@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from longform.report.elsewhere import elsewhere_words, written_elsewhere
-from longform.report.measures import Head, all_heads, capitalized
+from longform.report.measures import Head, capitalized, head_of
 from longform.report.parts import INTERVAL, Section, by_judge, judge_line
 from longform.report.plots import Plot, render, series_style
 from longform.report.tables import ELSEWHERE, Cell, Column, Table, count, number, reason
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _COLUMNS: Mapping[str, tuple[str, int]] = {
-    "usd_a_summary": ("$ a summary", 5),
-    "tokens_in": ("tokens in", 0),
-    "tokens_out": ("tokens out", 0),
-    "seconds": ("seconds", 1),
+    "usd_a_summary": ("dollars a summary", 5),
+    "tokens_in": ("tokens in, a summary", 0),
+    "tokens_out": ("tokens out, a summary", 0),
+    "seconds": ("seconds a summary", 1),
 }
 """Column of cells -> its head and decimals."""
 TOLD = (
@@ -61,9 +61,12 @@ def _shown(cells: Sequence[Columns]) -> list[str]:
 
 def cost_cells(cell: Columns, cells: Sequence[Columns]) -> list[Cell]:
     """Return the cost of one of *cells*."""
-    return [
-        number(number_in(cell, name), digits=_COLUMNS[name][1], reason=reason(cell, name)) for name in _shown(cells)
-    ]
+    return [_amount_cell(number_in(cell, name), _COLUMNS[name][1], reason(cell, name)) for name in _shown(cells)]
+
+
+def _amount_cell(value: float | None, digits: int, reason: str) -> Cell:
+    """Show an amount; nothing is 0 and not a small number."""
+    return number(value, digits=digits if value else 0, reason=reason)
 
 
 def system_costs(results: Results, rows: Sequence[Columns]) -> list[Columns]:
@@ -88,16 +91,11 @@ def cost_sections(results: Results) -> Iterator[Section]:
     yield Section("cost", "Quality beside cost", paragraphs, [*tables, *_judges(found)])
 
 
-def _head(results: Results, measure: str) -> Head:
-    known = {head.name: head for head in all_heads(results)}
-    return known.get(measure) or Head(measure, measure.replace("_", " "), "points", "higher", "")
-
-
 def _words(results: Results, dataset: str | None, found: Frontier) -> str:
     """Name the frontier in one paragraph."""
     members, unit = [point for point in found["points"] if point["on_frontier"]], _UNITS[found["currency"]]
     names = "; ".join(f"{_name(point)} ({_amount(found, point)}, {_quality(point)})" for point in members)
-    by = f"{_where(dataset, found)}By {_head(results, found['measure']).title}, in {unit.title}"
+    by = f"{_where(dataset, found)}By {head_of(results, found['measure']).title}, in {unit.title}"
     alike = [
         f"{_name(point)} is not distinguishable from what costs less: {'; '.join(cheaper)}."
         for point in members
@@ -129,7 +127,7 @@ def _quality(point: CostPoint) -> str:
 
 
 def _table(results: Results, dataset: str | None, found: Frontier) -> Table:
-    head, unit = _head(results, found["measure"]), _UNITS[found["currency"]]
+    head, unit = head_of(results, found["measure"]), _UNITS[found["currency"]]
     columns = [Column("summarizer", numeric=False), Column("setting", numeric=False)]
     columns += [Column(unit.title), Column(head.title), Column("frontier", numeric=False)]
     columns.append(Column("not distinguishable from cheaper", numeric=False))
@@ -141,17 +139,18 @@ def _table(results: Results, dataset: str | None, found: Frontier) -> Table:
             number(point["cost"], digits=unit.digits),
             _quality_cell(point, head),
             Cell("yes" if point["on_frontier"] else f"no: {point['beaten_by']} is as good for no more"),
-            Cell("; ".join(point["not_distinguishable_from"]) or "-"),
+            Cell("; ".join(point["not_distinguishable_from"]) or "none"),
         ]
         for point in found["points"]
     ]
     (judged, _), *_ = by_judge([found])
-    caption = (
-        f"{judge_line(results, judged._replace(dataset=dataset))}. Cheapest first. Frontier: no other system is at "
-        f"least as good and at least as cheap, and better in one of both; by means. {INTERVAL} Paired tests of the "
-        "frontier's members, all pairs as one family, say which are not distinguishable from a cheaper one."
+    caption = f"{judge_line(results, judged._replace(dataset=dataset))}. Cheapest first. {INTERVAL}"
+    how = (
+        "Frontier: no other system is at least as good and at least as cheap, and better in one of both; by means. "
+        "Paired tests of the frontier's members, all pairs as one family, say which are not distinguishable from a "
+        "cheaper one."
     )
-    return Table(caption, columns, body)
+    return Table(caption, columns, body, how)
 
 
 def _quality_cell(point: CostPoint, head: Head) -> Cell:
@@ -163,7 +162,7 @@ def _judges(found: Cost) -> Iterator[Table]:
     rows = found["judges"]
     if rows:
         columns = [Column("judge", numeric=False)]
-        columns += map(Column, ("$", "$ a summary", "tokens in", "tokens out", "calls", "reused"))
+        columns += map(Column, ("dollars", "dollars a summary", "tokens in", "tokens out", "calls", "reused"))
         body = [
             [
                 Cell(row["judge"]),
@@ -176,11 +175,12 @@ def _judges(found: Cost) -> Iterator[Table]:
             ]
             for row in rows
         ]
-        caption = (
-            "The cost of judging, apart from writing, over all data sets of the run. Sums over the calls of this run's "
-            "commands; reused: answers that earlier commands had paid for, which are not in the sums."
+        caption = "The cost of judging, apart from writing, over all data sets of the run."
+        how = (
+            "Sums over the calls of this run's commands. Reused: answers that earlier commands had paid for, which are "
+            "not in the sums."
         )
-        yield Table(caption, columns, body)
+        yield Table(caption, columns, body, how)
 
 
 def _each(total: float | None, n: int) -> float | None:
@@ -193,7 +193,7 @@ def cost_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
     frontiers = found["frontiers"] if found else []
     named = [(judged.dataset, one) for judged, own in by_judge(frontiers) for one in own]
     for place, (dataset, one) in enumerate(named):
-        title = _head(results, one["measure"]).title
+        title = head_of(results, one["measure"]).title
         caption = (
             f"{_where(dataset, one)}{capitalized(title)} beside cost, with its interval. The line joins the systems "
             "that none beats in both."

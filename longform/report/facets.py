@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from longform.metrics.statistics import EstimateColumns
 from longform.report.estimates import estimate_cell
 from longform.report.line_plots import Line, line_plot
+from longform.report.measures import Head, capitalized, head_of
 from longform.report.parts import INTERVAL, Judged, Section, by_judge, judge_line
 from longform.report.plots import Plot
 from longform.report.row_names import name_columns, named
-from longform.report.tables import Column, Table
+from longform.report.tables import Column, Table, beside_originals
 from longform.results.facets import LENGTHS, FacetsRow
 from longform.results.results import Results
 
@@ -29,7 +30,9 @@ def facet_sections(results: Results) -> Iterator[Section]:
 def _tables(results: Results, judge: Judged, rows: Sequence[FacetsRow]) -> Iterator[Table]:
     for facet, measure in dict.fromkeys((row["facet"], row["measure"]) for row in rows):
         own = [row for row in rows if (row["facet"], row["measure"]) == (facet, measure)]
-        yield _table(results, f"{judge_line(results, judge)}. {measure} by {facet}. {INTERVAL}", own)
+        head = head_of(results, measure)
+        caption = f"{capitalized(head.title)} by {facet}. {judge_line(results, judge)}. {INTERVAL}"
+        yield _table(results, caption, own, head)
 
 
 def facet_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
@@ -50,20 +53,22 @@ def facet_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
             lines.setdefault(f"{row['summarizer']}, {row['setting']}", []).append(point)
         if len(lines) <= _MOST_LINES:
             drawn = [Line(label, sorted(points, key=lambda point: point[0])) for label, points in lines.items()]
-            plot = line_plot(drawn, x_label=facet, y_label=measure, name=f"facets{place}", joined=facet in LENGTHS)
+            title = head_of(results, measure).title
+            plot = line_plot(drawn, x_label=facet, y_label=title, name=f"facets{place}", joined=facet in LENGTHS)
             named_values = ", ".join(f"{n}: {value}" for n, value in enumerate(values, 1))
-            yield plot, f"{measure} by {facet} ({named_values}). {judge_line(results, judge)}"
+            yield plot, f"{capitalized(title)} by {facet} ({named_values}). {judge_line(results, judge)}"
 
 
-def _table(results: Results, caption: str, rows: Sequence[FacetsRow]) -> Table:
+def _table(results: Results, caption: str, rows: Sequence[FacetsRow], head: Head) -> Table:
     names = ("setting", "summarizer")
     values = list(dict.fromkeys(row["value"] for row in rows))
     by_system: dict[tuple[str, str], dict[str, FacetsRow]] = {}
     for row in rows:
         by_system.setdefault((row["setting"], row["summarizer"]), {})[row["value"]] = row
     body = []
-    for found in by_system.values():
+    for first in beside_originals([next(iter(found.values())) for found in by_system.values()], "setting"):
+        found = by_system[first["setting"], first["summarizer"]]
         scores = [found[value]["score"] if value in found else None for value in values]
-        cells = [estimate_cell(score, reason=_NONE) for score in scores]
-        body.append([*named(results, next(iter(found.values())), names), *cells])
-    return Table(caption, [*name_columns(names), *map(Column, values)], body)
+        cells = [estimate_cell(score, reason=_NONE, factor=head.factor) for score in scores]
+        body.append([*named(results, first, names), *cells])
+    return Table(caption, [*name_columns(names), *(Column(value, group=rows[0]["facet"]) for value in values)], body)

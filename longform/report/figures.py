@@ -10,7 +10,6 @@ from longform.report.cost import cost_figures
 from longform.report.facets import facet_figures
 from longform.report.lengths import LENGTHS, length_figures
 from longform.report.minutes import minutes_figures
-from longform.report.parts import with_short_cards
 from longform.report.places import PLACES, place_figures
 from longform.report.plots import Plot
 from longform.report.pooling import pooled_words
@@ -46,6 +45,4 @@ def figures(anchor: str, results: Results) -> list[Figure]:
     draw = FIGURES.get(anchor)
     pooled = pooled_words(results, anchor)
     drawn = draw(results) if draw else ()
-    return [
-        Figure(plot, f"{pooled}{with_short_cards(results, caption)}") for plot, caption in drawn if plot is not None
-    ]
+    return [Figure(plot, f"{pooled}{caption}") for plot, caption in drawn if plot is not None]

@@ -92,7 +92,8 @@ def junit_xml(checks: Sequence[Check], *, run: str, unjudged: str | None) -> byt
         case = _case(suite, f"{_SUITE}.unjudged", "enough is judged")
         ET.SubElement(case, "error", {"message": _clean(unjudged), "type": "unjudged"}).text = _clean(unjudged)
     ET.indent(suites)
-    return f'<?xml version="1.0" encoding="utf-8"?>\n{ET.tostring(suites, encoding="unicode")}\n'.encode()
+    text: bytes = ET.tostring(suites, encoding="utf-8", xml_declaration=True)
+    return text + b"\n"
 
 
 def _counts(checks: Sequence[Check], unjudged: str | None) -> Mapping[str, str]:

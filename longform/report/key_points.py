@@ -24,31 +24,36 @@ def key_point_sections(results: Results) -> Iterator[Section]:
 
 
 def _systems(results: Results, rows: Sequence[KeyPointRow]) -> Table:
-    caption = (
-        "KPR: share of a question's key points that the response entails, mean over questions. Pooled: the same over "
-        "all key points, so that questions with many count more. KPP: share of the response's sentences that the "
-        "documents of its prompt support. KPF: F1 of the two, computed for each question and then averaged. "
-        f"Questions: with key points and a readable judgement; the others are left out. {INTERVAL}"
+    caption = f"Key points that responses entail, and sentences that their documents support. {INTERVAL}"
+    how = (
+        "Key point recall (KPR): share of a question's key points that the response entails, mean over questions. "
+        "Pooled recall: the same over all key points, so that questions with many count more. Precision (KPP): share "
+        "of the response's sentences that the documents of its prompt support. F1 (KPF): of the two, computed for each "
+        "question and then averaged. Questions: with key points and a readable judgement; the others are left out."
     )
     several = len({row["support_judge"] for row in rows}) > 1
     names = with_dataset(rows, "setting", "summarizer", "judge", *(["support_judge"] if several else []))
-    columns = [*name_columns(names), *map(Column, ("KPR", "pooled", "KPP", "KPF", "questions", "left out"))]
+    columns = [
+        *name_columns(names),
+        *map(Column, ("key point recall", "pooled recall", "precision", "F1", "questions", "questions left out")),
+    ]
     body = []
     for row in rows:
         why = _NO_SUPPORT if row["support_judge"] is None else _NO_QUESTION
         figures = [estimate_cell(row["recall"], reason=_NO_QUESTION), estimate_cell(row["recall_pooled"])]
         figures += [estimate_cell(row["precision"], reason=why), estimate_cell(row["f1"], reason=why)]
         body.append([*named(results, row, names), *figures, count(row["n_questions"]), count(row["n_without"])])
-    return Table(caption, columns, body)
+    return Table(caption, columns, body, how)
 
 
 def _judges(rows: Sequence[JudgesRow]) -> Table:
-    caption = (
-        "Two judges of key points on the same responses. Tau: Kendall's, of the orders in which they put the systems. "
-        "Swapped: pairs of systems in different orders. Shift: KPR by the second less KPR by the first, in points: "
-        f"positive if the second is more lenient. {INTERVAL}"
+    caption = f"Two judges of key points on the same responses. {INTERVAL}"
+    how = (
+        "Kendall's tau: of the orders in which they put the systems. Shift: key point recall by the second judge less "
+        "that by the first, in points: positive if the second is more lenient. Swapped: pairs of systems in different "
+        "orders."
     )
-    heads = [Column("judges", numeric=False), *map(Column, ("systems", "tau", "shift"))]
+    heads = [Column("judges", numeric=False), *map(Column, ("systems", "Kendall's tau", "shift"))]
     body = [
         [
             Cell(" and ".join(row["judges"])),
@@ -59,4 +64,4 @@ def _judges(rows: Sequence[JudgesRow]) -> Table:
         ]
         for row in rows
     ]
-    return Table(caption, [*heads, Column("swapped", numeric=False)], body)
+    return Table(caption, [*heads, Column("swapped", numeric=False)], body, how)

@@ -29,6 +29,13 @@ class Head(NamedTuple):
     unit: str
     better: str | None
     told: str
+    judged_by: str | None = None  # kind of the judge that it needs; None: none
+    in_sample: bool = False  # a judge that was fitted on these very data gave it
+
+    @property
+    def marked(self) -> str:
+        """The head of its column."""
+        return f"{self.title} (in sample)" if self.in_sample else self.title
 
     @property
     def in_points(self) -> bool:
@@ -46,7 +53,12 @@ class Head(NamedTuple):
     @property
     def digits(self) -> int:
         """Number of decimals in a table."""
-        return 2 if self.unit in ("share", "rating") else 1
+        return 2 if self.unit == "rating" else 1
+
+    @property
+    def factor(self) -> int:
+        """The number by which a value is shown larger: shares are kept in 0 to 1 and shown in 0 to 100."""
+        return 100 if self.unit == "share" else 1
 
 
 def all_heads(results: Results) -> list[Head]:
@@ -54,7 +66,21 @@ def all_heads(results: Results) -> list[Head]:
     rows = results.get("measures")
     if rows is None:
         rows = [described(one) for one in named(default_names(["coverage"])) if isinstance(one, Measure)]
-    return [Head(row["name"], row["title"], row["unit"], row["better"], row["told"]) for row in rows]
+    return [
+        Head(row["name"], row["title"], row["unit"], row["better"], row["told"], row.get("judged_by")) for row in rows
+    ]
+
+
+def head_of(results: Results, measure: str) -> Head:
+    """Return the measure of this name; one that *results* do not describe is named as it is."""
+    known = {head.name: head for head in all_heads(results)}
+    return known.get(measure) or Head(measure, measure.replace("_", " "), "points", "higher", "")
+
+
+def by_this_judge(heads: Sequence[Head], results: Results, judge: str | None) -> list[Head]:
+    """Return *heads* with a mark on those that *judge* gives if it was fitted on the data of *results*."""
+    fitted = any(row["judge"] == judge and row.get("in_sample") for row in results.get("judges") or [])
+    return [head._replace(in_sample=fitted and head.judged_by is not None) for head in heads]
 
 
 def heads_of(results: Results, cells: Sequence[Columns]) -> list[Head]:

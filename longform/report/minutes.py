@@ -8,7 +8,7 @@ from longform.report.measures import Head, all_heads
 from longform.report.parts import Judged, Section, by_judge, judge_line
 from longform.report.plots import Plot, curve_plot
 from longform.report.row_names import name_columns, named, with_dataset
-from longform.report.tables import Column, Table, beside_originals, count, number, reason, scored, share_cut
+from longform.report.tables import CUT, Column, Table, beside_originals, count, number, reason, scored, share_cut
 from longform.results.minutes import MinutesRow
 from longform.results.results import Results
 
@@ -25,7 +25,7 @@ def minutes_sections(results: Results) -> Iterator[Section]:
     measures = _measures(results, rows)
     names = with_dataset(rows, "summarizer", "setting", "judge")
     columns = name_columns(names)
-    columns += [Column(name) for name in ("minutes", "summaries", *(head.title for head in measures), "cut")]
+    columns += [Column(name) for name in ("minutes", "summaries", *(head.title for head in measures), CUT)]
     ordered = sorted(rows, key=lambda row: (*(str(row.get(name)) for name in names), row["minutes"]))
     body = [
         [
@@ -35,9 +35,9 @@ def minutes_sections(results: Results) -> Iterator[Section]:
             *(scored(row, head.name) for head in measures),
             share_cut([row]),
         ]
-        for row in beside_originals(ordered, "setting", "judge", "minutes")
+        for row in beside_originals(ordered, "setting", "judge", "dataset", "minutes")
     ]
-    caption = "Scores from 0 to 100 of what was written after so many minutes; higher is better."
+    caption = "Scores of what was written after so many minutes."
     yield Section("minutes", "Scores over minutes of writing", [], [Table(caption, columns, body)])
 
 

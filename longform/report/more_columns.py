@@ -37,7 +37,7 @@ def more_columns(results: Results, cells: Sequence[CellRow], measure: str) -> Mo
     found = {(cell["summarizer"], cell["setting"]): cost_cells(cell, cells) for cell in cells}
     if placed := _places(results, cells):
         columns.append(Column("frontier", numeric=False))
-        told.append("Frontier: no system is better and cheaper (see Quality beside cost).")
+        told.append("Frontier: no system is better and cheaper (see “Quality beside cost”).")
         for system, row in found.items():
             row.append(placed.get(system, Cell(None, reason="no place by cost")))
     if has_spread(cells):
@@ -83,5 +83,4 @@ def in_grid(table: Table, more: MoreColumns, cells: Sequence[CellRow]) -> Table:
         [*shown, *(more.cells.get((name, setting), unknown)[place] for place in known for setting in settings)]
         for shown, name in zip(table.rows, summarizers_by_joint(cells), strict=True)
     ]
-    caption = " ".join([table.caption, *more.told])
-    return table._replace(caption=caption, columns=[*table.columns, *heads], rows=body)
+    return table._replace(columns=[*table.columns, *heads], rows=body)

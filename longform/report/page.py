@@ -1,15 +1,7 @@
 """
-Results as pages: Markdown for a terminal or a repository, HTML that needs no network.
+Sections as pages: Markdown for a terminal or a repository, HTML that needs no network.
 
-The drill-down stands in the report's own page if both have room there, else on pages of their own beside it, so that no
-page grows with the run.
-
-`results` is one JSON object: `title`, `aggregate`, `benchmark`, `run`, and the lists `cells`, `per_summary_cells`,
-`unscored` (sentences), `position`, `retrieval`, `curve`, `failure_modes`, `rouge_bootstrap`, `judges`, `comparisons`,
-`calls` (what each stage called and spent), with `audit` and `synthesis` (the benchmark's own), `repair` (rows, changes
-and examples of citations before and after their repair) and `drilldown`. What is empty or missing leaves its section
-out. `cells` are averaged as `aggregate` says. Scores are in 0 to 100, retrieval measures and shares in 0 to 1; None is
-unknown, and its reason may stand in the row's `reasons` by field.
+`site` lays the results of a run out over several HTML pages; the Markdown is one page.
 """
 
 from __future__ import annotations
@@ -17,7 +9,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, partial
 from importlib import resources
@@ -28,22 +19,49 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from longform.errors import LongformError
-from longform.report.figures import Figure, figures
-from longform.report.measures import all_heads
+from longform.report.figures import Figure
 from longform.report.parts import Section
 from longform.report.repair import SIDES, chips, evidence_line, example_head, markdown_examples
 from longform.report.sections import sections
 from longform.report.tables import Cell, Column, Table
-from longform.results.drilldown import PackedPage, Packing, unfolded_of
 from longform.results.results import Results
 
 UNKNOWN = "–"
 
+INDEX = "index.html"
+"""The first page of a site."""
+
 _REQUIRED = ("title", "aggregate")
 
-_SCRIPTS = ("element.js", "tables.js", "summaries.js", "start.js")
-_STYLES = ("report.css",)
+_SCRIPTS = ("element.js", "tables.js", "copies.js", "summaries.js", "matrix.js", "comparisons.js", "start.js")
+_STYLES = ("report.css", "tables.css", "summaries.css")
 """Files that each page holds, in this order."""
+
+
+class PageLink(NamedTuple):
+    """A page as its site's navigation and contents name it."""
+
+    file: str
+    title: str
+    line: str  # what stands there
+
+
+class Here(NamedTuple):
+    """
+    A page's place in a site.
+
+    Attributes:
+        nav: The pages that each page links to, the first page first.
+        entry: File of the entry of `nav` that the page belongs to: its own, or that of the first page of its kind.
+        title: Of the page; None: it is the first page, which has the site's title.
+    """
+
+    nav: Sequence[PageLink]
+    entry: str
+    title: str | None
+
+
+_ALONE: Mapping[str, object] = {"nav": (), "here": None, "subtitle": None}
 
 
 def markdown(results: Results) -> str:
@@ -53,7 +71,7 @@ def markdown(results: Results) -> str:
     Raises:
         LongformError: `results` lack a title, or say something that cannot be reported, such as a NaN.
     """
-    _check(results)
+    check(results)
     return sections_markdown(results["title"], sections(results))
 
 
@@ -69,7 +87,7 @@ def sections_markdown(title: str, shown: Iterable[Section]) -> str:
         parts.append(f"## {section.title}")
         parts += [_escaped(paragraph) for paragraph in section.paragraphs]
         for table in section.tables:
-            parts.append(_escaped(table.caption))
+            parts += [_escaped(text) for text in (table.caption, table.how) if text]
             parts += [_pipe_table(part) for part in _by_group(table)]
             parts += [_escaped(line) for line in unknowns(table)]
         for head, lines in markdown_examples(section):
@@ -80,64 +98,28 @@ def sections_markdown(title: str, shown: Iterable[Section]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-class SummaryPage(NamedTuple):
-    """A page of summaries, as the report's own page links to it."""
-
-    file: str
-    n_summaries: int
-    first: str
-    last: str
-
-
-def html(
-    results: Results,
-    *,
-    embedded: str | None = None,
-    pages: Sequence[SummaryPage] = (),
-    file_of: Mapping[str, str] | None = None,
-) -> str:
-    """
-    The report as one HTML page with figures, sortable tables and the drill-down; it loads nothing.
-
-    Args:
-        results: What is shown; their `drilldown` is embedded if nothing else is given.
-        embedded: Packed data of the drill-down.
-        pages: That hold it instead.
-        file_of: Summary id -> the page that holds it, of those that `linked` names.
-
-    Raises:
-        LongformError: As `markdown`, or the drill-down names a query or a target that it does not list.
-    """
-    _check(results)
-    return sections_html(
-        results["title"],
-        [(section, figures(section.anchor, results)) for section in sections(results)],
-        drilldown=None if pages else embedded or _drilldown(results),
-        pages=pages,
-        file_of=file_of,
-    )
-
-
 def sections_html(
     title: str,
     shown: Sequence[tuple[Section, Sequence[Figure]]],
     *,
-    drilldown: str | None = None,
-    pages: Sequence[SummaryPage] = (),
+    here: Here | None = None,
     file_of: Mapping[str, str] | None = None,
+    matrix_page: str | None = None,
 ) -> str:
     """
     Sections of any page, each with its figures, as one HTML page that loads nothing.
 
     Args:
-        title: Of the page.
+        title: Of the page, or of its site.
         shown: Its sections.
-        drilldown: Packed data of summaries that unfold; None: there are none.
-        pages: That hold summaries instead.
-        file_of: Summary id -> the page that holds it.
+        here: Place in a site; None: the page stands alone.
+        file_of: Summary id -> the page that holds it; the others are not linked to.
+        matrix_page: The page that numbers lead to, as `longform.report.links` says; None: that of the site, if any.
     """
-    return _template("report.html.j2").render(
-        title=title,
+    return rendered(
+        "report.html.j2",
+        title,
+        here,
         sections=shown,
         heads=heads,
         group_starts=group_starts,
@@ -147,60 +129,27 @@ def sections_html(
         sides=SIDES,
         evidence_line=evidence_line,
         unknown=UNKNOWN,
-        drilldown=drilldown,
-        pages=pages,
-        n_summaries=sum(page.n_summaries for page in pages),
+        matrix_page=matrix_page,
         place_of=partial(_place_of, file_of or {}),
-        **_script_and_style(),
     )
 
 
-def _place_of(file_of: Mapping[str, str], summary_id: str) -> str:
-    return file_of.get(summary_id, "")
+def _place_of(file_of: Mapping[str, str], summary_id: str) -> str | None:
+    return file_of.get(summary_id)
 
 
-def summaries_html(
-    results: Results, page: PackedPage, *, number: int, main: str, before: str | None, after: str | None
-) -> str:
+def rendered(template: str, title: str, here: Here | None, **parts: object) -> str:
     """
-    A page of summaries of its *number*, which loads nothing.
+    Return a page that loads nothing, made from one of the templates that extend `base.html.j2`.
 
     Args:
-        results: Of the report.
-        page: What it unfolds.
-        number: Of the page, from 1.
-        main: The file of the report's own page.
-        before: The file of the page before this one; None: it is the first.
-        after: The file of the page after it; None: it is the last.
+        template: The file's name.
+        title: Of the site.
+        here: Place of the page in it; None: the page stands alone.
+        parts: That the template names besides.
     """
-    return _template("summaries.html.j2").render(
-        title=results["title"],
-        number=number,
-        main=main,
-        before=before,
-        after=after,
-        drilldown=page.data,
-        **_script_and_style(),
-    )
-
-
-def linked(results: Results) -> frozenset[str]:
-    """Return the ids of the summaries that the report's own page links to."""
-    repair = results.get("repair")
-    examples = repair["examples"] if repair else []
-    return frozenset(id_ for example in examples for id_ in (example["summary_id"], example["repaired_id"]))
-
-
-def points(results: Results) -> list[str]:
-    """Return the measures that are shown in points."""
-    return [head.name for head in all_heads(results) if head.in_points]
-
-
-def _drilldown(results: Results) -> str | None:
-    packing = Packing(points(results))
-    for one in unfolded_of(results.get("drilldown") or {"queries": {}, "summaries": []}):
-        packing.add(one)
-    return packing.json() if len(packing) else None
+    placed = {"nav": here.nav, "here": here.entry, "subtitle": here.title} if here else _ALONE
+    return _template(template).render(title=title, home=INDEX, **placed, **_script_and_style(), **parts)
 
 
 @cache
@@ -226,7 +175,8 @@ def _script_and_style() -> Mapping[str, str]:
     }
 
 
-def _check(results: Results) -> None:
+def check(results: Results) -> None:
+    """Raise a LongformError if `results` lack what every report needs."""
     if missing := [field for field in _REQUIRED if not results.get(field)]:
         msg = f"results: expected the fields {list(_REQUIRED)}, found nothing in {missing}; aggregate the run again"
         raise LongformError(msg)
@@ -237,9 +187,19 @@ def _template_text(name: str) -> str:
 
 
 def unknowns(table: Table) -> list[str]:
-    """One line a reason: how many cells of the table are unknown, and why."""
-    reasons = Counter(cell.reason for row in table.rows for cell in row if cell.text is None)
-    return [f"{UNKNOWN} ({times} {'cell' if times == 1 else 'cells'}): {reason}" for reason, times in reasons.items()]
+    """One line, if any cell is unknown: which columns have such cells, how many, and why."""
+    found: dict[tuple[str, str], int] = {}
+    for row in table.rows:
+        for column, cell in zip(table.columns, row, strict=True):
+            if cell.text is None:
+                key = (str(cell.reason), column.group or column.name)
+                found[key] = found.get(key, 0) + 1
+    told = []
+    for reason in dict.fromkeys(reason for reason, _ in found):
+        own = {name: times for (why, name), times in found.items() if why == reason}
+        cells = [f"{name}: {UNKNOWN} in {times} {'cell' if times == 1 else 'cells'}" for name, times in own.items()]
+        told.append(f"{', '.join(cells)} ({reason})")
+    return [f"{'; '.join(told)}."] if told else []
 
 
 def heads(table: Table) -> list[tuple[str, int]]:
@@ -267,12 +227,12 @@ def _by_group(table: Table) -> list[Table]:
         alone = {"", group} if group == groups[0] else {group}
         places = [place for place, column in enumerate(table.columns) if place < begin or column.group in alone]
         columns = [_with_group(table.columns[place]) for place in places]
-        parts.append(Table(table.caption, columns, [[row[place] for place in places] for row in table.rows]))
+        parts.append(table._replace(columns=columns, rows=[[row[place] for place in places] for row in table.rows]))
     return parts
 
 
 def _with_group(column: Column) -> Column:
-    return column._replace(name=f"{column.group}: {column.name}") if column.group else column
+    return column._replace(name=column.whole_name)
 
 
 def _pipe_table(table: Table) -> str:

@@ -14,7 +14,10 @@ from longform.results.faithfulness_rows import FaithfulCell
 from longform.results.repair import Example
 from longform.results.results import JudgeRow, Results
 
-NO_CARD = "no card: how well it agrees with people is not known"
+NO_CARD = "no card: its agreement with people is not known"
+_ELSEWHERE = "its card stands under Judges"
+_MOST_SHOWN = 200
+"""Characters of a caption, about two lines; what is longer is told to those who ask."""
 NO_DATASET = "not stated"
 INTERVAL = f"Brackets: {100 * LEVEL:.0f} % interval."
 
@@ -24,37 +27,54 @@ NO_INTERVAL = "No interval: that takes two or more independent queries."
 
 def as_shown(table: Table) -> Table:
     """
-    The table without columns of which nothing is known, and with a caption of what it holds.
+    The table without columns of which nothing is known, with a short caption, and the rest of it to be asked for.
 
-    A column of unknowns that share a reason is named in the caption, which announces brackets only if there are some.
+    What a column of unknowns lacks is said, by its name and its reason; brackets are announced if there are some.
     """
-    unknown = {place: reason for place in range(len(table.columns)) if (reason := _why_nothing(table, place))}
-    caption = table.caption
+    unknown = [place for place in range(len(table.columns)) if _knows_nothing(table, place)]
+    caption, how = (table.caption, table.how) if table.how else split_caption(table.caption)
     if not any(cell.detail and "[" in cell.detail for row in table.rows for cell in row):
-        caption = caption.replace(INTERVAL, NO_INTERVAL)
-    for reason in dict.fromkeys(unknown.values()):
-        names = ", ".join(table.columns[place].name for place in unknown if unknown[place] == reason)
-        caption = f"{_without_definitions(caption, unknown, table)} Left out: {names} ({reason})."
+        caption, how = (text.replace(INTERVAL, NO_INTERVAL) for text in (caption, how))
+    how = " ".join([_without_definitions(how, unknown, table), *_left_out(table, unknown)]).strip()
     kept = [place for place in range(len(table.columns)) if place not in unknown]
-    return Table(
-        caption, [table.columns[place] for place in kept], [[row[place] for place in kept] for row in table.rows]
+    return table._replace(
+        caption=caption,
+        how=how,
+        columns=[table.columns[place] for place in kept],
+        rows=[[row[place] for place in kept] for row in table.rows],
     )
 
 
-def _without_definitions(caption: str, places: Iterable[int], table: Table) -> str:
-    """The caption without the sentences "Name: what it is." of columns that are not shown."""
+def split_caption(text: str) -> tuple[str, str]:
+    """Return the first sentences of a caption, about two lines, and the rest; both make up the whole."""
+    sentences = re.split(r"(?<=[.!?]) (?=[A-Z“$])", text)
+    shown = sentences[0]
+    for place, sentence in enumerate(sentences[1:], start=1):
+        if len(shown) + len(sentence) >= _MOST_SHOWN:
+            return shown, " ".join(sentences[place:])
+        shown = f"{shown} {sentence}"
+    return shown, ""
+
+
+def _left_out(table: Table, places: Sequence[int]) -> Iterator[str]:
+    """Name the columns at *places*, those of which nothing is known, by their reasons."""
+    by_reason: dict[str, list[str]] = {}
     for place in places:
-        caption = re.sub(rf" ?\b{re.escape(table.columns[place].name.capitalize())}: [^.:]*\.", "", caption)
-    return caption
+        reasons = dict.fromkeys(str(row[place].reason) for row in table.rows)
+        by_reason.setdefault("; ".join(reasons), []).append(table.columns[place].whole_name)
+    for reason, names in by_reason.items():
+        yield f"Left out: {', '.join(names)} ({reason})."
 
 
-def _why_nothing(table: Table, place: int) -> str | None:
-    """Return why no cell of an ungrouped column is known, if all have one reason."""
-    column, cells = table.columns[place], [row[place] for row in table.rows]
-    reasons = {cell.reason for cell in cells if cell.text is None}
-    if not cells or column.group or not column.numeric or any(cell.text is not None for cell in cells):
-        return None
-    return reasons.pop() if len(reasons) == 1 else None
+def _without_definitions(text: str, places: Iterable[int], table: Table) -> str:
+    """The text without the sentences "Name: what it is." of columns that are not shown."""
+    for place in places:
+        text = re.sub(rf" ?\b{re.escape(table.columns[place].name.capitalize())}: [^.:]*\.", "", text)
+    return text
+
+
+def _knows_nothing(table: Table, place: int) -> bool:
+    return bool(table.rows) and all(row[place].text is None for row in table.rows)
 
 
 class Section(NamedTuple):
@@ -64,6 +84,7 @@ class Section(NamedTuple):
     tables: list[Table]
     listing: str | None = None  # shown as it is, in a fixed-width face
     examples: Sequence[Example] = ()  # bullets before and after repair
+    chooser: str | None = None  # data of the chooser of pairs, safe within a script; None: there is none
 
 
 def main_cells(results: Results) -> list[CellRow]:
@@ -144,30 +165,18 @@ def dataset_words(row: Columns) -> str:
 
 
 def judge_line(results: Results, judge: Judged | str) -> str:
-    """The data set, the judge's name, and its card's line, which names its scale, or plainly that it has none."""
+    """The data set, the judge's name, its scale, and its card in a few words, or plainly that it has none."""
     name, dataset = (judge, None) if isinstance(judge, str) else judge
     if name is None:
         return "Without a judge" if dataset is None else f"Data set {dataset}, without a judge"
     row = _judge_row(results, name)
-    told = row.get("card") or "; ".join(part for part in (row.get("scale"), card_words(row)) if part)
-    in_brackets = "; ".join(part for part in (row.get("in_sample"), told) if part)
+    in_brackets = "; ".join(part for part in (row.get("in_sample"), row.get("scale"), brief_card(row)) if part)
     return f"{'' if dataset is None else f'Data set {dataset}. '}Judge {name} ({in_brackets})"
 
 
-def short_judge_line(results: Results, judge: str) -> str:
-    """The judge's name with its scale, if its card has been told before; `judge_line` of a judge without a card."""
-    row = _judge_row(results, judge)
-    if not row.get("card"):
-        return judge_line(results, judge)
-    in_brackets = "; ".join(part for part in (row.get("in_sample"), row.get("scale"), "card: above") if part)
-    return f"Judge {judge} ({in_brackets})"
-
-
-def with_short_cards(results: Results, caption: str) -> str:
-    """Return *caption* with the name and the scale alone of each judge, whose card another caption tells."""
-    for row in results.get("judges") or []:
-        caption = caption.replace(judge_line(results, row["judge"]), short_judge_line(results, row["judge"]))
-    return caption
+def brief_card(row: JudgeRow) -> str:
+    """Return what a judge is worth in a few words; results of earlier versions have the whole card alone."""
+    return row.get("card_brief") or (_ELSEWHERE if row.get("card") else NO_CARD)
 
 
 def card_words(row: JudgeRow) -> str:

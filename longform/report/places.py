@@ -118,8 +118,8 @@ def _curves(results: Results, shown: Sequence[PlacesRow]) -> Iterator[Table]:
 
 def _indices(results: Results, shown: Sequence[PlacesRow]) -> Iterator[Table]:
     columns = [Column(name, numeric=False) for name in ("summarizer", "setting", "measure")]
-    columns += [Column(name) for name in ("spread", "lead", "ends", "p")]
-    columns += [Column("shape", numeric=False), Column("unattributed"), Column("empty")]
+    columns += [Column(name) for name in ("distance from flat", "lead of the first third", "lead of the ends", "p")]
+    columns += [Column("shape", numeric=False), Column("sentences without a place"), Column("empty summaries")]
     for judge, rows in by_judge(shown):
         body = [
             [words(row["summarizer"]), words(row["setting"]), words(measure), *_index(row, measure)]
@@ -127,15 +127,16 @@ def _indices(results: Results, shown: Sequence[PlacesRow]) -> Iterator[Table]:
             for measure in _MEASURES
             if _curve(row, measure)
         ]
-        caption = (
-            f"{judge_line(results, judge)}. Distance from flat, in points. Spread: root of the mean square distance of "
-            "places from their mean. Lead: first third less last third. Ends: first and last third less the middle. p: "
-            "of the spread, when the documents of each prompt change places at random, adjusted for the rows of a "
-            f"judge, data set and measure (Holm). Shape: named only if that p, and the p of lead or ends, is at most "
-            f"{FOUND:g}; a flat curve gets a name in about 1 of {round(1 / FOUND):,} families. Unattributed: sentences "
-            "that no document supports, or that are undecided; empty: summaries without a sentence."
+        caption = f"How far the curves are from flat, in points. {judge_line(results, judge)}."
+        how = (
+            "Distance from flat: root of the mean square distance of places from their mean. Lead of the first third: "
+            "over the last third. Lead of the ends: of the first and last third over the middle. p: of the distance "
+            "from flat, when the documents of each prompt change places at random, adjusted for the rows of a "
+            f"judge, data set and measure (Holm). Shape: named only if that p, and the p of either lead, is at most "
+            f"{FOUND:g}; a flat curve gets a name in about 1 of {round(1 / FOUND):,} families. Sentences without a "
+            "place: no document supports them, or they are undecided. Empty summaries: without a sentence."
         )
-        yield Table(caption, columns, body)
+        yield Table(caption, columns, body, how)
 
 
 def _index(row: PlacesRow, measure: Measured) -> list[Cell]:

@@ -18,6 +18,24 @@ AVERAGED = {
     "per_summary": "per summary: the mean of the summaries' own means",
 }
 _UNSET = "not set, or not known"
+_WORDS = {
+    "url": "address",
+    "dataset_hash": "hash of its content",
+    "n_haystacks": "haystacks",
+    "n_documents": "documents",
+    "n_queries": "queries",
+    "n_targets": "insights and other targets",
+    "sources": "made from",
+    "limit": "queries taken",
+    "aggregate": "means",
+    "query_text": "text of searches",
+    "sensitivity": "position sensitivity",
+    "fidelity": "rules",
+    "taken": "taken here",
+    "release": "of the released code",
+    "paper": "of the paper",
+}
+"""Field -> words for it."""
 
 
 def provenance_section(results: Results) -> Section:
@@ -25,6 +43,7 @@ def provenance_section(results: Results) -> Section:
     record: RunFacts = results.get("run") or {}
     run: dict[str, object] = dict(record)
     work = list(work_tables(record))
+    run.pop("benchmark", None)  # told already
     if run.get("limit", 0) is None:
         run["limit"] = "all queries"
     told = ("config", *TOLD_IN_TABLES) if work else ("config",)
@@ -54,9 +73,13 @@ def flatten(value: object, name: str) -> Iterator[tuple[str, str | None]]:
     """Leaves of nested objects as (the names on the way to it, text); a list is one leaf."""
     if isinstance(value, Mapping):
         for key, part in value.items():
-            yield from flatten(part, f"{name} {key}")
+            yield from flatten(part, f"{name}: {_WORDS.get(key, key.replace('_', ' '))}")
     elif isinstance(value, list | tuple):
         plain = all(not isinstance(part, Mapping | list | tuple) for part in value)
-        yield name, ", ".join(map(str, value)) if plain else json.dumps(value, ensure_ascii=False)
+        hashed = all(isinstance(part, Mapping) and part.keys() == {"name", "sha256"} for part in value)
+        if hashed:
+            yield name, ", ".join(f"{part['name']} (SHA-256 {part['sha256']})" for part in value)
+        else:
+            yield name, ", ".join(map(str, value)) if plain else json.dumps(value, ensure_ascii=False)
     else:
         yield name, None if value is None else str(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from longform.models import read_model
@@ -79,16 +79,16 @@ def _sampled(repair: Repair) -> str:
 
 
 def _table(rows: list[RepairedRow], results: Results, judge: Judged, label: str) -> Table:
-    caption = (
-        f"{judge_line(results, judge)}. Before: as the summary cites. After: {label}. Scores from 0 to 100, higher is "
-        "better; differences in points, paired by summary. Coverage is the same by construction, so is faithfulness "
-        f"where it stands beside: bullets and verdicts stay. {INTERVAL} Those of the differences "
-        "hold for all rows of a measure together. Rows by joint score before repair."
+    caption = f"{judge_line(results, judge)}. Before: as the summary cites. After: {label}. {INTERVAL}"
+    how = (
+        "Differences in points, paired by summary; their intervals hold for all rows of a measure together. Coverage "
+        "is the same by construction, so is faithfulness if it stands beside: bullets and verdicts stay. Rows by joint "
+        "score before repair."
     )
     columns = [Column("summarizer", numeric=False), Column("setting", numeric=False)]
     for measure in ("citation", "joint"):
-        after = f"after ({IN_SAMPLE})" if results["repair"].get("in_sample") else "after"
-        columns += [Column(name, group=measure) for name in ("before", after, "difference")]
+        mark = f" ({IN_SAMPLE})" if results["repair"].get("in_sample") else ""
+        columns += [Column(name, group=measure) for name in ("before", f"after{mark}", f"difference{mark}")]
     columns += [Column(name, group="coverage") for name in ("before", "after")]
     judged = any("faithfulness" in row for row in rows)
     if judged:
@@ -107,7 +107,7 @@ def _table(rows: list[RepairedRow], results: Results, judge: Judged, label: str)
         ]
         for row in ordered
     ]
-    return Table(caption, columns, body)
+    return Table(caption, columns, body, how)
 
 
 def _scores(change: ChangeColumns) -> list[Cell]:
@@ -128,9 +128,9 @@ def _difference(change: ChangeColumns) -> Cell:
 
 def _told(repair: Repair) -> str:
     changes = repair["changes"]
-    kinds = ", ".join(f"{count} {kind}" for kind, count in changes.items())
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in changes.items())
     return (
-        f"Of {sum(changes.values())} bullets{_of_all(repair)} that judge {repair['judge']} linked to a covered "
+        f"Of {sum(changes.values()):,} bullets{_of_all(repair)} that judge {repair['judge']} linked to a covered "
         f"insight, by their citation score: {kinds}. Some of each, drawn by a hash, stand below; a document is right "
         "where it is one of those that state the insight."
     )
@@ -158,11 +158,27 @@ def example_head(example: Example) -> str:
 
 
 def chips(example: Example, side: Side) -> list[tuple[str, str]]:
-    """The documents cited, right or wrong, and the missing ones that state the insight, each with its kind."""
-    cited = [("right" if entry["right"] else "wrong", entry["number"]) for entry in example[side]]
-    missing = [number for number in example["gold"] if number not in {entry["number"] for entry in example[side]}]
-    marks = {"right": "✓", "wrong": "✗", "missing": "○"}
-    return [(kind, f"{marks[kind]} {n} {kind}") for kind, n in [*cited, *(("missing", n) for n in missing)]]
+    """The documents cited rightly, cited wrongly, and missing though they state the insight: each kind with words."""
+    cited = {entry["number"] for entry in example[side]}
+    numbers = {
+        "right": [entry["number"] for entry in example[side] if entry["right"]],
+        "wrong": [entry["number"] for entry in example[side] if not entry["right"]],
+        "missing": [number for number in example["gold"] if number not in cited],
+    }
+    return [(kind, _chip(kind, found)) for kind, found in numbers.items() if found]
+
+
+_CHIPS = {
+    "right": ("✓", "right citation", "right citations"),
+    "wrong": ("✗", "wrong citation", "wrong citations"),
+    "missing": ("○", "document not cited that states it", "documents not cited that state it"),
+}
+
+
+def _chip(kind: str, numbers: Sequence[int]) -> str:
+    """Say how many documents are of a kind, and which."""
+    mark, one, several = _CHIPS[kind]
+    return f"{mark} {len(numbers)} {one if len(numbers) == 1 else several}: {', '.join(map(str, numbers))}"
 
 
 def evidence_line(example: Example) -> str:
@@ -170,7 +186,7 @@ def evidence_line(example: Example) -> str:
     evidence = example["evidence"]
     if evidence is None:
         return "No document supports this bullet, so it cites none."
-    right = "right" if evidence["right"] else "wrong"
+    right = "states the insight" if evidence["right"] else "not among those that state the insight"
     return f"Document {evidence['number']} ({right}) supports it best:"
 
 
@@ -184,6 +200,6 @@ def _lines(example: Example) -> list[str]:
     return [
         f"Bullet: {example['bullet']}",
         f"Insight: {example['insight']}",
-        *(f"{name}: {', '.join(text for _, text in chips(example, side))}" for side, name in SIDES.items()),
+        *(f"{name}: {'; '.join(text for _, text in chips(example, side))}" for side, name in SIDES.items()),
         evidence_line(example) if evidence is None else f"{evidence_line(example)} {evidence['text']}",
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from longform.metrics.statistics import EstimateColumns
-from longform.report.measures import IN_PARTS, Head, all_heads
+from longform.report.measures import IN_PARTS, Head, head_of
 from longform.report.parts import INTERVAL, Judged, Section, judge_line
 from longform.report.plots import Plot
 from longform.report.row_names import name_columns, named, with_dataset
@@ -49,7 +49,7 @@ def against_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
         if found is None or ranked is None or not cells:
             continue
         measure, series = cells[0]["measure"], _series(own, ranked, judge, cells[0]["measure"])
-        title = _head(results, measure).title
+        title = head_of(results, measure).title
         words = {"x_label": f"{ranked}@{found['k']}, of 100", "y_label": title}
         told = judge_line(results, Judged(judge, dataset))
         yield scatter_plot(series, **words, name=f"against{place}"), f"{title} by {ranked}@{found['k']}. {told}"
@@ -89,12 +89,12 @@ def _joint_table(results: Results, rows: Sequence[JointRow], k: int) -> Table:
     columns = [*name_columns(names), *(Column(f"{name}@{k}") for name in ranked)]
     for judge, measure in scored:
         by = f", {judge}" if judge is not None and len(judges) > 1 else ""
-        columns.append(Column(f"{_head(results, measure).title}{by}"))
+        columns.append(Column(f"{head_of(results, measure).title}{by}"))
     body = [
         [
             *named(results, row, names),
             *(_estimate(row["retrieval"].get(name), _NOT_RANKED, digits=1, factor=100) for name in ranked),
-            *(_estimate(_score(row, *one), _NOT_SCORED, digits=_head(results, one[1]).digits) for one in scored),
+            *(_measured(_score(row, *one), head_of(results, one[1])) for one in scored),
         ]
         for row in sorted(rows, key=lambda row: -_first(row))
     ]
@@ -130,7 +130,7 @@ def _correlation_table(results: Results, rows: Sequence[CorrelationRow], k: int)
         [
             *named(results, row, names),
             Cell(row["ranking_measure"]),
-            Cell(_head(results, row["measure"]).title),
+            Cell(head_of(results, row["measure"]).title),
             *(_estimate(row[of], row["reason"], digits=2) for of in ("pearson", "spearman")),
             *([count(row["n"])] if of_systems else []),
             count(row["n_queries"]),
@@ -140,13 +140,12 @@ def _correlation_table(results: Results, rows: Sequence[CorrelationRow], k: int)
     return Table(caption, columns, body)
 
 
+def _measured(found: EstimateColumns | None, head: Head) -> Cell:
+    return _estimate(found, _NOT_SCORED, digits=head.digits, factor=head.factor)
+
+
 def _estimate(found: EstimateColumns | None, reason: str | None, *, digits: int, factor: float = 1) -> Cell:
     if found is None:
         return Cell(None, reason=reason)
     interval = (found["low"], found["high"])
     return number(found["value"], digits=digits, factor=factor, interval=interval, reason=reason)
-
-
-def _head(results: Results, measure: str) -> Head:
-    known = {head.name: head for head in all_heads(results)}
-    return known.get(measure, Head(measure, measure, "points", None, ""))

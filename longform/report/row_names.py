@@ -25,7 +25,7 @@ def _name_cell(results: Results, row: Columns, name: str) -> Cell:
     return words(row.get(name), reason=NO_DATASET if name == "dataset" else reason(row, name))
 
 
-_HEADS = {"a": "first", "b": "second", "dataset": "data set", "support_judge": "support by"}
+_HEADS = {"a": "first", "b": "second", "dataset": "data set", "support_judge": "support by", "system": "documents by"}
 
 
 def with_dataset(rows: Sequence[Columns], *names: str) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from longform.report.comparisons import clusters_told
-from longform.report.measures import LENGTH, MAIN, all_heads, capitalized, heads_of, main_measure
+from longform.report.measures import LENGTH, MAIN, all_heads, by_this_judge, capitalized, heads_of, main_measure
 from longform.report.more_columns import in_grid, more_columns, with_more
 from longform.report.parts import (
     INTERVAL,
@@ -23,7 +23,10 @@ from longform.report.provenance import AVERAGED
 from longform.report.retest import judge_repeats_told
 from longform.report.row_names import name_columns, named, with_dataset
 from longform.report.tables import (
+    CUT,
     EXTREMES,
+    UNJUDGED,
+    WORDS_A_BULLET,
     Column,
     Table,
     asides,
@@ -49,13 +52,24 @@ from longform.results.columns import count_in, held
 from longform.results.results import Results
 
 _ASIDES = {
-    "words a bullet": "Words a bullet: length, neither better nor worse.",
-    "cut": "Cut: share of the retrieved tokens that the limit took away.",
-    "unjudged": "Unjudged: share of insights without a readable judgement; lower is better.",
+    WORDS_A_BULLET: "Words a bullet: length, neither better nor worse.",
+    CUT: "Share cut: of the retrieved tokens, what the limit took away.",
+    UNJUDGED: "Share unjudged: of the insights, those without a readable judgement; lower is better.",
 }
-_ELSEWHERE = "Intervals: under Every cell."
+_ELSEWHERE = "Intervals stand under “Every system”."
+_HOW_CITED = (
+    "Precision: of the documents a bullet cites, the share that states the linked insight. Recall: of the documents "
+    "that state it, the share that the bullet cites. F1: of both. Each is a mean over covered insights."
+)
 _PARTS = {"precision": "precision", "recall": "recall", "citation": "F1 (citation)"}
-_COUNTS = ("n_summaries", "n_failed", "n_insights", "n_covered", "n_unjudged", "n_unlinked")
+_COUNTS = {
+    "n_summaries": "summaries",
+    "n_failed": "failed summaries",
+    "n_insights": "insights",
+    "n_covered": "covered insights",
+    "n_unjudged": "unjudged insights",
+    "n_unlinked": "unlinked insights",
+}
 
 
 def score_sections(results: Results) -> Iterator[Section]:
@@ -70,23 +84,19 @@ def score_sections(results: Results) -> Iterator[Section]:
 
 
 def _table(results: Results, judge: Judged, cells: Sequence[CellRow]) -> Table:
-    heads, line = heads_of(results, cells), judge_line(results, judge)
-    told = " ".join(
-        [
-            *(["Scores from 0 to 100, higher is better."] if any(head.in_points for head in heads) else []),
-            *(head.definition for head in heads if head.definition),
-        ]
-    )
+    heads, line = by_this_judge(heads_of(results, cells), results, judge.judge), judge_line(results, judge)
     ranked = _ranked_by(results, cells)
-    shown = asides_of(held(cells))
-    aside = " ".join(_ASIDES[name] for name in shown)
+    told = [*(head.definition for head in heads if head.definition)]
+    told += [_ASIDES[name] for name in asides_of(held(cells))]
     more = more_columns(results, cells, main_measure(cells[0]))
     if is_grid(cells):
         where = "with the oracle retriever" if has_oracle(cells) else "in the best setting"
-        caption = f"{line}. {told} Rows by {ranked} {where}. {_ELSEWHERE} {aside}"
-        return in_grid(score_grid(cells, caption, heads), more, cells)
-    told = " ".join([told, INTERVAL, f"Rows by {ranked}.", aside, *more.told])
-    return with_more(score_list(cells, f"{line}. {told}", heads), more, best_first(cells))
+        caption = f"{line}. Rows by {ranked} {where}, best first. {_ELSEWHERE}"
+        table = in_grid(score_grid(cells, caption, heads), more, cells)
+    else:
+        caption = f"{line}. Rows by {ranked}, best first. {INTERVAL}"
+        table = with_more(score_list(cells, caption, heads), more, best_first(cells))
+    return table._replace(how=" ".join([*told, *more.told]))
 
 
 def _ranked_by(results: Results, cells: Sequence[CellRow]) -> str:
@@ -114,21 +124,18 @@ def citation_sections(results: Results) -> Iterator[Section]:
     cited = [cell for cell in main_cells(results) if any(head.name in cell for head in heads)]
     tables = []
     for judge, cells in by_judge(cited):
-        caption = (
-            f"{judge_line(results, judge)}. Of the documents a bullet cites, the share that states the linked insight "
-            "(precision); of those that state it, the share cited (recall); and their F1, each a mean over covered "
-            "insights. From 0 to 100, higher is better."
-        )
+        heads = by_this_judge(heads, results, judge.judge)
+        caption = f"{judge_line(results, judge)}. Citations of covered insights."
         if not is_grid(cells):
-            tables.append(score_list(cells, f"{caption} {INTERVAL}", heads, ["cut"]))
+            tables.append(score_list(cells, f"{caption} {INTERVAL}", heads, [CUT])._replace(how=_HOW_CITED))
             continue
         extremes = [setting for setting in EXTREMES if setting in settings_of(cells)]
         settings = extremes if len(extremes) > 1 else settings_of(cells)
         by_key = {(cell["summarizer"], cell["setting"]): cell for cell in cells}
         columns = [Column("summarizer", numeric=False)]
         marked = marked_settings(cells)
-        columns += [Column(marked[setting], group=head.title) for head in heads for setting in settings]
-        columns.append(Column("cut"))
+        columns += [Column(marked[setting], group=head.marked) for head in heads for setting in settings]
+        columns.append(Column(CUT))
         body = [
             [
                 summarizer_cell(next(cell for cell in cells if cell["summarizer"] == name)),
@@ -138,7 +145,7 @@ def citation_sections(results: Results) -> Iterator[Section]:
             for name in summarizers_by_joint(cells)
             if any((name, setting) in by_key for setting in settings)
         ]
-        tables.append(Table(caption, columns, body))
+        tables.append(Table(caption, columns, body, _HOW_CITED))
     if tables:
         yield Section("citation", "Citation precision and recall", [], tables)
 
@@ -150,7 +157,7 @@ def every_cell(results: Results) -> Iterator[Section]:
         parts.append((results.get("per_summary_cells") or [], "per_summary"))
     tables = [_cell_table(results, cells, f"{AVERAGED[how].capitalize()}. {INTERVAL}") for cells, how in parts if cells]
     if tables:
-        yield Section("cells", "Every cell", [], tables)
+        yield Section("cells", "Every system", [], tables)
 
 
 def _cell_table(results: Results, cells: Sequence[CellRow], caption: str) -> Table:
@@ -160,20 +167,19 @@ def _cell_table(results: Results, cells: Sequence[CellRow], caption: str) -> Tab
     measures = [head for head in all_heads(results) if head.name in fields and head.name != LENGTH]
     columns = name_columns(names)
     columns += [Column(head.title) for head in measures]
-    columns += [Column(name.removeprefix("n_")) for name in counts]
-    columns += [Column(name) for name in asides_of(fields, unjudged="unjudged share")]
+    columns += [Column(_COUNTS[name]) for name in counts]
+    columns += [Column(name) for name in asides_of(fields)]
     body = [
         [
             *named(results, cell, names),
-            *(scored(cell, head.name, digits=head.digits) for head in measures),
+            *(scored(cell, head.name, digits=head.digits, factor=head.factor) for head in measures),
             *(count(count_in(cell, name), reason=reason(cell, name)) for name in counts),
             *asides([cell], asides_of(fields)),
         ]
         for cell in best_first(cells)
     ]
     told = (
-        "Scores from 0 to 100, higher is better. Failed: summaries that have no text. Covered: insights found, fully "
-        "or in part. Unjudged: insights without a readable judgement. Unlinked: covered, but the judge named no "
-        "bullet that exists."
+        "Failed summaries: they have no text. Covered insights: found, fully or in part. Unjudged insights: without a "
+        "readable judgement. Unlinked insights: covered, but the judge named no bullet that exists."
     )
-    return Table(f"{caption} {told}", columns, body)
+    return Table(caption, columns, body, told)

@@ -16,7 +16,7 @@ from longform.report.key_points import key_point_sections
 from longform.report.minutes import minutes_sections
 from longform.report.models_told import models_told
 from longform.report.own_studies import own_sections
-from longform.report.parts import Section, as_shown, card_words, judge_cell, judge_line, short_judge_line
+from longform.report.parts import Section, as_shown, card_words, judge_cell, judge_line
 from longform.report.pooling import pooled_told
 from longform.report.position import position_sections
 from longform.report.provenance import provenance_section
@@ -106,32 +106,28 @@ def sections(results: Results) -> list[Section]:
         for section in candidates
         if section.tables or section.listing or section.paragraphs
     ]
-    return _with_models(results, _with_cards_once(results, shown))
+    return _with_models(results, _with_judges(results, shown))
+
+
+_SCALE = "Scores and shares are from 0 to 100, and higher is better, unless a table says otherwise."
 
 
 def _with_models(results: Results, shown: Sequence[Section]) -> list[Section]:
-    """Name the models at the head of the first section with tables."""
+    """Name the models, and the scale of all figures, at the head of the first section with tables."""
     first = next((section for section in shown if section.tables), None)
-    told = models_told(results)
+    told = [*models_told(results), _SCALE]
     return [one._replace(paragraphs=[*told, *one.paragraphs]) if one is first else one for one in shown]
 
 
-def _with_cards_once(results: Results, shown: Sequence[Section]) -> list[Section]:
-    """Tell a judge's card in the first caption of the page that names the judge; later ones refer to it."""
-    told: set[str] = set()
+def _with_judges(results: Results, shown: Sequence[Section]) -> list[Section]:
+    """Mark the tables whose captions name a judge, so that a page leads to what it is worth."""
+    lines = [judge_line(results, row["judge"]) for row in results.get("judges") or []]
     return [
-        section._replace(tables=[_card_once(results, table, told) for table in section.tables]) for section in shown
+        section._replace(
+            tables=[
+                table._replace(judged=any(line in table.caption or line in table.how for line in lines))
+                for table in section.tables
+            ]
+        )
+        for section in shown
     ]
-
-
-def _card_once(results: Results, table: Table, told: set[str]) -> Table:
-    """Shorten the lines of judges that are *told*; add those that this table tells."""
-    caption = table.caption
-    for row in results.get("judges") or []:
-        line = judge_line(results, row["judge"])
-        if line not in caption:
-            continue
-        if line in told:
-            caption = caption.replace(line, short_judge_line(results, row["judge"]))
-        told.add(line)
-    return table._replace(caption=caption)

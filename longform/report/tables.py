@@ -12,12 +12,17 @@ from typing import NamedTuple
 
 from longform.errors import LongformError
 from longform.repair.twins import twin_label
+from longform.report.links import summaries_fragment
 from longform.report.measures import LENGTH, Head, main_measure
 from longform.results.columns import AnyRow, Columns, held, interval_in, number_in, text_in, within
 
 NOT_RECORDED = "no reason recorded"
 _PROMPT_UNKNOWN = "what the prompts held is not known, as with summaries that were written elsewhere"
 NOT_RUN = "not run with this setting"
+
+WORDS_A_BULLET = "words a bullet"
+CUT = "share cut"
+UNJUDGED = "share unjudged"
 
 _ORDERS = ("top", "middle", "bottom", "random")
 _SETTINGS = {"random": -1, "Rand": -1, "oracle": 1, "Orac": 1, "full": 2, "Full": 2}
@@ -38,6 +43,7 @@ class Cell(NamedTuple):
     reason: str | None = None  # why the text is None
     beside: bool = False  # its row belongs below the row above, however the table is sorted
     link: str | None = None  # a page beside this one; None: the text is no link
+    mean_of: str | None = None  # the fragment that names the summaries behind the number; None: it is no such mean
 
 
 class Column(NamedTuple):
@@ -45,13 +51,29 @@ class Column(NamedTuple):
     group: str = ""  # the head above it; "": none
     numeric: bool = True
 
+    @property
+    def whole_name(self) -> str:
+        """The name with that of its group, for places without upper heads."""
+        return f"{self.group}: {self.name}" if self.group else self.name
+
 
 class Table(NamedTuple):
-    """A caption says what each number means and which direction is better."""
+    """
+    Rows under heads, with what is said of them.
+
+    Attributes:
+        caption: Says in at most about two lines what the table shows.
+        columns: The heads.
+        rows: A cell a column.
+        how: Says what each number means and which direction is better, for those who want to know.
+        judged: Whether the caption names a judge of the page on judges.
+    """
 
     caption: str
     columns: list[Column]
     rows: list[list[Cell]]
+    how: str = ""
+    judged: bool = False
 
 
 def number(
@@ -121,12 +143,21 @@ def reason(row: Columns, field: str) -> str:
     return NOT_RECORDED
 
 
-def scored(row: Columns | None, measure: str, *, digits: int = 1, with_interval: bool = True) -> Cell:
-    """A measure of a row, or an unknown where there is no such row."""
+def scored(
+    row: Columns | None, measure: str, *, digits: int = 1, factor: float = 1, with_interval: bool = True
+) -> Cell:
+    """A measure of a row with the address of its summaries, or an unknown if there is no such row."""
     if row is None:
         return Cell(None, reason=NOT_RUN)
     interval = interval_in(row, measure) if with_interval else None
-    return number(number_in(row, measure), digits=digits, interval=interval, reason=reason(row, measure))
+    cell = number(number_in(row, measure), digits=digits, factor=factor, interval=interval, reason=reason(row, measure))
+    return cell._replace(mean_of=_summaries(row, measure)) if cell.text is not None else cell
+
+
+def _summaries(row: Columns, measure: str) -> str | None:
+    """Return the fragment of the summaries behind a measure; None if the row is not of all summaries of a system."""
+    whole = text_in(row, "summarizer") and text_in(row, "setting") and "minutes" not in row
+    return summaries_fragment(row, measure) if whole else None
 
 
 def is_position_row(row: Columns) -> bool:
@@ -134,7 +165,7 @@ def is_position_row(row: Columns) -> bool:
     return within(row, "axes").get("order") in _ORDERS
 
 
-IN_SAMPLE = "in-sample"
+IN_SAMPLE = "in sample"
 ELSEWHERE = "written elsewhere"
 TWIN = "↳ "
 """Before what a twin differs by, in the row below its original."""
@@ -235,7 +266,7 @@ def is_grid(cells: Collection[Columns]) -> bool:
 def best_first(cells: Iterable[AnyRow]) -> list[AnyRow]:
     """Cells by their main measure, unknown ones last, each with its twin below it."""
     ordered = sorted(cells, key=_rank, reverse=True)
-    return beside_originals(ordered, "setting", "judge")
+    return beside_originals(ordered, "setting", "judge", "dataset")
 
 
 def _rank(cell: Columns) -> float:
@@ -261,14 +292,14 @@ def score_grid(cells: Sequence[Columns], caption: str, measures: Sequence[Head])
     by_key = {(cell["summarizer"], cell["setting"]): cell for cell in cells}
     columns = [Column("summarizer", numeric=False)]
     heads = marked_settings(cells)
-    columns += [Column(heads[setting], group=head.title) for head in measures for setting in settings]
+    columns += [Column(heads[setting], group=head.marked) for head in measures for setting in settings]
     shown = asides_of(held(cells))
     columns += [Column(name) for name in shown]
     rows = []
     for name in summarizers_by_joint(cells):
         own = [cell for cell in cells if cell["summarizer"] == name]
         scores = [
-            scored(by_key.get((name, s)), m.name, digits=m.digits, with_interval=False)
+            scored(by_key.get((name, s)), m.name, digits=m.digits, factor=m.factor, with_interval=False)
             for m in measures
             for s in settings
         ]
@@ -281,14 +312,14 @@ def score_list(
 ) -> Table:
     """One row a (setting, summarizer), best joint score first, with intervals."""
     columns = [Column("setting", numeric=False), Column("summarizer", numeric=False)]
-    columns += [Column(head.title) for head in measures]
+    columns += [Column(head.marked) for head in measures]
     shown = asides_of(held(cells)) if asides_shown is None else asides_shown
     columns += [Column(name) for name in shown]
     rows = [
         [
             setting_cell(cell),
             summarizer_cell(cell),
-            *(scored(cell, head.name, digits=head.digits) for head in measures),
+            *(scored(cell, head.name, digits=head.digits, factor=head.factor) for head in measures),
             *asides([cell], shown),
         ]
         for cell in best_first(cells)
@@ -296,10 +327,10 @@ def score_list(
     return Table(caption, columns, rows)
 
 
-def asides_of(fields: Collection[str], *, unjudged: str = "unjudged") -> list[str]:
+def asides_of(fields: Collection[str]) -> list[str]:
     """Return the columns beside the scores of cells that have these *fields*."""
-    length, judged = ["words a bullet"] if LENGTH in fields else [], [unjudged] if "unjudged_share" in fields else []
-    return [*length, "cut", *judged]
+    length, judged = [WORDS_A_BULLET] if LENGTH in fields else [], [UNJUDGED] if "unjudged_share" in fields else []
+    return [*length, CUT, *judged]
 
 
 def asides(cells: Sequence[Columns], shown: Sequence[str]) -> list[Cell]:
@@ -316,9 +347,9 @@ def asides(cells: Sequence[Columns], shown: Sequence[str]) -> list[Cell]:
         ),
     )
     found = {
-        "words a bullet": number(n_words, reason=reason(first, LENGTH)),
-        "cut": share_cut(cells),
-        "unjudged": percent(unjudged, reason=reason(first, "unjudged_share")),
+        WORDS_A_BULLET: number(n_words, reason=reason(first, LENGTH)),
+        CUT: share_cut(cells),
+        UNJUDGED: percent(unjudged, reason=reason(first, "unjudged_share")),
     }
     return [found[name] for name in shown]
 

@@ -9,7 +9,7 @@ and pairs of systems. So p-values are adjusted for all of them, and an interval 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple, TypedDict
+from typing import Literal, NamedTuple, NotRequired, TypedDict
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from longform.results.aggregate import (
 from longform.results.columns import OfJudge
 from longform.results.comparisons import MEASURE, NOT_DISTINGUISHABLE, TOO_FEW
 from longform.results.groups import groups
+from longform.results.pairs import signs_seed
 from longform.results.score_table import ScoreTable
 from longform.settings.system_names import SystemName
 
@@ -82,6 +83,7 @@ class PairedRow(OfJudge):
     low: float | None
     high: float | None
     p: float | None  # adjusted for all tests of the comparison
+    p_alone: NotRequired[float | None]  # of the pair alone, as in a run's own comparisons
     n_queries: int  # that have a score of both
     n_left_out: int  # common queries of which one of the two has no score
     n_clusters: int
@@ -174,7 +176,7 @@ def compare_runs(
         how: Means are averaged, and signs drawn.
     """
     found = list(_pairs(first, second, _Asked(judges, measures, pairs, how)))
-    differences = _differences(found, stable_seed(how.seed, "compared runs"))
+    differences = _differences(found, signs_seed(how.seed))
     n_clusters = len({(one.dataset, cluster) for one in found for cluster in one.clusters})
     family: Family = {
         "n_tests": sum(not _too_few(one) for one in found),
@@ -273,6 +275,7 @@ def _row(first: str, second: str, pair: _Pair, made: Difference | None) -> Paire
         "low": bounds[0],
         "high": bounds[1],
         "p": None if made is None or _too_few(pair) else made.p,
+        "p_alone": None if made is None or _too_few(pair) else made.p_alone,
         "n_queries": pair.n_queries,
         "n_left_out": pair.n_left_out,
         "n_clusters": pair.n_clusters,

@@ -1,9 +1,10 @@
 """
 Systems against one reference system: how far from it each stands, and what can be said of the difference.
 
-The comparisons of one judge and one measure are a family of `longform.metrics.paired_differences`. A twin is no member:
-it is held against its original (`longform.results.before_after`). Systems whose summaries are the same are one member.
-Compared are joint scores; in a run that has none, all measures in points that it lists.
+All pairs of the systems of one judge, data set and measure are a family (`longform.results.pairs`); the comparisons
+with the reference are some of its tests. A twin is no member: it is held against its original
+(`longform.results.before_after`). Systems whose summaries are the same are one member. Compared are joint scores; in a
+run that has none, all measures in points that it lists. `longform.results.pairwise` has every pair by every measure.
 """
 
 from __future__ import annotations
@@ -13,21 +14,21 @@ from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
 from typing import Literal, NamedTuple, NotRequired, TypedDict
 
-import numpy as np
-
-from longform.keys import stable_seed
-from longform.metrics.paired_differences import Difference, n_sign_changes, paired_differences
+from longform.metrics.measure import Better
+from longform.metrics.paired_differences import Difference, n_sign_changes
 from longform.metrics.statistics import Array, ratio
 from longform.results.aggregate import Aggregate, ClusterKind, Scored, cluster_totals, final_summaries, systems_of
 from longform.results.columns import OfJudge
 from longform.results.evidence import Evidence, Family, rows_of
-from longform.results.groups import groups
+from longform.results.groups import groups_apart
+from longform.results.pairs import Pairs, PlanColumns, all_pairs, signs_seed
 from longform.settings.system_names import SystemName, named_system
 
 NOT_DISTINGUISHABLE = "not distinguishable"
 TOO_FEW = "too few clusters"
 MEASURE = "joint"
-_TIED = 1e-9  # points
+_POINTS = 100.0
+_TIED = 1e-11  # of a share
 
 
 class NameColumns(TypedDict):
@@ -44,6 +45,7 @@ class DifferenceColumns(TypedDict):
     low: float | None
     high: float | None
     p: float | None
+    p_alone: NotRequired[float | None]  # not adjusted for the family; absent from older results
 
 
 class ComparisonRow(NameColumns, DifferenceColumns):
@@ -74,6 +76,8 @@ class ComparedFamily(OfJudge):
     reference_same: list[str]
     tied: list[str]  # others of the best score
     groups: NotRequired[list[list[str]] | None]  # that cannot be told apart, best first; null: too many
+    n_tests: NotRequired[int]  # of the family: all pairs, or those with the reference among very many systems
+    plan: NotRequired[PlanColumns | None]  # null: no spread is known
     rows: list[ComparisonRow]
     reference_in_sample: NotRequired[bool]
 
@@ -82,11 +86,12 @@ def comparisons(evidence: Evidence) -> list[ComparedFamily]:
     """Return the families of every judge and data set."""
     aggregate, seed, _ = evidence.averaging
 
-    def of_family(own: Family, measure: str) -> list[ComparedFamily]:
+    def of_family(own: Family, measure: str, better: Better | None) -> list[ComparedFamily]:
         return compared(
             own.summaries,
             judge=own.judge,
             measure=measure,
+            better=better,
             aggregate=aggregate,
             seed=seed,
             compare_with=evidence.compare_with,
@@ -95,19 +100,20 @@ def comparisons(evidence: Evidence) -> list[ComparedFamily]:
 
     return [
         family
-        for measure in _compared_measures(evidence)
-        for family in rows_of(evidence, [measure], partial(of_family, measure=measure))
+        for measure, better in _compared_measures(evidence)
+        for family in rows_of(evidence, [measure], partial(of_family, measure=measure, better=better))
     ]
 
 
-def _compared_measures(evidence: Evidence) -> list[str]:
+def _compared_measures(evidence: Evidence) -> list[tuple[str, Better | None]]:
+    """Return measures, each with its better values."""
     table = evidence.score_table
     if any(MEASURE in table.measures(judge) for judge in table.judges):
-        return [MEASURE]
-    return [one.name for one in evidence.measures if one.unit == "points" and one.better is not None]
+        return [(MEASURE, "higher")]
+    return [(one.name, one.better) for one in evidence.measures if one.unit == "points" and one.better is not None]
 
 
-class _Member(NamedTuple):
+class Member(NamedTuple):
     """A system of the family, with those whose summaries are the same."""
 
     name: SystemName
@@ -117,9 +123,33 @@ class _Member(NamedTuple):
 
     @property
     def mean(self) -> float | None:
-        """In points."""
+        """Return the mean on the scale of the totals: a share if the measure is in points."""
         total, n = self.sums.sum(axis=0)
-        return 100 * float(total / n) if n else None
+        return float(total / n) if n else None
+
+
+class Members(NamedTuple):
+    """Systems of one judge and data set, in the configuration's order, and the names of their clusters."""
+
+    members: list[Member]
+    clusters: list[str]
+
+
+def members_of(
+    summaries: Sequence[Scored], measure: str, aggregate: Aggregate, contents: Mapping[str, Hashable]
+) -> Members:
+    """Return the systems that are no twins, those of the same summaries as one."""
+    systems = {
+        SystemName(summarizer, setting): group
+        for (setting, summarizer), group in systems_of(final_summaries(summaries)).items()
+        if group[0].info.twin_of is None
+    }
+    clusters = sorted({scored.info.cluster for group in systems.values() for scored in group})
+    found = [
+        _member(names, systems[names[0]], cluster_totals(systems[names[0]], clusters, measure, aggregate))
+        for names in _alike(systems, contents)
+    ]
+    return Members(found, clusters)
 
 
 def compared(
@@ -127,6 +157,7 @@ def compared(
     *,
     judge: str | None,
     measure: str = MEASURE,
+    better: Better | None = "higher",
     aggregate: Aggregate,
     seed: int,
     compare_with: str | None = None,
@@ -141,29 +172,24 @@ def compared(
         summaries: Of one judge, in the configuration's order.
         judge: For the reader.
         measure: That is compared.
+        better: Its better values.
         aggregate: How scores are averaged, as in the report's cells.
         seed: Of drawn sign changes.
         compare_with: Names the reference; None: the best system on these data.
         contents: Summary id -> what is equal for summaries of the same text and citations; None: all differ.
     """
-    systems = {
-        SystemName(summarizer, setting): group
-        for (setting, summarizer), group in systems_of(final_summaries(summaries)).items()
-        if group[0].info.twin_of is None
-    }
-    if len(systems) < 2:
+    members, clusters = members_of(summaries, measure, aggregate, contents or {})
+    names = [name for member in members for name in (member.name, *member.same)]
+    if len(names) < 2:
         return []
-    clusters = sorted({scored.info.cluster for group in systems.values() for scored in group})
-    members = [
-        _member(names, systems[names[0]], cluster_totals(systems[names[0]], clusters, measure, aggregate))
-        for names in _alike(systems, contents or {})
-    ]
     known = [member for member in members if member.mean is not None]
     if compare_with is None:
-        reference, tied = _best(known) if known else (None, [])
+        reference, tied = best_of(known, better) if known else (None, [])
     else:
-        wanted = named_system(compare_with, systems)
+        wanted = named_system(compare_with, names)
         reference, tied = next((member for member in known if wanted in (member.name, *member.same)), None), []
+    place = next((place for place, member in enumerate(known) if member is reference), None)
+    pairs = all_pairs([member.sums for member in known], seed=signs_seed(seed), reference=place)
     family: ComparedFamily = {
         "judge": judge,
         "dataset": summaries[0].info.dataset,
@@ -179,26 +205,34 @@ def compared(
         "reference_system": None,
         "reference_same": [],
         "tied": [str(member.name) for member in tied],
-        "groups": _groups(known, seed=stable_seed(seed, judge, measure, "groups")),
+        "groups": system_groups(known, pairs, better),
+        "n_tests": 0 if pairs is None else len(pairs.tests.value),
+        "plan": None if pairs is None else pairs.plan(_POINTS),
         "rows": [],
     }
     if reference is not None:
-        others = [member for member in known if member is not reference]
         family["reference"] = str(reference.name)
-        family["reference_system"] = _name_columns(reference.name)
-        family["reference_score"] = reference.mean
+        family["reference_system"] = name_columns(reference.name)
+        family["reference_score"] = None if reference.mean is None else _POINTS * reference.mean
         family["reference_same"] = [str(name) for name in reference.same]
-        family["rows"] = _rows(reference, others, seed=stable_seed(seed, judge, measure))
+        family["rows"] = _rows(known, known.index(reference), pairs, better)
     return [family]
 
 
-def _groups(members: Sequence[_Member], *, seed: int) -> list[list[str]] | None:
-    ordered = sorted(members, key=lambda member: -(member.mean or 0.0))
-    found = groups([member.sums for member in ordered], seed=seed)
-    return None if found is None else [[str(ordered[place].name) for place in group] for group in found]
+def system_groups(
+    known: Sequence[Member], pairs: Pairs | None, better: Better | None = "higher"
+) -> list[list[str]] | None:
+    """Return the groups that cannot be told apart, best first; None: too many, or not every pair was tested."""
+    if pairs is None or pairs.reference is not None:
+        return [[str(member.name) for member in known]] if len(known) == 1 else None
+    order = sorted(range(len(known)), key=lambda place: _rank(known[place], better))
+    rank = {place: number for number, place in enumerate(order)}
+    apart = [(rank[one], rank[other]) for one, other in pairs.apart()]
+    found = groups_apart(len(known), apart)
+    return None if found is None else [[str(known[order[number]].name) for number in group] for group in found]
 
 
-def _name_columns(name: SystemName) -> NameColumns:
+def name_columns(name: SystemName) -> NameColumns:
     return {"summarizer": name.summarizer, "setting": name.setting}
 
 
@@ -213,41 +247,45 @@ def _alike(systems: Mapping[SystemName, Sequence[Scored]], contents: Mapping[str
     return list(found.values())
 
 
-def _member(names: Sequence[SystemName], group: Sequence[Scored], sums: Array) -> _Member:
-    return _Member(names[0], tuple(names[1:]), sums, group[0].info.order not in (None, "given"))
+def _member(names: Sequence[SystemName], group: Sequence[Scored], sums: Array) -> Member:
+    return Member(names[0], tuple(names[1:]), sums, group[0].info.order not in (None, "given"))
 
 
-def _best(members: Sequence[_Member]) -> tuple[_Member, list[_Member]]:
+def best_of(members: Sequence[Member], better: Better | None = "higher") -> tuple[Member, list[Member]]:
     """
     The first of the best, and the others whose score is the same.
 
     Systems whose documents were ordered on purpose are arms of an experiment, and chosen only if there are no others.
     """
     known = [member for member in members if not member.ordered] or members
-    means = [member.mean or 0.0 for member in known]
-    best = [member for member, mean in zip(known, means, strict=True) if mean > max(means) - _TIED]
+    ranks = [_rank(member, better) for member in known]
+    best = [member for member, rank in zip(known, ranks, strict=True) if rank < min(ranks) + _TIED]
     return best[0], best[1:]
 
 
-def _rows(reference: _Member, others: Sequence[_Member], *, seed: int) -> list[ComparisonRow]:
-    if not others:
+def _rank(member: Member, better: Better | None) -> float:
+    """Return what sorts the best first."""
+    mean = member.mean or 0.0
+    return mean if better == "lower" else -mean
+
+
+def _rows(known: Sequence[Member], reference: int, pairs: Pairs | None, better: Better | None) -> list[ComparisonRow]:
+    if pairs is None:
         return []
-    first = np.stack([member.sums for member in others], axis=1)  # (clusters, pairs, 2)
-    second = np.broadcast_to(reference.sums[:, None, :], first.shape)
-    found = paired_differences(first, second, seed=seed)
-    rows = [_row(member, difference) for member, difference in zip(others, found, strict=True)]
+    others = [place for place in range(len(known)) if place != reference]
+    rows = [_row(known[place], pairs.difference(place, reference), better) for place in others]
     return sorted(rows, key=lambda row: -row["score"])
 
 
-def _row(member: _Member, found: Difference | None) -> ComparisonRow:
+def _row(member: Member, found: Difference | None, better: Better | None) -> ComparisonRow:
     return {
         "system": str(member.name),
-        **_name_columns(member.name),
+        **name_columns(member.name),
         "same": [str(name) for name in member.same],
-        "score": 100 * float(ratio(member.sums.sum(axis=0, keepdims=True))[0]),
+        "score": _POINTS * float(ratio(member.sums.sum(axis=0, keepdims=True))[0]),
         **in_points(found),
         "n_clusters": 0 if found is None else found.n_clusters,
-        "finding": finding(found),
+        "finding": finding(found, better),
         "in_sample": False,
     }
 
@@ -255,17 +293,19 @@ def _row(member: _Member, found: Difference | None) -> ComparisonRow:
 def in_points(found: Difference | None) -> DifferenceColumns:
     """Return the difference and its bounds in points, and p; all unknown without a cluster in common."""
     if found is None:
-        return {"difference": None, "low": None, "high": None, "p": None}
-    low, high = (None if bound is None else 100 * bound for bound in (found.low, found.high))
-    return {"difference": 100 * found.value, "low": low, "high": high, "p": found.p}
+        return {"difference": None, "low": None, "high": None, "p": None, "p_alone": None}
+    low, high = (None if bound is None else _POINTS * bound for bound in (found.low, found.high))
+    return {"difference": _POINTS * found.value, "low": low, "high": high, "p": found.p, "p_alone": found.p_alone}
 
 
-def finding(found: Difference | None) -> str:
-    """Say in words what the test shows of the first system."""
+def finding(found: Difference | None, better: Better | None = "higher") -> str:
+    """Say in words what the test shows of the first system, by a measure of which *better* values are better."""
     if found is None:
         return "no query in common"
     if found.too_few_clusters:
         return f"{TOO_FEW} ({found.n_clusters}): no difference could be shown"
     if not found.distinguishable:
         return NOT_DISTINGUISHABLE
-    return "better" if found.value > 0 else "worse"
+    if better is None:
+        return "higher" if found.value > 0 else "lower"
+    return "better" if (found.value > 0) == (better == "higher") else "worse"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, TypedDict, TypeVar
+from typing import NamedTuple, NotRequired, TypedDict, TypeVar
 
 from longform.errors import LongformError
 
@@ -24,6 +24,7 @@ class QueryFacts(TypedDict):
     subtopic: str | None
     text: str
     targets: list[TargetFacts]
+    dataset: NotRequired[str | None]  # older runs do not store it
 
 
 class BulletFacts(TypedDict):
@@ -85,8 +86,8 @@ Packed = Sequence["Packed"] | str | float | None
 PLACES = 4
 """Decimals kept of scores and probabilities."""
 
-PAGE_BYTES = 4_000_000
-"""Most data of one page, unless a single summary has more; with its markup a page stays below 5 MB."""
+PAGE_BYTES = 2_800_000
+"""Most data of one page, unless a single summary has more; with its markup a page stays below 3 MB."""
 
 
 class PackedPage(NamedTuple):

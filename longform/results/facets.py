@@ -16,9 +16,9 @@ import numpy as np
 from longform.judges.kinds.key_point import KEY_POINT
 from longform.metrics.statistics import EstimateColumns
 from longform.records import Document
-from longform.results.aggregate import Group, Scored, estimate, final_summaries, systems_of
+from longform.results.aggregate import Group, Scored, estimate, final_summaries, systems_of, twin_names
 from longform.results.cells import measures_of
-from longform.results.columns import OfJudge
+from longform.results.columns import OfJudge, TwinColumns
 from longform.results.evidence import Evidence, Family, rows_of
 
 INPUT_LENGTH, OUTPUT_LENGTH = "words of the documents", "words of the summary"
@@ -31,7 +31,7 @@ Values = Mapping[str, Sequence[str]]
 """Value of a facet -> ids of the summaries that have it."""
 
 
-class FacetsRow(OfJudge):
+class FacetsRow(OfJudge, TwinColumns):
     """A system's mean by one measure over the queries of one value of a facet."""
 
     facet: str
@@ -72,6 +72,7 @@ def _rows(own: Family, evidence: Evidence) -> Iterator[FacetsRow]:
                 "n_queries": len({one.info.query_id for one in part}),
                 "setting": setting,
                 "summarizer": summarizer,
+                **twin_names(group),
                 "measure": measure.name,
                 "score": estimate(part, measure.name, how).scaled(measure.factor).as_json(),
             }

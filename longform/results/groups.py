@@ -33,8 +33,16 @@ def groups(sums: Sequence[Array], *, seed: int) -> list[list[int]] | None:
         first, second = (np.stack([sums[pair[side]] for pair in pairs], axis=1) for side in (0, 1))
         found = paired_differences(first, second, seed=seed)
         apart = {pair for pair, one in zip(pairs, found, strict=True) if one is not None and one.distinguishable}
-    places = range(len(sums))
-    alike = [{other for other in places if other != one and not apart & {(one, other), (other, one)}} for one in places]
+    return groups_apart(len(sums), apart)
+
+
+def groups_apart(n: int, apart: Collection[tuple[int, int]]) -> list[list[int]] | None:
+    """Return the groups of *n* systems of which the pairs *apart* differ; None if there are more than MOST_GROUPS."""
+    places = range(n)
+    alike = [{other for other in places if other != one} for one in places]
+    for one, other in apart:
+        alike[one].discard(other)
+        alike[other].discard(one)
     sets = list(islice(largest_sets(alike), MOST_GROUPS + 1))
     return None if len(sets) > MOST_GROUPS else sorted(map(sorted, sets))
 

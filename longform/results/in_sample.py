@@ -37,7 +37,7 @@ def in_sample(models: Collection[str], texts: Collection[str]) -> str | None:
     """Return the mark of a figure that *models* made on insights of these *texts*; None if they saw none of them."""
     keys = insight_keys(texts)
     seen = len(frozenset(keys) & frozenset().union(*(_seen(model) for model in models)))
-    return f"in-sample: fitted on {seen} of these {len(keys)} insights" if seen else None
+    return f"in sample: fitted on {seen} of these {len(keys)} insights" if seen else None
 
 
 def models_of_judge(judge: JudgeSettings, judges: Mapping[str, JudgeSettings]) -> frozenset[str]:

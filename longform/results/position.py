@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple, NotRequired, TypedDict
 
 import numpy as np
 
@@ -15,7 +15,16 @@ from longform.metrics.order_sensitivity import (
     with_holm,
 )
 from longform.metrics.statistics import ratio
-from longform.results.aggregate import Group, Scored, cluster_totals, final_summaries, mean_cut_share, twin_names
+from longform.results.aggregate import (
+    Averaging,
+    Group,
+    Scored,
+    cluster_totals,
+    estimate,
+    final_summaries,
+    mean_cut_share,
+    twin_names,
+)
 from longform.results.columns import AxesColumns, OfJudge, TwinColumns, axes_columns
 from longform.results.evidence import Evidence, rows_of
 from longform.settings.readings import Fidelity
@@ -56,6 +65,7 @@ class _ByOrder(TypedDict):
     bottom: float | None
     reference: str  # the order that others are compared with
     compared: list[str]  # those others
+    intervals: NotRequired[dict[str, list[float | None]]]  # order -> bounds over clusters; absent from older results
 
 
 class _Sensitive(_ByOrder, SensitivityColumns):
@@ -142,5 +152,11 @@ def _position_row(orders: Mapping[str, Group], rule: Rule, *, seed: int, resampl
         "bottom": values.get("bottom"),
         "reference": reference,
         "compared": others,
+        "intervals": {order: _interval(orders[order], Averaging("pooled", seed, resamples)) for order in shown},
         **found.as_json(),
     }
+
+
+def _interval(group: Group, how: Averaging) -> list[float | None]:
+    found = estimate(group, MEASURE, how).scaled(100)
+    return [found.low, found.high]

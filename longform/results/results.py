@@ -23,6 +23,7 @@ from longform.results.key_points import KeyPoints
 from longform.results.minutes import MinutesRow
 from longform.results.order_dependence import IndependentRow
 from longform.results.own_study import OwnStudy
+from longform.results.pairwise import PairwiseFamily
 from longform.results.position import PositionRow
 from longform.results.repair import Repair
 from longform.results.retest import RetestRow
@@ -37,6 +38,7 @@ class JudgeRow(TypedDict):
     judge: str
     scale: str | None  # null: it has one scale alone
     card: str | None  # its line; null: it has none
+    card_brief: NotRequired[str | None]  # the same in a few words; null or missing: not known
     card_reason: str | None  # why it has none, if that needs a reason
     in_sample: NotRequired[str | None]
 
@@ -50,6 +52,15 @@ class ClustersRow(TypedDict):
     n_haystacks: int
 
 
+class Size(TypedDict):
+    """The queries that a run has summaries of, and what these are made from."""
+
+    n_queries: int
+    haystacks: list[str]  # ids
+    n_documents: int  # of these haystacks
+    n_summaries: int  # without twins
+
+
 class Results(TypedDict, total=False):
     """An empty or missing part leaves its section of a report out; results of older versions lack some."""
 
@@ -57,6 +68,8 @@ class Results(TypedDict, total=False):
     pooled_datasets: list[str]  # taken as one in all tables and figures; absent: each stands apart
     aggregate: Aggregate  # of `cells`
     benchmark: dict[str, JsonValue]
+    size: Size
+    haystack_topics: dict[str, str | None]  # haystack id -> topic; null: not stated
     clusters: Sequence[ClustersRow] | ClustersRow
     several_models: list[ModelsRow]
     order_independent: list[IndependentRow]
@@ -65,6 +78,7 @@ class Results(TypedDict, total=False):
     cells: list[CellRow]
     per_summary_cells: list[CellRow]
     comparisons: list[ComparedFamily]
+    pairwise: list[PairwiseFamily]
     position: list[PositionRow]
     retrieval: list[RetrievalRow]
     retrieval_against_generation: RetrievalAgainstGeneration

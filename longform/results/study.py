@@ -24,6 +24,7 @@ from longform.results.facets import facets
 from longform.results.faithfulness import faithfulness
 from longform.results.key_points import POOLED, PRECISION, RECALL, key_points
 from longform.results.minutes import over_minutes
+from longform.results.pairwise import pairwise
 from longform.results.position import position
 from longform.results.repair import repair
 from longform.results.retest import retests
@@ -57,6 +58,7 @@ class Study:
 
 SHIPPED = (
     Study("comparisons", {"scores", "summaries"}, comparisons, (MEASURE,)),
+    Study("pairwise", {"scores", "summaries"}, pairwise),
     Study("position", {"scores", "summaries"}, position, (MEASURE,)),
     Study("retrieval", {"rankings", "contexts", "qrels"}, retrieval),
     Study(

@@ -25,6 +25,7 @@ from tests.bench.measure import Figure
 
 _BENCHMARKS = (
     "bm25",
+    "bootstrap",
     "checker",
     "checker_workers",
     "commit_log",

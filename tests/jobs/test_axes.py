@@ -158,7 +158,7 @@ def test_aggregate_and_report_read_nothing_back_from_names(done: Done, tmp_path:
         assert again[table] == done.results[table], table
 
     assert report.main([done.url, "--out", str(tmp_path)]) == 0
-    page = (tmp_path / "run.md").read_text()
+    page = (tmp_path / "report.md").read_text()
     assert page == (Path(done.url) / "report" / "report.md").read_text()
     assert "Data set news/2024" in page
     assert "Data set not stated" in page
@@ -219,7 +219,7 @@ def test_results_of_an_older_version_make_a_page(done: Done, tmp_path: Path) -> 
 
     assert report.main([str(tmp_path / "older"), "--out", str(tmp_path / "pages")]) == 0
 
-    page = (tmp_path / "pages" / "older.md").read_text()
+    page = (tmp_path / "pages" / "report.md").read_text()
     assert "Intervals and tests take 6 queries as independent." in page
     assert "supporting documents found" in page
 

@@ -108,6 +108,6 @@ def test_wrong_words_end_before_a_library_loads() -> None:
 
 def test_parsers_name_what_there_is() -> None:
     """They spell names out, so as not to load what defines them."""
-    assert (*FORMATS, PYTHON, ingest.OUTPUTS) == ingest.KINDS
+    assert (*FORMATS, PYTHON, ingest.IR_DATASETS, ingest.OUTPUTS) == ingest.KINDS
     assert (*MODELS, "all") == train.NAMES
     assert calibrate.parser().get_default("modes") == DOCUMENT

@@ -151,13 +151,14 @@ def test_several_runs_have_a_page_over_all_of_them(
     assert report([town, second, third, "--out", str(tmp_path)]) == 0
 
     html, text = ((tmp_path / f"index.{kind}").read_text() for kind in ("html", "md"))
-    assert '<a href="town.html">town</a>' in html
-    assert "[second](<second.html>)" in text
+    assert '<a href="town/index.html">town</a>' in html
+    assert "[second](<second/index.html>)" in text
     assert "default-src 'none'" in html
     assert "Judge j, runs town, second." in text
     assert "Judge j, runs third." in text, "another judge of the name stands apart"
     assert "Judge j is not the same in all runs" in text
-    assert {one.name for one in tmp_path.glob("*.html")} >= {"index.html", "town.html", "second.html", "third.html"}
+    assert [one.name for one in tmp_path.glob("*.html")] == ["index.html"]
+    assert {one.parent.name for one in tmp_path.glob("*/index.html")} == {"town", "second", "third"}
 
 
 def test_pages_of_several_runs_show_support_and_say_what_was_written_elsewhere(
@@ -187,5 +188,7 @@ def test_pages_of_several_runs_show_support_and_say_what_was_written_elsewhere(
 
 
 def test_one_run_has_no_page_over_all(town: str, tmp_path: Path) -> None:
+    (tmp_path / "index.md").write_text("of several runs before")
     assert report([town, "--out", str(tmp_path)]) == 0
-    assert not (tmp_path / "index.html").exists()
+    assert not (tmp_path / "index.md").exists()
+    assert (tmp_path / "report.md").exists()

@@ -176,7 +176,7 @@ def test_report_and_results_stand_in_the_run(finished: tuple[Folder, dict[str, A
     run, results = finished
 
     assert run.read_json("results.json")["cells"] == results["cells"]
-    assert b"<table" in run.read_bytes("report/report.html")
+    assert b"<table" in run.read_bytes("report/scores.html")
     assert run.read_bytes("report/report.md").startswith(b"# small")
     (maker,) = run.read_json("run.json")["commands"].values()
     assert maker["versions"]["ray"]

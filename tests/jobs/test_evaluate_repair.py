@@ -98,7 +98,7 @@ def test_judges_are_asked_about_originals_only_and_twins_have_the_same_verdicts(
 def test_coverage_is_that_of_the_original_and_the_report_holds_both(finished: tuple[Folder, dict[str, Any]]) -> None:
     run, results = finished
     cells = {(cell["judge"], cell["summarizer"]): cell for cell in results["cells"]}
-    page, markdown = (run.read_bytes(f"report/report.{kind}").decode() for kind in ("html", "md"))
+    page, markdown = (run.read_bytes(f"report/{name}").decode() for name in ("citations.html", "report.md"))
 
     for judge in CONFIG["judges"]:
         before, after = cells[judge, "scripted"], cells[judge, f"scripted, {LABEL}"]

@@ -10,7 +10,8 @@ import pytest
 
 from actors.storage.benchmark import Benchmark
 from jobs.evaluate import main as evaluate
-from jobs.ingest import files_under, main
+from jobs.ingest import main
+from jobs.located_file import files_under
 from jobs.write_benchmark import write_benchmark
 from longform.formats.summhay import summhay_files
 from tests.modules import Write

@@ -50,7 +50,7 @@ def test_a_local_model_writes_by_every_method(
     assert set(cells) == {*ORDERS, *(f"full/{method}" for method in STEPS if method != "plain")}
     assert all(row["faithfulness"]["value"] is not None or row["failures"] for row in cells.values())
     assert any(row["faithfulness"]["value"] is not None for row in cells.values())
-    page = run.read_bytes("report/report.html").decode()
+    page = run.read_bytes("report/faithfulness.html").decode()
     assert all(setting in page for setting in cells)
 
 

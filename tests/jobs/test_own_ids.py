@@ -74,4 +74,4 @@ def test_ids_with_any_characters_stay_whole_in_verdicts_citations_and_report(own
     unfolded = list(kept_unfolded(run))
     assert {summary["query_id"] for summary, _ in unfolded} == {QUERY}
     assert all([target["target_id"] for target in query["targets"]] == [INSIGHT] for _, query in unfolded)
-    assert html.escape(INSIGHT) in run.read_bytes("report/report.html").decode()
+    assert html.escape(INSIGHT) in run.read_bytes("report/summaries-0001.html").decode()

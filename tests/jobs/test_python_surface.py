@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,11 @@ import pytest
 import yaml
 
 import longform
+from jobs.compare import main as compare
 from jobs.evaluate import main as evaluate
 from jobs.ingest import main as ingest
+from jobs.judge import main as judge_outputs
+from longform.errors import UsageError
 from tests.jobs.answers.town import write_corpus
 from tests.pages import commands, files_shown, printed
 
@@ -147,6 +151,7 @@ def test_examples_of_the_page_run(
         Path(name).write_text(text)
     assert ingest(["jsonl", "corpus", "--out", "bench"]) == 0
     assert evaluate(["town.yaml", "--bench", "bench", "--out", "runs/town", "--workers", "0"]) == 0
+    assert judge_outputs(["theirs.jsonl", "--bench", "bench", "--out", "runs/theirs", "--workers", "0"]) == 0
     capsys.readouterr()
 
     examples = files_shown("docs/python.md")
@@ -155,5 +160,57 @@ def test_examples_of_the_page_run(
         exec(compile(example.text, example.kind, "exec"), {})
     shown = capsys.readouterr().out.splitlines()
 
-    assert len(examples) == 6
+    assert len(examples) == 8
     assert set(printed("docs/python.md", "")) <= set(shown)
+
+
+def test_compare_has_the_numbers_of_the_command(folder: Path, run: longform.Run) -> None:
+    other = folder / "gpt"
+    changed = ["--workers", "0", "--set", "bullets=2"]
+    assert evaluate([str(folder / "town.yaml"), "--bench", str(folder / "bench"), "--out", str(other), *changed]) == 0
+    found = longform.compare(run, other)
+
+    assert compare([str(folder / "run"), str(other), "--out", str(folder / "compared")]) == 0
+    written = json.loads((folder / "compared/compare.json").read_text())
+    assert found.document == written
+    assert found.differences.column("difference").to_pylist() == [row["difference"] for row in written["tests"]]
+    assert any(found.differences.column("difference").to_pylist())
+    assert "bullets" in found.settings.column("key").to_pylist()
+    assert str(found).startswith(found.conclusion[0])
+
+
+def test_compare_says_what_it_expected(run: longform.Run) -> None:
+    with pytest.raises(UsageError, match="second: expected a run or its folder, found a value of type int"):
+        longform.compare(run, 3)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="no run at 'nowhere'"):
+        longform.compare(run, "nowhere")
+    with pytest.raises(UsageError, match="measures: expected a list"):
+        longform.compare(run, run, measures="joint")
+
+
+def test_explain_adds_up_to_the_scores(run: longform.Run) -> None:
+    stored = {(one["summary_id"], one["measure"]): one for one in run.scores.to_pylist() if one["judge"] == "people"}
+    n_bullets = 0
+    for summary in run.summaries.to_pylist():
+        rows = run.explain(summary["summary_id"], "people").to_pylist()
+        weights = {"full": 1.0, "partial": 0.5, "none": 0.0}
+        score = stored[summary["summary_id"], "coverage"]
+        assert sum(weights[row["answer"]] for row in rows) == score["total"]
+        assert len(rows) == score["n"]
+        for row in rows:
+            assert (row["bullet"] is None) == (row["cited"] is None)
+            if row["bullet"] is not None:
+                n_bullets += 1
+                assert set(row["wrong"]) == set(row["cited"]) - set(row["gold"])
+                assert set(row["missed"]) == set(row["gold"]) - set(row["cited"])
+    assert n_bullets
+
+
+def test_explain_names_what_it_lacks(run: longform.Run) -> None:
+    summary_id = run.summaries.column("summary_id").to_pylist()[0]
+    with pytest.raises(
+        UsageError, match=r"judged insights of summary .* found 'nobody'; the run's judges: gpt, people"
+    ):
+        run.explain(summary_id, "nobody")
+    with pytest.raises(UsageError, match="summary_id: expected one of the summaries"):
+        run.explain("nothing", "people")

@@ -57,8 +57,23 @@ def test_pages_of_a_finished_run_are_the_same_pages(replayed: tuple[Path, dict[s
     folder = replayed[0]
 
     assert main([str(folder / "run"), "--out", str(folder / "pages")]) == 0
-    assert (folder / "pages" / "run.html").read_bytes() == (folder / "run" / "report" / "report.html").read_bytes()
-    assert (folder / "pages" / "run.md").read_bytes() == (folder / "run" / "report" / "report.md").read_bytes()
+    again, first = (
+        {path.name: path.read_bytes() for path in place.iterdir() if path.suffix in {".html", ".md"}}
+        for place in (folder / "pages", folder / "run" / "report")
+    )
+    assert again == first
+    assert {"index.html", "report.md", "scores.html", "summaries-0001.html", "provenance.html"} <= set(again)
+
+
+def test_pages_of_another_layout_are_gone_and_files_of_others_stay(replayed: tuple[Path, dict[str, Any]]) -> None:
+    report = replayed[0] / "run" / "report"
+    for name in ("report.html", "report-summaries-0007.html", "documents-0003.html", "mine.html"):
+        (report / name).write_text("of an older version")
+
+    assert main([str(replayed[0] / "run"), "--out", str(report)]) == 0
+    left = {path.name for path in report.glob("*.html")}
+    assert "mine.html" in left
+    assert not left & {"report.html", "report-summaries-0007.html", "documents-0003.html"}
 
 
 def test_folder_without_results_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

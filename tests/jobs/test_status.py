@@ -113,7 +113,7 @@ def test_a_finished_run_is_done_and_its_spend_is_that_of_the_ledger(
         ["retrieve", "pack", "summarize m", "split", "judge j", "score"], True
     )
     assert found["spend"]["answered"] == next(s["wanted"] for s in found["stages"] if s["name"] == "summarize m")
-    assert found["report"].endswith("report.html")
+    assert found["report"].endswith("index.html")
 
 
 def test_a_run_under_way_in_another_process_and_what_is_said_once_it_is_killed(

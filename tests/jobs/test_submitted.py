@@ -184,7 +184,7 @@ def test_stopped_job_goes_on_under_another_id(
     until(lambda: ended("resumed"), "the end of the job")
     logs = client.get_job_logs("resumed")
     assert client.get_job_status("resumed") == JobStatus.SUCCEEDED, logs
-    assert "report.html" in logs
+    assert "index.html" in logs
     assert "not-a-secret" not in logs
     assert kept.items() <= out.locate("rankings").items()
     for table in TABLES:

@@ -1,12 +1,17 @@
 // A page starts here, once all that its scripts define is known.
 
-document.querySelectorAll("table").forEach(makeSortable);
+for (const table of document.querySelectorAll("figure.table table")) {
+  makeSortable(table);
+  makeTools(table);
+}
 const hint = document.querySelector(".hint");
 if (hint !== null) hint.hidden = false;
 const drilldownData = document.getElementById("drilldown-data");
 if (drilldownData !== null) {
   startDrilldown(document.getElementById("drilldown"), JSON.parse(drilldownData.textContent));
 }
+const matrixData = document.getElementById("matrix-data");
+if (matrixData !== null) startMatrix(document.getElementById("matrix"), JSON.parse(matrixData.textContent));
 // For tests of the layout: a page wider than its window would scroll sideways as a whole.
 document.documentElement.dataset.scrollWidth = document.documentElement.scrollWidth;
 document.documentElement.dataset.windowWidth = window.innerWidth;

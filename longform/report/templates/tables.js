@@ -1,4 +1,23 @@
-// Tables sort by a click on a head.
+// Tables sort by a click on a head, and show the rows that hold some words or a chosen name.
+
+const LEAST_FILTERED = 6; // rows
+const MOST_CHOICES = 15; // names that a chooser offers
+const MOST_CHOOSERS = 3;
+const LONG = 25; // rows that scroll below their head
+
+function lastHead(table) {
+  return [...table.tHead.rows[table.tHead.rows.length - 1].cells];
+}
+
+// A twin is ranked nowhere: it goes where its original goes, and is shown with it.
+function rowGroups(table) {
+  const groups = [];
+  for (const row of table.tBodies[0].rows) {
+    if (row.classList.contains("beside") && groups.length) groups[groups.length - 1].push(row);
+    else groups.push([row]);
+  }
+  return groups;
+}
 
 function sortBy(table, column, descending) {
   const sign = descending ? -1 : 1;
@@ -11,18 +30,13 @@ function sortBy(table, column, descending) {
     }
     return sign * a.textContent.localeCompare(b.textContent, undefined, { numeric: true });
   };
-  const groups = [];
-  for (const row of table.tBodies[0].rows) {
-    // a twin is ranked nowhere: it goes where its original goes
-    if (row.classList.contains("beside") && groups.length) groups[groups.length - 1].push(row);
-    else groups.push([row]);
-  }
+  const groups = rowGroups(table);
   groups.sort(([left], [right]) => compare(left, right));
   table.tBodies[0].append(...groups.flat());
 }
 
 function makeSortable(table) {
-  const heads = [...table.tHead.rows[table.tHead.rows.length - 1].cells];
+  const heads = lastHead(table);
   heads.forEach((head, column) => {
     const button = element("button", { type: "button", title: "Sort by this column" }, head.textContent);
     head.replaceChildren(button);
@@ -34,4 +48,60 @@ function makeSortable(table) {
       sortBy(table, column, descending);
     });
   });
+}
+
+// The name alone that a cell shows, without what stands smaller beside it.
+function cellName(cell) {
+  const clone = cell.cloneNode(true);
+  clone.querySelectorAll("small").forEach((small) => small.remove());
+  return clone.textContent.trim();
+}
+
+// Choosers of text columns with few names, each with its column.
+function makeChoosers(table, show) {
+  const originals = [...table.tBodies[0].rows].filter((row) => !row.classList.contains("beside"));
+  const choosers = [];
+  lastHead(table).forEach((head, column) => {
+    if (!head.classList.contains("text") || choosers.length === MOST_CHOOSERS) return;
+    const names = [...new Set(originals.map((row) => cellName(row.cells[column])))].sort();
+    if (names.length < 2 || names.length > MOST_CHOICES || names.length > originals.length / 2) return;
+    const select = element("select", {}, element("option", { value: "" }, "all"),
+      ...names.map((name) => element("option", { value: name }, name)));
+    select.addEventListener("change", show);
+    choosers.push({ column, select, label: element("label", {}, `${head.textContent} `, select) });
+  });
+  return choosers;
+}
+
+function makeFilter(table, status) {
+  const box = element("input", { type: "search", placeholder: "words in a row", autocomplete: "off", spellcheck: "false" });
+  const groups = rowGroups(table).map((rows) => ({ rows, text: rows.map((row) => row.textContent.toLowerCase()).join("\n") }));
+  const show = () => {
+    const words = box.value.toLowerCase().split(/\s+/).filter((word) => word !== "");
+    const chosen = choosers.filter(({ select }) => select.value !== "");
+    let shown = 0;
+    for (const { rows, text } of groups) {
+      const found = words.every((word) => text.includes(word))
+        && chosen.every(({ column, select }) => cellName(rows[0].cells[column]) === select.value);
+      for (const row of rows) row.hidden = !found;
+      if (found) shown += rows.length;
+    }
+    const all = table.tBodies[0].rows.length;
+    status.textContent = words.length || chosen.length ? `${shown} of ${all} rows` : "";
+  };
+  const choosers = makeChoosers(table, show);
+  box.addEventListener("input", show);
+  return [element("label", {}, "Filter ", box), ...choosers.map(({ label }) => label)];
+}
+
+function makeTools(table) {
+  const scroll = table.closest(".scroll");
+  if (scroll === null) return;
+  const rows = table.tBodies[0].rows.length;
+  if (rows > LONG) scroll.classList.add("long");
+  const status = element("span", { role: "status", class: "said" });
+  const tools = element("div", { class: "tools" });
+  if (rows >= LEAST_FILTERED) tools.append(...makeFilter(table, status));
+  tools.append(...makeCopies(table, status), status);
+  scroll.before(tools);
 }

@@ -32,7 +32,9 @@ REQUEST = ChatRequest(messages=(Message("user", "hello"),), max_tokens=50, top_l
 
 @pytest.fixture(autouse=True)
 def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hold the key, in a process without Ray even if another file has started one."""
     monkeypatch.setenv("A_KEY_OF_MY_OWN", KEY)
+    monkeypatch.setattr("ray.is_initialized", lambda: False)
 
 
 def chat(url: str, **more: Any) -> ChatSettings:

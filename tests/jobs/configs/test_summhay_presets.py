@@ -11,7 +11,7 @@ from jobs.configs import read_experiment
 from longform.settings.experiment import Experiment
 from tests.pages import command_lines, commands, text_of
 
-PAGE = "docs/papers.md"
+PAGE = "docs/papers/summhay.md"
 SCRIPTED = "{provider: scripted, model: m, script: obedient}"
 
 

@@ -40,13 +40,13 @@ def call(place: Path, *more: str) -> int:
 
 @pytest.fixture
 def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Names of what was written as results since."""
+    """Folders to which results were written since."""
     names: list[str] = []
     through = write.write_pages
 
-    def noted(folder: Folder, name: str, *given: object) -> None:
-        names.append(name)
-        through(folder, name, *given)
+    def noted(folder: Folder, *given: object) -> None:
+        names.append(folder.url.rsplit("/", 1)[-1])
+        through(folder, *given)
 
     monkeypatch.setattr(write, "write_pages", noted)
     return names
@@ -62,7 +62,7 @@ def test_second_call_makes_no_results_again(run: Path, written: list[str], capsy
 
 
 def forget_page(run: Path) -> None:
-    (run / "run" / "report" / "report.html").unlink()
+    (run / "run" / "report" / "index.html").unlink()
 
 
 def forget_results(run: Path) -> None:

@@ -1,4 +1,4 @@
-"""Summaries that have no room in a report's own page have pages of their own, each below 5 MB."""
+"""Summaries have pages of their own, each below 3 MB."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from jobs.results.write import write_pages
 from longform.results.drilldown import Unfolded, unfolded_of
 from tests.longform.report.pages import FIXTURE, Page
 
-MOST = 5_000_000
+MOST = 3_000_000
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +38,12 @@ def summaries(results: dict[str, Any], n: int, *, words: int) -> Iterator[Unfold
 
 def written(results: dict[str, Any], folder: Path, n: int, *, words: int = 100_000) -> dict[str, str]:
     bare = {name: part for name, part in results.items() if name != "drilldown"}
-    write_pages(Folder(str(folder)), "run", bare, summaries(results, n, words=words))
+    write_pages(Folder(str(folder)), bare, summaries(results, n, words=words))
     return {path.name: path.read_text("utf-8") for path in sorted(folder.glob("*.html"))}
+
+
+def of_summaries(pages: dict[str, str]) -> dict[str, str]:
+    return {name: page for name, page in pages.items() if name.startswith("summaries-")}
 
 
 def data(page: str) -> dict[str, Any]:
@@ -48,20 +52,20 @@ def data(page: str) -> dict[str, Any]:
     return json.loads(found[1])
 
 
-def test_few_summaries_stand_in_the_page_itself(results: dict[str, Any], tmp_path: Path) -> None:
-    pages = written(results, tmp_path, 3, words=10)
+def test_few_summaries_have_one_page(results: dict[str, Any], tmp_path: Path) -> None:
+    pages = of_summaries(written(results, tmp_path, 3, words=10))
 
-    assert list(pages) == ["run.html"]
-    assert [row[0] for row in data(pages["run.html"])["summaries"]][:1] == ["s1"]
+    assert list(pages) == ["summaries-0001.html"]
+    assert [row[0] for row in data(pages["summaries-0001.html"])["summaries"]][:1] == ["s1"]
 
 
 def test_many_summaries_have_pages_that_hold_each_of_them_once(results: dict[str, Any], tmp_path: Path) -> None:
-    pages = written(results, tmp_path, 9)
-    main = pages.pop("run.html")
+    written_pages = written(results, tmp_path, 9)
+    pages = of_summaries(written_pages)
 
     assert len(pages) > 2
-    assert all(len(page.encode()) < MOST for page in [main, *pages.values()])
-    assert 'id="drilldown-data"' not in main
+    assert all(len(page.encode()) < MOST for page in written_pages.values())
+    assert not [name for name in set(written_pages) - set(pages) if 'id="drilldown-data"' in written_pages[name]]
     shown = [row[0] for page in pages.values() for row in data(page)["summaries"]]
     assert shown == [one.summary["summary_id"] for one in summaries(results, 9, words=1)]
 
@@ -70,15 +74,21 @@ def _hrefs(page: str) -> list[str]:
     return [unquote(unescape(value)) for _, name, value in Page(page).attributes if name == "href"]
 
 
-def test_links_lead_to_the_pages_and_back(results: dict[str, Any], tmp_path: Path) -> None:
+def test_every_link_leads_to_a_page_that_stands(results: dict[str, Any], tmp_path: Path) -> None:
+    pages = written(results, tmp_path, 9)
+    for page in pages.values():
+        assert {link.partition("#")[0] for link in _hrefs(page)} - {""} <= set(pages)
+    assert all({"index.html", "summaries-0001.html"} <= set(_hrefs(page)) for page in pages.values())
+
+
+def test_links_lead_to_the_pages_of_summaries_and_back(results: dict[str, Any], tmp_path: Path) -> None:
     pages = written(results, tmp_path, 9)
     links = {name: _hrefs(page) for name, page in pages.items()}
-    names = [name for name in pages if name != "run.html"]
+    names = list(of_summaries(pages))
 
-    assert [link for link in links["run.html"] if link in names] == names
-    assert links[names[0]] == ["run.html#drilldown", names[1]]
-    assert links[names[-1]] == ["run.html#drilldown", names[-2]]
-    examples = [link for link in links["run.html"] if "#summary=" in link]
+    assert [link for link in links["index.html"] if link in names][-len(names) :] == names
+    assert links[names[-1]][-2:] == ["index.html#drilldown", names[-2]]
+    examples = [link for link in links["citations.html"] if "#summary=" in link]
     assert examples
     for link in examples:
         file, _, fragment = link.partition("#summary=")
@@ -95,16 +105,15 @@ def test_pages_run_one_script_and_load_nothing(results: dict[str, Any], tmp_path
 
 
 def test_pages_of_a_larger_run_before_are_gone(results: dict[str, Any], tmp_path: Path) -> None:
-    (tmp_path / "run-summaries-of-mine.txt").write_text("kept")
+    (tmp_path / "summaries-of-mine.txt").write_text("kept")
     written(results, tmp_path, 9)
 
-    assert list(written(results, tmp_path, 1, words=1)) == ["run.html"]
-    assert (tmp_path / "run-summaries-of-mine.txt").exists()
+    assert list(of_summaries(written(results, tmp_path, 1, words=1))) == ["summaries-0001.html"]
+    assert (tmp_path / "summaries-of-mine.txt").exists()
 
 
 def test_a_large_summary_alone_has_a_page_and_none_is_left_out(results: dict[str, Any], tmp_path: Path) -> None:
-    pages = written(results, tmp_path, 2, words=700_000)
-    del pages["run.html"]
+    pages = of_summaries(written(results, tmp_path, 2, words=700_000))
 
     assert [[row[0] for row in data(page)["summaries"]] for page in pages.values()][1:] == [["more 0"], ["more 1"]]
 

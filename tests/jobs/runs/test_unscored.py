@@ -14,11 +14,12 @@ from jobs.evaluate import main
 from jobs.ingest import main as ingest
 from jobs.runs.unscored import unscored
 from longform.records import Target
-from longform.report.page import html, markdown
+from longform.report.page import markdown
 from longform.settings.experiment import Experiment
+from tests.longform.report.pages import html
 
 NOT_SCORED = "Coverage, citation and joint scores need insights, and no query has insights"
-BULLETS = "7 bullets are asked for there; set bullets to another number"
+BULLETS = "8 bullets are asked for there; set bullets to another number"
 NO_JUDGE = "No summary is scored: the configuration names no judge"
 
 

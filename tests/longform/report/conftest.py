@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from longform.report.page import html
-from tests.longform.report.pages import FIXTURE, Page
+from tests.longform.report.pages import FIXTURE, Page, html
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from longform.repair.twins import LABEL, MATRIX
+from longform.report.figures import figures
+from longform.report.page import check, sections_html
+from longform.report.sections import sections
 
 FIXTURE = Path(__file__).parent / "data" / "report_results.json"
 HOSTILE = "</script><img src=x onerror=alert(1)>"
@@ -54,6 +57,13 @@ class Page(HTMLParser):
             self.script += data
         elif self.open and set(self.open) & {"td", "th"}:
             self.tables[self.section][-1][-1][-1] += data
+
+
+def html(results, **given):
+    """Return all sections of a report on one page."""
+    check(results)
+    shown = [(section, figures(section.anchor, results)) for section in sections(results)]
+    return sections_html(results["title"], shown, **given)
 
 
 def only(results, *lists):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from longform.report.calls import UNSETTLED, calls_sections
-from longform.report.page import html, markdown
+from longform.report.page import markdown
+from tests.longform.report.pages import html
 
 HEAD = {"title": "t", "aggregate": "pooled"}
 PLANNED = {
@@ -71,10 +72,10 @@ def test_sums_stand_in_their_columns():
         "cached tokens": ("15,000", None),
         "output tokens": ("321", None),
         "reasoning tokens": (None, None),
-        "cached share": ("75.0 %", None),
-        "saved": ("$0.0125", None),
+        "share cached": ("75.0 %", None),
+        "dollars saved": ("$0.0125", None),
         "dollars": ("$1.5000", "+ 2 calls of unknown cost"),
-        "unsettled": ("4", "at most $0.2500 + 1 of unknown price"),
+        "unsettled calls": ("4", "at most $0.2500 + 1 of unknown price"),
     }
 
 

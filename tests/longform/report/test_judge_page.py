@@ -65,15 +65,15 @@ def test_an_unknown_cost_has_its_reason_and_a_known_one_its_dollars() -> None:
     assert "Left out: cost (there is no ledger)." in judge_markdown(page(of_targets(unknown)))
     both = judge_markdown(page(of_targets(unknown, known)))
     assert "| $1.50 |" in both
-    assert "– (1 cell): there is no ledger" in both
+    assert "cost: – in 1 cell (there is no ledger)." in both
 
 
 def test_a_fitted_judge_is_marked_wherever_its_figures_stand() -> None:
     text = judge_markdown(page(of_targets(target_judge("fitted", GOOD, fitted=True), target_judge("other", BAD))))
 
-    assert "fitted is higher (in-sample: fitted)" in text
-    assert "| fitted (in-sample) |" in text
-    assert "1.000 [1.000, 1.000] in-sample" in text
+    assert "fitted is higher (in sample: fitted)" in text
+    assert "| fitted (in sample) |" in text
+    assert "1.000 [1.000, 1.000] in sample" in text
     assert "the judge was fitted on some of these very labels" in text
 
 

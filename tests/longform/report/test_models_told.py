@@ -3,8 +3,8 @@
 from typing import Any
 
 from longform.report.models_told import models_told
-from longform.report.page import html, markdown
-from tests.longform.report.pages import only
+from longform.report.page import markdown
+from tests.longform.report.pages import html, only
 
 CONFIG = {
     "summarizers": {
@@ -37,18 +37,18 @@ def test_a_name_that_is_the_models_own_is_not_told_again(results):
     assert models_told(with_config(results, None)) == []
 
 
-def test_a_card_is_told_in_the_first_caption_of_its_judge_alone(results):
-    judges = results["judges"]
+def test_a_card_stands_whole_on_the_judges_alone(results):
     before, after = markdown(results).split("## Judges")
 
-    assert before.count(CARD) == 1
-    assert before.count("Judge offline (card: above)") >= 2
+    assert CARD not in before
+    assert before.count("Judge offline (its card stands under Judges)") >= 2
     assert CARD in after  # the table of judges
-    assert before.count("no card: how well it agrees with people") >= 2, judges  # short as it is
+    assert before.count("no card: its agreement with people") >= 2  # short as it is
 
 
-def test_figures_name_their_judge_without_the_card(results):
-    one_table = html(only(results) | {"cells": results["cells"], "judges": results["judges"]})
+def test_a_caption_that_names_a_judge_leads_to_its_worth(results):
+    page = html(only(results) | {"cells": results["cells"], "judges": results["judges"]})
 
-    assert '<figure class="plot">' in one_table
-    assert one_table.split("Judges</h2>")[0].count(CARD) == 1
+    assert '<figure class="plot">' in page
+    assert CARD not in page.split("Judges</h2>")[0]
+    assert page.count('<a href="#judges">What the judge is worth</a>') >= 2

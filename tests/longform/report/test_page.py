@@ -7,9 +7,10 @@ import re
 import pytest
 
 from longform.errors import LongformError
-from longform.report.page import html, markdown
-from longform.results.drilldown import Packing, script_json, unfolded_of
-from tests.longform.report.pages import FIXTURE, HOSTILE, pipe_tables
+from longform.report.page import markdown
+from longform.report.site import SUMMARIES, site_of, summaries_html
+from longform.results.drilldown import Packing, packed_pages, script_json, unfolded_of
+from tests.longform.report.pages import FIXTURE, HOSTILE, Page, html, pipe_tables
 
 
 def compact(drilldown, points):
@@ -35,7 +36,7 @@ def test_results_without_their_head_are_refused(results, field):
 def test_texts_never_become_elements(text, page):
     assert HOSTILE not in text
     assert "img" not in page.tags
-    assert page.tags.count("script") == 2
+    assert page.tags.count("script") == 1
     assert page.open == []
 
 
@@ -73,7 +74,8 @@ def test_markdown_tables_are_well_formed(results):
 def test_markdown_holds_the_same_numbers_under_flat_heads(results):
     first, _, (head, _, *rows) = pipe_tables(markdown(results))[:3]
     settings = ("random", "oracle", "full")
-    assert first[0] == ["summarizer", *(f"coverage: {one}" for one in settings), "words a bullet", "cut", "unjudged"]
+    asides = ["words a bullet", "share cut", "share unjudged"]
+    assert first[0] == ["summarizer", *(f"coverage: {one}" for one in settings), *asides]
     assert head == ["summarizer", *(f"joint: {one}" for one in settings)]
     assert next(row for row in rows if row[0] == "alpha")[1:4] == ["5.6", "40.4", "13.9"]
 
@@ -85,7 +87,11 @@ def test_markdown_texts_are_no_tags_and_do_not_break_a_row(results):
     assert listing.rstrip().endswith("````")
 
 
-def test_drilldown_data_is_what_went_in(results, page):
+def test_drilldown_data_is_what_went_in(results):
+    (packed,) = packed_pages(unfolded_of(results["drilldown"]), [])
+    page = Page(summaries_html(site_of(results, beside=[SUMMARIES]), packed, number=1, before=None, after=None))
+    assert page.open == []
+    assert "img" not in page.tags
     data = json.loads(page.script[: page.script.index('"use strict"')])
     text = data["strings"].__getitem__
     assert [row[0] for row in data["queries"]] == ["q1", "q2"]

@@ -6,9 +6,10 @@ import re
 
 import pytest
 
-from longform.report.page import html, markdown
+from longform.report.page import markdown
 from longform.report.plots import change_plot
 from longform.report.repair import WARNING, chips
+from tests.longform.report.pages import html
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 HEAD = {"title": "t", "aggregate": "pooled"}
@@ -99,9 +100,14 @@ def test_judge_without_a_card_still_names_its_scale(page):
 
 
 def test_example_marks_each_document_against_those_that_state_the_insight(page):
-    assert chips(EXAMPLE, "before") == [("right", "✓ 2 right"), ("wrong", "✗ 7 wrong"), ("missing", "○ 5 missing")]
-    assert chips(EXAMPLE, "after") == [("right", "✓ 2 right"), ("right", "✓ 5 right")]
-    assert page.count('<li class="missing">○ 5 missing</li>') == 3
+    missing = "○ 1 document not cited that states it: 5"
+    assert chips(EXAMPLE, "before") == [
+        ("right", "✓ 1 right citation: 2"),
+        ("wrong", "✗ 1 wrong citation: 7"),
+        ("missing", missing),
+    ]
+    assert chips(EXAMPLE, "after") == [("right", "✓ 2 right citations: 2, 5")]
+    assert page.count(f'<li class="missing">{missing}</li>') == 2
     assert "better: citation score 25 to 100" in page
     assert "8 better, 1 worse, 0 unchanged" in page
     assert "Of 9 bullets" in page
@@ -110,7 +116,7 @@ def test_example_marks_each_document_against_those_that_state_the_insight(page):
 def test_example_quotes_the_found_document_or_says_why_not(page):
     assert page.count("<blockquote>In May fares fell.") == 1
     assert page.count("No document supports this bullet") == 1
-    assert "Document 5 (right) supports it best: In May fares fell." in markdown(RESULTS)
+    assert "Document 5 (states the insight) supports it best: In May fares fell." in markdown(RESULTS)
 
 
 def test_texts_of_examples_never_become_elements(page):
@@ -121,11 +127,8 @@ def test_texts_of_examples_never_become_elements(page):
 
 def test_examples_link_to_summaries_only_where_the_page_has_them(page):
     assert "#summary=" not in page.split("<script>")[0]
-    query = {"haystack": "h", "topic": None, "subtopic": None, "text": "q", "targets": []}
-    summary = {"summary_id": "s&1", "query_id": "q", "bullets": [], "verdicts": [], "scores": {}}
-    summary |= dict.fromkeys(("setting", "summarizer", "order", "failure"))
-    whole = html(RESULTS | {"drilldown": {"queries": {"q": query}, "summaries": [summary]}})
-    assert 'href="#summary=s%261"' in whole
+    whole = html(RESULTS, file_of={"s&1": "summaries-0002.html"})
+    assert 'href="summaries-0002.html#summary=s%261"' in whole
 
 
 def test_runs_without_repair_have_no_such_section():

@@ -7,17 +7,17 @@ import pytest
 from longform.axes import Axes
 from longform.errors import LongformError
 from longform.repair.twins import LABEL
-from longform.report.page import html, markdown
+from longform.report.page import markdown
 from longform.report.provenance import flatten
 from longform.report.sections import SECTIONS
 from longform.report.tables import is_position_row, number, percent, summarizers_by_joint
-from tests.longform.report.pages import HOSTILE, Page, only, pipe_tables, with_twins
+from tests.longform.report.pages import HOSTILE, Page, html, only, pipe_tables, with_twins
 
 
 def test_main_table_has_summarizers_by_oracle_joint_and_measures_by_setting(page):
     groups, names, *rows = page.tables["scores"][0]
     assert groups == ["", "coverage", "citation", "joint", ""]
-    assert names == ["summarizer", *["random", "oracle", "full"] * 3, "words a bullet", "cut", "unjudged"]
+    assert names == ["summarizer", *["random", "oracle", "full"] * 3, "words a bullet", "share cut", "share unjudged"]
     by_name = {row[0]: row[1:] for row in rows}
     assert [row[0] for row in rows][:2] == ["beta", "alpha"]
     assert by_name["alpha"][:9] == ["41.2", "71.5", "62.7", "11.3", "52.6", "21.8", "5.6", "40.4", "13.9"]
@@ -46,8 +46,11 @@ def test_each_judge_has_its_own_block_with_its_card(results, page):
     assert [row[:2] for row in second[1:]] == [["oracle", "beta"], ["oracle", "alpha"]]
     assert second[1][2].startswith("74.4 [")  # one setting alone: rows with intervals, no grid
     report = markdown(results)
-    assert "Judge offline (agrees with people: correlation 0.62 [0.58, 0.66] on 463 labels)" in report
-    assert "(no card: how well it agrees with people is not known)" in report
+    assert "Judge offline (its card stands under Judges)" in report
+    assert "(no card: its agreement with people is not known)" in report
+    judges = [row | {"card_brief": "r 0.62"} for row in results["judges"]]
+    assert "Judge offline (r 0.62)" in markdown(results | {"judges": judges})
+    assert page.tags.count("details") > len(page.tables["scores"])
 
 
 def test_settings_that_are_positions_stay_out_of_the_main_table(page):
@@ -97,9 +100,9 @@ def test_without_an_oracle_the_best_joint_score_decides():
 
 def test_every_cell_is_told_per_summary_too_unless_the_run_averages_so_already(results):
     lists = only(results, "cells", "per_summary_cells")
-    pooled, per_summary = pipe_tables(markdown(lists).split("## Every cell")[1])[:2]
+    pooled, per_summary = pipe_tables(markdown(lists).split("## Every system")[1])[:2]
     assert (pooled[2][3], per_summary[2][3]) == ("76.3 [72.0, 80.5]", "75.6 [72.0, 80.5]")
-    told = markdown(lists | {"aggregate": "per_summary"}).split("## Every cell")[1].split("## How")[0]
+    told = markdown(lists | {"aggregate": "per_summary"}).split("## Every system")[1].split("## How")[0]
     assert len(pipe_tables(told)) == 1
     assert "Pooled:" not in told
 
@@ -108,7 +111,7 @@ def test_every_section_holds_its_numbers(page):
     position = page.tables["position"][0]
     assert position[0] == [
         "summarizer",
-        "system",
+        "documents by",
         "judge",
         "measure",
         "top",
@@ -122,10 +125,21 @@ def test_every_section_holds_its_numbers(page):
         "independent",
         "cut",
     ]
-    assert position[1][4:] == ["17.2", "14.4", "24.3", "13.9", "–", "10.4", "3.1", "0.0160", "12", "3.1 %"]
+    assert position[1][4:] == [
+        "17.2",
+        "14.4",
+        "24.3",
+        "13.9",
+        "–",
+        "10.4",
+        "3.1",
+        "0.0160 exceeds chance",
+        "12",
+        "3.1 %",
+    ]
     retrieval = page.tables["retrieval"][0]
     assert retrieval[0][4:] == ["P@5", "nDCG@10"]
-    assert retrieval[1] == ["bm25", "15000", "0.613 [0.550, 0.680]", "3.1 %", "0.400", "0.512"]
+    assert retrieval[1] == ["bm25", "15000", "61.3 [55.0, 68.0]", "3.1 %", "40.0", "51.2"]
     assert retrieval[2][1] == "no limit"
     citation = page.tables["citation"][0]
     assert citation[0] == ["", "precision", "recall", "F1 (citation)", ""]
@@ -144,10 +158,10 @@ def test_how_the_numbers_were_made_is_told(page):
     facts = dict(row[:2] for row in page.tables["made"][0])
     assert "fidelity" not in facts
     assert facts["unreadable or missing judgements"].startswith("unknown")
-    assert facts["benchmark dataset_hash"] == "0123456789abcdef0123"
-    assert facts["run versions numpy"] == "2.3.1"
-    assert facts["run git commit"] == "c937c86"
-    assert facts["run cost_usd"] == "–"
+    assert facts["benchmark: hash of its content"] == "0123456789abcdef0123"
+    assert facts["run: versions: numpy"] == "2.3.1"
+    assert facts["run: git: commit"] == "c937c86"
+    assert facts["run: cost usd"] == "–"
 
 
 def test_empty_and_missing_lists_leave_their_sections_out(results):
@@ -188,13 +202,13 @@ def test_in_sample_figures_are_marked_where_they_stand(results):
     page = Page(html(only(results) | {"cells": twins}))
 
     for section in ("scores", "citation", "cells"):
-        marked = {row[0] for row in page.tables[section][0] if "in-sample" in row[0]}
-        assert marked == {f"↳ {LABEL} (in-sample)"}
+        marked = {row[0] for row in page.tables[section][0] if "in sample" in row[0]}
+        assert marked == {f"↳ {LABEL} (in sample)"}
     fitted = [cell | {"in_sample": ["setting"] if cell["setting"] == "oracle" else []} for cell in plain]
-    judges = [row | {"in_sample": "in-sample: fitted on 4 of these 4 insights"} for row in results["judges"]]
+    judges = [row | {"in_sample": "in sample: fitted on 4 of these 4 insights"} for row in results["judges"]]
     report = markdown(only(results) | {"cells": fitted, "judges": judges})
-    assert "joint: oracle (in-sample)" in report
-    assert "Judge offline (in-sample: fitted on 4 of these 4 insights; " in report
+    assert "joint (in sample): oracle (in sample)" in report
+    assert "Judge offline (in sample: fitted on 4 of these 4 insights; " in report
     assert "Such figures are higher than on other data." in report
 
 
@@ -213,10 +227,10 @@ def test_column_of_which_nothing_is_known_is_left_out_and_named(results):
     cells = [cell | {"cut_share": None} for cell in results["cells"] if cell["joint"] is not None]
     report = markdown(only(results) | {"cells": cells})
 
-    assert "| cut |" not in report
-    assert "Left out: cut (what the prompts held is not known" in report
+    assert "| share cut |" not in report
+    assert "Left out: share cut (what the prompts held is not known" in report
     assert "no reason recorded" not in report
-    assert "share of the retrieved tokens" not in report
+    assert "of the retrieved tokens" not in report
 
 
 def test_unknowns_are_dashes_with_their_reason_and_never_zero(page):
@@ -251,9 +265,9 @@ def test_half_an_interval_is_no_interval():
 
 def test_nested_facts_are_flattened_by_the_names_on_the_way():
     assert list(flatten({"a": {"b": 1, "c": [1, 2]}, "d": None}, "run")) == [
-        ("run a b", "1"),
-        ("run a c", "1, 2"),
-        ("run d", None),
+        ("run: a: b", "1"),
+        ("run: a: c", "1, 2"),
+        ("run: d", None),
     ]
 
 
@@ -296,7 +310,7 @@ def test_a_grid_marks_the_frontier_by_setting(results):
     cost = {"frontiers": [frontier | {"left_out": []}], "judges": [], "systems": []}
     groups, names, *rows = Page(html(only(results) | {"cells": cells, "cost": cost})).tables["scores"][0]
 
-    assert groups[-2:] == ["$ a summary", "frontier"]
+    assert groups[-2:] == ["dollars a summary", "frontier"]
     assert names[-3:] == ["random", "oracle", "full"]
     assert next(row for row in rows if row[0] == "alpha")[-3:] == ["no", "yes", "no"]
 

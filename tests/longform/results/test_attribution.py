@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from longform.metrics.position_bias import attributed_sums, bias_index, summary_places
-from longform.report.page import html, markdown
+from longform.report.page import markdown
 from longform.report.places import with_curves
 from longform.results.attribution import Attribution, placed
+from tests.longform.report.pages import html
 
 N = 80
 

@@ -9,7 +9,7 @@ import pytest
 
 from longform.metrics.faithfulness import merge_documents, summary_faithfulness
 from longform.metrics.position_bias import summary_places
-from longform.report.page import html, markdown
+from longform.report.page import markdown
 from longform.results.against_plain import against_plain
 from longform.results.aggregate import Averaging, Scored, SummaryInfo
 from longform.results.alignment import alignment_rows
@@ -22,6 +22,7 @@ from longform.results.faithfulness_tables import (
     place_rows,
 )
 from longform.settings.systems import System
+from tests.longform.report.pages import html
 
 SETTINGS = Averaging("pooled", seed=1, resamples=200)
 

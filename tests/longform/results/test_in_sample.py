@@ -23,7 +23,7 @@ def released_insights(released: Path, topic: str) -> list[str]:
 def test_released_topics_are_in_sample_for_what_was_fitted_on_them(released: Path) -> None:
     texts = released_insights(released, "news3")
 
-    assert in_sample({"support"}, texts) == f"in-sample: fitted on {len(texts)} of these {len(texts)} insights"
+    assert in_sample({"support"}, texts) == f"in sample: fitted on {len(texts)} of these {len(texts)} insights"
     assert in_sample({"gpt-4o"}, texts) is not None
     assert in_sample({"gpt-4o"}, released_insights(released, "conv5")) is None  # its labels are of news
     assert in_sample({"support"}, released_insights(released, "conv5")) is not None

@@ -136,12 +136,12 @@ def test_the_report_has_both_tables_and_says_why_a_figure_is_missing() -> None:
     (by_kind,) = facet_sections(results)
 
     assert [column.name for column in section.tables[0].columns][-6:] == [
-        "KPR",
-        "pooled",
-        "KPP",
-        "KPF",
+        "key point recall",
+        "pooled recall",
+        "precision",
+        "F1",
         "questions",
-        "left out",
+        "questions left out",
     ]
     assert section.tables[0].rows[0][3].text == "56.2"
     assert [column.name for column in by_kind.tables[0].columns][2:] == ["causal", "factual"]

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 import pytest
 
 from longform.axes import Axes
-from longform.report.page import html, markdown
+from longform.report.page import markdown
 from longform.results.aggregate import SummaryInfo
 from longform.results.order_dependence import order_dependence
+from tests.longform.report.pages import html
 
 N_QUERIES = 3
 

@@ -134,7 +134,7 @@ def test_one_table_has_rankings_and_summaries_of_every_system() -> None:
     (section,) = against_sections(cast(Results, {"retrieval_against_generation": found, "aggregate": "pooled"}))
     table = section.tables[0]
     assert [column.name for column in table.columns] == [
-        "summarizer", "setting", "P@2", "R@2", "nDCG@2", "MAP@2", "rouge_1"
+        "summarizer", "setting", "P@2", "R@2", "nDCG@2", "MAP@2", "rouge 1"
     ]  # fmt: skip
     shown = {str(row[1].text): [cell.text for cell in row[2:]] for row in table.rows}
     assert [*shown] == ["oracle", "good", "fair", "poor", "none"]
@@ -147,10 +147,10 @@ def test_the_figure_has_a_point_for_each_system_that_ranks() -> None:
     found = retrieval_against_generation(evidence(NAMES))
     ((plot, caption),) = against_figures(cast(Results, {"retrieval_against_generation": found}))
     assert plot is not None
-    assert plot.alt.startswith("rouge_1 by nDCG@2, of 100. model, good ")
+    assert plot.alt.startswith("rouge 1 by nDCG@2, of 100. model, good ")
     assert plot.alt.count("model, ") == len(RANKS)
     assert "model, none" not in plot.alt
-    assert caption == "rouge_1 by nDCG@2. Without a judge"
+    assert caption == "rouge 1 by nDCG@2. Without a judge"
 
 
 @pytest.mark.parametrize("changed", [{"gold": {}}, {"measures": ()}, {"cutoffs": ()}, {"ranking_measures": ()}])

@@ -1,0 +1,165 @@
+"""
+Questions, and what their answers ought to say, in files as people keep them.
+
+Queries: .txt, one a line; .jsonl, .csv and .tsv with a column `query`, `question` or `text`, and an id if there is one;
+TREC topics (.xml, .trec, .topics), and .tsv without a header, an id and a text a line. Insights: .jsonl, .csv, .tsv.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from html import unescape
+from typing import NamedTuple
+
+from longform.errors import InputError, UsageError
+from longform.formats.fields import Record
+from longform.formats.files import SourceFile
+from longform.formats.json_files import LINE
+from longform.formats.table_rows import QUERY_ID_NAMES, QUERY_NAMES, Columns, records
+from longform.formats.texts import NoTextError, decoded, ending_of
+from longform.records import Qrel, Query, Target
+
+_ENDINGS = ".txt, .jsonl, .csv, .tsv, .xml, .trec or .topics"
+_TOPIC = re.compile(r"<top(?:ic)?\b([^>]*)>(.*?)</top(?:ic)?>", re.DOTALL | re.IGNORECASE)
+_NUMBER = re.compile(r"<num(?:ber)?>\s*(?:Number:)?\s*([^\s<]+)", re.IGNORECASE)
+_IN_TAG = re.compile(r"\b(?:number|id)\s*=\s*[\"']([^\"']+)")
+_ASKED = ("query", "question", "title", "desc", "description")
+
+
+class Question(NamedTuple):
+    """A query's id and text."""
+
+    query_id: str
+    text: str
+
+
+def questions(files: Sequence[SourceFile]) -> list[Question]:
+    """
+    Return the questions of files; those without an id are q1, q2 and so on by their place.
+
+    Raises:
+        InputError: A file is not as above, an id stands twice, or there is no question.
+        UsageError: The ending of a file is another.
+    """
+    found: dict[str, Question] = {}
+    for file in files:
+        for query_id, text, label in _read(file, len(found)):
+            if query_id in found:
+                raise InputError(
+                    file=file.path, record=label, field="id", expected="an id that no query above has", found=query_id
+                )
+            found[query_id] = Question(query_id, " ".join(text.split()))
+    if not found:
+        names = ", ".join(file.path for file in files) or "no file"
+        raise UsageError(f"{names}: expected at least one question, found none")
+    return [*found.values()]
+
+
+def _read(file: SourceFile, before: int) -> Iterator[tuple[str, str, str]]:
+    ending = ending_of(file.path)
+    if ending in {".jsonl", ".ndjson", ".csv"} or (ending == ".tsv" and not _headless(file)):
+        columns = Columns({}, {"query": QUERY_NAMES, "id": QUERY_ID_NAMES})
+        for number, record in enumerate(records(file), before + 1):
+            yield columns.known(record, "id") or f"q{number}", columns.text(record, "query"), record.label
+    elif ending in {".txt", ".tsv"}:
+        lines = [(number, line) for number, line in enumerate(_text(file).split("\n"), 1) if line.strip()]
+        for place, (number, line) in enumerate(lines, before + 1):
+            query_id, _, text = line.rpartition("\t") if ending == ".tsv" else ("", "", line)
+            yield query_id.strip() or f"q{place}", text, f"line {number}"
+    elif ending in {".xml", ".trec", ".topics"}:
+        yield from _topics(_text(file), file.path)
+    else:
+        raise UsageError(f"{file.path}: expected questions in {_ENDINGS}, found {ending or 'no ending'}")
+
+
+def _headless(file: SourceFile) -> bool:
+    """Return whether a table begins with a question, since its first line names no known column."""
+    first = _text(file).split("\n", 1)[0].strip().lower().split("\t")
+    return not {*first} & {*QUERY_NAMES}
+
+
+def _text(file: SourceFile) -> str:
+    try:
+        return decoded(file.read()).replace("\r\n", "\n")
+    except NoTextError as error:
+        raise InputError(file=file.path, record="(root)", field="(file)", expected="UTF-8", found=str(error)) from error
+
+
+def _topics(text: str, file: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the topics of TREC, tags closed or not: the number, and the query, question, title or description."""
+    found = [*_TOPIC.finditer(text)]
+    if not found:
+        raise InputError(file=file, record="(root)", field="(file)", expected="<top> or <topic>", found="no such tag")
+    for place, match in enumerate(found, 1):
+        number = _NUMBER.search(match[2]) or _IN_TAG.search(match[1])
+        asked = next((words for tag in _ASKED if (words := _tagged(match[2], tag))), None)
+        if number is None or asked is None:
+            expected = "a number, and a title, query, question or description"
+            raise InputError(file=file, record=f"topic {place}", field=LINE, expected=expected, found="none")
+        yield number[1], asked, f"topic {place}"
+
+
+def _tagged(text: str, tag: str) -> str:
+    match = re.search(rf"<{tag}>\s*(?:Topic:|Description:)?(.*?)(?=<|\Z)", text, re.DOTALL | re.IGNORECASE)
+    return unescape(match[1]).strip() if match else ""
+
+
+class Wanted(NamedTuple):
+    """Insights and key points, and the documents that state them."""
+
+    targets: list[Target]
+    qrels: list[Qrel]
+
+
+def wanted_of(files: Iterable[SourceFile], queries: Mapping[str, Query], doc_ids: Collection[str]) -> Wanted:
+    """
+    Return what answers ought to say: columns `query_id`, `text`, and if known `insight_id`, `name`, `doc_ids`.
+
+    `doc_ids` is a list, or in CSV ids with `;` or `|` between. An insight that no document is known to state is a key
+    point.
+
+    Raises:
+        InputError: A row lacks a field, or names a query or a document that is not there.
+    """
+    targets: list[Target] = []
+    qrels: list[Qrel] = []
+    seen: set[str] = set()
+    columns = Columns(
+        {},
+        {"query_id": ("query_id", "qid"), "text": ("text", "insight"), "id": ("insight_id", "id"), "name": ("name",)},
+    )
+    for file in files:
+        for record in records(file):
+            query = queries.get(columns.text(record, "query_id"))
+            if query is None:
+                raise record.error("query_id", expected=f"a query of {_some(queries)}")
+            target_id = columns.known(record, "id") or f"{query.query_id}-{len(targets) + 1}"
+            if target_id in seen:
+                raise record.error("insight_id", expected="an id that no row above has", found=target_id)
+            seen.add(target_id)
+            stated = _doc_ids(record, doc_ids)
+            index = sum(target.query_id == query.query_id for target in targets)
+            text, name = columns.text(record, "text"), columns.known(record, "name")
+            kind = "insight" if stated else "key_point"
+            targets.append(Target(target_id, kind, query.query_id, query.haystack_id, index, name, text))
+            qrels += [Qrel(query.query_id, target_id, doc_id, 1) for doc_id in stated]
+    return Wanted(targets, qrels)
+
+
+def _doc_ids(record: Record, known: Collection[str]) -> list[str]:
+    value = record.content.get("doc_ids", record.content.get("documents"))
+    if isinstance(value, str):
+        value = [value] if value in known else [one.strip() for one in re.split("[;|]", value) if one.strip()]
+    if value is not None and not isinstance(value, list):
+        raise record.error("doc_ids", expected="a list of ids")
+    found = list(dict.fromkeys(str(one) for one in value or []))
+    for doc_id in found:
+        if doc_id not in known:
+            raise record.error("doc_ids", expected=f"ids of documents, as {_some(known)}", found=repr(doc_id))
+    return found
+
+
+def _some(ids: Iterable[str]) -> str:
+    first = sorted(ids)[:4]
+    return ", ".join(first[:3]) + (", ..." if len(first) > 3 else "")

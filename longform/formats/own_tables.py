@@ -1,0 +1,63 @@
+"""Documents as rows of a table: CSV and TSV files, an id, a title and a text a row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from longform.errors import UsageError
+from longform.formats.fields import Record
+from longform.formats.files import Found, Named, SourceFile
+from longform.formats.folder import own_haystack
+from longform.formats.table_rows import DOC_ID_NAMES, TEXT_NAMES, TITLE_NAMES, Columns, records
+from longform.formats.texts import FileText
+
+
+def csv_files(
+    named: Named,
+    *,
+    queries: Sequence[SourceFile] = (),
+    insights: Sequence[SourceFile] = (),
+    text_column: str = "",
+    id_column: str = "",
+    title_column: str = "",
+) -> Found:
+    """
+    Return the documents of the CSV files that are named as one haystack.
+
+    Raises:
+        UsageError: There are no questions or no rows.
+        InputError: A row has no text, or an id stands twice.
+    """
+    if not queries:
+        raise UsageError("ingest csv: expected --queries FILE, such as a text file with a question a line")
+    files = [file for found in named.values() for file in found.values()]
+    columns = document_columns(text_column, id_column, title_column)
+    texts = texts_of((record for file in files for record in records(file)), columns)
+    return Found([*files, *queries, *insights], [own_haystack(texts, queries, insights)])
+
+
+def document_columns(text: str, doc_id: str, title: str) -> Columns:
+    """Return the columns of documents: those that are named, else the usual ones."""
+    usual = {"text": TEXT_NAMES, "id": DOC_ID_NAMES, "title": TITLE_NAMES}
+    return Columns({"text": text, "id": doc_id, "title": title}, usual)
+
+
+def texts_of(rows: Iterable[Record], columns: Columns) -> Mapping[str, FileText]:
+    """
+    Return the documents of rows by their ids; rows without an id are numbered from 1.
+
+    Raises:
+        InputError: A row has no text, or an id stands twice.
+        UsageError: There are no rows.
+    """
+    found: dict[str, FileText] = {}
+    for number, record in enumerate(rows, 1):
+        doc_id = columns.known(record, "id") or str(number)
+        if doc_id in found:
+            raise record.error(
+                "id", expected="an id that no row above has; name its column by --id-column", found=doc_id
+            )
+        found[doc_id] = FileText(columns.known(record, "title") or None, columns.text(record, "text"))
+    if not found:
+        raise UsageError("expected at least one document, found no row")
+    return found

@@ -1,0 +1,198 @@
+"""
+Texts of files as people keep them: plain text, Markdown, HTML, PDF and Word.
+
+Each kind of file is one function from its bytes to a title and a text, and one line of `TEXTS`. The libraries that read
+HTML, PDF and Word are those of the extra `longform[files]`, and are imported when the first such file is read.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import PurePosixPath
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from longform.errors import LongformError, UsageError
+
+_MARKS = {
+    b"\xef\xbb\xbf": "utf-8-sig",
+    b"\xff\xfe\x00\x00": "utf-32",
+    b"\xff\xfe": "utf-16",
+    b"\xfe\xff": "utf-16",
+}
+_FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+_TITLE_FIELD = re.compile(r"^title:[ \t]*(.+?)[ \t]*$", re.MULTILINE)
+_HEADING = re.compile(r"^#[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
+_FENCED = re.compile(r"^(```|~~~).*?^\1", re.DOTALL | re.MULTILINE)
+_NO_WORDS = ("script", "style", "nav", "noscript", "template", "head", "iframe", "svg")
+_BLOCKS = (
+    "address", "article", "aside", "blockquote", "body", "br", "caption", "dd", "div", "dl", "dt", "figcaption",
+    "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li", "main", "ol", "p", "pre",
+    "section", "table", "tbody", "tfoot", "thead", "tr", "ul",
+)  # fmt: skip
+_PROTOTYPE = b"%PDF-"
+
+
+class FileText(NamedTuple):
+    """The text of a file; the title is None if the file states none."""
+
+    title: str | None
+    text: str
+
+
+class NoTextError(LongformError):
+    """A file gives no text; the message says why and what to do."""
+
+
+def text_of(path: str, content: bytes) -> FileText:
+    """
+    Return the text of a file by its ending.
+
+    Raises:
+        NoTextError: It has none that can be read.
+        UsageError: The library that reads such files is not installed.
+    """
+    ending = ending_of(path)
+    if ending not in TEXTS:
+        known = ", ".join(TEXTS)
+        raise NoTextError(f"expected a file of {known}, found {ending or 'no ending'}; convert it or move it away")
+    if not content.strip():
+        raise NoTextError("the file is empty; fill it or delete it")
+    found = TEXTS[ending](content)
+    text = found.text.replace("\r\n", "\n").replace("\r", "\n").strip()
+    if not text:
+        raise NoTextError("there are no words in it; fill it or delete it")
+    return FileText(" ".join((found.title or "").split()) or None, _storable(text))
+
+
+def ending_of(path: str) -> str:
+    """Return the ending of a path in small letters, that of the file inside if it is gzipped."""
+    return PurePosixPath(path.lower().removesuffix(".gz")).suffix
+
+
+def decoded(content: bytes) -> str:
+    """
+    Return bytes as text: UTF-8, or what a byte order mark says.
+
+    Raises:
+        NoTextError: They are neither.
+    """
+    mark = next((mark for mark in _MARKS if content.startswith(mark)), b"")
+    if not mark and b"\x00" in content:
+        raise NoTextError("binary content, no text; convert it or move it away")
+    try:
+        return content.decode(_MARKS.get(mark, "utf-8"))
+    except UnicodeDecodeError as error:
+        raise NoTextError(
+            f"no UTF-8 (byte 0x{content[error.start]:02x} at {error.start}), maybe Windows' cp1252; save it as UTF-8, "
+            "as by: iconv -f cp1252 -t utf-8 OLD > NEW"
+        ) from error
+
+
+def _plain(content: bytes) -> FileText:
+    return FileText(None, decoded(content))
+
+
+def _markdown(content: bytes) -> FileText:
+    text = decoded(content)
+    front = _FRONT_MATTER.match(text)
+    named = front and _TITLE_FIELD.search(front[1])
+    body = text[front.end() :] if front else text
+    heading = _HEADING.search(_FENCED.sub("", body))
+    title = named[1].strip("\"'") if named else heading[1] if heading else None
+    return FileText(title, body)
+
+
+def _html(content: bytes) -> FileText:
+    soup_of: Any = _library("bs4", ".html", "beautifulsoup4").BeautifulSoup
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # text that looks like a file's name is text all the same
+        soup = soup_of(content, "html.parser")
+    title = soup.title.get_text() if soup.title else None
+    for tag in soup(_NO_WORDS):
+        tag.decompose()
+    for node in soup.find_all(string=True):
+        if type(node).__name__ != "NavigableString":  # comments, declarations
+            node.extract()
+        elif node.find_parent("pre") is None:
+            node.replace_with(re.sub(r"\s+", " ", node))
+    for tag in soup(_BLOCKS):
+        tag.insert_before("\n")
+        tag.insert_after("\n")
+    for tag in soup(["td", "th"]):
+        tag.insert_after(" ")
+    lines = (line.strip() for line in soup.get_text().split("\n"))
+    return FileText(title, "\n".join(line for line in lines if line))
+
+
+def _pdf(content: bytes) -> FileText:
+    pypdf: Any = _library("pypdf", ".pdf", "pypdf")
+    if _PROTOTYPE not in content[:1024]:
+        raise NoTextError("no PDF, whatever its ending says; give it its own ending or move it away")
+    try:
+        reader = pypdf.PdfReader(io.BytesIO(content))
+        is_locked = reader.is_encrypted and not reader.decrypt("")
+        pages = [] if is_locked else [page.extract_text() for page in reader.pages]
+        title = None if is_locked or not reader.metadata else reader.metadata.title
+    except Exception as error:  # pypdf raises errors of many kinds at damaged files
+        raise NoTextError(f"the PDF cannot be read ({error}); save it anew, as by printing it to PDF") from error
+    if is_locked:
+        raise NoTextError("the PDF is encrypted; save it without a password")
+    text = "\n\n".join(page.strip() for page in pages if page.strip())
+    if not text:
+        raise NoTextError(f"a PDF of {len(pages)} pages without text, likely scanned; run OCR on it, as by: ocrmypdf")
+    return FileText(title if isinstance(title, str) else None, text)
+
+
+def _docx(content: bytes) -> FileText:
+    docx: Any = _library("docx", ".docx", "python-docx")
+    try:
+        document = docx.Document(io.BytesIO(content))
+        text = "\n".join(_blocks(document))
+        title = document.core_properties.title
+    except Exception as error:  # python-docx raises errors of zipfile, lxml and its own
+        raise NoTextError(
+            f"no Word file that can be read ({error}); save it anew as .docx, without a password"
+        ) from error
+    return FileText(title, text)
+
+
+def _blocks(container: Any) -> Iterator[str]:
+    """Yield paragraphs, and rows of tables, in their order."""
+    for block in container.iter_inner_content():
+        if hasattr(block, "rows"):
+            for row in block.rows:
+                yield "\t".join(dict.fromkeys(cell.text.strip() for cell in row.cells))
+        elif block.text.strip():
+            yield block.text
+
+
+def _library(module: str, ending: str, package: str) -> ModuleType:
+    from importlib import import_module
+
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise UsageError(
+            f"{ending} files are read by {package}, which is not here: pip install 'longform[files]'"
+        ) from error
+
+
+def _storable(text: str) -> str:
+    """Return the text without halves of surrogate pairs, which PDFs may hold and Parquet cannot."""
+    return text.encode("utf-8", "replace").decode()
+
+
+TEXTS: Mapping[str, Callable[[bytes], FileText]] = {
+    ".txt": _plain,
+    ".md": _markdown,
+    ".markdown": _markdown,
+    ".html": _html,
+    ".htm": _html,
+    ".pdf": _pdf,
+    ".docx": _docx,
+}
+"""Ending -> the reader of such files."""

@@ -1,0 +1,191 @@
+"""
+The report of a run as a small static site: which pages there are, and what stands on each.
+
+`results` is one JSON object: `title`, `aggregate`, `benchmark`, `run`, and the lists `cells`, `per_summary_cells`,
+`unscored` (sentences), `position`, `retrieval`, `curve`, `failure_modes`, `rouge_bootstrap`, `judges`, `comparisons`,
+`calls` (what each stage called and spent), with `audit` and `synthesis` (the benchmark's own) and `repair` (rows,
+changes and examples of citations before and after their repair). What is empty or missing leaves its section out, and
+a page without a section is not there. `cells` are averaged as `aggregate` says. Scores are in 0 to 100, retrieval
+measures and shares in 0 to 1; None is unknown, and its reason may stand in the row's `reasons` by field.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from longform.report.figures import figures
+from longform.report.findings import findings
+from longform.report.forest import forest
+from longform.report.measures import all_heads
+from longform.report.overview import facts
+from longform.report.page import INDEX, UNKNOWN, Here, PageLink, check, rendered, sections_html
+from longform.report.parts import Section
+from longform.report.sections import sections
+from longform.results.drilldown import PackedPage
+from longform.results.results import Results
+
+
+class Group(NamedTuple):
+    """Sections that share a page, in their order."""
+
+    link: PageLink
+    anchors: Sequence[str]
+
+
+def _group(name: str, title: str, line: str, *anchors: str) -> Group:
+    return Group(PageLink(f"{name}.html", title, line), anchors)
+
+
+GROUPS: Sequence[Group] = (
+    _group(
+        "scores",
+        "Scores",
+        "Every system on every measure, with intervals.",
+        *("unscored", "models", "scores", "facets", "key-points", "minutes", "failures", "rouge-as-released", "cells"),
+    ),
+    _group("comparisons", "Comparisons", "Which differences are more than chance.", "comparisons"),
+    _group(
+        "position",
+        "Position",
+        "Whether the place of a fact in the prompt decides if it is found.",
+        *("position", "places", "lengths"),
+    ),
+    _group("faithfulness", "Faithfulness", "Whether the documents support what is written.", "faithfulness"),
+    _group("retrieval", "Retrieval", "Whether the right documents were found.", "retrieval", "against"),
+    _group("citations", "Citations", "Which citations are right, and what repair changes.", "citation", "repair"),
+    _group("cost", "Cost", "Quality beside what it cost, and every stage's calls.", "cost", "calls"),
+    _group("judges", "Judges", "How far each judge agrees with people.", "judges"),
+    _group("benchmark", "Benchmark", "How far to trust the questions and insights.", "audit"),
+    _group("provenance", "Provenance", "How the numbers were made, and the whole configuration.", "elsewhere", "made"),
+)
+"""The pages of tables, in reading order."""
+
+OTHERS = _group("studies", "Further studies", "Studies of this run's own.")
+"""The page of sections that no group names."""
+
+SUMMARIES = PageLink("summaries-0001.html", "Summaries", "Each summary, bullet by bullet.")
+
+_NUMBERED = ("summaries", "documents", "report-summaries")
+_SINGLE = ("index", "matrix", "report", "studies")
+
+
+def is_page(file: str) -> bool:
+    """Return whether a file bears the name of a page of some report, of this version or an older one."""
+    named = {*(group.link.file for group in GROUPS), *(f"{name}.html" for name in _SINGLE)}
+    return file in named or re.fullmatch(rf"({'|'.join(_NUMBERED)})-\d{{4,}}\.html", file) is not None
+
+
+class SummaryPage(NamedTuple):
+    """A page of summaries, as the first page links to it."""
+
+    file: str
+    n_summaries: int
+    first: str
+    last: str
+
+
+class Site(NamedTuple):
+    """
+    The pages of a report before they are written.
+
+    Attributes:
+        title: Of the site.
+        nav: Every entry, the first page first.
+        tables: The pages of tables: each with its sections.
+    """
+
+    title: str
+    nav: Sequence[PageLink]
+    tables: Sequence[tuple[PageLink, Sequence[Section]]]
+
+    def here(self, file: str, *, title: str | None = None) -> Here:
+        """
+        Return the place of the page of an entry.
+
+        Args:
+            file: Of the entry in `nav`.
+            title: Of the page; None: that of the entry.
+        """
+        entry = next(link for link in self.nav if link.file == file)
+        return Here(self.nav, file, None if file == INDEX else title or entry.title)
+
+
+def site_of(results: Results, *, beside: Sequence[PageLink] = ()) -> Site:
+    """
+    Lay the sections that *results* have anything for out over pages.
+
+    Args:
+        results: What is shown.
+        beside: Entries of pages that are made otherwise, such as those of the summaries.
+
+    Raises:
+        LongformError: `results` lack a title, or say something that cannot be reported.
+    """
+    check(results)
+    left = {section.anchor: section for section in sections(results)}
+    tables = [(group.link, [left.pop(anchor) for anchor in group.anchors if anchor in left]) for group in GROUPS]
+    tables.append((OTHERS.link, list(left.values())))
+    filled = [(link, own) for link, own in tables if own]
+    first = PageLink(INDEX, "Overview", "What was run, and what came out.")
+    return Site(results["title"], [first, *(link for link, _ in filled), *beside], filled)
+
+
+def site_pages(
+    site: Site, results: Results, *, summaries: Sequence[SummaryPage] = (), file_of: Mapping[str, str] | None = None
+) -> Iterator[tuple[str, str]]:
+    """
+    Yield the file and the text of each page of tables, and of the first page last: it stands if all others do.
+
+    Args:
+        site: Of the results.
+        results: What is shown.
+        summaries: The pages of summaries.
+        file_of: Summary id -> the page that holds it.
+    """
+    for link, own in site.tables:
+        shown = [(section, figures(section.anchor, results)) for section in own]
+        yield link.file, sections_html(site.title, shown, here=site.here(link.file), file_of=file_of)
+    yield (
+        INDEX,
+        rendered(
+            "index.html.j2",
+            site.title,
+            site.here(INDEX),
+            findings=findings(results),
+            facts=facts(results),
+            forest=forest(results),
+            unknown=UNKNOWN,
+            pages=summaries,
+            n_summaries=sum(page.n_summaries for page in summaries),
+        ),
+    )
+
+
+def summaries_html(site: Site, page: PackedPage, *, number: int, before: str | None, after: str | None) -> str:
+    """
+    A page of summaries of its *number*, which loads nothing.
+
+    Args:
+        site: Whose page it is.
+        page: What it unfolds.
+        number: Of the page, from 1.
+        before: The file of the page before this one; None: it is the first.
+        after: The file of the page after it; None: it is the last.
+    """
+    title = f"Summaries, page {number}" if before or after else SUMMARIES.title
+    return rendered(
+        "summaries.html.j2",
+        site.title,
+        site.here(SUMMARIES.file, title=title),
+        number=number,
+        before=before,
+        after=after,
+        drilldown=page.data,
+    )
+
+
+def points(results: Results) -> list[str]:
+    """Return the measures that are shown in points."""
+    return [head.name for head in all_heads(results) if head.in_points]

@@ -1,0 +1,97 @@
+// A reader picks two systems, or a reference for all: the tests were made beforehand, all pairs of a measure together.
+
+function pairOf(family, first, second) {
+  const n = family.systems.length;
+  const [low, high] = first < second ? [first, second] : [second, first];
+  const place = (low * (2 * n - low - 1)) / 2 + high - low - 1;
+  const difference = family.difference[place];
+  return { difference: difference === null || first < second ? difference : -difference,
+    half: family.half[place], p: family.p[place] };
+}
+
+function findingOf(family, pair) {
+  if (pair.difference === null) return "no query in common";
+  if (family.few) return `too few queries to tell anything apart (smallest possible p ${family.smallest.toPrecision(2)})`;
+  if (pair.half === null || Math.abs(pair.difference) <= pair.half) return "not distinguishable";
+  if (family.better === null) return pair.difference > 0 ? "higher" : "lower";
+  return (pair.difference > 0) === (family.better === "higher") ? "better" : "worse";
+}
+
+function signed(value, digits) {
+  return (value >= 0 ? "+" : "\u2212") + Math.abs(value).toFixed(digits);
+}
+
+function intervalOf(pair) {
+  if (pair.difference === null || pair.half === null) return "no interval";
+  const bounds = [pair.difference - pair.half, pair.difference + pair.half];
+  let digits = 1; // a bound that is not 0 is not shown as 0
+  while (digits < 4 && bounds.some((bound) => bound !== 0 && Number(bound.toFixed(digits)) === 0)) digits += 1;
+  return `[${bounds.map((bound) => signed(bound, digits)).join(", ")}]`;
+}
+
+function startChooser(box) {
+  const families = JSON.parse(box.nextElementSibling.textContent);
+  const choice = (label) => {
+    const select = element("select", {});
+    return { select, label: element("label", {}, label, select) };
+  };
+  const [measure, first, second] = ["Measure", "System A", "System B, the reference"].map(choice);
+  const sentence = element("p", { "aria-live": "polite", class: "pair-sentence" });
+  const body = element("tbody", {});
+  const heads = ["system A", "score", "A less B", "interval", "p", "finding"];
+  const table = element("table", {}, element("thead", {}, element("tr", {}, ...heads.map((head, place) =>
+    element("th", { scope: "col", class: place > 0 && place < 5 ? "number" : "text" }, head)))), body);
+  const scroll = element("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "All systems against B" }, table);
+  families.forEach((family, place) => measure.select.append(element("option", { value: place }, family.title)));
+
+  function fill() {
+    const family = families[measure.select.value];
+    const kept = [first.select.value, second.select.value];
+    const ranked = family.systems.map(([name, score]) => [name, score])
+      .sort((one, other) => (family.better === "lower" ? 1 : -1) * (one[1] - other[1])).map(([name]) => name);
+    const reference = ranked.includes(family.reference) ? family.reference : ranked[1];
+    for (const [place, one] of [first, second].entries()) {
+      one.select.replaceChildren(...ranked.map((name) => element("option", { value: name }, name)));
+      const wanted = place === 0 ? ranked.find((name) => name !== reference) : reference;
+      one.select.value = ranked.includes(kept[place]) ? kept[place] : wanted;
+    }
+    show();
+  }
+
+  function show() {
+    const family = families[measure.select.value];
+    const names = family.systems.map(([name]) => name);
+    const [one, other] = [names.indexOf(first.select.value), names.indexOf(second.select.value)];
+    if (one === other) {
+      sentence.textContent = "A and B are the same system: choose two.";
+    } else {
+      const pair = pairOf(family, one, other);
+      const told = pair.difference === null ? "" :
+        `${signed(pair.difference, 1)} ${family.unit}, interval ${intervalOf(pair)}, p ${family.few ? "–" : pair.p.toFixed(4)} `;
+      sentence.textContent = `${names[one]} (${family.systems[one][1].toFixed(1)}) against ${names[other]} ` +
+        `(${family.systems[other][1].toFixed(1)}): ${told}\u2014 ${findingOf(family, pair)}. Over ${family.clusters}; ` +
+        `interval and p hold for all ${family.tests.toLocaleString("en")} pairs of this measure together.`;
+    }
+    const rows = names.map((name, place) => [name, place]).filter(([, place]) => place !== other)
+      .sort(([, left], [, right]) => family.systems[right][1] - family.systems[left][1]);
+    body.replaceChildren(...rows.map(([name, place]) => {
+      const pair = pairOf(family, place, other);
+      const known = pair.difference !== null;
+      const cells = [family.systems[place][1].toFixed(1), known ? signed(pair.difference, 1) : "–", intervalOf(pair),
+        known && !family.few ? pair.p.toFixed(4) : "–", findingOf(family, pair)];
+      return element("tr", {}, element("th", { scope: "row", class: "text" }, name),
+        ...cells.map((cell, at) => element("td", { class: at < 4 ? "number" : "text" }, cell)));
+    }));
+  }
+
+  measure.select.addEventListener("change", fill);
+  first.select.addEventListener("change", show);
+  second.select.addEventListener("change", show);
+  box.append(element("h3", {}, "Compare any two systems"),
+    element("div", { class: "choices" }, measure.label, first.label, second.label), sentence,
+    element("details", {}, element("summary", {}, "All systems against B"), scroll));
+  box.hidden = false;
+  fill();
+}
+
+document.querySelectorAll(".pair-chooser").forEach(startChooser);

@@ -1,0 +1,184 @@
+"""
+Every pair of systems by every measure, for a reader who picks two.
+
+The tests are those of `longform.results.comparisons`: the same pair has the same numbers in both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import combinations
+from math import isnan
+from string import ascii_lowercase
+from typing import TypedDict
+
+from longform.metrics.measure import Better, Measure
+from longform.metrics.paired_differences import ALPHA, n_sign_changes, smallest_p
+from longform.results.aggregate import ClusterKind
+from longform.results.columns import OfJudge
+from longform.results.comparisons import Member, NameColumns, best_of, members_of, name_columns, system_groups
+from longform.results.evidence import Evidence, Family, rows_of
+from longform.results.pairs import MOST_SYSTEMS, Pairs, PlanColumns, all_pairs, is_exact, signs_seed
+
+_DIGITS = 6  # of numbers of pairs, unless a verdict hangs on more
+
+
+class PairedSystem(NameColumns):
+    """A system of a family."""
+
+    system: str
+    same: list[str]  # systems whose summaries are the same
+    score: float
+    with_best: bool | None  # cannot be told from the best; null: so few clusters tell nothing apart
+    letters: str | None  # systems that share one cannot be told apart; null: too many groups, or too few clusters
+
+
+class PairColumns(TypedDict):
+    """
+    Tests of systems i < j in the order (0, 1), (0, 2), ..., (1, 2), ...: the first system less the second.
+
+    The interval is the difference plus and minus `half`. It excludes 0 exactly if p is at most the level.
+    """
+
+    difference: list[float | None]  # null: no cluster in common
+    half: list[float | None]  # null: so few clusters bound nothing
+    p: list[float | None]
+    p_alone: list[float | None]
+    n_clusters: list[int] | None  # null: all pairs have the family's
+
+
+class PairwiseFamily(OfJudge):
+    """All pairs of systems by one measure of one judge on one data set, in the measure's unit."""
+
+    measure: str
+    title: str
+    unit: str
+    better: Better | None
+    cluster: ClusterKind
+    n_clusters: int
+    n_queries: int
+    n_haystacks: int
+    n_sign_changes: int
+    exact: bool  # every change of sign was made
+    smallest_p: float  # possible
+    level: float
+    n_tests: int
+    systems: list[PairedSystem]
+    pairs: PairColumns | None
+    left_out: str | None  # why there are no pairs
+    plan: PlanColumns | None
+
+
+def pairwise(evidence: Evidence) -> list[PairwiseFamily]:
+    """Return the families of every judge, data set and measure; those of one system alone have no pair and no place."""
+
+    def of_family(own: Family, measure: Measure) -> list[PairwiseFamily]:
+        return list(_families(own, measure, evidence))
+
+    return [
+        family
+        for measure in evidence.measures
+        for family in rows_of(evidence, [measure.name], partial(of_family, measure=measure))
+    ]
+
+
+def _families(own: Family, measure: Measure, evidence: Evidence) -> Iterator[PairwiseFamily]:
+    aggregate, seed, _ = evidence.averaging
+    members, clusters = members_of(own.summaries, measure.name, aggregate, evidence.contents)
+    known = [member for member in members if member.mean is not None]
+    if len(known) < 2:
+        return
+    factor = 100.0 if measure.unit == "points" else 1.0
+    pairs = all_pairs([member.sums for member in known], seed=signs_seed(seed))
+    infos = [one.info for one in own.summaries]
+    yield {
+        "judge": own.judge,
+        "dataset": own.dataset,
+        "measure": measure.name,
+        "title": measure.title or measure.name,
+        "unit": measure.unit,
+        "better": measure.better,
+        "cluster": infos[0].cluster_kind,
+        "n_clusters": len(clusters),
+        "n_queries": len({info.query_id for info in infos}),
+        "n_haystacks": len({info.haystack_id for info in infos}),
+        "n_sign_changes": n_sign_changes(len(clusters)),
+        "exact": is_exact(len(clusters)),
+        "smallest_p": smallest_p(len(clusters)),
+        "level": ALPHA,
+        "n_tests": 0 if pairs is None else len(pairs.tests.value),
+        "systems": _systems(known, pairs, measure.better, factor, few=smallest_p(len(clusters)) > ALPHA),
+        "pairs": None if pairs is None else _columns(pairs, len(clusters), factor),
+        "left_out": _why(len(known)) if pairs is None else None,
+        "plan": None if pairs is None else pairs.plan(factor),
+    }
+
+
+def _why(n: int) -> str:
+    return f"{n} systems are more than the {MOST_SYSTEMS} of which every pair is tested"
+
+
+def _systems(
+    known: Sequence[Member], pairs: Pairs | None, better: Better | None, factor: float, *, few: bool
+) -> list[PairedSystem]:
+    groups = None if few else system_groups(known, pairs, better)
+    letters = None if groups is None or len(groups) > len(ascii_lowercase) else _letters(groups)
+    apart = set() if pairs is None or few or better is None else pairs.apart()
+    best = known.index(best_of(known, better)[0])
+    unknown = pairs is None or few or better is None
+    return [
+        {
+            "system": str(member.name),
+            **name_columns(member.name),
+            "same": [str(name) for name in member.same],
+            "score": factor * (member.mean or 0.0),
+            "with_best": None if unknown else (min(place, best), max(place, best)) not in apart,
+            "letters": None if letters is None else letters[str(member.name)],
+        }
+        for place, member in enumerate(known)
+    ]
+
+
+def _letters(groups: Sequence[Sequence[str]]) -> dict[str, str]:
+    """Return the compact letters of each system: one for each of its groups, best first."""
+    found: dict[str, str] = {}
+    for letter, group in zip(ascii_lowercase, groups, strict=False):
+        for system in group:
+            found[system] = found.get(system, "") + letter
+    return found
+
+
+def _columns(pairs: Pairs, n_clusters: int, factor: float) -> PairColumns:
+    tests = pairs.tests
+    bounds = [
+        _bounds(factor * value, factor * half)
+        for value, half in zip(tests.value.tolist(), tests.half.tolist(), strict=True)
+    ]
+    return {
+        "difference": [value for value, _ in bounds],
+        "half": [half for _, half in bounds],
+        "p": [
+            None if value is None else round(p, _DIGITS) for p, (value, _) in zip(tests.p.tolist(), bounds, strict=True)
+        ],
+        "p_alone": [
+            None if value is None else round(p, _DIGITS)
+            for p, (value, _) in zip(tests.p_alone.tolist(), bounds, strict=True)
+        ],
+        "n_clusters": None if (tests.n == n_clusters).all() else tests.n.tolist(),
+    }
+
+
+def _bounds(value: float, half: float) -> tuple[float | None, float | None]:
+    """Return both in few digits, unless the interval would then say something else of 0."""
+    if isnan(value):
+        return None, None
+    if isnan(half):
+        return round(value, _DIGITS), None
+    short = round(value, _DIGITS), round(half, _DIGITS)
+    return short if (abs(short[0]) > short[1]) == (abs(value) > half) else (value, half)
+
+
+def places_of(n: int) -> list[tuple[int, int]]:
+    """Return the systems of each entry of `PairColumns` among *n* systems."""
+    return list(combinations(range(n), 2))

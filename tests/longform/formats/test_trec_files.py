@@ -1,0 +1,62 @@
+"""TREC's documents, topics, judgements and runs become a haystack with shipped rankings."""
+
+from __future__ import annotations
+
+import pytest
+
+from longform.errors import InputError
+from longform.formats.trec_files import trec_files
+from tests.longform.formats.memory_files import MemoryFile, memory
+
+DOCS = """<DOC><DOCNO> FT-1 </DOCNO><HEADLINE>Bridge</HEADLINE><TEXT><P>The bridge &amp; the tram.</P></TEXT></DOC>
+<DOC>
+<DOCNO>FT-2</DOCNO>
+<TEXT>One.</TEXT><TEXT>Two.</TEXT>
+</DOC>"""
+TOPICS = "<top><num> Number: 1</num><title>bridge</title></top>"
+QRELS = "1 0 FT-1 2\n1 0 FT-2 0\n1 0 FT-9 1\n9 0 FT-1 1\n"
+RUN = "1 Q0 FT-1 1 2.5 bm25\n1 Q0 FT-2 2 7.25 bm25\n"
+
+
+def read(qrels: str = QRELS, run: str = RUN, docs: MemoryFile | None = None):
+    named = {"docs": {"docs": docs or memory("docs", DOCS)}}
+    found = trec_files(
+        named, queries=[memory("t.trec", TOPICS)], qrels=[memory("qrels", qrels)], run=[memory("run", run)]
+    )
+    return next(iter(found.haystacks))
+
+
+def test_documents_judgements_and_runs_are_read() -> None:
+    found = read()
+
+    assert [(one.doc_id, one.title, one.text) for one in found.documents] == [
+        ("FT-1", "Bridge", "The bridge & the tram."),
+        ("FT-2", None, "One.\nTwo."),
+    ]
+    assert [(one.doc_id, one.relevance) for one in found.qrels] == [("FT-1", 2), ("FT-2", 0)]
+    assert [(one["system"], one["doc_id"], one["rank"], one["score"]) for one in found.rankings] == [
+        ("bm25", "FT-2", 0, 7.25),
+        ("bm25", "FT-1", 1, 2.5),
+    ]
+
+
+def test_documents_may_be_lines_of_json() -> None:
+    found = read("", "", memory("d.jsonl", '{"docno": "a", "contents": "x"}'))
+
+    assert [(one.doc_id, one.text) for one in found.documents] == [("a", "x")]
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run", "told"),
+    [
+        ("1 0 FT-1\n", "", "qrels: line 1.*4 cells"),
+        ("1 0 FT-1 yes\n", "", "a whole number"),
+        ("1 0 FT-1 1\n1 0 FT-1 0\n", "", "line 2.*judged once"),
+        ("", "1 Q0 FT-7 1 1.0 x\n", "run: line 1.*a document of the collection"),
+        ("", "1 Q0 FT-1 1 1.0 x\n1 Q0 FT-1 2 0.5 x\n", "line 2.*each document once"),
+        ("", "1 Q0 FT-1 first 1.0 x\n", "numbers as rank and score"),
+    ],
+)
+def test_faults_are_told_by_line(qrels: str, run: str, told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        read(qrels, run)

@@ -1,0 +1,38 @@
+"""Addresses of the summaries behind a number."""
+
+from urllib.parse import parse_qs
+
+from longform.report.haystacks import haystack_name
+from longform.report.links import summaries_fragment
+from longform.report.parts import split_caption
+from longform.report.tables import scored
+
+ROW = {"summarizer": "a & b, c", "setting": "bm25/4000", "judge": "x=y#z", "dataset": None, "joint": 40.0}
+
+
+def test_a_fragment_is_read_as_a_query_string_whatever_names_hold():
+    fragment = summaries_fragment(ROW, "joint")
+    assert fragment == "summarizer=a%20%26%20b%2C%20c&setting=bm25%2F4000&judge=x%3Dy%23z&measure=joint"
+    assert parse_qs(fragment)["judge"] == ["x=y#z"]
+
+
+def test_numbers_of_a_part_of_the_summaries_and_unknowns_have_no_address():
+    assert scored(ROW, "joint").mean_of == summaries_fragment(ROW, "joint")
+    assert scored(ROW, "citation").mean_of is None
+    assert scored(ROW | {"minutes": 10}, "joint").mean_of is None
+    assert scored({"system": "bm25", "R@5": 0.5}, "R@5", factor=100)[:2] == ("50.0", 0.5)
+
+
+def test_a_haystack_is_named_by_its_topic_with_its_id_if_topics_repeat():
+    results = {"haystack_topics": {"h1": "rail", "h2": "rail", "h3": "orchard", "h4": None}}
+    named = [haystack_name(results, one) for one in ("h1", "h3", "h4", "h5")]
+    assert named == ["rail (h1)", "orchard", "h4", "h5"]
+
+
+def test_a_caption_is_cut_behind_a_sentence_and_loses_nothing():
+    text = "Judge j (r 0.71, bias +3 points). " + "Told: at some length, for those who want it. " * 8
+    shown, rest = split_caption(text.strip())
+    assert shown.startswith("Judge j (r 0.71, bias +3 points). Told:")
+    assert len(shown) < 200
+    assert f"{shown} {rest}" == text.strip()
+    assert split_caption("Short.") == ("Short.", "")
