@@ -2,7 +2,7 @@
 The command line: `longform VERB ...` is `python -m jobs.VERB ...`.
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, configuration or input, 3 done with failures above the threshold,
-4 budget reached, 130 interrupted, 143 terminated.
+4 budget reached, 5 worse than a threshold or a baseline, 130 interrupted, 143 terminated.
 """
 
 from __future__ import annotations
@@ -28,10 +28,12 @@ VERBS = {
     "calibrate": "a judge against human labels -> judge card",
     "report": "write a run's pages again; several runs side by side",
     "compare": "two runs on the queries that both have: differences, groups, settings, costs",
+    "gate": "a run against thresholds and a baseline: exit code 5 if it is worse",
     "status": "how a run stands: stages, rate, time left, spend, failures",
     "export": "a run -> files that other tools load",
     "list": "what a configuration can name: kinds, judges, measures, studies, presets, formats",
     "config": "a configuration in full: every key, its default and its meaning",
+    "completion": "a script for bash, zsh or fish: verbs, options and values at the TAB",
     "ledger": "what was called and what it cost",
     "probe": "what a model accepts, found out by asking it",
     "train": "re-make the offline models that ship, and measure what they reach",

@@ -18,6 +18,7 @@ from jobs.results.stored_run import StoredRun, averaging_of, labels_of, read_sto
 from longform.errors import UsageError
 from longform.measures import SHIPPED
 from longform.metrics.measure import Description, described
+from longform.nearest import meant
 from longform.report.compared_runs import compared_sections, compared_words, conclusion
 from longform.report.page import sections_html, sections_markdown
 from longform.results.compared_runs import RunScores, clustered, compare_runs, main_measure
@@ -126,7 +127,8 @@ def _measures(
     every = {name for names in both.values() for name in names}
     if wanted:
         if unknown := [name for name in wanted if name not in every]:
-            raise UsageError(f"--measure: expected some of {', '.join(sorted(every))}, found {', '.join(unknown)}")
+            found = f"found {', '.join(unknown)}{meant(unknown[0], every)}"
+            raise UsageError(f"--measure: expected some of {', '.join(sorted(every))}, {found}")
         return [known.get(name) or _unknown(name) for name in dict.fromkeys(wanted)]
     listed = {one["name"]: one for one in [*first.measures, *second.measures]}
     for names in both.values():

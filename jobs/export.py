@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ from jobs.commands import Outcome, run_verb
 from jobs.evaluation import Evaluation
 from jobs.parsers.export import parser
 from jobs.replay import Replay
+from jobs.results.infos import summary_infos
 from jobs.stages.judge import Judged
 from jobs.stages.released import labelled_tasks
 from jobs.stages.retrieve import Ranked
@@ -26,9 +28,11 @@ from jobs.stages.stage import Plan
 from jobs.synthesis.files import haystack_tables
 from longform.errors import UsageError
 from longform.formats.exported import ExportedFile, HaystackOfRun, RunFacts
-from longform.formats.exports import EXPORTS, ROW_EXPORTS, TABLE_EXPORTS
+from longform.formats.exports import EXPORTS, ROW_EXPORTS, TABLE_EXPORTS, WHOLE_EXPORTS
 from longform.formats.names import FULL_CONTEXT
 from longform.formats.table_export import TablesOfRun
+from longform.formats.whole_run import SystemOf, WholeRun
+from longform.retrieval.ranking import NOT_RANKED
 from longform.rows import RankingRow, SummaryRow, VerdictRow
 
 _JUDGED = ["summary_id", "judge", "target_id", "answer", "linked_unit", "repeat"]
@@ -76,7 +80,7 @@ def export(url: str, out: str, *, form: str, judge: str | None) -> dict[str, Any
         n_summaries += file.n_summaries
         left_out.update(file.left_out)
     if not names or (form in EXPORTS and not n_summaries):
-        wanted = "rankings" if form in ROW_EXPORTS else "summaries"
+        wanted = "rankings" if form in (*ROW_EXPORTS, "ir_measures") else "summaries"
         raise UsageError(f"{url}: expected a run with {wanted}, found none that can be written")
     return {
         "out": out,
@@ -91,12 +95,26 @@ def export(url: str, out: str, *, form: str, judge: str | None) -> dict[str, Any
 
 def _files(url: str, opened: _Opened, form: str, judge: str | None) -> Iterable[ExportedFile]:
     if form in TABLE_EXPORTS:
-        if not opened.run.has(RESULTS):
-            raise UsageError(f"{url}: expected a run with {RESULTS}, found none; `longform report {url}` writes it")
-        return TABLE_EXPORTS[form](TablesOfRun(opened.run.read_json(RESULTS), partial(_table, opened)))
+        return TABLE_EXPORTS[form](_tables(url, opened))
+    if form in WHOLE_EXPORTS:
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        return WHOLE_EXPORTS[form](WholeRun(_tables(url, opened), _haystacks(opened), _systems(opened), now))
     if form in ROW_EXPORTS:
         return ROW_EXPORTS[form](_haystacks(opened))
     return EXPORTS[form](_haystacks(opened), RunFacts(str(judge), opened.full_context))
+
+
+def _tables(url: str, opened: _Opened) -> TablesOfRun:
+    if not opened.run.has(RESULTS):
+        raise UsageError(f"{url}: expected a run with {RESULTS}, found none; the command that made it writes it")
+    return TablesOfRun(opened.run.read_json(RESULTS), partial(_table, opened))
+
+
+def _systems(opened: _Opened) -> dict[str, SystemOf]:
+    """Return the system of each summary that is no earlier step of another."""
+    infos = summary_infos(opened.run, opened.plan.work_ids("summaries")).values()
+    queries = opened.benchmark.queries
+    return {info.summary_id: SystemOf(info.summarizer, info.setting, queries[info.query_id].dataset) for info in infos}
 
 
 def _table(opened: _Opened, name: str) -> pa.Table:
@@ -173,7 +191,8 @@ def _rows(run: Folder, table: str, work_ids: Iterable[str], columns: list[str] |
 
 
 def _ranked(run: Folder, work_ids: Sequence[str]) -> list[RankingRow]:
-    return list(_rows(run, "rankings", work_ids, ["query_id", "system", "doc_id", "rank", "score"]))
+    rows = _rows(run, "rankings", work_ids, ["query_id", "system", "doc_id", "rank", "score"])
+    return [row for row in rows if row["doc_id"] != NOT_RANKED]
 
 
 def _lines(run: Folder, work_ids: Sequence[str]) -> Mapping[str, Sequence[str]]:

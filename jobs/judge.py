@@ -5,36 +5,45 @@ from __future__ import annotations
 import argparse
 import math
 import sys
+import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
 from actors.storage.benchmark import MANIFEST, Benchmark
 from actors.storage.folder import Folder
 from jobs.answer_paths import output_files
 from jobs.calling import Calling, ledger_beside
-from jobs.cluster import cluster_of
+from jobs.cluster import Cluster, cluster_of
 from jobs.commands import Outcome, run_verb
 from jobs.evaluate import evaluate, worst_unjudged_share
 from jobs.exit_codes import DONE, FAILURES_ABOVE_THRESHOLD
+from jobs.gate import NO_GATE, SUPPORT_DESCRIBED, Gate, check_known, gate_of, gated
 from jobs.outputs import BARE, OUTPUTS, Added, add_outputs
 from jobs.parsers.judge import parser
+from jobs.results.stored_run import read_stored
 from jobs.runs.heartbeat import Heartbeat
+from jobs.runs.record import RECORD_FILE
 from jobs.runs.unscored import NO_INSIGHTS, NOBODY
 from jobs.stages.released import Released, shipped_summaries
 from longform.errors import UsageError
 from longform.formats.answer_files import ENDINGS, AnswerFile
 from longform.formats.files import SourceFile, last_part
 from longform.formats.outputs import told_in_words
-from longform.measures import default_names
+from longform.judges.kinds import KINDS
+from longform.measures import SHIPPED, default_names
 from longform.metrics.cited_support import MEASURES as CITED
+from longform.metrics.measure import described
 from longform.metrics.rouge import MEASURES as ROUGE
 from longform.report.measures import main_measure
 from longform.report.parts import failures_told
+from longform.results.gate import SUPPORT_MEASURE
 from longform.settings.chat import ShippedSummarizerSettings
 from longform.settings.experiment import Experiment
 from longform.settings.judges import JudgeSettings, OfflineJudgeSettings
 from longform.settings.shipped_judges import SHIPPED_JUDGES
+from longform.settings.system_names import SystemName, named_system
 from longform.settings.systems import SystemGrid
 
 WRITERS = "outputs"
@@ -119,8 +128,7 @@ def _n_documents(benchmark: Benchmark, haystack_id: str) -> int:
 def experiment_of(name: str, choice: Choice) -> Experiment:
     """Return the experiment whose systems are all answers of a benchmark."""
     tasks = list(dict.fromkeys(judge.task for judge in choice.judges.values()))
-    cited = [one.name for one in CITED] if "support" in tasks and "coverage" not in tasks else []
-    more = [*choice.measures, *cited]
+    more = _more_measures(choice)
     return Experiment(
         name=name,
         seed=1,
@@ -132,6 +140,13 @@ def experiment_of(name: str, choice: Choice) -> Experiment:
     )
 
 
+def _more_measures(choice: Choice) -> list[str]:
+    """Return the measures beside those of the judges' tasks: citations by their support if no insight is judged."""
+    tasks = {judge.task for judge in choice.judges.values()}
+    cited = [one.name for one in CITED] if "support" in tasks and "coverage" not in tasks else []
+    return [*choice.measures, *cited]
+
+
 # ---------------------------------------------------------------- the command
 
 
@@ -140,23 +155,108 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _work(arguments: argparse.Namespace) -> Outcome:
-    files = output_files(arguments.outputs)
-    out = arguments.out or default_out(arguments.outputs[0])
-    bench = f"{out.rstrip('/')}/benchmark"
+    gate = gate_of(arguments)
+    out = (arguments.out or default_out(arguments.outputs[0])).rstrip("/")
+    baseline = _baseline(gate.against, out)
+    answered = _answered(arguments, arguments.outputs, out)
+    _check_thresholds(gate, answered)
+    if baseline is not None and not baseline.files:
+        _check_common(baseline.run, answered)
+    with cluster_of(arguments) as cluster:
+        if baseline is not None and baseline.files:
+            _judged(_answered(arguments, baseline.files, baseline.run), cluster)
+        return _judged(answered, cluster, gate, against=baseline.run if baseline else None)
+
+
+class _Answered(NamedTuple):
+    """Answers beside a copy of their benchmark, with the experiment that judges them."""
+
+    out: str
+    bench: str
+    added: Added
+    choice: Choice
+    experiment: Experiment
+    systems: Sequence[SystemName]
+    query_ids: AbstractSet[str]
+
+
+def _answered(arguments: argparse.Namespace, outputs: Sequence[str], out: str) -> _Answered:
+    files = output_files(outputs)
+    bench = f"{out}/benchmark"
     _check_same_files(Folder(bench), files)
     added = add_outputs(arguments.bench, files, out=bench, numbering=arguments.numbering, tables=BARE)
     for line in told_in_words(added.problems):
         print(line, file=sys.stderr)
     benchmark = Benchmark(bench)
-    choice = choose(benchmark, list(shipped_summaries(benchmark)), arguments.judge)
-    experiment = experiment_of(f"Answers of {', '.join(_names(arguments.outputs, files))}", choice)
-    with cluster_of(arguments) as cluster:
-        calling = Calling("judge", ledger=ledger_beside(out))
-        with Heartbeat(calling.job, "judge") as heartbeat:
-            results = evaluate(experiment, bench, out, cluster=cluster, calling=calling, heartbeat=heartbeat)
-            outcome = _outcome(results, added, choice, experiment, out)
-            heartbeat.ends_with(outcome.exit_code)
-    return outcome
+    answers = list(shipped_summaries(benchmark))
+    choice = choose(benchmark, answers, arguments.judge)
+    experiment = experiment_of(f"Answers of {', '.join(_names(outputs, files))}", choice)
+    systems = dict.fromkeys(SystemName(one.summarizer, one.setting) for one in answers)
+    return _Answered(out, bench, added, choice, experiment, list(systems), {one.query_id for one in answers})
+
+
+def _judged(answered: _Answered, cluster: Cluster, gate: Gate = NO_GATE, *, against: str | None = None) -> Outcome:
+    added, choice, experiment, out = answered.added, answered.choice, answered.experiment, answered.out
+    calling = Calling("judge", ledger=ledger_beside(out))
+    with Heartbeat(calling.job, "judge") as heartbeat:
+        results = evaluate(experiment, answered.bench, out, cluster=cluster, calling=calling, heartbeat=heartbeat)
+        outcome = _outcome(results, added, choice, experiment, out)
+        heartbeat.ends_with(outcome.exit_code)
+    return gated(gate, out, results, outcome, against=against)
+
+
+class _Baseline(NamedTuple):
+    """The run of a baseline, and the files of answers that it is made of; no files: it is there."""
+
+    run: str
+    files: Sequence[str]
+
+
+def _baseline(against: str | None, out: str) -> _Baseline | None:
+    """
+    Return the baseline that an option names: a run, or a file of answers that becomes one beside *out*.
+
+    Raises:
+        UsageError: It is neither.
+    """
+    if against is None:
+        return None
+    url = against.rstrip("/")
+    if Folder(url).has(RECORD_FILE):
+        return _Baseline(url, [])
+    if url.endswith(_ANSWERS):
+        return _Baseline(f"{out}-baseline", [url])
+    raise UsageError(
+        f"--against {against}: expected the folder of a run, which has a {RECORD_FILE}, or a file of answers "
+        f"({', '.join(_ANSWERS)}); found neither"
+    )
+
+
+def _check_common(url: str, answered: _Answered) -> None:
+    """Refuse a baseline that has no query in common with the answers, before these are judged."""
+    stored = read_stored(url, last_part(url), now=time.time())
+    if answered.query_ids.isdisjoint(stored.query_ids):
+        raise UsageError(
+            f"--against {url}: expected a run on queries of these answers, found none of them; it is on "
+            f"{stored.record['benchmark']['url']}"
+        )
+
+
+_ANSWERS = (".jsonl", ".jsonl.gz")
+
+
+def _check_thresholds(gate: Gate, answered: _Answered) -> None:
+    """Refuse thresholds on measures and systems that no score will have, before anything is judged."""
+    judges = answered.choice.judges.values()
+    names = [name for judge in judges for name in KINDS[judge.task].measures]
+    names += _more_measures(answered.choice)
+    known = {one.name: described(one) for one in SHIPPED if one.name in names}
+    if any(judge.task == "support" for judge in judges):
+        known[SUPPORT_MEASURE] = SUPPORT_DESCRIBED
+    check_known(gate, known)
+    for one in gate.thresholds:
+        if one.system is not None:
+            named_system(one.system, answered.systems, asked=f"--fail-{one.direction} {one.told}")
 
 
 def _names(outputs: Sequence[str], files: Sequence[SourceFile]) -> list[str]:

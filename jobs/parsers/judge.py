@@ -3,6 +3,7 @@ Judge answers that were written elsewhere, by judges that need no model service:
 
     longform judge answers.jsonl --bench BENCH
     longform judge a.jsonl b.jsonl.gz --bench BENCH --out RUN --judge offline-gpt-4o --numbering seen
+    longform judge answers.jsonl --bench BENCH --fail-under citation=70 --against last-week.jsonl --junit gate.xml
 
 Reads   answers as JSON Lines, CSV or texts named by query (docs/outputs.md), and the queries, documents and targets of
         BENCH, which stays as it is
@@ -15,6 +16,7 @@ from __future__ import annotations
 import argparse
 
 from jobs.parsers.cluster import add_cluster_arguments
+from jobs.parsers.gate import add_gate_arguments
 from jobs.parsers.ingest import NUMBERING, NUMBERINGS
 from jobs.parsers.verb import verb_parser
 
@@ -38,4 +40,5 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--numbering", choices=NUMBERINGS, help=NUMBERING)
     add_cluster_arguments(made)
+    add_gate_arguments(made)
     return made

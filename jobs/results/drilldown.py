@@ -70,6 +70,7 @@ class Unfolding:
             "topic": query.topic,
             "subtopic": query.subtopic_name,
             "text": query.text,
+            "dataset": query.dataset,
             "targets": [
                 {"target_id": t.target_id, "name": t.name, "text": t.text, "gold": sorted(gold.get(t.target_id, ()))}
                 for t in self._benchmark.targets.get(query_id, [])

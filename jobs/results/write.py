@@ -20,13 +20,13 @@ from jobs.runs.record import RunRecord
 from jobs.synthesis.files import ACCOUNT, AUDIT
 from longform.errors import UsageError
 from longform.metrics.measure import described
+from longform.report import matrix_page
 from longform.report.page import markdown
 from longform.report.site import (
     SUMMARIES,
     Site,
     SummaryPage,
     is_page,
-    linked,
     points,
     site_of,
     site_pages,
@@ -36,7 +36,7 @@ from longform.results.aggregate import Clusters, several_models
 from longform.results.cells import all_cells
 from longform.results.columns import with_columns
 from longform.results.drilldown import PackedPage, Unfolded, packed_pages
-from longform.results.results import ClustersRow, JudgeRow, Results
+from longform.results.results import ClustersRow, JudgeRow, Results, Size
 from longform.results.study import Study, study_results
 
 RESULTS = run_files.RESULTS
@@ -73,6 +73,7 @@ def write_results(
         "title": title,
         "aggregate": aggregate,
         "benchmark": _benchmark_facts(benchmark),
+        "size": _size(evidence),
         "haystack_topics": {one.haystack_id: one.topic for one in benchmark.queries.values()},
         "clusters": [_clusters_row(row) for row in evidence.clusters],
         "several_models": several_models(evidence.all_infos.values()),
@@ -107,11 +108,17 @@ def write_pages(folder: Folder, results: Results, unfolded: Iterable[Unfolded]) 
         unfolded: The summaries of the run; one page of them is in memory at a time.
     """
     folder.write_bytes(MARKDOWN, markdown(results).encode())
-    pages = packed_pages(unfolded, points(results))
+    matrix = None if (why := matrix_page.too_large(results)) else matrix_page.MatrixRows(results)
+    pages = packed_pages(matrix.gathered(unfolded) if matrix else unfolded, points(results))
     first = next(pages, None)
-    site = site_of(results, beside=[] if first is None else [SUMMARIES])
-    links, file_of = _write_summaries(folder, site, results, first, pages)
+    line = f"{SUMMARIES.line} {why}" if why else SUMMARIES.line
+    beside = [*([matrix_page.LINK] if matrix else []), SUMMARIES._replace(line=line)]
+    site = site_of(results, beside=[] if first is None else beside)
+    links, file_of = _write_summaries(folder, site, first, pages)
     written = {link.file for link in links}
+    if matrix and links:
+        folder.write_bytes(matrix_page.LINK.file, matrix_page.matrix_html(site, matrix.packed(file_of)).encode())
+        written.add(matrix_page.LINK.file)
     for file, text in site_pages(site, results, summaries=links, file_of=file_of):
         folder.write_bytes(file, text.encode())
         written.add(file)
@@ -126,12 +133,11 @@ def remove_pages(folder: Folder, *, but: Collection[str]) -> None:
 
 
 def _write_summaries(
-    folder: Folder, site: Site, results: Results, page: PackedPage | None, pages: Iterator[PackedPage]
+    folder: Folder, site: Site, page: PackedPage | None, pages: Iterator[PackedPage]
 ) -> tuple[list[SummaryPage], dict[str, str]]:
-    """Write the pages of summaries; return the links to them, and the files of the summaries that examples name."""
+    """Write the pages of summaries; return the links to them, and the file of each summary."""
     links: list[SummaryPage] = []
     file_of: dict[str, str] = {}
-    wanted = linked(results)
     while page is not None:
         after, number = next(pages, None), len(links) + 1
         file, before, behind = (f"summaries-{number + step:04d}.html" for step in (0, -1, 1))
@@ -140,7 +146,7 @@ def _write_summaries(
         )
         folder.write_bytes(file, text.encode())
         links.append(SummaryPage(file, len(page.summary_ids), page.first, page.last))
-        file_of |= {summary_id: file for summary_id in page.summary_ids if summary_id in wanted}
+        file_of |= dict.fromkeys(page.summary_ids, file)
         page = after
     return links, file_of
 
@@ -165,6 +171,23 @@ def _clusters_row(clusters: Clusters) -> ClustersRow:
         "n_queries": clusters.n_queries,
         "n_haystacks": clusters.n_haystacks,
     }
+
+
+def _size(evidence: RunEvidence) -> Size:
+    benchmark = evidence.benchmark
+    haystacks = dict.fromkeys(benchmark.queries[query_id].haystack_id for query_id in evidence.query_ids)
+    return {
+        "n_queries": len(evidence.query_ids),
+        "haystacks": list(haystacks),
+        "n_documents": _n_documents(benchmark, haystacks),
+        "n_summaries": sum(info.twin_of is None for info in evidence.all_infos.values()),
+    }
+
+
+def _n_documents(benchmark: Benchmark, haystacks: Collection[str]) -> int:
+    if len(haystacks) == benchmark.manifest["n_haystacks"]:
+        return int(benchmark.manifest["rows"]["documents"])
+    return sum(benchmark.rows("documents", one, ["doc_id"]).num_rows for one in haystacks)
 
 
 def _benchmark_facts(benchmark: Benchmark) -> dict[str, JsonValue]:

@@ -6,7 +6,7 @@
     served          what the servers of served judges say of them: version, card
     prompts         version of each prompt that the configuration asks with, and of each class of a user
     stages          one entry a stage: what it wants, and `work`, what each command that did some of it took
-    commands        the commands that did work: verb, git commit, versions
+    commands        the commands that did work: verb, git commit, versions, and when they began (seconds since 1970)
     jobs            those of them that called models: ledger, prices, and what each stage took
     last_call       what the last command did, stage by stage, though it be nothing
 """
@@ -82,7 +82,7 @@ class RunRecord:
         self._run, self._command = run, command
         before = _read(run)
         _check_dataset(run, before, benchmark)
-        self._maker = {"verb": verb, "git_commit": _git_commit(), "versions": _versions()}
+        self._maker = {"verb": verb, "git_commit": _git_commit(), "versions": _versions(), "began_at": time.time()}
         bound = {"config": dict(config), "limit": limit, "prompts": dict(prompts or {})}
         if planning:
             bound = {key: before.get(key) for key in bound}

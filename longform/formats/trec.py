@@ -43,13 +43,13 @@ def trec_export(haystacks: Iterable[HaystackOfRun]) -> Iterable[ExportedFile]:
         relevance = relevance_by_query(haystack.qrels)
         found = rankings_of(haystack.rankings, told)
         for system, of_system in found.items():
-            runs.setdefault(system, []).extend(_run_lines(system, of_system))
+            runs.setdefault(system, []).extend(run_lines(system, of_system))
         ranked = {query_id for of_system in found.values() for query_id in of_system}
         for query in haystack.queries:
             if query.query_id in ranked:
-                topics.append(f"{_word(query.query_id, 'query')}\t{' '.join(query.text.split())}")
+                topics.append(f"{word(query.query_id, 'query')}\t{' '.join(query.text.split())}")
                 judged = relevance.get(query.query_id, {})
-                qrels += [f"{query.query_id} 0 {_word(doc_id, 'document')} {n}" for doc_id, n in judged.items()]
+                qrels += [f"{query.query_id} 0 {word(doc_id, 'document')} {n}" for doc_id, n in judged.items()]
     if not runs:
         return
     names = file_names(runs)
@@ -103,14 +103,21 @@ def _falls(scores: Sequence[float | None]) -> bool:
     return len(known) == len(scores) and all(high > low for high, low in pairwise(known))
 
 
-def _run_lines(system: str, rankings: Mapping[str, Ranking]) -> Iterable[str]:
+def run_lines(system: str, rankings: Mapping[str, Ranking]) -> Iterable[str]:
+    """Yield the lines of a run's file."""
     tag = _UNSAFE.sub("_", system)
     for query_id, ranking in rankings.items():
         for rank, (doc_id, score) in enumerate(ranking.items(), 1):
-            yield f"{_word(query_id, 'query')} Q0 {_word(doc_id, 'document')} {rank} {score} {tag}"
+            yield f"{word(query_id, 'query')} Q0 {word(doc_id, 'document')} {rank} {score} {tag}"
 
 
-def _word(name: str, of: str) -> str:
+def word(name: str, of: str) -> str:
+    """
+    Return *name*, if it may stand in a file that is split at white space; *of* says what it names.
+
+    Raises:
+        UsageError: It may not.
+    """
     if name.split() != [name]:
         raise UsageError(
             f"{of} {name!r}: TREC files are split at white space: expected an id without any; try --as beir"

@@ -50,11 +50,11 @@ def calls_sections(results: Results) -> Iterator[Section]:
     if any(row["planned"] for row in rows):
         tables.append(_planned([row for row in rows if row["planned"]]))
     lost = [f"The ledger {url} is not there: what was called from it is not known." for url in missing]
-    yield Section("calls", "Calls and cost", [*([_told(rows)] if rows else []), *lost], tables)
+    yield Section("calls", "Calls and cost", [*([calls_told(rows)] if rows else []), *lost], tables)
 
 
-def _told(rows: Sequence[CallsRow]) -> str:
-    """The sums in words."""
+def calls_told(rows: Sequence[CallsRow]) -> str:
+    """Return the sums of calls and dollars in words."""
     n_unknown = sum(row["n_unknown_usd"] for row in rows)
     n_known = sum(row["calls"] - row["refused"] - row["open"] for row in rows) - n_unknown
     calls, dollars = (f"{sum(row['calls'] for row in rows):,} calls", f"${sum(row['known_usd'] for row in rows):,.4f}")

@@ -33,8 +33,8 @@ INDEX = "index.html"
 
 _REQUIRED = ("title", "aggregate")
 
-_SCRIPTS = ("element.js", "tables.js", "copies.js", "summaries.js", "comparisons.js", "start.js")
-_STYLES = ("report.css", "tables.css")
+_SCRIPTS = ("element.js", "tables.js", "copies.js", "summaries.js", "matrix.js", "comparisons.js", "start.js")
+_STYLES = ("report.css", "tables.css", "summaries.css")
 """Files that each page holds, in this order."""
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#767676", "#c4699b")
 _MARKERS = ("osD^v", "PX*<>")
-_INK = "#010203"  # stands for the page's text colour until the SVG is written
+INK = "#010203"  # stands for the page's text colour until the SVG is written
 _WIDTH_IN = 5.0
 _PANELS_IN_A_ROW = 2
 _LINE_IN = 0.17
@@ -42,10 +42,10 @@ _STYLE = {
     "legend.fontsize": 8,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    **{f"{part}.color": _INK for part in ("text", "xtick", "ytick")},
-    "axes.edgecolor": _INK,
-    "axes.labelcolor": _INK,
-    "grid.color": _INK,
+    **{f"{part}.color": INK for part in ("text", "xtick", "ytick")},
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "grid.color": INK,
     "grid.alpha": 0.15,
     "grid.linewidth": 0.6,
 }
@@ -174,7 +174,7 @@ def position_plot(rows: Sequence[PositionRow], measure: str, *, name: str) -> Pl
                     spot = spots[place] + shift
                     axes.plot([spot, spot], [or_gap(x) for x in bounds], color=style["color"], linewidth=0.8)
             axes.plot([], [], label=label, **series_style(index))
-        axes.set_xticks(list(spots.values()), list(spots), color=_INK)
+        axes.set_xticks(list(spots.values()), list(spots), color=INK)
         axes.set_xlim(-0.3, len(spots) - 0.7)
         axes.set_ylim(0, 102)
         axes.set_xlabel("where the relevant documents stand")
@@ -239,12 +239,12 @@ def _score_bands(
                 line = top + height / 2 + place - (len(series) - 1) / 2
                 _point(axes, by_key[row, entry], measure, line, place)
         top += height
-        axes.axhline(top, color=_INK, alpha=0.15, linewidth=0.6)
+        axes.axhline(top, color=INK, alpha=0.15, linewidth=0.6)
     for place, label in enumerate(series.values()):
         style: SeriesStyle = {**series_style(place), "linestyle": "none"}
         axes.plot([], [], label=label, **style)
     axes.set_ylim(top, 0)
-    axes.set_yticks(ticks, ["\n".join(_label_lines(label)) for label in rows.values()], color=_INK)
+    axes.set_yticks(ticks, ["\n".join(_label_lines(label)) for label in rows.values()], color=INK)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x")
 
@@ -260,14 +260,14 @@ def _change_bands(axes: Axes, rows: Sequence[RepairedRow], measures: Sequence[Ch
                 line = top + height / 2 + place - (len(measures) - 1) / 2
                 _dumbbell(axes, row[measure], line, series_style(place))
         top += height
-        axes.axhline(top, color=_INK, alpha=0.15, linewidth=0.6)
+        axes.axhline(top, color=INK, alpha=0.15, linewidth=0.6)
     for place, measure in enumerate(measures):
         for side in ("before", "after"):
             style: SeriesStyle = {**series_style(place), "linestyle": "none"}
             style["markerfacecolor"] = "none" if side == "before" else style["markerfacecolor"]
             axes.plot([], [], label=f"{measure} {side}", **style)
     axes.set_ylim(top, 0)
-    axes.set_yticks(ticks, ["\n".join(_label_lines(row[by])) for row in rows], color=_INK)
+    axes.set_yticks(ticks, ["\n".join(_label_lines(row[by])) for row in rows], color=INK)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x")
 
@@ -413,5 +413,5 @@ def _svg(figure: Figure, name: str) -> str:
     nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
     figure.savefig(stream, format="svg", metadata=nothing)
     text = stream.getvalue()
-    text = text[text.index("<svg") :].replace(_INK, "currentColor")
+    text = text[text.index("<svg") :].replace(INK, "currentColor")
     return re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", text)

@@ -16,8 +16,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from longform.report.figures import figures
+from longform.report.findings import findings
+from longform.report.forest import forest
 from longform.report.measures import all_heads
-from longform.report.page import INDEX, Here, PageLink, check, rendered, sections_html
+from longform.report.overview import facts
+from longform.report.page import INDEX, UNKNOWN, Here, PageLink, check, rendered, sections_html
 from longform.report.parts import Section
 from longform.report.sections import sections
 from longform.results.drilldown import PackedPage
@@ -139,7 +142,7 @@ def site_pages(
         site: Of the results.
         results: What is shown.
         summaries: The pages of summaries.
-        file_of: Summary id -> the page that holds it, of those that `linked` names.
+        file_of: Summary id -> the page that holds it.
     """
     for link, own in site.tables:
         shown = [(section, figures(section.anchor, results)) for section in own]
@@ -150,6 +153,10 @@ def site_pages(
             "index.html.j2",
             site.title,
             site.here(INDEX),
+            findings=findings(results),
+            facts=facts(results),
+            forest=forest(results),
+            unknown=UNKNOWN,
             pages=summaries,
             n_summaries=sum(page.n_summaries for page in summaries),
         ),
@@ -177,13 +184,6 @@ def summaries_html(site: Site, page: PackedPage, *, number: int, before: str | N
         after=after,
         drilldown=page.data,
     )
-
-
-def linked(results: Results) -> frozenset[str]:
-    """Return the ids of the summaries that pages of tables link to."""
-    repair = results.get("repair")
-    examples = repair["examples"] if repair else []
-    return frozenset(id_ for example in examples for id_ in (example["summary_id"], example["repaired_id"]))
 
 
 def points(results: Results) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, TypedDict, TypeVar
+from typing import NamedTuple, NotRequired, TypedDict, TypeVar
 
 from longform.errors import LongformError
 
@@ -24,6 +24,7 @@ class QueryFacts(TypedDict):
     subtopic: str | None
     text: str
     targets: list[TargetFacts]
+    dataset: NotRequired[str | None]  # older runs do not store it
 
 
 class BulletFacts(TypedDict):

@@ -52,6 +52,15 @@ class ClustersRow(TypedDict):
     n_haystacks: int
 
 
+class Size(TypedDict):
+    """The queries that a run has summaries of, and what these are made from."""
+
+    n_queries: int
+    haystacks: list[str]  # ids
+    n_documents: int  # of these haystacks
+    n_summaries: int  # without twins
+
+
 class Results(TypedDict, total=False):
     """An empty or missing part leaves its section of a report out; results of older versions lack some."""
 
@@ -59,6 +68,7 @@ class Results(TypedDict, total=False):
     pooled_datasets: list[str]  # taken as one in all tables and figures; absent: each stands apart
     aggregate: Aggregate  # of `cells`
     benchmark: dict[str, JsonValue]
+    size: Size
     haystack_topics: dict[str, str | None]  # haystack id -> topic; null: not stated
     clusters: Sequence[ClustersRow] | ClustersRow
     several_models: list[ModelsRow]

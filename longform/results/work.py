@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from pydantic import JsonValue
 
@@ -64,6 +64,7 @@ class Maker(TypedDict):
     verb: str
     git_commit: str | None
     versions: dict[str, str]
+    began_at: NotRequired[float]  # seconds since 1970; absent: an older version did not record it
 
 
 class RunFacts(TypedDict, total=False):

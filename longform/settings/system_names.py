@@ -38,7 +38,7 @@ def named_system(wanted: str, systems: Iterable[SystemName], *, asked: str = "co
         told = f"{len(found)} systems are called so: {_listed(found)}"
     else:
         near = meant(wanted, [part for name in known for part in (str(name), *name)])
-        told = f"found no such system{near} Systems: {_listed(known)}"
+        told = f"found no such system{near or '.'} Systems: {_listed(known)}"
     raise UsageError(f"{asked}: expected one system as 'SUMMARIZER, SETTING', found {wanted!r}: {told}")
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from jobs.list import LISTS, main
 from jobs.parsers.list import LISTED
-from longform.formats.exports import EXPORTS, ROW_EXPORTS, TABLE_EXPORTS
+from longform.formats.exports import EXPORTS, ROW_EXPORTS, TABLE_EXPORTS, WHOLE_EXPORTS
 from longform.formats.names import EXPORTED, NAMES
 
 
@@ -22,7 +22,7 @@ def test_every_name_has_a_meaning(what: str) -> None:
 
 def test_lists_and_parser_name_the_same() -> None:
     assert tuple(LISTS) == LISTED
-    assert {*EXPORTS, *ROW_EXPORTS, *TABLE_EXPORTS} == set(EXPORTED)
+    assert {*EXPORTS, *ROW_EXPORTS, *TABLE_EXPORTS, *WHOLE_EXPORTS} == set(EXPORTED)
     assert {*NAMES, *EXPORTED} == {name.name for name in LISTS["formats"]()}
 
 

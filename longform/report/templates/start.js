@@ -10,6 +10,8 @@ const drilldownData = document.getElementById("drilldown-data");
 if (drilldownData !== null) {
   startDrilldown(document.getElementById("drilldown"), JSON.parse(drilldownData.textContent));
 }
+const matrixData = document.getElementById("matrix-data");
+if (matrixData !== null) startMatrix(document.getElementById("matrix"), JSON.parse(matrixData.textContent));
 // For tests of the layout: a page wider than its window would scroll sideways as a whole.
 document.documentElement.dataset.scrollWidth = document.documentElement.scrollWidth;
 document.documentElement.dataset.windowWidth = window.innerWidth;

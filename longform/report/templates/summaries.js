@@ -26,9 +26,31 @@ function judgesOf(summary, text) {
   return [...new Set([...summary.row[7], ...summary.row[8]].map((row) => text(row[0])))];
 }
 
+const CHIP_WORDS = { right: "cited rightly", wrong: "cited wrongly", missing: "not cited" };
+
 function chip(kind, mark, number) {
-  return element("li", { class: kind }, `${mark} ${number} ${kind}`);
+  return element("li", { class: kind }, `${mark} document ${number}, ${CHIP_WORDS[kind]}`);
 }
+
+const counted = (n, words) => `${n} ${words}${n === 1 ? "" : "s"}`;
+
+// The reason of the score in one sentence. A citation counts once for each insight that its bullet covers.
+function whyWords(summary, verdicts, covered) {
+  const insights = summary.query.targets.length;
+  if (!verdicts.length) return null;
+  const linked = covered.filter((verdict) => verdict.unit in summary.row[6]);
+  const pairs = linked.flatMap((verdict) => summary.row[6][verdict.unit][1].map((number) => [verdict, number]));
+  const wrong = pairs.filter(([verdict, number]) => !verdict.target.gold.includes(number)).length;
+  const missed = new Set(linked.flatMap((verdict) => verdict.target.gold
+    .filter((number) => !summary.row[6][verdict.unit][1].includes(number))));
+  const unjudged = insights - verdicts.filter((verdict) => verdict.answer !== null).length;
+  return `This summary covers ${covered.length} of ${counted(insights, "insight")}` +
+    (unjudged ? ` (${unjudged} unjudged)` : "") +
+    `; ${wrong} of ${counted(pairs.length, "citation")} of a covered insight ${wrong === 1 ? "is" : "are"} wrong, ` +
+    `${counted(missed.size, "document")} that ${missed.size === 1 ? "states" : "state"} a covered insight ${missed.size === 1 ? "is" : "are"} not cited with it.`;
+}
+
+const CHIP_LEGEND = "✓ the document states the insight; ✗ it does not; ○ it states the insight and is not cited.";
 
 function citationChips(citations, gold) {
   const missing = gold.filter((number) => !citations.includes(number));
@@ -91,13 +113,16 @@ function summaryView(summary, judge, text) {
   const asked = verdicts.map((verdict) => verdict.target);
   const silent = summary.query.targets.filter((target) => !asked.includes(target))
     .map((target) => ({ target, answer: null, unit: null, probability: null, reply: null, failure: "no verdict recorded" }));
+  const why = whyWords(summary, verdicts, covered);
   const about = [summary.query.topic, summary.query.subtopic].filter((part) => part !== null).join(" · ");
   return [
     element("h3", {}, summary.query.words ?? summary.query.id),
     about ? element("p", { class: "tag" }, about) : null,
     element("p", { class: "tag" }, `Summary ${summary.id}, document order: ${summary.order ?? "unknown"}${summary.row[9] ? `, repeat ${summary.row[9] + 1}` : ""}`),
     summary.failure === null ? null : element("p", { class: "failure" }, `This summary failed: ${summary.failure}`),
+    why === null ? null : element("p", { class: "why" }, why),
     scoreList(summary, judge, text),
+    element("p", { class: "tag" }, CHIP_LEGEND),
     element("h3", {}, `Bullets (${bullets.length})`),
     element("ol", { class: "bullets" }, ...bullets.map((bullet, unit) => bulletItem(bullet, links(unit)))),
     ...insightList("Insights not covered", verdicts.filter((verdict) => verdict.answer === "none")),

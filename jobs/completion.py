@@ -1,0 +1,202 @@
+"""Print a shell's completion script, made from the parsers of all verbs."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
+from typing import NamedTuple
+
+from jobs.command_line import VERBS
+from jobs.commands import Outcome, run_verb
+from jobs.configs import preset_names
+from jobs.judge import JUDGES
+from jobs.parsers.completion import parser
+from jobs.parsers.list import LISTED
+from longform import measures
+from longform.results.gate import SUPPORT
+
+
+class Option(NamedTuple):
+    """
+    An option of a verb.
+
+    Attributes:
+        flags: As they are typed.
+        told: Its help in one line.
+        takes: Whether a value follows.
+        values: That it may have; empty: any, a file say.
+    """
+
+    flags: Sequence[str]
+    told: str
+    takes: bool
+    values: Sequence[str]
+
+
+class Verb(NamedTuple):
+    """
+    A verb.
+
+    Attributes:
+        name: As it is typed.
+        told: Its meaning in one line.
+        options: In the order of its parser.
+        first: Values of its first argument; empty: any.
+        files: Whether the first argument may also be a file.
+    """
+
+    name: str
+    told: str
+    options: Sequence[Option]
+    first: Sequence[str]
+    files: bool
+
+
+def verbs() -> Iterator[Verb]:
+    """Yield all verbs with their options and the values that are known of them."""
+    values = _values()
+    for name, told in VERBS.items():
+        made = import_module(f"jobs.parsers.{name.replace('-', '_')}").parser()
+        actions: list[argparse.Action] = made._actions  # noqa: SLF001  # argparse has no other way to its options
+        first = next((action for action in actions if not action.option_strings), None)
+        known = _known(first, values) if first else []
+        yield Verb(
+            name,
+            told,
+            [_option(action, values) for action in actions if action.option_strings],
+            known,
+            first is not None and (not known or first.metavar == "CONFIG"),
+        )
+
+
+def _option(action: argparse.Action, values: Mapping[str, Sequence[str]]) -> Option:
+    told = " ".join((action.help or "").replace("%%", "%").split())
+    return Option(action.option_strings, told, action.nargs != 0, _known(action, values))
+
+
+def _known(action: argparse.Action, values: Mapping[str, Sequence[str]]) -> list[str]:
+    if action.choices is not None:
+        return [str(one) for one in action.choices]
+    return list(values.get(f"{[*action.option_strings, ''][0]} {action.metavar or ''}".strip(), ()))
+
+
+def _values() -> dict[str, Sequence[str]]:
+    """Return the values of options and arguments without choices, by the option's flag and the name of its value."""
+    scored = [SUPPORT, *(one.name for one in measures.SHIPPED if " " not in one.name)]
+    return {
+        "CONFIG": preset_names(),
+        "WHAT": LISTED,
+        "--judge NAME": [*JUDGES],
+        "--measure M": scored,
+        "--against-measure M": scored,
+    }
+
+
+# ---------------------------------------------------------------- bash, and zsh by its bashcompinit
+
+_BASH = """\
+_longform() {{
+  local cur="${{COMP_WORDS[COMP_CWORD]}}" prev="${{COMP_WORDS[COMP_CWORD-1]}}" verb="${{COMP_WORDS[1]}}"
+  local options="" valued="" first="" files="" values="" n=0 skip="" i word
+  COMPREPLY=()
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    COMPREPLY=( $(compgen -W "{verbs} --version --help" -- "$cur") )
+    return
+  fi
+  case "$verb" in
+{cases}
+    *) return ;;
+  esac
+  case "$verb $prev" in
+{values}
+    *) ;;
+  esac
+  if [ -n "$values" ]; then
+    COMPREPLY=( $(compgen -W "$values" -- "$cur") )
+    return
+  fi
+  case " $valued " in *" $prev "*) return ;; esac
+  case "$cur" in
+    -*) COMPREPLY=( $(compgen -W "$options" -- "$cur") ); return ;;
+  esac
+  for (( i = 2; i < COMP_CWORD; i++ )); do
+    word="${{COMP_WORDS[i]}}"
+    if [ -n "$skip" ]; then skip=""; continue; fi
+    case "$word" in
+      -*) case " $valued " in *" $word "*) skip=1 ;; esac ;;
+      *) n=$(( n + 1 )) ;;
+    esac
+  done
+  if [ "$n" -eq 0 ] && [ -n "$first" ]; then
+    COMPREPLY=( $(compgen -W "$first" -- "$cur") )
+    if [ -n "$files" ]; then COMPREPLY+=( $(compgen -f -- "$cur") ); fi
+  fi
+}}
+complete -o default -F _longform longform"""
+_ZSH = "autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\n"
+
+
+def bash_script(all_verbs: Sequence[Verb]) -> str:
+    """Return the script of bash; if nothing is known of a value, the shell's own completion of files holds."""
+    cases, values = [], []
+    for verb in all_verbs:
+        flags = [flag for option in verb.options for flag in option.flags]
+        valued = [flag for option in verb.options if option.takes for flag in option.flags]
+        parts = [f'options="{_words(flags)}"', f'valued="{_words(valued)}"', f'first="{_words(verb.first)}"']
+        parts += ["files=1"] if verb.files else []
+        cases.append(f"    {verb.name}) {'; '.join(parts)} ;;")
+        for option in verb.options:
+            if option.values:
+                patterns = "|".join(f'"{verb.name} {flag}"' for flag in option.flags)
+                values.append(f'    {patterns}) values="{_words(option.values)}" ;;')
+    return _BASH.format(verbs=_words(verb.name for verb in all_verbs), cases="\n".join(cases), values="\n".join(values))
+
+
+def zsh_script(all_verbs: Sequence[Verb]) -> str:
+    """Return the script of zsh: that of bash, which zsh takes."""
+    return _ZSH + bash_script(all_verbs)
+
+
+def _words(words: Iterator[str] | Sequence[str]) -> str:
+    return " ".join(words)
+
+
+# ---------------------------------------------------------------- fish
+
+
+def fish_script(all_verbs: Sequence[Verb]) -> str:
+    """Return the script of fish, with the meanings of verbs and options."""
+    lines = []
+    for verb in all_verbs:
+        lines.append(f"complete -c longform -n __fish_use_subcommand -f -a {verb.name} -d {_quoted(verb.told)}")
+        seen = f"-n '__fish_seen_subcommand_from {verb.name}'"
+        if verb.first:
+            no_files = "" if verb.files else " -f"
+            lines.append(f"complete -c longform {seen}{no_files} -a {_quoted(_words(verb.first))}")
+        for option in verb.options:
+            flags = " ".join(f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}" for flag in option.flags)
+            takes = f" -x -a {_quoted(_words(option.values))}" if option.values else " -r" if option.takes else ""
+            lines.append(f"complete -c longform {seen} {flags}{takes} -d {_quoted(option.told)}")
+    return "\n".join(lines)
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+SCRIPTS = {"bash": bash_script, "zsh": zsh_script, "fish": fish_script}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    return run_verb(parser(), _work, argv)
+
+
+def _work(arguments: argparse.Namespace) -> Outcome:
+    script = SCRIPTS[arguments.shell](list(verbs()))
+    return Outcome({"shell": arguments.shell, "script": script}, script)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,223 @@
+"""Hold a run against thresholds and a baseline."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from actors.storage.folder import Folder, file_place
+from jobs.commands import Outcome, run_verb
+from jobs.compare import compare
+from jobs.evaluate import worst_unjudged_share
+from jobs.exit_codes import DONE, FAILURES_ABOVE_THRESHOLD, WORSE
+from jobs.parsers.gate import parser
+from jobs.results.write import read_results
+from longform import measures
+from longform.errors import UsageError
+from longform.metrics.measure import Description, described
+from longform.report.gate import check_line, conclusion, junit_xml, summary_markdown
+from longform.results.gate import (
+    SUPPORT,
+    SUPPORT_MEASURE,
+    Check,
+    Threshold,
+    baseline_checks,
+    cannot_tell,
+    check_measures,
+    failed,
+    measures_of,
+    read_threshold,
+    scored,
+    threshold_checks,
+)
+from longform.settings.experiment import Experiment
+
+SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
+_UNJUDGED_THRESHOLD: float = Experiment.model_fields["unjudged_threshold"].default
+SUPPORT_DESCRIBED = next(described(one) for one in measures.SHIPPED if one.name == SUPPORT_MEASURE)
+
+
+class Gate(NamedTuple):
+    """
+    The gate of a command line.
+
+    Attributes:
+        thresholds: As they were read.
+        against: The baseline; None: none.
+        measures: That are compared; empty: all.
+        systems: Pairs `A=B`.
+        junit: A file; None: none is written.
+        summary: A file; None: none is written.
+    """
+
+    thresholds: Sequence[Threshold]
+    against: str | None
+    measures: Sequence[str]
+    systems: Sequence[str]
+    junit: str | None
+    summary: str | None
+
+    @property
+    def wanted(self) -> bool:
+        return bool(self.thresholds or self.against)
+
+
+NO_GATE = Gate([], None, [], [], None, None)
+
+
+def gate_of(arguments: argparse.Namespace) -> Gate:
+    """
+    Read the gate's options, and find before any work what cannot succeed.
+
+    Raises:
+        UsageError: A threshold cannot be read, an option needs another, or a file cannot be written.
+    """
+    thresholds = [
+        *(read_threshold(words, "under") for words in arguments.fail_under),
+        *(read_threshold(words, "above") for words in arguments.fail_above),
+    ]
+    gate = Gate(
+        thresholds,
+        arguments.against,
+        [SUPPORT_MEASURE if name == SUPPORT else name for name in arguments.against_measure],
+        arguments.systems,
+        arguments.junit,
+        _summary_file(arguments.github_summary),
+    )
+    for option, value in (("--against-measure", gate.measures), ("--systems", gate.systems)):
+        if value and not gate.against:
+            raise UsageError(f"{option} says what is compared with a baseline: expected --against BASELINE beside it")
+    if gate.junit and not gate.wanted:
+        raise UsageError("--junit writes checks: expected --fail-under MEASURE=NUMBER or --against BASELINE beside it")
+    for option, file in (("--junit", gate.junit), ("--github-summary", gate.summary)):
+        _check_writable(option, file)
+    return gate
+
+
+def _summary_file(named: str | None) -> str | None:
+    if named != "":
+        return named
+    if not (found := os.environ.get(SUMMARY_VARIABLE)):
+        raise UsageError(
+            f"--github-summary: {SUMMARY_VARIABLE} is not set, as it is outside of GitHub's jobs; name a file: "
+            "--github-summary FILE"
+        )
+    return found
+
+
+def _check_writable(option: str, file: str | None) -> None:
+    if file is None or "://" in file:
+        return
+    path = Path(file).absolute()
+    if path.is_dir():
+        raise UsageError(f"{option} {file}: expected a file, found a folder")
+    place = path if path.exists() else next(parent for parent in path.parents if parent.exists())
+    if not os.access(place, os.W_OK):
+        raise UsageError(f"{option} {file}: {place} may not be written to; name another file")
+
+
+def check_known(gate: Gate, known: Mapping[str, Description]) -> None:
+    """Refuse thresholds on measures that a run does not have, and print what is odd of the others."""
+    for line in check_measures(gate.thresholds, known, where="this run"):
+        print(f"warning: {line}", file=sys.stderr)
+
+
+# ---------------------------------------------------------------- the checks
+
+
+def gated(gate: Gate, url: str, results: Mapping[str, Any], outcome: Outcome, *, against: str | None) -> Outcome:
+    """
+    Return the outcome of a finished run with its checks, which are written to the files that the gate names.
+
+    Args:
+        gate: Of the command line.
+        url: Of the run.
+        results: Of the run.
+        outcome: Without the gate; its exit code 3 stays.
+        against: The run of the baseline; None: there is none.
+    """
+    checks, told = _checks(gate, url, results, against)
+    unjudged = _unjudged(results) if outcome.exit_code == FAILURES_ABOVE_THRESHOLD else None
+    told += [unjudged] if unjudged else []
+    _write(gate, url, checks, told, unjudged)
+    if not gate.wanted:
+        return outcome
+    lines = [*map(check_line, checks), *(f"note: {one}" for one in told), conclusion(checks, judged=not unjudged)]
+    code = WORSE if failed(checks) and outcome.exit_code == DONE else outcome.exit_code
+    document = {**outcome.document, "gate": {"checks": checks, "told": told, "failed": len(failed(checks))}}
+    return Outcome(document, "\n".join([outcome.words, *lines] if outcome.words else lines), code)
+
+
+def _checks(gate: Gate, url: str, results: Mapping[str, Any], against: str | None) -> tuple[list[Check], list[str]]:
+    checks: list[Check] = []
+    told: list[str] = []
+    if gate.thresholds:
+        known = measures_of(results, SUPPORT_DESCRIBED)
+        checks += threshold_checks(list(scored(results)), gate.thresholds, known)
+    if against is not None:
+        names = gate.measures or _compared(results, Folder(against))
+        comparison = compare([against, url], systems=gate.systems, measures=names, now=time.time())
+        checks += baseline_checks(comparison["tests"])
+        told += [*comparison["cautions"], *cannot_tell(checks)]
+    return checks, told
+
+
+def _compared(results: Mapping[str, Any], baseline: Folder) -> list[str]:
+    """Return the measures of a run's tables that have a better direction and that its baseline has, too."""
+    own = measures_of(results, SUPPORT_DESCRIBED)
+    others = measures_of(read_results(baseline), SUPPORT_DESCRIBED)
+    return [name for name, one in own.items() if one["better"] and name in others]
+
+
+def _unjudged(results: Mapping[str, Any]) -> str:
+    share = worst_unjudged_share(results)
+    return f"{share:.1%} of what a cell asks its judge is unjudged, so the checks are no evidence (exit code 3)"
+
+
+def _write(gate: Gate, url: str, checks: Sequence[Check], told: Sequence[str], unjudged: str | None) -> None:
+    if gate.junit:
+        folder, name = file_place(gate.junit)
+        folder.write_bytes(name, junit_xml(checks, run=url, unjudged=unjudged))
+    if gate.summary:
+        text = summary_markdown(
+            checks, run=url, told=told, judged=unjudged is None, report=f"{url}/report", artefacts=_artefacts()
+        )
+        path = Path(gate.summary)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a", encoding="utf-8") as file:  # steps of one job add to one file
+            file.write(text)
+
+
+def _artefacts() -> str | None:
+    """Return the address of the files of the GitHub job that this command runs in; None if it runs elsewhere."""
+    parts = [os.environ.get(f"GITHUB_{name}") for name in ("SERVER_URL", "REPOSITORY", "RUN_ID")]
+    return "{}/{}/actions/runs/{}#artifacts".format(*parts) if all(parts) else None
+
+
+# ---------------------------------------------------------------- the command
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    return run_verb(parser(), _work, argv)
+
+
+def _work(arguments: argparse.Namespace) -> Outcome:
+    gate = gate_of(arguments)
+    if not gate.wanted:
+        raise UsageError("a gate needs something to hold: expected --fail-under MEASURE=NUMBER or --against BASELINE")
+    url = str(arguments.run).rstrip("/")
+    results = dict(read_results(Folder(url)))
+    check_known(gate, measures_of(results, SUPPORT_DESCRIBED))
+    record: Any = results["run"]
+    most = (record.get("config") or {}).get("unjudged_threshold", _UNJUDGED_THRESHOLD)
+    code = FAILURES_ABOVE_THRESHOLD if worst_unjudged_share(results) > most else DONE
+    return gated(gate, url, results, Outcome({"run": url}, "", code), against=gate.against)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

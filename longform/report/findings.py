@@ -1,0 +1,285 @@
+"""
+The findings of a run in three sentences: which systems are best, by how much they lead, and the worth of the judge.
+
+They are derived from the comparisons of `longform.results.comparisons`, so that no sentence says more than a test
+showed. Twins are no members of these. Systems whose documents were ordered on purpose are arms of an experiment, and
+left out. If nothing can be said, the first sentence says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from longform.metrics.paired_differences import ALPHA, smallest_p
+from longform.metrics.statistics import LEVEL
+from longform.report.measures import MAIN, all_heads, capitalized, main_measure
+from longform.report.parts import NO_CARD, NO_DATASET, brief_card, has_datasets, main_cells
+from longform.report.tables import IN_SAMPLE, has_oracle, is_position_row
+from longform.results.cells import CellRow
+from longform.results.columns import Columns, interval_in, number_in
+from longform.results.comparisons import NOT_DISTINGUISHABLE, ComparedFamily, ComparisonRow
+from longform.results.results import JudgeRow, Results
+
+_NAMED = 4
+"""Systems in a sentence."""
+_MOST = 3
+"""Families whose findings are told: those of further data sets and judges stand on the page of comparisons."""
+_OLD = "Its systems were compared by an older rule; longform aggregate RUN compares them again."
+_ORACLE = "which is given the documents that hold the answers"
+
+
+class Findings(NamedTuple):
+    """
+    Sentences on one judge and data set.
+
+    Attributes:
+        about: The judge, and the data set if there are several; None: there is one family alone.
+        best: Names the systems that are best and cannot be told apart.
+        lead: By how much they lead; None: `best` says why nothing can be said.
+        worth: Of the judge.
+    """
+
+    about: str | None
+    best: str
+    lead: str | None
+    worth: str
+
+
+def findings(results: Results) -> list[Findings]:
+    """Return the findings of each data set and judge, the first judge first; never empty."""
+    families = [*_families(results)]
+    if not families:
+        return [Findings(None, _nothing(results), None, _worth_of_first(results))]
+    several = len({(family["judge"], family.get("dataset")) for family in families}) > 1
+    by_dataset = has_datasets(families)
+    return [
+        Findings(
+            _about(family, by_dataset=by_dataset) if several else None,
+            *_said(results, family),
+            worth(results, family["judge"]),
+        )
+        for family in families[:_MOST]
+    ]
+
+
+def _families(results: Results) -> Iterator[ComparedFamily]:
+    """Yield the family of the main measure of each judge and data set, those with a judge first."""
+    found: dict[tuple[str | None, str | None], ComparedFamily] = {}
+    for family in results.get("comparisons") or []:
+        found.setdefault((family["judge"], family.get("dataset")), family)
+    yield from sorted(found.values(), key=lambda family: family["judge"] is None)
+
+
+def _about(family: ComparedFamily, *, by_dataset: bool) -> str:
+    judge = "without a judge" if family["judge"] is None else f"judge {family['judge']}"
+    on = f", data set {family.get('dataset') or NO_DATASET}" if by_dataset else ""
+    return capitalized(f"{judge}{on}")
+
+
+# ---------------------------------------------------------------- nothing to compare
+
+
+def _nothing(results: Results) -> str:
+    """Say why no systems were compared."""
+    cells = [cell for cell in main_cells(results) if not cell.get("twin_of")]
+    known = [cell for cell in cells if number_in(cell, main_measure(cell)) is not None]
+    systems = {(cell["summarizer"], cell["setting"]) for cell in cells}
+    if known and len(systems) == 1:
+        measure = main_measure(known[0])
+        told = _with_interval(known[0], measure, _shape(results, measure))
+        name = _measure_words(results, measure)
+        return f"There is one system, {_system(known[0])}, so none is compared. Its {name}: {told}."
+    if known:
+        return "The systems of this run were not compared with each other."
+    why = "; ".join(results.get("unscored") or []) or _why_no_cell(cells)
+    return f"Nothing can be said of the systems: {why.rstrip('.')}."
+
+
+def _why_no_cell(cells: Sequence[CellRow]) -> str:
+    if not cells:
+        return "no summary was scored"
+    reasons = dict.fromkeys(reason for cell in cells for reason in cell.get("reasons", {}).values())
+    return "; ".join(reasons) or "every summary failed, or no judgement of it could be read"
+
+
+# ---------------------------------------------------------------- compared
+
+
+def _said(results: Results, family: ComparedFamily) -> tuple[str, str | None]:
+    """Return the sentences on the best and their lead."""
+    if "rows" not in family:
+        return _OLD, None
+    if family["reference"] is None or family.get("reference_score") is None:
+        named = "" if family["chosen"] == "best" else f", and {family['reference']}, which is named, has none"
+        return f"Nothing can be said of the systems: no difference of scores is known{named}.", None
+    ordered = _ordered(results, family)
+    rows = [row for row in family["rows"] if _key(row) not in ordered]
+    if family["chosen"] == "named":
+        return _against_named(results, family, rows)
+    best = f"{_reference(family)} has the best {_measure_words(results, family['measure'])}, {_score(family)}"
+    if not rows:
+        return f"{best}; no other system has a score.", None
+    if smallest_p(family["n_clusters"]) > ALPHA:
+        n = family["n_clusters"]
+        units = _counted(n, family["cluster"])
+        return f"{best}, but {units} {'is' if n == 1 else 'are'} too few to tell any system from another.", None
+    alike, apart = (
+        [row for row in rows if (row["finding"] == NOT_DISTINGUISHABLE) == wanted] for wanted in (True, False)
+    )
+    return f"{best}; {_alike_words(alike, len(rows))}", _lead(family, apart, rows)
+
+
+def _ordered(results: Results, family: ComparedFamily) -> set[tuple[str, str]]:
+    """Return the systems whose documents were ordered on purpose; none if the reference is one of them."""
+    found = {_key(cell) for cell in results.get("cells") or [] if is_position_row(cell)}
+    reference = family["reference_system"]
+    return set() if reference is not None and _key(reference) in found else found
+
+
+def _alike_words(alike: Sequence[ComparisonRow], n: int) -> str:
+    if not alike:
+        return f"it can be told from {'the other system' if n == 1 else f'each of the {n} others'}."
+    if len(alike) == n:
+        return f"it cannot be told from {'the other one' if n == 1 else f'any of the {n} others'}: {_names(alike)}."
+    return f"{len(alike)} of the {n} others cannot be told apart from it: {_names(alike)}."
+
+
+def _lead(family: ComparedFamily, apart: Sequence[ComparisonRow], rows: Sequence[ComparisonRow]) -> str:
+    """Return the difference to the first system that can be told apart, and to the best one that is no oracle."""
+    worse = [row for row in apart if row["finding"] == "worse"]
+    if worse:
+        first = worse[0]
+        told = [f"It leads {_marked(first)}, the first that can be told apart, by {_difference(first)}."]
+    else:
+        told = [f"No lead is more than chance would give: the next is {_marked(rows[0])}, {_behind(rows[0])}."]
+    reference = family["reference_system"]
+    others = [row for row in rows if not has_oracle([row])]
+    if reference is not None and has_oracle([{**reference}]) and others and others[0] not in worse[:1]:
+        found = others[0]
+        told.append(f"The best that has to find its documents is {_marked(found)}: {_behind(found)}.")
+    return " ".join(told)
+
+
+def _behind(row: ComparisonRow) -> str:
+    if row["difference"] is None:
+        return row["finding"]
+    return f"{_difference(row)} behind, {_finding_words(row)}"
+
+
+def _finding_words(row: ComparisonRow) -> str:
+    return "more than chance" if row["finding"] in ("better", "worse") else row["finding"]
+
+
+def _against_named(results: Results, family: ComparedFamily, rows: Sequence[ComparisonRow]) -> tuple[str, str]:
+    """Return the sentences on a reference that the configuration names."""
+    better, worse = ([row for row in rows if row["finding"] == finding] for finding in ("better", "worse"))
+    alike = len(rows) - len(better) - len(worse)
+    measure = _measure_words(results, family["measure"])
+    first = (
+        f"Of {_counted(len(rows), 'other system')}, {len(better)} {'has' if len(better) == 1 else 'have'} a better "
+        f"{measure} than {_reference(family)} ({_score(family)}), which the configuration names; "
+        f"{len(worse)} {'is' if len(worse) == 1 else 'are'} worse, and {alike} cannot be told from it."
+    )
+    if better:
+        return first, f"{_marked(better[0])} leads it by {_difference(better[0])}."
+    if worse:
+        return first, f"It leads {_marked(worse[0])}, the first that can be told apart, by {_difference(worse[0])}."
+    return first, "No lead is more than chance would give."
+
+
+def _reference(family: ComparedFamily) -> str:
+    """Name the reference, its equals, and what flatters it."""
+    marks = [IN_SAMPLE] if family.get("reference_in_sample") else []
+    reference = family["reference_system"]
+    if reference is not None and has_oracle([{**reference}]):
+        marks.append(_ORACLE)
+    equal = [*family["reference_same"], *family["tied"]]
+    also = f" (level with {_list(equal)})" if equal else ""
+    marked = f" ({'; '.join(marks)})" if marks else ""
+    return f"{family['reference']}{marked}{also}"
+
+
+def _marked(row: ComparisonRow) -> str:
+    return f"{row['system']} ({row['score']:.1f}{f'; {IN_SAMPLE}' if row['in_sample'] else ''})"
+
+
+def _score(family: ComparedFamily) -> str:
+    return f"{family['reference_score']:.1f} of 100"
+
+
+def _difference(row: ComparisonRow) -> str:
+    """Return the size of a difference with its interval, whichever of the two is ahead."""
+    if row["difference"] is None:
+        return "a difference that is not known"
+    sign = -1.0 if row["difference"] < 0 else 1.0
+    points = f"{sign * row['difference']:.1f} points"
+    if row["low"] is None or row["high"] is None:
+        return points
+    low, high = sorted((sign * row["low"], sign * row["high"]))
+    return f"{points} [{low:.1f}, {high:.1f}]"
+
+
+def _names(rows: Sequence[ComparisonRow]) -> str:
+    return _list([f"{row['system']}{f' ({IN_SAMPLE})' if row['in_sample'] else ''}" for row in rows])
+
+
+def _list(names: Sequence[str]) -> str:
+    more = f"; and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return "; ".join(names[:_NAMED]) + more
+
+
+def _counted(n: int, noun: str) -> str:
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{n:,} {noun if n == 1 else plural}"
+
+
+def _measure_words(results: Results, measure: str) -> str:
+    titles = {head.name: head.title for head in all_heads(results)}
+    return "joint score" if measure == MAIN else titles.get(measure, measure)
+
+
+def _shape(results: Results, measure: str) -> int:
+    return next((head.digits for head in all_heads(results) if head.name == measure), 1)
+
+
+def _with_interval(row: Columns, measure: str, digits: int) -> str:
+    value, interval = number_in(row, measure), interval_in(row, measure)
+    if value is None:
+        return "not known"
+    if interval is None or None in interval:
+        return f"{value:.{digits}f}"
+    return f"{value:.{digits}f} [{interval[0]:.{digits}f}, {interval[1]:.{digits}f}] ({100 * LEVEL:.0f} % interval)"
+
+
+def _system(row: Columns) -> str:
+    return f"{row['summarizer']}, {row['setting']}"
+
+
+def _key(row: Mapping[str, object]) -> tuple[str, str]:
+    return str(row["summarizer"]), str(row["setting"])
+
+
+# ---------------------------------------------------------------- the judge
+
+
+def _worth_of_first(results: Results) -> str:
+    judges = results.get("judges") or []
+    return worth(results, judges[0]["judge"] if judges else None)
+
+
+def worth(results: Results, judge: str | None) -> str:
+    """Say in one sentence what a judge is worth: the figure on text that it was not fitted on, if there is one."""
+    if judge is None:
+        return "No judge gave these scores: they are computed from the texts."
+    row = next((row for row in results.get("judges") or [] if row["judge"] == judge), None)
+    told = NO_CARD if row is None else _card(row)
+    marks = [row["in_sample"]] if row is not None and row.get("in_sample") else []
+    return f"Judge {judge}: {'; '.join(str(part) for part in [*marks, told])}."
+
+
+def _card(row: JudgeRow) -> str:
+    if row.get("card"):
+        return row.get("card_brief") or str(row["card"])
+    reason = row.get("card_reason")
+    return f"{brief_card(row)} ({reason})" if reason else brief_card(row)

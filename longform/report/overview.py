@@ -1,0 +1,138 @@
+"""Facts at the head of a report: what was run, on how much, when, how long it took, and what it cost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from longform.report.calls import calls_told
+from longform.report.models_told import models_told
+from longform.report.tables import is_position_row
+from longform.results.results import Results
+from longform.results.work import RunFacts
+
+_NAMED = 8
+"""Names in a line."""
+_MINUTE_S, _HOUR_S = 60, 3600
+_OLDER = "results of this version do not say; longform aggregate RUN writes them anew"
+
+
+class Fact(NamedTuple):
+    """
+    A line of the first page.
+
+    Attributes:
+        name: Of what is told.
+        text: None if it is not known.
+        reason: Why it is not.
+    """
+
+    name: str
+    text: str | None
+    reason: str | None = None
+
+
+def facts(results: Results) -> list[Fact]:
+    """Return the facts of a run in reading order; an unknown has its reason."""
+    found = [_systems(results), _judges(results), _size(results), _when(results), _took(results), _cost(results)]
+    return [*found[:2], *(Fact("Models", told.removeprefix("Models: ")) for told in models_told(results)), *found[2:]]
+
+
+def _systems(results: Results) -> Fact:
+    cells = results.get("cells") or []
+    own = [cell for cell in cells if not cell.get("twin_of")]
+    systems = {(cell["summarizer"], cell["setting"]) for cell in own}
+    twins = {(cell["summarizer"], cell["setting"]) for cell in cells if cell.get("twin_of")}
+    if not systems:
+        return Fact("Systems", None, "no summary was scored")
+    summarizers, settings = (dict.fromkeys(str(cell[name]) for cell in own) for name in ("summarizer", "setting"))
+    made_of = [
+        f"{_counted(names, noun)} ({_list(names)})"
+        for names, noun in ((summarizers, "summarizer"), (settings, "setting"))
+    ]
+    ordered = {(cell["summarizer"], cell["setting"]) for cell in own if is_position_row(cell)}
+    on_purpose = f"; {len(ordered):,} with documents ordered on purpose, on the page Position" if ordered else ""
+    beside = f"; beside {len(twins):,} of them a twin with supporting documents found" if twins else ""
+    return Fact("Systems", f"{len(systems):,}: {', '.join(made_of)}{on_purpose}{beside}")
+
+
+def _judges(results: Results) -> Fact:
+    names = [row["judge"] for row in results.get("judges") or []]
+    return Fact("Judges", _list(names) if names else "none; measures that need no judge")
+
+
+def _size(results: Results) -> Fact:
+    size = results.get("size")
+    if size is None:
+        return Fact("On", None, _OLDER)
+    topics = results.get("haystack_topics") or {}
+    by_topic = Counter(topics[one] or "topic not stated" for one in size["haystacks"] if one in topics)
+    named = [f"{topic} ({n})" if n > 1 else topic for topic, n in by_topic.items()]
+    stated = f" ({_list(named, between='; ')})" if by_topic and set(by_topic) != {"topic not stated"} else ""
+    parts = [
+        _counted(range(size["n_queries"]), "query"),
+        f"{_counted(size['haystacks'], 'haystack')}{stated} of {_counted(range(size['n_documents']), 'document')}",
+        _counted(range(size["n_summaries"]), "summary"),
+    ]
+    return Fact("On", ", ".join(parts))
+
+
+def _when(results: Results) -> Fact:
+    run: RunFacts = results.get("run") or {}
+    makers = (run.get("commands") or {}).values()
+    began = [maker["began_at"] for maker in makers if maker.get("began_at") is not None]
+    versions = dict.fromkeys(maker["versions"]["longform"] for maker in makers if "longform" in maker["versions"])
+    by = f", longform {', '.join(versions)}" if versions else ""
+    if not began:
+        return Fact("When", None, "the version that made the run did not record it")
+    days = dict.fromkeys(f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M} UTC" for at in (min(began), max(began)))
+    return Fact("When", f"{' to '.join(days)}{by}")
+
+
+def _took(results: Results) -> Fact:
+    stages = (results.get("run") or {}).get("stages") or []
+    if not stages:
+        return Fact("Took", None, "no stage's work is recorded")
+    untold = any(stage["pieces_untold"] for stage in stages)
+    least = "at least " if untold else ""
+    why = ", more by commands that kept no record" if untold else ""
+    return Fact("Took", f"{least}{_time(sum(stage['seconds'] for stage in stages))} of work in stages{why}")
+
+
+def _time(seconds: float) -> str:
+    if seconds < _MINUTE_S:
+        return f"{seconds:.0f} s"
+    if seconds < _HOUR_S:
+        return f"{seconds / _MINUTE_S:.0f} min"
+    return f"{seconds / _HOUR_S:.1f} h"
+
+
+def _cost(results: Results) -> Fact:
+    rows = results.get("calls") or []
+    lost = results.get("missing_ledgers") or []
+    if rows:
+        missing = f" {_counted(lost, 'ledger')} cannot be read: what they hold is not in it." if lost else ""
+        return Fact("Cost", f"{calls_told(rows)}{missing}")
+    run: RunFacts = results.get("run") or {}
+    if lost or run.get("jobs"):
+        return Fact("Cost", None, "the ledger of the calls cannot be read")
+    shipped = "; what the given summaries cost is not recorded" if results.get("elsewhere") or _replayed(run) else ""
+    return Fact("Cost", f"$0: no model was called{shipped}")
+
+
+def _replayed(run: RunFacts) -> bool:
+    return any(maker["verb"] == "replay" for maker in (run.get("commands") or {}).values())
+
+
+def _counted(things: Collection[object], noun: str) -> str:
+    n = len(things)
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{n:,} {noun if n == 1 else plural}"
+
+
+def _list(names: Iterable[str], *, between: str = ", ") -> str:
+    found = list(names)
+    more = f" and {len(found) - _NAMED:,} more" if len(found) > _NAMED else ""
+    return between.join(found[:_NAMED]) + more

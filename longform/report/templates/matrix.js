@@ -1,0 +1,138 @@
+// The matrix of systems and queries; its arrays are those that the report's maker describes.
+
+function unpackMatrix(data) {
+  const queries = data.queries.map(([words, haystack, dataset], place) => ({ words, haystack, dataset, number: place + 1 }));
+  const systems = data.systems.map(([summarizer, setting, twinOf, inSample]) => ({ summarizer, setting, twinOf, inSample }));
+  const measures = data.measures.map(([judge, name, title, inPoints]) => ({ judge, name, title, inPoints }));
+  const summaries = data.summaries.map(([id, file, query, system, values]) => ({
+    address: `${data.files[file]}#summary=${encodeURIComponent(id)}`,
+    query: queries[query], system: systems[system], values,
+  }));
+  // A twin follows its original.
+  const key = (one) => [one.twinOf ?? one.summarizer, one.setting, one.twinOf === null ? "" : one.summarizer];
+  systems.sort((one, other) => {
+    const [left, right] = [key(one), key(other)];
+    const place = left.findIndex((part, at) => part !== right[at]);
+    return place < 0 ? 0 : left[place] < right[place] ? -1 : 1;
+  });
+  return { queries, systems, measures, summaries };
+}
+
+const knownMean = (values) => {
+  const known = values.filter((value) => value !== null);
+  return known.length ? known.reduce((sum, value) => sum + value, 0) / known.length : null;
+};
+const matrixNumber = (value) => (value === null ? "–" : value.toFixed(Math.abs(value) < 10 ? 2 : 1));
+const systemWords = (system) => `${system.summarizer} · ${system.setting}${system.inSample ? " (in sample)" : ""}`;
+
+function startMatrix(section, data) {
+  const { queries, systems, measures, summaries } = unpackMatrix(data);
+  const scroll = section.querySelector(".matrix");
+  const status = section.querySelector(".status");
+  const panel = section.querySelector(".mean-of");
+  const all = "all";
+  const choices = {};
+  let marked = null;
+  let markedDataset = null;
+
+  function choice(label, options) {
+    const select = element("select", {}, ...options.map(([value, words]) => element("option", { value }, words)));
+    section.querySelector(".choices").append(element("label", {}, label, select));
+    select.addEventListener("change", draw);
+    choices[label] = select;
+  }
+  const plain = (values) => [...new Set(values)].map((value) => [value, value]);
+  choice("Measure", measures.map((one, place) => [place, one.judge ? `${one.title}, judge ${one.judge}` : one.title]));
+  const first = [(one) => one.name === "joint", (one) => one.inPoints].map((test) => measures.findIndex(test)).find((place) => place >= 0);
+  choices.Measure.value = String(first ?? 0);
+  choice("Summarizer", [[all, "All"], ...plain(systems.map((one) => one.twinOf ?? one.summarizer))]);
+  choice("Haystack", [[all, "All"], ...plain(queries.map((one) => one.haystack))]);
+
+  function range(place) {
+    if (measures[place].inPoints) return [0, 100];
+    const known = summaries.map((one) => one.values[place]).filter((value) => value !== null);
+    return [Math.min(...known), Math.max(...known)];
+  }
+
+  function cell(found, place, [low, high]) {
+    const value = knownMean(found.map((one) => one.values[place]));
+    if (!found.length) return element("td", { class: "number", title: "no summary", "data-unknown": "" }, "–");
+    const lowest = [...found].sort(byScore(place))[0];
+    const made = element("td", { class: "number" }, element("a", { href: lowest.address }, matrixNumber(value)));
+    if (value === null) made.setAttribute("data-unknown", "");
+    else made.style.setProperty("--share", `${Math.round(45 * (high > low ? (value - low) / (high - low) : 0))}%`);
+    return made;
+  }
+  // The lowest first, the unknown last.
+  const byScore = (place) => (one, other) => (one.values[place] ?? Infinity) - (other.values[place] ?? Infinity) || 0;
+
+  function draw() {
+    const place = Number(choices.Measure.value);
+    const shownQueries = queries.filter((one) => [all, one.haystack].includes(choices.Haystack.value));
+    const shown = systems.filter((one) => [all, one.twinOf ?? one.summarizer].includes(choices.Summarizer.value));
+    const ends = range(place);
+    const cells = new Map();
+    for (const one of summaries) {
+      if (!cells.has(one.system)) cells.set(one.system, new Map());
+      const own = cells.get(one.system);
+      own.set(one.query, [...(own.get(one.query) ?? []), one]);
+    }
+    const rows = shown.map((system) => {
+      const button = element("button", { type: "button" }, systemWords(system));
+      button.addEventListener("click", () => mark(system, null));
+      const head = element("th", { scope: "row", class: "text" }, button);
+      const row = element("tr", {}, head,
+        ...shownQueries.map((query) => cell(cells.get(system)?.get(query) ?? [], place, ends)));
+      if (system.twinOf !== null) row.classList.add("beside");
+      if (system === marked) row.classList.add("marked");
+      return row;
+    });
+    const heads = shownQueries.map((query) => element("th", { scope: "col", class: "number", title: query.words }, String(query.number)));
+    scroll.replaceChildren(element("table", {},
+      element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "System, by query"), ...heads)),
+      element("tbody", {}, ...rows)));
+    section.querySelector(".legend").textContent =
+      `The darker the blue of a cell on a white page (the brighter on a dark one), the higher the score: from ${matrixNumber(ends[0])} to ${matrixNumber(ends[1])}. –: unknown.`;
+    section.querySelector(".queries").replaceChildren(...shownQueries.map((query) => element("li", { value: query.number }, `${query.words} (${query.haystack})`)));
+    status.textContent = `Showing ${shown.length} of ${systems.length} systems on ${shownQueries.length} of ${queries.length} queries.`;
+    list(place);
+  }
+
+  function list(place) {
+    if (marked === null) { panel.replaceChildren(); return; }
+    const own = summaries.filter((one) => one.system === marked &&
+      (markedDataset === null || one.query.dataset === null || one.query.dataset === markedDataset) &&
+      [all, one.query.haystack].includes(choices.Haystack.value)).sort(byScore(place));
+    panel.replaceChildren(
+      element("h3", {}, `${systemWords(marked)}: ${measures[place].title}`),
+      element("p", {}, `The summaries that this number is the mean of (${own.length}), the lowest first:`),
+      element("ol", {}, ...own.map((one) => element("li", {},
+        element("a", { href: one.address }, `${matrixNumber(one.values[place])}: ${one.query.words}`)))));
+  }
+
+  function mark(system, dataset) {
+    [marked, markedDataset] = [system, dataset];
+    draw();
+    panel.scrollIntoView({ block: "nearest" });
+  }
+
+  function openFragment() {
+    const wanted = new URLSearchParams(location.hash.slice(1));
+    if (!wanted.has("measure")) return;
+    const named = measures.map((one, place) => ({ ...one, place })).filter((one) => one.name === wanted.get("measure"));
+    const found = named.find((one) => one.judge === (wanted.get("judge") ?? "")) ?? named.find((one) => one.judge === "");
+    const system = systems.find((one) => one.summarizer === wanted.get("summarizer") && one.setting === wanted.get("setting"));
+    if (found === undefined || system === undefined) {
+      status.textContent = "This page holds no such system or measure.";
+      return;
+    }
+    choices.Measure.value = String(found.place);
+    choices.Summarizer.value = all;
+    choices.Haystack.value = all;
+    mark(system, wanted.get("dataset"));
+  }
+
+  draw();
+  openFragment();
+  window.addEventListener("hashchange", openFragment);
+}

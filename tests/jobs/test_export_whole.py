@@ -1,0 +1,137 @@
+"""Logs of Inspect AI, data sets of Hugging Face and files of ir_measures are loaded by the tools that they are for."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import ir_measures
+import pytest
+import yaml
+
+from actors.storage.folder import Folder
+from jobs.evaluate import main as evaluate
+from jobs.export import export
+from tests.places import ROOT
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> str:
+    out = tmp_path_factory.mktemp("runs") / "demo"
+    changes = ["--set", "resamples=100", "--set", "retrievers=[bm25,oracle]"]
+    assert evaluate(["demo", "--out", str(out), "--workers", "0", "--limit", "2", *changes]) == 0
+    return str(out)
+
+
+def results(made: str) -> dict[str, Any]:
+    found: dict[str, Any] = Folder(made).read_json("results.json")
+    return found
+
+
+# ---------------------------------------------------------------- ir_measures
+
+
+def test_ir_measures_finds_every_number_of_the_report(made: str, tmp_path: Path) -> None:
+    export(made, str(tmp_path), form="ir_measures", judge=None)
+
+    measures = [ir_measures.parse_measure(line) for line in (tmp_path / "measures.txt").read_text().split()]
+    report = json.loads((tmp_path / "report.json").read_text())
+    rows = results(made)["retrieval"]
+    assert {row["system"] for row in rows} == set(report["qrels.txt"])
+    assert len(measures) == sum("@" in name for name in rows[0]["intervals"])
+    for judgements, systems in report.items():
+        qrels = list(ir_measures.read_trec_qrels(str(tmp_path / judgements)))
+        for system, wanted in systems.items():
+            run = list(ir_measures.read_trec_run(str(tmp_path / f"run.{system}.txt")))
+            found = ir_measures.calc_aggregate(measures, qrels, run)
+            assert {str(name): value for name, value in found.items()} == pytest.approx(wanted)
+
+
+# ---------------------------------------------------------------- Hugging Face
+
+
+def test_datasets_loads_every_configuration(made: str, tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets", reason="datasets is not installed")
+    export(made, str(tmp_path / "files"), form="hf", judge=None)
+
+    card = yaml.safe_load((tmp_path / "files" / "README.md").read_text().split("---")[1])
+    names = [one["config_name"] for one in card["configs"]]
+    assert datasets.get_dataset_config_names(str(tmp_path / "files")) == names
+    loaded = {
+        name: datasets.load_dataset(str(tmp_path / "files"), name, split="test", cache_dir=str(tmp_path / "cache"))
+        for name in names
+    }
+    assert {"summaries", "scores", "cells", "queries", "targets"} <= set(loaded)
+    summaries = Folder(made).read("summaries")
+    assert sorted(loaded["summaries"]["text"]) == sorted(summaries["text"].to_pylist())
+    assert set(loaded["summaries"]["query"]) <= set(loaded["queries"]["text"])
+    joint = [row["value"] for row in loaded["cells"] if row["measure"] == "joint"]
+    assert joint == pytest.approx([cell["joint"] for cell in results(made)["cells"]])
+
+
+def test_parquet_files_load_without_the_card(made: str, tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets", reason="datasets is not installed")
+    export(made, str(tmp_path / "files"), form="parquet", judge=None)
+
+    files = {"test": str(tmp_path / "files" / "scores.parquet")}
+    loaded = datasets.load_dataset("parquet", data_files=files, split="test", cache_dir=str(tmp_path / "cache"))
+    assert len(loaded) == Folder(made).read("scores").num_rows
+
+
+def test_documents_stay_out(made: str, tmp_path: Path) -> None:
+    export(made, str(tmp_path), form="hf", judge=None)
+
+    text = Folder(made).child("benchmark").read("documents")["text"][0].as_py()
+    assert not (tmp_path / "data" / "documents.parquet").exists()
+    assert all(text.encode() not in file.read_bytes() for file in (tmp_path / "data").iterdir())
+
+
+# ---------------------------------------------------------------- Inspect AI
+
+
+def inspect_python() -> str:
+    """Return an interpreter that has Inspect AI, whose pins contradict ours: that of the variable, else this one."""
+    if named := os.environ.get("LONGFORM_INSPECT_PYTHON"):
+        return named
+    if find_spec("inspect_ai") is None:
+        pytest.skip("inspect_ai is not installed; LONGFORM_INSPECT_PYTHON may name an interpreter that has it")
+    return sys.executable
+
+
+def test_inspect_reads_samples_scores_and_metrics(made: str, tmp_path: Path) -> None:
+    python = inspect_python()
+    export(made, str(tmp_path), form="inspect", judge=None)
+
+    files = [str(tmp_path / f"offline_{name}.json") for name in ("bm25", "oracle")]
+    done = subprocess.run(
+        [python, str(ROOT / "tests" / "jobs" / "inspect_reading.py"), *files],
+        capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": ""},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    logs = json.loads(done.stdout)
+
+    texts = {row["text"] for row in Folder(made).read("summaries").to_pylist()}
+    for log, setting in zip(logs, ("bm25", "oracle"), strict=True):
+        cells = [cell for cell in results(made)["cells"] if cell["setting"] == setting]
+        assert (log["status"], log["total"], log["model"]) == ("success", 2, f"longform/offline, {setting}")
+        assert {sample["completion"] for sample in log["samples"]} <= texts
+        for cell in cells:
+            found = log["metrics"][f"{cell['judge']}/joint"]
+            assert found["mean"] == pytest.approx(cell["joint"])
+            values = [sample["scores"][cell["judge"]]["joint"] for sample in log["samples"]]
+            assert found["mean"] == pytest.approx(sum(values) / len(values))  # queries here have as many insights
+
+
+def test_a_log_has_a_sample_for_each_summary(made: str, tmp_path: Path) -> None:
+    told = export(made, str(tmp_path), form="inspect", judge=None)
+
+    logs = [json.loads(file.read_text()) for file in sorted(tmp_path.glob("*.json"))]
+    assert told["summaries"] == sum(len(log["samples"]) for log in logs) == Folder(made).read("summaries").num_rows
+    keys = [(log["eval"]["model"], sample["id"], sample["epoch"]) for log in logs for sample in log["samples"]]
+    assert len(set(keys)) == len(keys)
+    assert all(sample["target"] and sample["input"] for log in logs for sample in log["samples"])

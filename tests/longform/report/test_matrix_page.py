@@ -1,0 +1,66 @@
+"""The data of the matrix: one row a summary, points as in tables, unknown kept apart from 0."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from longform.report import matrix_page
+from longform.report.matrix_page import MatrixRows, too_large
+from longform.results.drilldown import Unfolded
+
+SCORES: Any = {
+    ("alpha", "q1"): 0.4,
+    ("alpha", "q2"): 0.2,
+    ("alpha, repaired", "q1"): 0.5,
+    ("beta", "q1"): 0.0,
+    ("beta", "q2"): None,
+}
+WORDS = {"q1": ("h1", "first?"), "q2": ("h2", "second?")}
+
+
+def results() -> Any:
+    cells = [
+        {"summarizer": name, "setting": "oracle", "judge": "j", "n_summaries": 2, "twin_of": None, "in_sample": []}
+        for name in ("alpha", "beta")
+    ]
+    twin = {**cells[0], "summarizer": "alpha, repaired", "twin_of": "alpha", "in_sample": ["summarizer"]}
+    measure = {"name": "joint", "title": "joint", "told": "a score", "unit": "points", "better": "higher"}
+    return {
+        "title": "Three systems",
+        "aggregate": "micro",
+        "haystack_topics": {"h1": "Hills", "h2": "Rivers"},
+        "measures": [measure],
+        "cells": [*cells, twin],
+    }
+
+
+def summaries() -> Iterator[Unfolded]:
+    ids = iter(("a1", "a2", "r1", "b1", "b2"))
+    for (summarizer, query_id), value in SCORES.items():
+        haystack, words = WORDS[query_id]
+        summary: Any = {
+            "summary_id": next(ids),
+            "query_id": query_id,
+            "setting": "oracle",
+            "summarizer": summarizer,
+            "scores": {"j": {"joint": value, "unlisted": 7.0}},
+        }
+        query: Any = {"haystack": haystack, "topic": None, "subtopic": None, "text": words, "targets": []}
+        yield Unfolded(summary, query)
+
+
+def test_scores_are_points_and_unknown_is_null() -> None:
+    rows = MatrixRows(results())
+    passed = list(rows.gathered(summaries()))
+    data = json.loads(rows.packed({one.summary["summary_id"]: "summaries-0001.html" for one in passed}))
+    assert [row[4] for row in data["summaries"]] == [[40.0], [20.0], [50.0], [0.0], [None]]
+    assert data["queries"] == [["first?", "Hills", None], ["second?", "Rivers", None]]
+    assert data["systems"][1] == ["alpha, repaired", "oracle", "alpha", 1]
+
+
+def test_too_many_values_leave_the_page_out_with_a_reason(monkeypatch: Any) -> None:
+    assert too_large(results()) is None
+    monkeypatch.setattr(matrix_page, "MOST_VALUES", 5)
+    assert "6 values are above its limit of 5" in str(too_large(results()))
