@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
@@ -19,8 +19,8 @@ from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.results.drilldown import keep_unfolded, kept_unfolded
 from longform.records import Document
-from longform.results.drilldown import QueryFacts, SummaryFacts, Unfolded
 from longform.results.passages import DocumentFacts, PassageFinder, document_facts
+from longform.results.unfolded_passages import wanted_documents, with_passages
 
 DOCUMENTS = "report/documents.jsonl.gz"
 
@@ -52,7 +52,7 @@ def keep_documents(run: Folder, benchmark: Benchmark, *, most_characters: int = 
 
     If their text is longer than *most_characters*, or the benchmark ships none of them, the reason is stored instead.
     """
-    wanted = _wanted(kept_unfolded(run))
+    wanted = wanted_documents(kept_unfolded(run))
 
     @lru_cache(maxsize=_HAYSTACKS_HELD)
     def needed(haystack: str) -> Mapping[int, Document]:
@@ -91,47 +91,6 @@ def _why_none(n_characters: int, most: int) -> str | None:
 
 def _line(content: Mapping[str, object]) -> bytes:
     return (json.dumps(content, allow_nan=False) + "\n").encode()
-
-
-def _wanted(unfolded: Iterable[Unfolded]) -> Mapping[str, set[int]]:
-    """Return the numbers of the documents that are cited or state an insight, by haystack."""
-    found: dict[str, set[int]] = {}
-    for summary, query in unfolded:
-        numbers = found.setdefault(query["haystack"], set())
-        numbers.update(number for bullet in summary["bullets"] for number in bullet["citations"])
-        numbers.update(number for target in query["targets"] for number in target["gold"])
-    return found
-
-
-def with_passages(unfolded: Iterable[Unfolded], finder: Callable[[str], PassageFinder | None]) -> Iterator[Unfolded]:
-    """
-    Yield the summaries and queries with the passages of the documents that they name.
-
-    Args:
-        unfolded: Those of a query together.
-        finder: Of a haystack; None: it has no documents.
-    """
-    query_id, told = None, None
-    for summary, query in unfolded:
-        found = finder(query["haystack"])
-        if found is None:
-            yield Unfolded(summary, query)
-            continue
-        if told is None or summary["query_id"] != query_id:
-            query_id, told = summary["query_id"], _query_with(query, found)
-        yield Unfolded(_summary_with(summary, found), told)
-
-
-def _query_with(query: QueryFacts, finder: PassageFinder) -> QueryFacts:
-    targets = query["targets"]
-    found = finder.passages([one["text"] for one in targets], [one["gold"] for one in targets])
-    return {**query, "targets": [{**one, "passages": own} for one, own in zip(targets, found, strict=True)]}
-
-
-def _summary_with(summary: SummaryFacts, finder: PassageFinder) -> SummaryFacts:
-    bullets = summary["bullets"]
-    found = finder.passages([one["text"] for one in bullets], [one["citations"] for one in bullets])
-    return {**summary, "bullets": [{**one, "passages": own} for one, own in zip(bullets, found, strict=True)]}
 
 
 def kept_documents(run: Folder) -> KeptDocuments:

@@ -16,9 +16,13 @@ HEIGHT = 900
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="needs `chromium` on the PATH")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[object]:
-    """Yield a browser that a session of tests shares; a test opens pages of its own in it."""
+    """
+    Yield a browser that the tests of a file share; a test opens pages of its own in it.
+
+    While it is open an event loop runs in this thread: a second one, or `asyncio.run`, would be refused.
+    """
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:

@@ -4,7 +4,10 @@ import json
 
 import pytest
 
+from tests.longform.report.browser import browse, chromium
 from tests.longform.report.pages import FIXTURE, Page, html
+
+__all__ = ["browse", "chromium"]  # fixtures; imported here alone: two of them open at once are refused
 
 
 @pytest.fixture(scope="module")

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from longform.report.site import SUMMARIES, SummaryPage, points, site_of, site_pages, summaries_html
+from longform.report.site import SUMMARIES, points, site_of, site_pages
+from longform.report.summary_pages import summary_pages
 from longform.results.drilldown import packed_pages, unfolded_of
-from tests.longform.report.browser import browse, chromium, needs_browser, scrolls_sideways
+from tests.longform.report.browser import needs_browser, scrolls_sideways
 from tests.longform.report.pages import FIXTURE
 
-__all__ = ["browse", "chromium"]
 NARROW = 480
 HOSTILE_ID = "s2%20%3C%2Fscript%3E%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E"
 
@@ -21,11 +21,10 @@ def folder(tmp_path_factory):
     """Write the fixture's site; all its summaries stand on one page."""
     place, results = tmp_path_factory.mktemp("site"), json.loads(FIXTURE.read_text("utf-8"))
     site = site_of(results, beside=[SUMMARIES])
-    (page,) = packed_pages(unfolded_of(results["drilldown"]), points(results))
-    links = [SummaryPage(SUMMARIES.file, len(page.summary_ids), page.first, page.last)]
+    (page,) = summary_pages(site, results, packed_pages(unfolded_of(results["drilldown"]), points(results)))
     file_of = dict.fromkeys(page.summary_ids, SUMMARIES.file)
-    written = dict(site_pages(site, results, summaries=links, file_of=file_of))
-    written[SUMMARIES.file] = summaries_html(site, page, number=1, before=None, after=None)
+    written = dict(site_pages(site, results, summaries=[page.link], file_of=file_of))
+    written[SUMMARIES.file] = page.html
     for file, text in written.items():
         (place / file).write_text(text, "utf-8")
     return place
@@ -39,6 +38,7 @@ def test_drilldown_shows_bullets_with_right_wrong_and_missing_citations(folder, 
         ("wrong", "7"),
         ("missing", "5"),
         ("missing", "9"),
+        ("cited", "1"),
     ]
     shown = page.locator(".summary").inner_text()
     assert "No insight of this query is linked to this bullet." in shown
@@ -79,18 +79,18 @@ def test_a_click_on_a_head_sorts_high_first_then_low_first_and_unknowns_last(fol
 
 def test_another_judge_shows_its_own_answers(folder, browse):
     page = browse(folder / SUMMARIES.file, "#summary=s1")
-    page.locator(".choices label:last-child select").select_option(index=1)
+    page.get_by_label("Judge").select_option(index=1)
     tags = {tag.inner_text() for tag in page.locator(".summary .tag").all()}
     assert {"partial", "full", "unjudged: not_json"} <= tags
 
 
 def test_a_page_of_summaries_unfolds_those_it_holds(tmp_path, browse):
     results = json.loads(FIXTURE.read_text("utf-8"))
-    pages = list(packed_pages(unfolded_of(results["drilldown"]), points(results), most_bytes=1))
+    packed = packed_pages(unfolded_of(results["drilldown"]), points(results), most_bytes=1)
+    pages = list(summary_pages(site_of(results, beside=[SUMMARIES]), results, packed))
     assert [page.summary_ids[0][:2] for page in pages] == ["s1", "s2", "s3"]
-    path = tmp_path / "summaries-0002.html"
-    site = site_of(results, beside=[SUMMARIES])
-    path.write_text(summaries_html(site, pages[1], number=2, before=SUMMARIES.file, after=None), "utf-8")
+    path = tmp_path / pages[1].link.file
+    path.write_text(pages[1].html, "utf-8")
     page = browse(path)
     assert page.locator("html").get_attribute("data-summary")[:2] == "s2"
     assert "Showing one of the 1 summaries on this page." in page.locator(".status").inner_text()

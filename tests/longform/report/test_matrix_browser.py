@@ -16,8 +16,6 @@ from tests.longform.report.browser import (
     SCHEMES,
     WIDTHS,
     axe_findings,
-    browse,
-    chromium,
     needs_browser,
     scrolls_sideways,
 )
@@ -25,7 +23,6 @@ from tests.longform.report.test_matrix_page import results, summaries
 
 pytest.importorskip("playwright.sync_api")
 pytestmark = [pytest.mark.slow, needs_browser]
-__all__ = ["browse", "chromium"]
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ import pytest
 
 from longform.errors import LongformError
 from longform.report.page import markdown
-from longform.report.site import SUMMARIES, site_of, summaries_html
+from longform.report.site import SUMMARIES, site_of
+from longform.report.summary_pages import summary_pages
 from longform.results.drilldown import Packing, packed_pages, script_json, unfolded_of
 from tests.longform.report.pages import FIXTURE, HOSTILE, Page, html, pipe_tables
 
@@ -88,11 +89,12 @@ def test_markdown_texts_are_no_tags_and_do_not_break_a_row(results):
 
 
 def test_drilldown_data_is_what_went_in(results):
-    (packed,) = packed_pages(unfolded_of(results["drilldown"]), [])
-    page = Page(summaries_html(site_of(results, beside=[SUMMARIES]), packed, number=1, before=None, after=None))
+    packed = packed_pages(unfolded_of(results["drilldown"]), [])
+    (written,) = summary_pages(site_of(results, beside=[SUMMARIES]), results, packed)
+    page = Page(written.html)
     assert page.open == []
     assert "img" not in page.tags
-    data = json.loads(page.script[: page.script.index('"use strict"')])
+    data = json.JSONDecoder().raw_decode(page.script)[0]
     text = data["strings"].__getitem__
     assert [row[0] for row in data["queries"]] == ["q1", "q2"]
     assert data["queries"][0][5][0] == ["t1", "Fare cut", "Fares fall by 12 % in May.", [2, 5, 9]]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,14 +14,11 @@ import pytest
 from longform.report.page import sections_html
 from longform.report.parts import Section
 from longform.report.tables import Cell, Column, Table, number, percent
+from tests.longform.report.browser import needs_browser
 
-CHROMIUM = shutil.which("chromium")
-sync_api = pytest.importorskip("playwright.sync_api")
+pytest.importorskip("playwright.sync_api")
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="needs `chromium` on the PATH"),
-]
+pytestmark = [pytest.mark.slow, needs_browser]
 
 NAMES = ("delta", "alpha", "beta, 2", "=gamma", "e_p|s & co", "zeta")
 TWIN = "↳ supporting documents found"
@@ -44,21 +40,13 @@ def table() -> Table:
     return Table("Six systems. Best first.", columns, rows, "Joint: a score.")
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
-
-
 @pytest.fixture
-def page(browser: Any, tmp_path: Path) -> Iterator[Any]:
+def page(chromium: Any, tmp_path: Path) -> Iterator[Any]:
     """Open a page from the disk; its clipboard writes what a test reads, or refuses."""
     path = tmp_path / "report.html"
     text = sections_html("Tables", [(Section("scores", "Scores", [], [table()]), [])], matrix_page="matrix.html")
     path.write_text(text, "utf-8")
-    opened = browser.new_page()
+    opened = chromium.new_page()
     errors: list[str] = []
     opened.on("pageerror", lambda error: errors.append(str(error)))
     opened.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
@@ -170,13 +158,13 @@ def test_a_number_leads_to_its_summaries_and_a_page_without_them_has_no_links(pa
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1440, 480])
-def test_axe_finds_nothing(browser: Any, tmp_path: Path, scheme: str, width: int) -> None:
+def test_axe_finds_nothing(chromium: Any, tmp_path: Path, scheme: str, width: int) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     path = tmp_path / "report.html"
     path.write_text(
         sections_html("Tables", [(Section("scores", "Scores", [], [table()]), [])], matrix_page="m.html"), "utf-8"
     )
-    opened = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    opened = chromium.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
     opened.goto(path.as_uri())
     found = axe.Axe().run(opened).response["violations"]
     assert json.dumps(found) == "[]"

@@ -1,0 +1,61 @@
+"""Pages of summaries break between haystacks and queries, and hold each summary once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from longform.results.drilldown import PackedPage, Unfolded, packed_pages
+
+
+def unfolded(*queries: tuple[str, str, int], words: int = 100) -> list[Unfolded]:
+    """Return the summaries of queries, each (haystack, query id, number of summaries)."""
+    made = []
+    for haystack, query_id, n in queries:
+        query: Any = {"haystack": haystack, "topic": None, "subtopic": None, "text": f"{query_id}?", "targets": []}
+        for number in range(n):
+            bullets = [{"text": "x" * words, "citations": [1], "passages": [(0, 2)]}]
+            summary: Any = {
+                "summary_id": f"{query_id}-{number}", "query_id": query_id, "setting": "s", "summarizer": "m",
+                "order": None, "repeat": None, "failure": None, "bullets": bullets, "verdicts": [], "scores": {},
+            }  # fmt: skip
+            made.append(Unfolded(summary, query))
+    return made
+
+
+def ids(pages: Sequence[PackedPage]) -> list[list[str]]:
+    return [list(page.summary_ids) for page in pages]
+
+
+def test_a_haystack_begins_a_page_unless_the_one_before_is_small() -> None:
+    two = unfolded(("h1", "a", 2), ("h2", "b", 1))
+    assert ids(list(packed_pages(two, [], small_bytes=1))) == [["a-0", "a-1"], ["b-0"]]
+    (page,) = packed_pages(two, [])
+    assert page.haystacks == ["h1", "h2"]
+
+
+def test_the_summaries_of_a_query_stay_together_if_they_fit() -> None:
+    pages = list(packed_pages(unfolded(("h", "a", 3), ("h", "b", 3)), [], most_bytes=900))
+    assert ids(pages) == [["a-0", "a-1", "a-2"], ["b-0", "b-1", "b-2"]]
+    assert [(page.first, page.last) for page in pages] == [("a?", "a?"), ("b?", "b?")]
+    assert [row[0] for row in json.loads(pages[1].data)["queries"]] == ["b"]
+
+
+def test_passages_stand_behind_their_citations() -> None:
+    (page,) = packed_pages(unfolded(("h", "a", 1), words=3), [])
+    assert json.loads(page.data)["summaries"][0][6] == [["xxx", [1], [[0, 2]]]]
+
+
+@given(st.lists(st.tuples(st.sampled_from("gh"), st.integers(1, 9)), min_size=1, max_size=6), st.integers(1, 2_000))
+def test_pages_hold_each_summary_once_and_keep_to_their_size(queries: list[tuple[str, int]], most: int) -> None:
+    given_ = unfolded(*((haystack, f"q{place}", n) for place, (haystack, n) in enumerate(queries)))
+    pages = list(packed_pages(given_, [], most_bytes=most, small_bytes=200))
+    assert [one for page in pages for one in page.summary_ids] == [one.summary["summary_id"] for one in given_]
+    overhead = len('{"strings":[],"queries":[],"summaries":[]}')
+    assert all(len(page.data.encode()) <= most + overhead or len(page.summary_ids) == 1 for page in pages)
+    for page in pages:
+        assert len(json.loads(page.data)["summaries"]) == len(page.summary_ids)
