@@ -185,7 +185,12 @@ def _write(gate: Gate, url: str, checks: Sequence[Check], told: Sequence[str], u
         folder.write_bytes(name, junit_xml(checks, run=url, unjudged=unjudged))
     if gate.summary:
         text = summary_markdown(
-            checks, run=url, told=told, judged=unjudged is None, report=f"{url}/report", artefacts=_artefacts()
+            checks,
+            run=url,
+            told=told,
+            judged=unjudged is None,
+            report=f"{url}/report/index.html",
+            artefacts=_artefacts(),
         )
         path = Path(gate.summary)
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -224,12 +224,14 @@ def _baseline(against: str | None, out: str) -> _Baseline | None:
     url = against.rstrip("/")
     if Folder(url).has(RECORD_FILE):
         return _Baseline(url, [])
-    if url.endswith(_ANSWERS):
-        return _Baseline(f"{out}-baseline", [url])
-    raise UsageError(
-        f"--against {against}: expected the folder of a run, which has a {RECORD_FILE}, or a file of answers "
-        f"({', '.join(_ANSWERS)}); found neither"
-    )
+    try:
+        output_files([url])
+    except UsageError as error:
+        raise UsageError(
+            f"--against {against}: expected the folder of a run, which has a {RECORD_FILE}, or answers; found neither: "
+            f"{error}"
+        ) from error
+    return _Baseline(f"{out}-baseline", [url])
 
 
 def _check_common(url: str, answered: _Answered) -> None:
@@ -240,9 +242,6 @@ def _check_common(url: str, answered: _Answered) -> None:
             f"--against {url}: expected a run on queries of these answers, found none of them; it is on "
             f"{stored.record['benchmark']['url']}"
         )
-
-
-_ANSWERS = (".jsonl", ".jsonl.gz")
 
 
 def _check_thresholds(gate: Gate, answered: _Answered) -> None:
