@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 import pytest
 
+from tests.longform.report.browser import CHROMIUM, needs_browser
 from tests.pages import PAGES, text_of
 from tests.places import ROOT
 
@@ -83,3 +84,23 @@ def test_the_index_names_every_page() -> None:
     named = {page for page in PAGES if f"({page.removeprefix('docs/')})" in index}
     # pages that another page of their subject introduces
     assert set(PAGES) - named - OWN_INDEX <= {"docs/ci.md"}
+
+
+@needs_browser
+def test_the_search_works_from_disk_and_asks_nobody(site: Path) -> None:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = browser.new_page()
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto((site / "index.html").as_uri())
+        page.click("input[name=query]")
+        page.keyboard.type("unjudged", delay=20)
+        page.wait_for_selector(".md-search-result__link")
+        found = page.locator(".md-search-result__link").first.get_attribute("href")
+        browser.close()
+    assert found is not None
+    assert "faq.html" in found
+    assert [url for url in asked if not url.startswith("file:")] == []

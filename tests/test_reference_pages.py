@@ -1,0 +1,43 @@
+"""Pages that repeat what stands elsewhere: names of the package, versions to cite, pictures of the gallery."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+
+import pytest
+import yaml
+
+import longform
+from tests.pages import links, text_of
+from tests.pictures import PICTURES
+from tests.places import ROOT
+
+
+def test_the_reference_has_every_public_name_at_its_place() -> None:
+    paths = re.findall(r"^::: (\S+)$", text_of("docs/reference.md"), re.MULTILINE)
+    found = {name: import_module(module) for module, _, name in (path.rpartition(".") for path in paths)}
+
+    assert set(found) == set(longform.__all__)
+    assert all(getattr(module, name) is getattr(longform, name) for name, module in found.items())
+
+
+def test_what_is_cited_is_this_version() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+
+    assert citation["version"] == longform.__version__
+    assert f"version = {{{longform.__version__}}}" in text_of("docs/citing.md")
+
+
+def test_both_citations_name_the_same_papers_and_people() -> None:
+    page = re.sub(r"[{}$^\\]", "", text_of("docs/citing.md"))
+    for paper in yaml.safe_load((ROOT / "CITATION.cff").read_text())["references"]:
+        assert paper["title"] in page
+        assert " and ".join(f"{one['family-names']}, {one['given-names']}" for one in paper["authors"]) in page
+
+
+@pytest.mark.parametrize("name", list(PICTURES))
+def test_the_gallery_shows_every_picture_that_is_drawn(name: str) -> None:
+    picture = PICTURES[name]
+    assert picture.path.relative_to(ROOT / "docs").as_posix() in links("docs/gallery.md")
+    assert picture.path.read_text().startswith("<svg ")
