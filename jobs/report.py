@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from actors.storage.folder import Folder
 from jobs.commands import Outcome, run_verb
 from jobs.parsers.report import parser
+from jobs.results.documents import kept_documents
 from jobs.results.drilldown import kept_unfolded
 from jobs.results.several_runs import several_runs
 from jobs.results.write import MARKDOWN, read_results, remove_pages, write_pages
@@ -41,7 +42,7 @@ def report(runs: Sequence[str], out: str) -> list[str]:
 
 def _write_run(url: str, folder: Folder) -> None:
     run = Folder(url)
-    write_pages(folder, read_results(run), kept_unfolded(run))
+    write_pages(folder, read_results(run), kept_unfolded(run), kept_documents(run))
 
 
 def _write_index(runs: Mapping[str, str], pages: Mapping[str, str], out: Folder) -> None:

@@ -98,12 +98,17 @@ def run_commands(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def command_lines(script: str) -> Iterator[list[str]]:
-    """The words of each command, without the documents that `cat` writes, assignments in front, and redirections."""
+    """
+    The words of each command, without the documents that `cat` writes, assignments in front, and redirections.
+
+    A command ends where what follows its failure begins (`2>&1 || echo ...`).
+    """
     script = re.sub(r"<<'END'\n.*?^END$", "", script, flags=re.MULTILINE | re.DOTALL).replace("\\\n", " ")
     for words in _split(script.splitlines()):
         command = list(dropwhile(_ASSIGNMENT.fullmatch, words))
         if command:
-            yield command[: command.index(">")] if ">" in command else command
+            ends = (at for at, word in enumerate(command) if word in {">", "2>&1", "||"})
+            yield command[: next(ends, None)]
 
 
 def _split(lines: list[str]) -> Iterator[list[str]]:

@@ -1,29 +1,53 @@
 """
-Draw the README's picture from the results of `make demo`.
+Draw the pictures of the README and of docs/gallery.md from results of runs, by the figures of their reports.
 
-    python -m tests.pictures runs/demo
+    python -m tests.pictures runs/demo                    # the README's
+    python -m tests.pictures runs/planted places          # one of the gallery
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
 
 from actors.storage.folder import Folder
 from jobs.results.write import read_results
 from longform.report.figures import figures
+from longform.report.places import PLACES
 from tests.places import ROOT
 
-PICTURE = ROOT / "docs" / "pictures" / "demo-joint.svg"
+
+class Picture(NamedTuple):
+    """A figure of a report: the section that it stands in, and the first words below it."""
+
+    file: str
+    section: str
+    begins: str
+
+    @property
+    def path(self) -> Path:
+        return ROOT / "docs" / "pictures" / self.file
 
 
-def joint_svg(run: str) -> str:
-    """Return the report's first figure of joint scores, on white, as a picture has no page to take its ink from."""
-    drawn = figures("scores", read_results(Folder(run)))
-    joint = next(figure for figure in drawn if figure.caption.startswith("Joint"))
-    svg = joint.plot.svg.replace("currentColor", "#222222")
+PICTURES: Mapping[str, Picture] = {
+    "joint": Picture("demo-joint.svg", "scores", "Joint"),
+    "orders": Picture("released-orders.svg", "position", "Joint"),
+    "places": Picture("planted-places.svg", PLACES, "Faithfulness"),
+}
+PICTURE = PICTURES["joint"].path
+
+
+def drawn(run: str, picture: Picture) -> str:
+    """Return the first such figure of the report, on white, as a picture has no page to take its ink from."""
+    shown = figures(picture.section, read_results(Folder(run)))
+    found = next(figure for figure in shown if figure.caption.startswith(picture.begins))
+    svg = found.plot.svg.replace("currentColor", "#222222")
     return svg.replace("<svg ", '<svg style="background: #ffffff" ', 1)
 
 
 if __name__ == "__main__":
-    PICTURE.parent.mkdir(exist_ok=True)
-    PICTURE.write_text(joint_svg(sys.argv[1]))
+    chosen = PICTURES[sys.argv[2] if len(sys.argv) > 2 else "joint"]
+    chosen.path.parent.mkdir(exist_ok=True)
+    chosen.path.write_text(drawn(sys.argv[1], chosen))

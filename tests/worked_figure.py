@@ -1,93 +1,170 @@
 """
-Draw the figure of docs/concepts.md: one query, from insights, bullets and
-citations to coverage, citation and joint score.
+Draw the worked figure of docs/concepts.md: a query, three insights, a summary and its scores, by the project's code.
 
     python -m tests.worked_figure
 """
 
 from __future__ import annotations
 
+from html import escape
 from typing import NamedTuple
 
-from longform.metrics.coverage import InsightScore, insight_score
+from longform.metrics.coverage import InsightScore, insight_score, summary_scores
 from tests.places import ROOT
 
-PICTURE = ROOT / "docs/pictures/worked.svg"
+FIGURE = ROOT / "docs" / "pictures" / "worked-example.svg"
 
 
-class Row(NamedTuple):
-    insight: str
-    gold: tuple[int, ...]
-    answer: str
-    bullet: int | None
+class Insight(NamedTuple):
+    lines: tuple[str, ...]
+    gold: frozenset[int]  # numbers of the documents that state it
+    answer: str  # of the judge
+    linked_unit: int | None  # the bullet that says it, from 0
 
 
-BULLETS = (("The council voted 7 to 2 for the bridge.", (1,)), ("It will cost some millions.", (3, 5)))
-ROWS = (
-    Row("The council voted 7 to 2 to rebuild the bridge.", (1, 2), "full", 0),
-    Row("Rebuilding it costs 3.4 million euros.", (2, 3), "partial", 1),
-    Row("The bridge opens again in June.", (4,), "none", None),
+class Line(NamedTuple):
+    lines: tuple[str, ...]
+    cited: tuple[int, ...]
+
+
+QUERY = "What was decided about the bridge?"
+INSIGHTS = (
+    Insight(("The council voted 7 to 2 to", "rebuild the bridge."), frozenset({1, 2, 4}), "full", 0),
+    Insight(("Rebuilding it will cost", "3.4 million euros."), frozenset({2, 3}), "partial", 1),
+    Insight(("The bridge will open", "in May 2027."), frozenset({5}), "none", None),
+)
+BULLETS = (
+    Line(("The council voted 7 to 2", "to rebuild the bridge [1][2]."), (1, 2)),
+    Line(("The works will cost", "several million euros [2][4]."), (2, 4)),
+    Line(("Shops nearby fear", "a quiet summer [3]."), (3,)),
 )
 
-
-def scored(row: Row) -> InsightScore:
-    return insight_score(row.answer, row.bullet, citations=[cited for _, cited in BULLETS], gold=row.gold)
-
-
-def means() -> dict[str, float]:
-    """Coverage, citation and joint score of the summary, from 0 to 100."""
-    found = [scored(row) for row in ROWS]
-    columns = {
-        "coverage": [one.coverage for one in found],
-        "citation": [one.citation.f1 for one in found if one.citation],
-        "joint": [one.joint for one in found],
-    }
-    return {name: 100 * sum(one or 0.0 for one in values) / len(values) for name, values in columns.items()}
+_INK, _FAINT = "#222222", "#767676"
+_BOX = {"full": "#d7ece1", "partial": "#fbeccb", "none": "#f3dcdc", "": "#eeeeee"}
+_TOP, _STEP, _HIGH = 84, 104, 78
+_LEFT, _MIDDLE, _RIGHT = 16, 330, 640
 
 
-def svg() -> str:
-    lines = [text(20, 28, "Insight, and the documents that state it", "h"), text(400, 28, "Bullet of the summary", "h")]
-    lines += [
-        text(at, 28, name, "h") for at, name in zip((690, 780, 870), ("coverage", "citation", "joint"), strict=True)
+def insight_scores() -> list[InsightScore]:
+    """Return the scores of each insight, as shares."""
+    return [
+        insight_score(one.answer, one.linked_unit, citations=[line.cited for line in BULLETS], gold=one.gold)
+        for one in INSIGHTS
     ]
-    for place, row in enumerate(ROWS):
-        lines += list(of_row(row, 66 + 70 * place))
-    lines.append('<line x1="20" y1="252" x2="940" y2="252"/>')
-    lines.append(text(20, 280, "Mean: coverage and joint over all insights, citation over covered ones", "h"))
-    lines += [text(at, 280, f"{value:.1f}", "h") for at, value in zip((690, 780, 870), means().values(), strict=True)]
-    style = (
-        "text{font:14px sans-serif;fill:#222}.h{font-weight:bold}.s{font-size:12px;fill:#555}"
-        "line{stroke:#888}rect{fill:#fff}"
-        "@media(prefers-color-scheme:dark){text{fill:#eee}.s{fill:#bbb}rect{fill:#1e2129}}"
+
+
+def scores() -> dict[str, float]:
+    """Return coverage, citation and joint of the summary, from 0 to 100."""
+    found = {score.measure: score for score in summary_scores(insight_scores())}
+    return {name: 100 * found[name].total / found[name].n for name in ("coverage", "citation", "joint")}
+
+
+def figure() -> str:
+    """Return the figure as SVG; every number in it is computed."""
+    parts = [*_heads(), *_insights(), *_links(), *_bullets(), *_sums()]
+    title = "A worked example: three insights, a summary of three bullets, and its scores"
+    return "\n".join(
+        [
+            (
+                '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 980 500" role="img" aria-labelledby="worked"'
+                ' style="background: #ffffff" font-family="sans-serif" font-size="14">'
+            ),
+            f'<title id="worked">{title}</title>',
+            *parts,
+            "</svg>\n",
+        ]
     )
-    head = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 960 300" role="img" aria-labelledby="worked">'
-    title = '<title id="worked">Three insights, two bullets and their scores</title>'
-    return "\n".join([head, title, f"<style>{style}</style>", '<rect width="960" height="300"/>', *lines, "</svg>", ""])
 
 
-def of_row(row: Row, y: int) -> list[str]:
-    score = scored(row)
-    lines = [text(20, y, row.insight), text(20, y + 20, "documents " + joined(row.gold), "s")]
-    if row.bullet is None:
-        lines.append(text(400, y, "no bullet says it", "s"))
-    else:
-        said, cited = BULLETS[row.bullet]
-        lines += [text(400, y, said), text(400, y + 20, f"cites {joined(cited)}; {row.answer}", "s")]
-    if score.citation:
-        of = f"precision {score.citation.precision:.2f}, recall {score.citation.recall:.2f}"
-        lines.append(text(690, y + 20, of, "s"))
-    shares = (score.coverage, score.citation.f1 if score.citation else None, score.joint)
-    found = zip((690, 780, 870), shares, strict=True)
-    return lines + [text(at, y, "–" if share is None else f"{100 * share:.1f}") for at, share in found]
+def _text(x: float, y: float, words: str, *, faint: bool = False, bold: bool = False) -> str:
+    weight = ' font-weight="bold"' if bold else ""
+    return f'<text x="{x:g}" y="{y:g}" fill="{_FAINT if faint else _INK}"{weight}>{escape(words)}</text>'
 
 
-def text(x: int, y: int, words: str, kind: str = "t") -> str:
-    return f'<text x="{x}" y="{y}" class="{kind}">{words}</text>'
+def _box(x: float, row: int, width: float, fill: str) -> str:
+    return f'<rect x="{x:g}" y="{_TOP + row * _STEP}" width="{width:g}" height="{_HIGH}" rx="6" fill="{fill}"/>'
 
 
-def joined(numbers: tuple[int, ...]) -> str:
-    return " and ".join(map(str, numbers))
+def _heads() -> list[str]:
+    return [
+        _text(_LEFT, 28, f"Query: {QUERY}", bold=True),
+        _text(_LEFT, 66, "Insights, and the documents that state them", faint=True),
+        _text(_MIDDLE, 66, "The summary: bullets, with citations", faint=True),
+        _text(_RIGHT, 66, "Each insight: coverage, citation, joint", faint=True),
+    ]
+
+
+def _insights() -> list[str]:
+    found = []
+    for row, one in enumerate(INSIGHTS):
+        y = _TOP + row * _STEP
+        found += [_box(_LEFT, row, 250, _BOX[one.answer])]
+        found += [_text(_LEFT + 10, y + 24 + 19 * at, line) for at, line in enumerate(one.lines)]
+        found += [_text(_LEFT + 10, y + 66, f"stated by {_numbers(sorted(one.gold))}", faint=True)]
+    return found
+
+
+def _bullets() -> list[str]:
+    answers = {one.linked_unit: one.answer for one in INSIGHTS}
+    found = []
+    for row, one in enumerate(BULLETS):
+        y = _TOP + row * _STEP
+        found += [_box(_MIDDLE, row, 266, _BOX[answers.get(row, "")])]
+        found += [_text(_MIDDLE + 10, y + 24 + 19 * at, line) for at, line in enumerate(one.lines)]
+        if row not in answers:
+            found += [_text(_MIDDLE + 10, y + 66, "says no insight", faint=True)]
+    return found
+
+
+def _links() -> list[str]:
+    return [
+        f'<path d="M{_LEFT + 250} {_TOP + row * _STEP + 39} L{_MIDDLE} {_TOP + one.linked_unit * _STEP + 39}"'
+        f' stroke="{_FAINT}" stroke-width="2"/>'
+        for row, one in enumerate(INSIGHTS)
+        if one.linked_unit is not None
+    ]
+
+
+def _sums() -> list[str]:
+    found = []
+    for row, (one, score) in enumerate(zip(INSIGHTS, insight_scores(), strict=True)):
+        y = _TOP + row * _STEP
+        found += [_text(_RIGHT, y + 24, f"coverage: {one.answer} = {score.coverage:g}")]
+        if score.citation is None or one.linked_unit is None:
+            found += [_text(_RIGHT, y + 43, "citation: none, as nothing is covered")]
+        else:
+            cited, right = set(BULLETS[one.linked_unit].cited), set(BULLETS[one.linked_unit].cited) & one.gold
+            shares = f"P {len(right)}/{len(cited)}, R {len(right)}/{len(one.gold)}"
+            found += [_text(_RIGHT, y + 43, f"citation: {shares}, F1 = {score.citation.f1:.2f}")]
+        found += [_text(_RIGHT, y + 62, f"joint: {score.joint:.2f}")]
+    return [*found, *_totals()]
+
+
+def _totals() -> list[str]:
+    rows, total = insight_scores(), scores()
+    cited = [one.citation.f1 for one in rows if one.citation is not None]
+    words = {
+        "coverage": " + ".join(f"{one.coverage:g}" for one in rows),
+        "citation": " + ".join(f"{one:.2f}" for one in cited),
+        "joint": " + ".join(f"{one.joint:.2f}" for one in rows),
+    }
+    counts = {"coverage": len(rows), "citation": len(cited), "joint": len(rows)}
+    y = _TOP + 3 * _STEP + 26
+    lines = [
+        _text(
+            _LEFT,
+            y + 28 * at,
+            f"{name.capitalize()} of the summary: ({words[name]}) / {counts[name]} = {total[name]:.0f}",
+        )
+        for at, name in enumerate(words)
+    ]
+    rule = f'<path d="M{_LEFT} {y - 24} H964" stroke="{_FAINT}"/>'
+    return [rule, *(line.replace("<text ", '<text font-weight="bold" ', 1) for line in lines)]
+
+
+def _numbers(documents: list[int]) -> str:
+    return ("document " if len(documents) == 1 else "documents ") + ", ".join(map(str, documents))
 
 
 if __name__ == "__main__":
-    PICTURE.write_text(svg())
+    FIGURE.write_text(figure())

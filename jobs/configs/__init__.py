@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, JsonValue, ValidationError
@@ -17,7 +18,7 @@ from pydantic_core import ErrorDetails
 from actors.storage.folder import file_place
 from jobs.configs.changes import tell_changes
 from jobs.configs.places import place_in_file
-from jobs.configs.shorthands import Content, apply_shorthand, full_keys, is_shorthand, with_support_apart
+from jobs.configs.shorthands import SHORT_NAMES, Content, apply_shorthand, full_keys, is_shorthand, with_support_apart
 from longform.errors import UsageError
 from longform.nearest import meant
 from longform.settings.experiment import Experiment
@@ -85,6 +86,24 @@ def _refusal(name: str, content: Mapping[str, JsonValue], change: str) -> str:
     return f"--set {change}: {key} is a short name for presets, and {name} is a file; write {instead}{several}"
 
 
+class _OnceLoader(yaml.SafeLoader):
+    """Reads YAML in which no key stands twice in a mapping, of which the first value would be lost."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """Refuse a key that stands twice."""
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.value in seen and key.tag != _MERGE:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {key.value!r} stands twice", key.start_mark
+                )
+            seen.add(key.value if isinstance(key, yaml.ScalarNode) else "")
+        return super().construct_mapping(node, deep)
+
+
+_MERGE = "tag:yaml.org,2002:merge"
+
+
 def read_yaml(name: str, *, folder: str) -> JsonValue:
     """
     The content of a YAML file, here or on `s3://`, or of the preset *name* in `jobs/<folder>`.
@@ -93,7 +112,7 @@ def read_yaml(name: str, *, folder: str) -> JsonValue:
         UsageError: There is no such file or preset, or it is not YAML.
     """
     try:
-        content: JsonValue = yaml.safe_load(_content(name, files("jobs").joinpath(*folder.split("/"))))
+        content: JsonValue = yaml.load(_content(name, files("jobs").joinpath(*folder.split("/"))), _OnceLoader)  # noqa: S506  # it is safe
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise UsageError(f"{name}: expected YAML: {error}") from error
     return content
@@ -156,8 +175,15 @@ def _validated(model: type[Model], content: Content, changes: Sequence[str], *, 
     try:
         return model.model_validate(content, context={FOLDER: _folder_of(where)})
     except ValidationError as error:
-        lines = [_describe(problem, model, content) for problem in error.errors()]
+        short = () if is_file(where) else SHORT_NAMES
+        lines = [_describe(problem, model, content, short) for problem in _own_problems(error.errors())]
         raise UsageError(f"{where}: {len(lines)} wrong\n" + "\n".join(f"  {line}" for line in lines)) from error
+
+
+def _own_problems(problems: Sequence[ErrorDetails]) -> list[ErrorDetails]:
+    """Return the problems without those of a list that is too short only because its members are wrong."""
+    within = {problem["loc"][:depth] for problem in problems for depth in range(1, len(problem["loc"]))}
+    return [problem for problem in problems if problem["type"] != "too_short" or problem["loc"] not in within]
 
 
 def _apply(content: Content, change: str) -> None:
@@ -200,23 +226,35 @@ def _index(place: list[JsonValue], name: str, change: str) -> int:
     return int(name)
 
 
-def _describe(problem: ErrorDetails, model: type[BaseModel], content: Content) -> str:
+def _describe(problem: ErrorDetails, model: type[BaseModel], content: Content, short: Sequence[str]) -> str:
+    """Return a problem in one line; *short* are names that may stand at the top besides keys."""
     place = place_in_file(problem["loc"], content)
     if problem["type"] == "extra_forbidden":
-        return f"{place}: no such key{_meant(str(problem['loc'][-1]), model)}"
+        return (
+            f"{place}: no such key{_meant(str(problem['loc'][-1]), model, short if len(problem['loc']) == 1 else ())}"
+        )
     if problem["type"] == "union_tag_invalid":
         kinds = [kind.strip("' ") for kind in problem["ctx"]["expected_tags"].split(",")]
         tag = str(problem["ctx"]["tag"])
         return f"{place}.kind: no kind {tag!r}; expected one of {', '.join(kinds)}{meant(tag, kinds)}"
-    found = "" if problem["type"] in {"missing", "value_error"} else f", found {str(problem['input'])[:60]!r}"
-    return f"{place}: {problem['msg']}{found}"
+    if problem["type"] == "value_error":
+        return f"{place}: {problem['msg'].removeprefix('Value error, ')}"
+    found = "" if problem["type"] == "missing" else f", found {str(problem['input'])[:60]!r}"
+    return f"{place}: {problem['msg']}{found}{_meant_value(problem)}"
 
 
-def _meant(key: str, model: type[BaseModel]) -> str:
-    """The key that is most like *key*, of all that the model has anywhere."""
+def _meant_value(problem: ErrorDetails) -> str:
+    """Name the value that is most like one that is none of those expected."""
+    if problem["type"] != "literal_error":
+        return ""
+    return meant(str(problem["input"]), re.findall(r"'([^']*)'", str(problem["ctx"]["expected"])))
+
+
+def _meant(key: str, model: type[BaseModel], short: Sequence[str]) -> str:
+    """The key that is most like *key*, of all that the model has anywhere and of *short* names."""
     schema = model.model_json_schema()
     parts = [schema, *schema.get("$defs", {}).values()]
     names = sorted({name for part in parts for name in part.get("properties", {})})
     if key in names:
         return " here; keys of this name stand elsewhere in a configuration"
-    return meant(key, names)
+    return meant(key, [*short, *names])

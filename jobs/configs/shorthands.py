@@ -221,6 +221,10 @@ _SHORTHANDS: Mapping[str, Callable[[Content, JsonValue], None]] = {
 }
 
 
+SHORT_NAMES = tuple(_SHORTHANDS)
+"""Names that `--set` takes for a preset."""
+
+
 def is_shorthand(key: str, value: JsonValue) -> bool:
     """Tell whether *key* with this *value* is a short name; a mapping of retrievers is the key of that name."""
     return key in _SHORTHANDS and (key != "retrievers" or isinstance(value, list))

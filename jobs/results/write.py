@@ -6,13 +6,17 @@ Everything here reads committed parts; it can be done again at any time from wha
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from functools import partial
+from itertools import chain, islice
 
 from pydantic import JsonValue
 
 from actors.storage import run_files
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
+from jobs.results.document_pages import write_documents
+from jobs.results.documents import NO_DOCUMENTS, KeptDocuments, keep_documents, kept_documents
 from jobs.results.drilldown import keep_unfolded, kept_unfolded
 from jobs.results.evidence import RunEvidence
 from jobs.results.in_sample import TWINS_ONLY, Fitted, mark_in_sample
@@ -20,22 +24,23 @@ from jobs.runs.record import RunRecord
 from jobs.synthesis.files import ACCOUNT, AUDIT
 from longform.errors import UsageError
 from longform.metrics.measure import described
-from longform.report import matrix_page
+from longform.report import document_pages, matrix_page
+from longform.report.document_pages import DocumentFiles
+from longform.report.haystacks import haystack_name
 from longform.report.page import markdown
 from longform.report.site import (
     SUMMARIES,
-    Site,
     SummaryPage,
     is_page,
     points,
     site_of,
     site_pages,
-    summaries_html,
 )
+from longform.report.summary_pages import summary_pages
 from longform.results.aggregate import Clusters, several_models
 from longform.results.cells import all_cells
 from longform.results.columns import with_columns
-from longform.results.drilldown import PackedPage, Unfolded, packed_pages
+from longform.results.drilldown import Unfolded, packed_pages
 from longform.results.results import ClustersRow, JudgeRow, Results, Size
 from longform.results.study import Study, study_results
 
@@ -94,11 +99,14 @@ def write_results(
         results["synthesis"] = benchmark.folder.read_json(ACCOUNT)
     run.write_json(RESULTS, results)
     keep_unfolded(run, evidence.all_unfolded())
-    write_pages(run.child(REPORT), results, kept_unfolded(run))
+    keep_documents(run, benchmark)
+    write_pages(run.child(REPORT), results, kept_unfolded(run), kept_documents(run))
     return results
 
 
-def write_pages(folder: Folder, results: Results, unfolded: Iterable[Unfolded]) -> None:
+def write_pages(
+    folder: Folder, results: Results, unfolded: Iterable[Unfolded], documents: KeptDocuments = NO_DOCUMENTS
+) -> None:
     """
     Write `report.md` and the report's site, whose first page is `index.html`; pages of a report before are removed.
 
@@ -106,16 +114,28 @@ def write_pages(folder: Folder, results: Results, unfolded: Iterable[Unfolded]) 
         folder: Where to.
         results: What the report shows.
         unfolded: The summaries of the run; one page of them is in memory at a time.
+        documents: Of the run; likewise.
     """
     folder.write_bytes(MARKDOWN, markdown(results).encode())
     matrix = None if (why := matrix_page.too_large(results)) else matrix_page.MatrixRows(results)
     pages = packed_pages(matrix.gathered(unfolded) if matrix else unfolded, points(results))
     first = next(pages, None)
     line = f"{SUMMARIES.line} {why}" if why else SUMMARIES.line
+    texts = iter(documents.documents)
+    some = list(islice(texts, 1))
     beside = [*([matrix_page.LINK] if matrix else []), SUMMARIES._replace(line=line)]
+    beside += [document_pages.LINK] if some else []
     site = site_of(results, beside=[] if first is None else beside)
-    links, file_of = _write_summaries(folder, site, first, pages)
-    written = {link.file for link in links}
+    files = DocumentFiles({}, documents.reason)
+    if first is not None and some:
+        files = write_documents(folder, site, chain(some, texts), partial(haystack_name, results))
+    links: list[SummaryPage] = []
+    file_of: dict[str, str] = {}
+    for link, summary_ids, html in summary_pages(site, results, chain([first] if first else [], pages), files):
+        folder.write_bytes(link.file, html.encode())
+        links.append(link)
+        file_of |= dict.fromkeys(summary_ids, link.file)
+    written = {link.file for link in links} | files.names
     if matrix and links:
         folder.write_bytes(matrix_page.LINK.file, matrix_page.matrix_html(site, matrix.packed(file_of)).encode())
         written.add(matrix_page.LINK.file)
@@ -130,25 +150,6 @@ def remove_pages(folder: Folder, *, but: Collection[str]) -> None:
     for file in folder.names():
         if is_page(file) and file not in but:
             folder.delete(file)
-
-
-def _write_summaries(
-    folder: Folder, site: Site, page: PackedPage | None, pages: Iterator[PackedPage]
-) -> tuple[list[SummaryPage], dict[str, str]]:
-    """Write the pages of summaries; return the links to them, and the file of each summary."""
-    links: list[SummaryPage] = []
-    file_of: dict[str, str] = {}
-    while page is not None:
-        after, number = next(pages, None), len(links) + 1
-        file, before, behind = (f"summaries-{number + step:04d}.html" for step in (0, -1, 1))
-        text = summaries_html(
-            site, page, number=number, before=before if links else None, after=None if after is None else behind
-        )
-        folder.write_bytes(file, text.encode())
-        links.append(SummaryPage(file, len(page.summary_ids), page.first, page.last))
-        file_of |= dict.fromkeys(page.summary_ids, file)
-        page = after
-    return links, file_of
 
 
 def read_results(run: Folder) -> Results:

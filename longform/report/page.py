@@ -33,7 +33,17 @@ INDEX = "index.html"
 
 _REQUIRED = ("title", "aggregate")
 
-_SCRIPTS = ("element.js", "tables.js", "copies.js", "summaries.js", "matrix.js", "comparisons.js", "start.js")
+_SCRIPTS = (
+    "element.js",
+    "tables.js",
+    "copies.js",
+    "summaries.js",
+    "matrix.js",
+    "documents.js",
+    "compare.js",
+    "comparisons.js",
+    "start.js",
+)
 _STYLES = ("report.css", "tables.css", "summaries.css")
 """Files that each page holds, in this order."""
 

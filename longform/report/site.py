@@ -12,8 +12,8 @@ measures and shares in 0 to 1; None is unknown, and its reason may stand in the 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 from longform.report.comparisons import clusters_told
 from longform.report.figures import figures
@@ -25,8 +25,9 @@ from longform.report.page import INDEX, UNKNOWN, Here, PageLink, check, rendered
 from longform.report.page_parts import Shown, in_parts
 from longform.report.parts import Section
 from longform.report.sections import sections
-from longform.results.drilldown import PackedPage
 from longform.results.results import Results
+
+Page = TypeVar("Page")
 
 
 class Group(NamedTuple):
@@ -86,6 +87,7 @@ class SummaryPage(NamedTuple):
 
     file: str
     n_summaries: int
+    topic: str
     first: str
     last: str
 
@@ -190,27 +192,34 @@ def _part_file(file: str, part: int) -> str:
     return f"{file.removesuffix('.html')}-{part:04d}.html"
 
 
-def summaries_html(site: Site, page: PackedPage, *, number: int, before: str | None, after: str | None) -> str:
+class Numbered(NamedTuple):
+    """A page's place among those of its kind; None: it is the first, or the last."""
+
+    file: str
+    number: int  # from 1
+    before: str | None
+    after: str | None
+
+    @property
+    def alone(self) -> bool:
+        return self.before is None and self.after is None
+
+
+def numbered(kind: str, pages: Iterable[Page]) -> Iterator[tuple[Numbered, Page]]:
     """
-    A page of summaries of its *number*, which loads nothing.
+    Yield pages with their places; two of them are in memory at a time.
 
     Args:
-        site: Whose page it is.
-        page: What it unfolds.
-        number: Of the page, from 1.
-        before: The file of the page before this one; None: it is the first.
-        after: The file of the page after it; None: it is the last.
+        kind: With which the names of their files begin, one of those that `is_page` knows.
+        pages: In their order.
     """
-    title = f"Summaries, page {number}" if before or after else SUMMARIES.title
-    return rendered(
-        "summaries.html.j2",
-        site.title,
-        site.here(SUMMARIES.file, title=title),
-        number=number,
-        before=before,
-        after=after,
-        drilldown=page.data,
-    )
+    left = iter(pages)
+    page, number = next(left, None), 1
+    while page is not None:
+        after = next(left, None)
+        before, file, behind = (f"{kind}-{number + step:04d}.html" for step in (-1, 0, 1))
+        yield Numbered(file, number, before if number > 1 else None, None if after is None else behind), page
+        page, number = after, number + 1
 
 
 def points(results: Results) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, NotRequired, TypedDict, TypeVar
 
 from longform.errors import LongformError
+from longform.results.passages import Passage
 
 Found = TypeVar("Found")
 
@@ -16,6 +17,7 @@ class TargetFacts(TypedDict):
     name: str | None
     text: str
     gold: list[int]  # numbers of the documents that state it
+    passages: NotRequired[list[Passage | None]]  # of each of these documents; older runs do not store them
 
 
 class QueryFacts(TypedDict):
@@ -30,6 +32,7 @@ class QueryFacts(TypedDict):
 class BulletFacts(TypedDict):
     text: str
     citations: list[int]
+    passages: NotRequired[list[Passage | None]]  # of each cited document; older runs do not store them
 
 
 class VerdictFacts(TypedDict):
@@ -89,6 +92,9 @@ PLACES = 4
 PAGE_BYTES = 2_800_000
 """Most data of one page, unless a single summary has more; with its markup a page stays below 3 MB."""
 
+SMALL_PAGE_BYTES = 300_000
+"""A page with less data goes on with the next haystack, so that hundreds of small ones do not have a page each."""
+
 
 class PackedPage(NamedTuple):
     """
@@ -99,32 +105,52 @@ class PackedPage(NamedTuple):
         summary_ids: In their order.
         first: Words of its first query.
         last: Words of its last query.
+        haystacks: Ids of the haystacks of its queries.
     """
 
     data: str
     summary_ids: Sequence[str]
     first: str
     last: str
+    haystacks: Sequence[str]
 
 
 def packed_pages(
-    unfolded: Iterable[Unfolded], points: Collection[str], *, most_bytes: int = PAGE_BYTES
+    unfolded: Iterable[Unfolded],
+    points: Collection[str],
+    *,
+    most_bytes: int = PAGE_BYTES,
+    small_bytes: int = SMALL_PAGE_BYTES,
 ) -> Iterator[PackedPage]:
     """
     Yield pages of at most *most_bytes* of data, in the order of the summaries; one page is in memory at a time.
 
-    Scores by measures in *points* are points, as in the report's tables.
+    A haystack begins a page unless the page before it has less than *small_bytes*. The summaries of a query share a
+    page if they fit into one. Scores by measures in *points* are points, as in the report's tables.
 
     Raises:
         LongformError: A verdict names a target that its query does not list.
     """
     packing = Packing(points)
+    own: list[Unfolded] = []  # those of the last query that stand on the page
+    haystack: str | None = None
     for one in unfolded:
-        if packing.add(one) > most_bytes and len(packing) > 1:
-            packing.drop_last()
+        summary, query = one
+        if query["haystack"] != haystack and len(packing) and packing.n_bytes >= small_bytes:
             yield packing.page()
-            packing = Packing(points)
-            packing.add(one)
+            packing, own = Packing(points), []
+        if own and own[-1].summary["query_id"] != summary["query_id"]:
+            own = []
+        own.append(one)
+        haystack = query["haystack"]
+        packing.add(one)
+        while packing.n_bytes > most_bytes and len(packing) > 1:
+            moved = own if len(own) < len(packing) else own[-1:]
+            packing.drop_last(len(moved))
+            yield packing.page()
+            packing, own = Packing(points), list(moved)
+            for again in own:
+                packing.add(again)
     if len(packing):
         yield packing.page()
 
@@ -135,6 +161,8 @@ class Packing:
 
     strings: Texts, to which the places below marked * point (null stays null).
     queries: [query_id, haystack, topic, subtopic, text, [[target_id, name, text, gold], ...]].
+    queries' targets and summaries' bullets end with the passages of their documents, if they are known:
+        [first sentence, number of sentences] or null for each.
     summaries: [summary_id, query, setting*, summarizer*, order*, failure*, [[text, citations], ...],
         [[judge*, target of the query, answer*, linked_unit, probability, reply*, failure*], ...],
         [[judge*, measure*, value], ...], repeat].
@@ -149,27 +177,27 @@ class Packing:
         self._texts: list[str] = []  # of the strings, as JSON
         self._queries: dict[str, tuple[int, QueryFacts, str]] = {}  # by id; its place, and as JSON
         self._summaries: dict[str, str] = {}  # as JSON, by id
-        self._before = (0, 0)  # strings and queries before the last summary
-        self._size = 0  # bytes
+        self._before: list[tuple[int, int]] = []  # strings and queries before each summary
+        self.n_bytes = 0
+        """Of all that was added."""
 
     def __len__(self) -> int:
         return len(self._summaries)
 
-    def add(self, unfolded: Unfolded) -> int:
-        """Add a summary; return the bytes of all."""
-        self._before = (len(self._strings), len(self._queries))
+    def add(self, unfolded: Unfolded) -> None:
+        self._before.append((len(self._strings), len(self._queries)))
         summary, query = unfolded
         query_id, summary_id = summary["query_id"], summary["summary_id"]
         if query_id not in self._queries:
             self._queries[query_id] = (len(self._queries), query, self._counted(_query(query_id, query)))
         self._summaries[summary_id] = self._counted(self._row(summary, self._queries[query_id][0], query))
-        return self._size
 
-    def drop_last(self) -> None:
-        """Take back the last summary, with what it alone needs."""
-        n_strings, n_queries = self._before
-        self._summaries.popitem()
-        del self._texts[n_strings:]
+    def drop_last(self, n: int = 1) -> None:
+        """Take back the last *n* summaries, with what they alone need; `n_bytes` still counts them."""
+        n_strings, n_queries = self._before[-n]
+        del self._before[-n:], self._texts[n_strings:]
+        for _ in range(n):
+            self._summaries.popitem()
         while len(self._strings) > n_strings:
             self._strings.popitem()
         while len(self._queries) > n_queries:
@@ -178,7 +206,8 @@ class Packing:
     def page(self) -> PackedPage:
         queries = [query for _, query, _ in self._queries.values()]
         names = [query["text"] or query_id for query_id, query in zip(self._queries, queries, strict=True)]
-        return PackedPage(self.json(), list(self._summaries), names[0], names[-1])
+        haystacks = list(dict.fromkeys(query["haystack"] for query in queries))
+        return PackedPage(self.json(), list(self._summaries), names[0], names[-1], haystacks)
 
     def json(self) -> str:
         queries = (text for _, _, text in self._queries.values())
@@ -187,7 +216,7 @@ class Packing:
 
     def _counted(self, row: Packed) -> str:
         text = script_json(row)
-        self._size += len(text.encode()) + 1
+        self.n_bytes += len(text.encode()) + 1
         return text
 
     def _string(self, text: str | None) -> int | None:
@@ -220,7 +249,7 @@ class Packing:
             self._string(summary["summarizer"]),
             self._string(summary["order"]),
             self._string(summary["failure"]),
-            [[bullet["text"], bullet["citations"]] for bullet in summary["bullets"]],
+            [[bullet["text"], bullet["citations"], *_passages(bullet)] for bullet in summary["bullets"]],
             verdicts,
             [
                 [self._string(judge), self._string(measure), _rounded(self._as_in_tables(measure, value))]
@@ -235,9 +264,17 @@ class Packing:
 
 
 def _query(query_id: str, query: QueryFacts) -> list[Packed]:
-    targets = [[target["target_id"], target["name"], target["text"], target["gold"]] for target in query["targets"]]
+    targets = [
+        [target["target_id"], target["name"], target["text"], target["gold"], *_passages(target)]
+        for target in query["targets"]
+    ]
     named = [query.get("haystack"), query.get("topic"), query.get("subtopic"), query.get("text")]
     return [query_id, *named, targets]
+
+
+def _passages(stated: BulletFacts | TargetFacts) -> list[Packed]:
+    """Return nothing, or one array."""
+    return [stated["passages"]] if "passages" in stated else []
 
 
 def _place(places: Mapping[str, Found], key: str, where: str) -> Found:

@@ -174,7 +174,7 @@ class OfflineSummarizerSettings(Strict):
     newer = frozenset({"bullets"})
 
     kind: Literal["offline"]
-    max_words: int = Field(300, gt=0)
+    max_words: int = Field(300, gt=0)  # of a summary
     bullets: Literal["free"] | None = None  # free: not told how many, it writes the usual 7; null: the experiment's
 
     @property
@@ -198,7 +198,7 @@ class ChatSummarizerSettings(Strict):
     newer = frozenset({"prompt_with", "collection", "bullets"})
 
     kind: Literal["chat"]
-    chat: ChatSettings
+    chat: ChatSettings  # the model that writes
     prompt: str | None = None  # null: by the query's domain
     prompt_with: Mapping[str, str] | None = None  # retriever -> the prompt in its systems, in place of `prompt`
     bullets: Literal["free"] | None = None  # free: it is not told how many are wanted; null: the experiment's

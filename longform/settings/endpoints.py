@@ -19,8 +19,7 @@ class EndpointSettings(Strict):
 
     how_it_is_asked = _HOW_ASKED
 
-    # of the endpoint: http://HOST:8000/v1/rerank, or serve://APPLICATION/v1/rerank of the cluster that runs the job
-    url: str = Field(pattern=URL_FORM)
+    url: str = Field(pattern=URL_FORM)  # whole: http://HOST:8000/v1/rerank, or serve://APPLICATION/v1/rerank
     model: str  # as the server calls it; say a version where there is one: another's answers are others
     api_key_env: str | None = None  # the name of the variable with the bearer token; null: none is sent
     in_flight: int = Field(8, gt=0)  # requests of a worker
@@ -51,9 +50,9 @@ class EncoderSettings(Strict):
     url: str | None = Field(None, pattern=URL_FORM)  # the endpoint's, whole; null: the model is of this machine
     api_key_env: str | None = None  # as of every endpoint; null: none is sent
     in_flight: int | None = Field(None, gt=0)  # null: as of every endpoint; so below
-    attempts: int | None = Field(None, gt=0)
-    timeout_s: float | None = Field(None, gt=0)
-    batch_texts: int | None = Field(None, gt=0)
+    attempts: int | None = Field(None, gt=0)  # of a request
+    timeout_s: float | None = Field(None, gt=0)  # of one attempt
+    batch_texts: int | None = Field(None, gt=0)  # of one request
 
     @model_validator(mode="after")
     def _asks_what_has_a_url(self) -> Self:

@@ -64,8 +64,8 @@ class Faithfulness(Strict):
     """Rules by which verdicts of support judges become numbers (Wan et al., section 2.3)."""
 
     mode: Literal["document", "full"] = "document"  # each document apart, or all of a prompt joined
-    documents: Literal["min", "mean", "max"] = "max"
-    sentences: Literal["min", "mean", "max"] = "mean"
+    documents: Literal["min", "mean", "max"] = "max"  # how numbers of documents merge into one of a sentence
+    sentences: Literal["min", "mean", "max"] = "mean"  # how numbers of sentences merge into one of the summary
     attribution: str | None = None
     """The support judge whose best document is a sentence's place; null: each judge its own, if it has one for nearly
     every sentence, else the offline judge."""
@@ -80,7 +80,7 @@ class Permutations(Strict):
     """
 
     n_orders: int = Field(3, ge=2)  # drawn at first
-    most: int = Field(24, ge=2)
+    most: int = Field(24, ge=2)  # orders, with a `half_width`
     half_width: float | None = Field(None, gt=0)  # points of 100; null: `n_orders` and no more
 
     @model_validator(mode="after")

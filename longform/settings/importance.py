@@ -20,7 +20,7 @@ class RankedImportanceSettings(Strict):
     """Importance by a ranking that the benchmark ships."""
 
     kind: Literal["released"]
-    name: str = "importance"
+    name: str = "importance"  # of the ranking in the benchmark
 
 
 class SimilarityImportanceSettings(EncoderSettings):

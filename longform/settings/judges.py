@@ -230,7 +230,7 @@ class ChatJudgeSettings(_Judge):
     }
 
     kind: Literal["chat"]
-    chat: ChatSettings
+    chat: ChatSettings  # the model that judges
     prompt: str = ""  # left out: the task's own
     probability: bool | None = None  # from log probabilities; null: if the model is known to give them; true: or refuse
     samples: int | None = Field(None, ge=1)  # calls about a pair, whose mean rating counts; null: one, or `probability`
@@ -294,7 +294,7 @@ class CheckpointJudgeSettings(_Judge):
     cosine_share: float = Field(0, ge=0, lt=1)  # of the probability: the nearest sentence's cosine, packaged encoder
     precision: Literal["float32", "bfloat16"] = "float32"  # of the arithmetic; bfloat16 is faster where it is built in
     batch_tokens: int = Field(16384, gt=0)  # padded tokens of one forward pass
-    threshold: float = Field(0.5, gt=0, lt=1)
+    threshold: float = Field(0.5, gt=0, lt=1)  # a number above it means yes
     resources: ResourcesSettings | None = None  # of each worker that holds it; null: a processor's
 
     @property
@@ -340,7 +340,7 @@ class MeanJudgeSettings(_NumberJudge):
     same_each_time = "it asks nothing; give repeats to its members"
 
     kind: Literal["mean"]
-    of: tuple[str, ...] = Field(min_length=2)
+    of: tuple[str, ...] = Field(min_length=2)  # names of other judges of the same task
 
     @model_validator(mode="after")
     def _names_each_once(self) -> Self:

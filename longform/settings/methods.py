@@ -20,14 +20,14 @@ class FocusMethodSettings(Strict):
     """The plain prompt, and the wish to attend to the documents at one place (Wan et al., section 5.1)."""
 
     kind: Literal["focus"]
-    at: Literal["top", "middle", "bottom"]
+    at: Literal["top", "middle", "bottom"]  # of the prompt
 
 
 class HierarchicalMethodSettings(Strict):
     """A summary of each document, then merges: two at a time until one is left, or all in one pass."""
 
     kind: Literal["hierarchical"]
-    merge: Literal["pairwise", "once"]
+    merge: Literal["pairwise", "once"]  # two summaries at a time until one is left, or all in one pass
 
 
 class IncrementalMethodSettings(Strict):
@@ -48,10 +48,10 @@ class CalibrationMethodSettings(Strict):
     newer = frozenset({"spread"})
 
     kind: Literal["calibration"]
-    orders: Literal["rotations", "all", "sampled"]
+    orders: Literal["rotations", "all", "sampled"]  # the n cyclic ones, all n!, or some that are drawn
     n_orders: int | None = Field(None, gt=1)  # sampled only
     most: int = Field(24, gt=0)  # all, and sampled with a spread
-    seed: int = 0
+    seed: int = 0  # of the orders that are drawn
     spread: float | None = Field(None, gt=0, lt=1)  # sampled only: of summaries over orders; null: `n_orders`, no more
 
     @model_validator(mode="after")
@@ -76,7 +76,7 @@ class CondensedMethodSettings(Strict):
     """
 
     kind: Literal["condensed"]
-    to: Literal["snippets", "summaries"]
+    to: Literal["snippets", "summaries"]  # passages in the words of the document, or a summary of it
 
 
 MethodSettings = Annotated[

@@ -41,7 +41,7 @@ class PythonClassSettings(CodeSettings):
 
     kind: Literal["python"]
     class_: str = Field(alias="class", pattern=r"^[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*$")  # my_module:MyClass
-    options: dict[str, JsonValue] = Field(default_factory=dict)
+    options: dict[str, JsonValue] = Field(default_factory=dict)  # keyword arguments of its constructor
 
     def __hash__(self) -> int:
         return hash(self.model_dump_json())  # options may be lists and mappings

@@ -36,7 +36,7 @@ class RandomRetrieverSettings(_Retriever):
     """An order that a seed draws."""
 
     kind: Literal["random"]
-    seed: int
+    seed: int  # of the order that is drawn
 
 
 class KeywordRetrieverSettings(_Retriever):
@@ -49,18 +49,18 @@ class Bm25RetrieverSettings(_Retriever):
     """BM25 over stemmed words."""
 
     kind: Literal["bm25"]
-    k1: float = Field(1.5, ge=0)
-    b: float = Field(0.75, ge=0, le=1)
-    stem: bool = True
+    k1: float = Field(1.5, ge=0)  # how soon further occurrences of a word count less
+    b: float = Field(0.75, ge=0, le=1)  # how far long documents are held back: 0 not at all, 1 in full
+    stem: bool = True  # compare stems of words, not words
 
 
 class OkapiRetrieverSettings(_Retriever):
     """BM25 as the package `rank_bm25` computes it (Okapi), over words that are split at single spaces, case kept."""
 
     kind: Literal["bm25_okapi"]
-    k1: float = Field(1.5, ge=0)
-    b: float = Field(0.75, ge=0, le=1)
-    epsilon: float = Field(0.25, ge=0)
+    k1: float = Field(1.5, ge=0)  # how soon further occurrences of a word count less
+    b: float = Field(0.75, ge=0, le=1)  # how far long documents are held back: 0 not at all, 1 in full
+    epsilon: float = Field(0.25, ge=0)  # the least idf of a word, as a share of the mean idf
 
 
 class _Vectors(_Retriever):
@@ -68,9 +68,9 @@ class _Vectors(_Retriever):
 
     loads_model = True
 
-    pooling: Literal["whole", "mean", "max"]
-    query_prefix: str = ""
-    document_prefix: str = ""
+    pooling: Literal["whole", "mean", "max"]  # whole documents, or the mean or the best of their chunks
+    query_prefix: str = ""  # before each query, as the model was trained
+    document_prefix: str = ""  # before each document or chunk, as the model was trained
 
 
 class EncoderRetrieverSettings(_Vectors):
@@ -107,9 +107,9 @@ class FusionRetrieverSettings(_Retriever):
     """The sum of other retrievers' rankings, by z-scores or by reciprocal ranks."""
 
     kind: Literal["fusion"]
-    of: tuple[str, ...] = Field(min_length=2)
-    by: Literal["z_sum", "reciprocal_rank"]
-    rank_constant: int = Field(60, gt=0)
+    of: tuple[str, ...] = Field(min_length=2)  # names of other retrievers
+    by: Literal["z_sum", "reciprocal_rank"]  # what is added up: z-scores, or 1 / (rank_constant + rank)
+    rank_constant: int = Field(60, gt=0)  # of reciprocal ranks; a larger one makes first places count less
     weights: tuple[float, ...] | None = None  # of the z-scores; null: all 1
 
     @property
@@ -134,10 +134,10 @@ class FeedbackRetrieverSettings(_Retriever):
     """RM3: expands the query by terms of the base retriever's best documents, adds the expansion's BM25 z-score."""
 
     kind: Literal["feedback"]
-    of: str
-    documents: int = Field(10, gt=0)
-    terms: int = Field(50, gt=0)
-    weight: float = Field(1.0, ge=0)
+    of: str  # the retriever whose ranking is expanded
+    documents: int = Field(10, gt=0)  # the first of its ranking, whose terms are taken
+    terms: int = Field(50, gt=0)  # that the query is expanded by
+    weight: float = Field(1.0, ge=0)  # of the expansion beside the ranking that is expanded
 
     @property
     def bases(self) -> tuple[str, ...]:
@@ -160,7 +160,7 @@ class StatementsRetrieverSettings(_Retriever):
     fitted_models = frozenset({"support", "ranker"})
 
     kind: Literal["statements"]
-    n_statements: int = Field(12, gt=0)
+    n_statements: int = Field(12, gt=0)  # quotes whose documents are looked for
 
 
 class OracleRetrieverSettings(_Retriever):
@@ -191,7 +191,7 @@ class ReleasedRetrieverSettings(_Retriever):
     """Scores that the benchmark ships, by the name they have there."""
 
     kind: Literal["released"]
-    name: str
+    name: str  # the name of the scores in the benchmark
 
 
 class PythonRetrieverSettings(OwnClassSettings, _Retriever):
@@ -296,10 +296,10 @@ class ChatRerankerSettings(MayAskSettings):
     """A prompted chat model that gives each document a whole number, one call each (MSRS, section 4.1)."""
 
     kind: Literal["chat"]
-    chat: ChatSettings
+    chat: ChatSettings  # the model that is asked
     depth: int = Field(20, gt=0)  # as above
     scale: int = Field(20, ge=2)  # the highest score; the lowest is 1
-    prompt: str = "rerank_documents"
+    prompt: str = "rerank_documents"  # the name of a prompt, of the project or of the folder `prompts`
 
     @property
     def asked_model(self) -> ChatSettings:

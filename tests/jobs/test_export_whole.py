@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -94,26 +96,30 @@ def test_documents_stay_out(made: str, tmp_path: Path) -> None:
 # ---------------------------------------------------------------- Inspect AI
 
 
-def inspect_python() -> str:
-    """Return an interpreter that has Inspect AI, whose pins contradict ours: that of the variable, else this one."""
-    if named := os.environ.get("LONGFORM_INSPECT_PYTHON"):
+def python_with(module: str) -> str:
+    """Return an interpreter with a tool whose pins contradict ours: that of a variable, else this one."""
+    variable = f"LONGFORM_{module.partition('_')[0].upper()}_PYTHON"
+    if named := os.environ.get(variable):
         return named
-    if find_spec("inspect_ai") is None:
-        pytest.skip("inspect_ai is not installed; LONGFORM_INSPECT_PYTHON may name an interpreter that has it")
+    if find_spec(module) is None:
+        pytest.skip(f"{module} is not installed; {variable} may name an interpreter that has it")
     return sys.executable
 
 
+def read_by(python: str, *words: str) -> Any:
+    """Return the JSON at the end of what a program prints, which runs without this project."""
+    alone = {**os.environ, "PYTHONPATH": ""}
+    done = subprocess.run([python, *words], capture_output=True, text=True, check=False, env=alone)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
 def test_inspect_reads_samples_scores_and_metrics(made: str, tmp_path: Path) -> None:
-    python = inspect_python()
+    python = python_with("inspect_ai")
     export(made, str(tmp_path), form="inspect", judge=None)
 
     files = [str(tmp_path / f"offline_{name}.json") for name in ("bm25", "oracle")]
-    done = subprocess.run(
-        [python, str(ROOT / "tests" / "jobs" / "inspect_reading.py"), *files],
-        capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": ""},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    logs = json.loads(done.stdout)
+    logs = read_by(python, str(ROOT / "tests" / "jobs" / "inspect_reading.py"), *files)
 
     texts = {row["text"] for row in Folder(made).read("summaries").to_pylist()}
     for log, setting in zip(logs, ("bm25", "oracle"), strict=True):
@@ -135,3 +141,56 @@ def test_a_log_has_a_sample_for_each_summary(made: str, tmp_path: Path) -> None:
     keys = [(log["eval"]["model"], sample["id"], sample["epoch"]) for log in logs for sample in log["samples"]]
     assert len(set(keys)) == len(keys)
     assert all(sample["target"] and sample["input"] for log in logs for sample in log["samples"])
+
+
+# ---------------------------------------------------------------- BEIR and LaTeX
+
+_BEIR = """
+import json, sys
+from beir.datasets.data_loader import GenericDataLoader
+from beir.retrieval.evaluation import EvaluateRetrieval
+corpus, queries, qrels = GenericDataLoader(sys.argv[1]).load(split="test")
+found = EvaluateRetrieval.evaluate(qrels, json.load(open(sys.argv[2])), [10])
+print(json.dumps([len(corpus), sorted(queries), *found]))
+"""
+
+
+def test_beir_loads_and_evaluates_a_folder(made: str, tmp_path: Path) -> None:
+    python = python_with("beir")
+    export(made, str(tmp_path), form="beir", judge=None)
+
+    (folder,) = tmp_path.iterdir()
+    n, query_ids, _, precise, recall, precision = read_by(
+        python, "-c", _BEIR, str(folder), str(folder / "runs" / "bm25.json")
+    )
+    (row,) = [row for row in results(made)["retrieval"] if row["system"] == "bm25"]
+    assert n > 0
+    assert query_ids
+    assert precise["MAP@10"] == pytest.approx(row["MAP@10"], abs=1e-4)  # BEIR rounds to five digits
+    assert recall["Recall@10"] == pytest.approx(row["R@10"], abs=1e-4)
+    assert precision["P@10"] == pytest.approx(row["P@10"], abs=1e-4)
+
+
+def test_tables_of_latex_have_as_many_cells_as_columns(made: str, tmp_path: Path) -> None:
+    export(made, str(tmp_path), form="latex", judge=None)
+
+    text = (tmp_path / "systems.tex").read_text()
+    tabulars = re.findall(r"\\begin\{tabular\}\{(lr*)\}\n(.*?)\\end\{tabular\}", text, re.DOTALL)
+    assert len(tabulars) == 2  # of two judges
+    for columns, body in tabulars:
+        rows = [line for line in body.splitlines() if line.endswith(r"\\")]
+        assert len(rows) == 1 + len({cell["setting"] for cell in results(made)["cells"]})
+        assert {len(re.findall(r"(?<!\\)&", row)) + 1 for row in rows} == {len(columns)}
+        assert not re.search(r"(?<!\\)[%$#_^~]", body)
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no LaTeX is installed")
+def test_latex_sets_the_tables(made: str, tmp_path: Path) -> None:
+    export(made, str(tmp_path), form="latex", judge=None)
+
+    page = r"\documentclass{article}\usepackage{booktabs}\begin{document}\input{systems}\end{document}"
+    (tmp_path / "page.tex").write_text(page)
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "page"], cwd=tmp_path, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stdout[-2000:]

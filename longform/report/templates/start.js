@@ -8,8 +8,11 @@ const hint = document.querySelector(".hint[data-control]");
 if (hint !== null) hint.hidden = false;
 const drilldownData = document.getElementById("drilldown-data");
 if (drilldownData !== null) {
-  startDrilldown(document.getElementById("drilldown"), JSON.parse(drilldownData.textContent));
+  const files = JSON.parse(document.getElementById("document-files").textContent);
+  startDrilldown(document.getElementById("drilldown"), JSON.parse(drilldownData.textContent), files);
 }
+const documentsData = document.getElementById("documents-data");
+if (documentsData !== null) startDocuments(document.getElementById("documents"), JSON.parse(documentsData.textContent));
 const matrixData = document.getElementById("matrix-data");
 if (matrixData !== null) startMatrix(document.getElementById("matrix"), JSON.parse(matrixData.textContent));
 // For tests of the layout: a page wider than its window would scroll sideways as a whole.

@@ -5,7 +5,7 @@ function unpack(data) {
   const text = (place) => (place === null ? null : data.strings[place]);
   const queries = data.queries.map(([id, haystack, topic, subtopic, words, targets]) => ({
     id, haystack, topic, subtopic, words,
-    targets: targets.map(([targetId, name, statement, gold]) => ({ id: targetId, name, statement, gold })),
+    targets: targets.map(([targetId, name, statement, gold, passages]) => ({ id: targetId, name, statement, gold, passages })),
   }));
   const summaries = data.summaries.map((row) => ({
     id: row[0], query: queries[row[1]], row,
@@ -26,10 +26,24 @@ function judgesOf(summary, text) {
   return [...new Set([...summary.row[7], ...summary.row[8]].map((row) => text(row[0])))];
 }
 
-const CHIP_WORDS = { right: "cited rightly", wrong: "cited wrongly", missing: "not cited" };
+const CHIP_WORDS = { right: "cited rightly", wrong: "cited wrongly", missing: "not cited", cited: "cited" };
+const CHIP_MARKS = { right: "✓", wrong: "✗", missing: "○", cited: "·" };
 
-function chip(kind, mark, number) {
-  return element("li", { class: kind }, `${mark} document ${number}, ${CHIP_WORDS[kind]}`);
+function chip(kind, number, address) {
+  const words = `${CHIP_MARKS[kind]} document ${number}, ${CHIP_WORDS[kind]}`;
+  return element("li", { class: kind }, address === null ? words : element("a", { href: address }, words));
+}
+
+// The addresses of the passages of documents: of those that a bullet cites, and of those that state an insight.
+function passageAddresses(summary, files) {
+  const haystack = summary.query.haystack;
+  const address = (number, claim) => documentAddress(files[haystack], haystack, number, { ...claim, summary: summary.id });
+  return {
+    ofBullet: ([words, citations, passages], number) =>
+      address(number, { what: "bullet", words, passage: passages?.[citations.indexOf(number)] ?? null }),
+    ofInsight: (target, number) =>
+      address(number, { what: "insight", words: insightWords(target), passage: target.passages?.[target.gold.indexOf(number)] ?? null }),
+  };
 }
 
 const counted = (n, words) => `${n} ${words}${n === 1 ? "" : "s"}`;
@@ -52,11 +66,18 @@ function whyWords(summary, verdicts, covered) {
 
 const CHIP_LEGEND = "✓ the document states the insight; ✗ it does not; ○ it states the insight and is not cited.";
 
-function citationChips(citations, gold) {
-  const missing = gold.filter((number) => !citations.includes(number));
+function citationChips(bullet, target, addresses) {
+  const citations = bullet[1];
+  const missing = target.gold.filter((number) => !citations.includes(number));
   return element("ul", { class: "chips" },
-    ...citations.map((number) => (gold.includes(number) ? chip("right", "✓", number) : chip("wrong", "✗", number))),
-    ...missing.map((number) => chip("missing", "○", number)));
+    ...citations.map((number) => chip(target.gold.includes(number) ? "right" : "wrong", number, addresses.ofBullet(bullet, number))),
+    ...missing.map((number) => chip("missing", number, addresses.ofInsight(target, number))));
+}
+
+// Citations that nothing says right or wrong of.
+function plainChips(bullet, addresses) {
+  if (!bullet[1].length) return null;
+  return element("ul", { class: "chips" }, ...bullet[1].map((number) => chip("cited", number, addresses.ofBullet(bullet, number))));
 }
 
 function insightWords(target) {
@@ -74,28 +95,39 @@ function answerTag(verdict) {
   return element("span", { class: "tag" }, `${answer}${probability}`);
 }
 
-function linkedInsight(verdict, citations) {
+function linkedInsight(verdict, bullet, addresses, note) {
   return element("div", { class: "linked" },
+    note === undefined ? null : element("div", { class: "tag only" }, note),
     element("div", {}, insightWords(verdict.target)), answerTag(verdict),
-    citationChips(citations, verdict.target.gold), reply(verdict));
+    citationChips(bullet, verdict.target, addresses), reply(verdict));
 }
 
-function bulletItem([words, citations], links) {
-  const none = element("div", { class: "linked none" }, "No insight of this query is linked to this bullet.");
-  const found = links.map((verdict) => linkedInsight(verdict, citations));
-  return element("li", {}, element("div", {}, words), ...(found.length ? found : [none]));
+// `links` are null if nobody judged insights. `note` says something of an insight (by its verdict) above its words.
+function bulletItem(bullet, links, addresses, note = () => undefined) {
+  const found = (links ?? []).map((verdict) => linkedInsight(verdict, bullet, addresses, note(verdict)));
+  const none = links === null ? plainChips(bullet, addresses) : element("div", { class: "linked none" },
+    "No insight of this query is linked to this bullet.", plainChips(bullet, addresses));
+  return element("li", {}, element("div", {}, bullet[0]), ...(found.length ? found : none === null ? [] : [none]));
 }
 
-function insightItem(verdict) {
+function statedBy(target, addresses) {
+  const numbers = target.gold.map((number) => {
+    const address = addresses.ofInsight(target, number);
+    return address === null ? String(number) : element("a", { href: address }, String(number));
+  });
+  return element("div", { class: "tag" }, `stated by ${numbers.length === 1 ? "document" : "documents"} `,
+    ...(numbers.length ? numbers.flatMap((number, place) => (place ? [", ", number] : [number])) : ["–"]));
+}
+
+function insightItem(verdict, addresses) {
   return element("li", {},
-    element("div", {}, insightWords(verdict.target)), answerTag(verdict),
-    element("div", { class: "tag" }, `stated by documents ${verdict.target.gold.join(", ") || "–"}`), reply(verdict));
+    element("div", {}, insightWords(verdict.target)), answerTag(verdict), statedBy(verdict.target, addresses), reply(verdict));
 }
 
-function insightList(title, verdicts) {
+function insightList(title, verdicts, addresses) {
   if (!verdicts.length) return [];
   return [element("h3", {}, `${title} (${verdicts.length})`),
-    element("ul", { class: "insights" }, ...verdicts.map(insightItem))];
+    element("ul", { class: "insights" }, ...verdicts.map((verdict) => insightItem(verdict, addresses)))];
 }
 
 function scoreList(summary, judge, text) {
@@ -105,11 +137,17 @@ function scoreList(summary, judge, text) {
     element("dd", {}, value === null ? "–" : String(Number(value.toPrecision(4)))))));
 }
 
-function summaryView(summary, judge, text) {
-  const bullets = summary.row[6];
+function judgedBy(summary, judge, text) {
   const verdicts = verdictsOf(summary, judge, text);
   const covered = verdicts.filter((verdict) => verdict.answer !== null && verdict.answer !== "none");
-  const links = (unit) => covered.filter((verdict) => verdict.unit === unit);
+  const links = (unit) => (verdicts.length ? covered.filter((verdict) => verdict.unit === unit) : null);
+  return { verdicts, covered, links };
+}
+
+function summaryView(summary, judge, text, files) {
+  const bullets = summary.row[6];
+  const addresses = passageAddresses(summary, files);
+  const { verdicts, covered, links } = judgedBy(summary, judge, text);
   const asked = verdicts.map((verdict) => verdict.target);
   const silent = summary.query.targets.filter((target) => !asked.includes(target))
     .map((target) => ({ target, answer: null, unit: null, probability: null, reply: null, failure: "no verdict recorded" }));
@@ -122,24 +160,32 @@ function summaryView(summary, judge, text) {
     summary.failure === null ? null : element("p", { class: "failure" }, `This summary failed: ${summary.failure}`),
     why === null ? null : element("p", { class: "why" }, why),
     scoreList(summary, judge, text),
-    element("p", { class: "tag" }, CHIP_LEGEND),
+    verdicts.length ? element("p", { class: "tag" }, CHIP_LEGEND) : null,
     element("h3", {}, `Bullets (${bullets.length})`),
-    element("ol", { class: "bullets" }, ...bullets.map((bullet, unit) => bulletItem(bullet, links(unit)))),
-    ...insightList("Insights not covered", verdicts.filter((verdict) => verdict.answer === "none")),
-    ...insightList("Covered, but linked to no bullet", covered.filter((verdict) => !(verdict.unit in bullets))),
-    ...insightList("Unjudged insights", [...verdicts.filter((verdict) => verdict.answer === null), ...silent]),
+    element("ol", { class: "bullets" }, ...bullets.map((bullet, unit) => bulletItem(bullet, links(unit), addresses))),
+    ...insightList("Insights not covered", verdicts.filter((verdict) => verdict.answer === "none"), addresses),
+    ...insightList("Covered, but linked to no bullet", covered.filter((verdict) => !(verdict.unit in bullets)), addresses),
+    ...insightList("Unjudged insights", [...verdicts.filter((verdict) => verdict.answer === null), ...silent], addresses),
   ].filter((part) => part !== null);
 }
 
-function startDrilldown(section, data) {
+function startDrilldown(section, data, files) {
   const { text, summaries } = unpack(data);
+  const topics = new Map(summaries.map(({ query }) => [query.haystack, query.topic]));
+  const named = [...topics.values()];
+  const topicWords = (haystack) => {
+    const topic = topics.get(haystack);
+    if (topic === null) return haystack ?? "–";
+    return named.filter((other) => other === topic).length === 1 ? topic : `${topic} (${haystack})`;
+  };
   const facets = [
-    ["Haystack", (summary) => summary.query.haystack, (key) => key ?? "–"],
+    ["Haystack", (summary) => summary.query.haystack, topicWords],
     ["Query", (summary) => summary.query, (query) => query.words ?? query.id],
     ["Setting", (summary) => summary.setting, String],
     ["Summarizer", (summary) => summary.summarizer, String],
     ["Summary", (summary) => summary, (summary) => summary.id],
   ].map(([label, key, words]) => ({ label, key, words, select: element("select", {}), keys: [] }));
+  const beside = { label: "Side by side with", words: (other) => (other === null ? "–" : besideWords(other)), select: element("select", {}), keys: [] };
   const judges = { label: "Judge", words: (name) => name ?? "–", select: element("select", {}), keys: [] };
   const status = section.querySelector(".status");
   const view = section.querySelector(".summary");
@@ -153,7 +199,7 @@ function startDrilldown(section, data) {
   const chosen = (facet) => facet.keys[facet.select.selectedIndex];
 
   // Each choice offers what the choices before it leave, so that every combination on offer exists.
-  function show(wanted) {
+  function show(wanted, other = null) {
     let left = summaries;
     facets.forEach((facet, place) => {
       const key = offer(facet, [...new Set(left.map(facet.key))], wanted[place]);
@@ -163,31 +209,36 @@ function startDrilldown(section, data) {
     last.select.parentElement.hidden = last.keys.length < 2;
     const summary = left[0];
     const judge = offer(judges, judgesOf(summary, text), chosen(judges));
-    view.replaceChildren(...summaryView(summary, judge, text));
-    status.textContent = `Showing one of the ${summaries.length} summaries on this page.`;
+    const second = offer(beside, [null, ...summaries.filter((one) => one.query === summary.query && one !== summary)], other);
+    view.replaceChildren(...(second === null
+      ? summaryView(summary, judge, text, files) : compareView([summary, second], judge, text, files)));
+    status.textContent = `Showing ${second === null ? "one" : "two"} of the ${summaries.length} summaries on this page.`;
     document.documentElement.dataset.summary = summary.id;
     return summary;
   }
 
   function openFragment() {
-    const match = /^#summary=(.*)$/.exec(location.hash);
-    if (match === null) return false;
-    const id = decodeURIComponent(match[1]);
-    const summary = summaries.find((candidate) => candidate.id === id);
-    if (summary === undefined) {
-      status.textContent = `This page holds no summary ${id}.`;
-      return false;
-    }
-    show(facets.map((facet) => facet.key(summary)));
+    const match = /^#(?:summary=([^&]*)|compare=([^&]*)&with=([^&]*))$/.exec(location.hash);
+    if (match === null) return;
+    const [summary, other] = match.slice(1).filter((part) => part !== undefined).map((part) => {
+      const id = decodeURIComponent(part);
+      const found = summaries.find((candidate) => candidate.id === id);
+      if (found === undefined) status.textContent = `This page holds no summary ${id}.`;
+      return found;
+    });
+    if (summary === undefined || (match[1] === undefined && other === undefined)) return;
+    show(facets.map((facet) => facet.key(summary)), other);
+    if (other !== undefined && other.query !== summary.query) status.textContent = `${other.id} answers another query than ${summary.id}.`;
     section.scrollIntoView();
-    return true;
   }
 
-  for (const facet of [...facets, judges]) {
+  for (const facet of [...facets, judges, beside]) {
     section.querySelector(".choices").append(element("label", {}, facet.label, facet.select));
     facet.select.addEventListener("change", () => {
-      const summary = show(facets.map(chosen));
-      history.replaceState(null, "", `#summary=${encodeURIComponent(summary.id)}`);
+      const summary = show(facets.map(chosen), chosen(beside));
+      const other = chosen(beside);
+      const id = encodeURIComponent(summary.id);
+      history.replaceState(null, "", other === null ? `#summary=${id}` : `#compare=${id}&with=${encodeURIComponent(other.id)}`);
     });
   }
   show([]);

@@ -47,7 +47,7 @@ def test_a_page_without_content_is_not_there(results, pages):
 
 
 def test_sections_that_no_group_names_have_a_page(results):
-    own = {"named": {"title": "Mine", "caption": "Mine.", "rows": [{"a": 1}]}}
+    own = {"named": {"title": "Mine", "told": "Mine.", "rows": [{"a": 1}]}}
     assert OTHERS.link.file in {link.file for link in site_of({**results, "own_studies": own}).nav}
 
 

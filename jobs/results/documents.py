@@ -1,0 +1,153 @@
+"""
+Documents that a run's summaries cite or that state its insights, with the passages that support them.
+
+They are stored beside the results, so that the pages of the report can be written from these.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
+from jobs.results.drilldown import keep_unfolded, kept_unfolded
+from longform.records import Document
+from longform.results.drilldown import QueryFacts, SummaryFacts, Unfolded
+from longform.results.passages import DocumentFacts, PassageFinder, document_facts
+
+DOCUMENTS = "report/documents.jsonl.gz"
+
+MOST_CHARACTERS = 40_000_000
+"""Most text of all documents that a report holds; few would carry or open a folder of more."""
+
+_HAYSTACKS_HELD = 2
+
+
+class KeptDocuments(NamedTuple):
+    """
+    The documents of a run.
+
+    Attributes:
+        documents: Those of a haystack together, by their numbers.
+        reason: Why there are none; None: there are some, or an older version kept none.
+    """
+
+    documents: Iterable[DocumentFacts]
+    reason: str | None
+
+
+NO_DOCUMENTS = KeptDocuments((), None)
+
+
+def keep_documents(run: Folder, benchmark: Benchmark, *, most_characters: int = MOST_CHARACTERS) -> None:
+    """
+    Store the documents that kept summaries cite or that state insights, and their passages beside the citations.
+
+    If their text is longer than *most_characters*, or the benchmark ships none of them, the reason is stored instead.
+    """
+    wanted = _wanted(kept_unfolded(run))
+
+    @lru_cache(maxsize=_HAYSTACKS_HELD)
+    def needed(haystack: str) -> Mapping[int, Document]:
+        return {one.number: one for one in benchmark.documents(haystack) if one.number in wanted[haystack]}
+
+    @lru_cache(maxsize=_HAYSTACKS_HELD)
+    def finder(haystack: str) -> PassageFinder | None:
+        texts = {number: document.text for number, document in needed(haystack).items()}
+        return PassageFinder(texts) if texts else None
+
+    n_characters = 0
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / "lines"
+        with path.open("wb") as raw, gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as file:
+            for haystack in wanted:
+                for document in needed(haystack).values():
+                    n_characters += len(document.text)
+                    file.write(_line({"document": document_facts(document)}))
+                if n_characters > most_characters:
+                    break
+        if reason := _why_none(n_characters, most_characters):
+            path.write_bytes(gzip.compress(_line({"reason": reason}), mtime=0))
+        run.upload(path, DOCUMENTS)
+    if reason is None:
+        keep_unfolded(run, with_passages(kept_unfolded(run), finder))
+
+
+def _why_none(n_characters: int, most: int) -> str | None:
+    if n_characters > most:
+        return (
+            f"The texts of the documents are not part of this report: those that summaries cite or that state insights "
+            f"have more than its limit of {most:,} characters."
+        )
+    return None if n_characters else "The texts of the documents are not part of this report: the benchmark ships none."
+
+
+def _line(content: Mapping[str, object]) -> bytes:
+    return (json.dumps(content, allow_nan=False) + "\n").encode()
+
+
+def _wanted(unfolded: Iterable[Unfolded]) -> Mapping[str, set[int]]:
+    """Return the numbers of the documents that are cited or state an insight, by haystack."""
+    found: dict[str, set[int]] = {}
+    for summary, query in unfolded:
+        numbers = found.setdefault(query["haystack"], set())
+        numbers.update(number for bullet in summary["bullets"] for number in bullet["citations"])
+        numbers.update(number for target in query["targets"] for number in target["gold"])
+    return found
+
+
+def with_passages(unfolded: Iterable[Unfolded], finder: Callable[[str], PassageFinder | None]) -> Iterator[Unfolded]:
+    """
+    Yield the summaries and queries with the passages of the documents that they name.
+
+    Args:
+        unfolded: Those of a query together.
+        finder: Of a haystack; None: it has no documents.
+    """
+    query_id, told = None, None
+    for summary, query in unfolded:
+        found = finder(query["haystack"])
+        if found is None:
+            yield Unfolded(summary, query)
+            continue
+        if told is None or summary["query_id"] != query_id:
+            query_id, told = summary["query_id"], _query_with(query, found)
+        yield Unfolded(_summary_with(summary, found), told)
+
+
+def _query_with(query: QueryFacts, finder: PassageFinder) -> QueryFacts:
+    targets = query["targets"]
+    found = finder.passages([one["text"] for one in targets], [one["gold"] for one in targets])
+    return {**query, "targets": [{**one, "passages": own} for one, own in zip(targets, found, strict=True)]}
+
+
+def _summary_with(summary: SummaryFacts, finder: PassageFinder) -> SummaryFacts:
+    bullets = summary["bullets"]
+    found = finder.passages([one["text"] for one in bullets], [one["citations"] for one in bullets])
+    return {**summary, "bullets": [{**one, "passages": own} for one, own in zip(bullets, found, strict=True)]}
+
+
+def kept_documents(run: Folder) -> KeptDocuments:
+    """Return what `keep_documents` stored; none if an older version wrote the run."""
+    if not run.has(DOCUMENTS):
+        return NO_DOCUMENTS
+    lines = _lines(run)
+    first: dict[str, Any] = next(lines, {})
+    if "reason" in first:
+        return KeptDocuments((), first["reason"])
+    return KeptDocuments((line["document"] for line in chain([first], lines)), None)
+
+
+def _lines(run: Folder) -> Iterator[Any]:
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / "lines"
+        run.download(DOCUMENTS, path)
+        with gzip.open(path) as file:
+            yield from map(json.loads, file)

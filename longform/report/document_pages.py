@@ -1,0 +1,123 @@
+"""Pages with the texts of documents, in which a citation marks the passage that supports it best."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from longform.report.page import PageLink, rendered
+from longform.report.site import Numbered, Site
+from longform.results.drilldown import PAGE_BYTES, Packed, script_json
+from longform.results.passages import DocumentFacts
+
+LINK = PageLink(
+    "documents-0001.html", "Documents", "The texts that summaries cite, with the passage behind a citation."
+)
+
+MOST_OF_ONE = 1_000_000
+"""Most bytes of one document on a page; the rest is left out, and the page says so."""
+
+
+class DocumentsPage(NamedTuple):
+    """
+    The data of a page.
+
+    Attributes:
+        data: JSON that no text in it can end: `haystacks`, each [id, name], and `documents`, each [haystack by its
+            place, number, id, title, [sentences with the space behind each], characters left out].
+        held: Haystack -> the first and the last number on this page.
+    """
+
+    data: str
+    held: Mapping[str, tuple[int, int]]
+
+
+class DocumentFiles(NamedTuple):
+    """
+    Where documents stand.
+
+    Attributes:
+        spans: Haystack -> the pages with its documents: file, first and last number.
+        why_none: Why there are no such pages; None: there are some, or nobody knows.
+    """
+
+    spans: Mapping[str, Sequence[tuple[str, int, int]]]
+    why_none: str | None = None
+
+    def json(self, haystacks: Iterable[str]) -> str:
+        """Return the spans of some haystacks as JSON that no text in it can end."""
+        held = {one: [list(span) for span in self.spans[one]] for one in haystacks if one in self.spans}
+        return "{" + ",".join(f"{script_json(one)}:{script_json(spans)}" for one, spans in held.items()) + "}"
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Return the names of the files."""
+        return frozenset(file for spans in self.spans.values() for file, _, _ in spans)
+
+
+NO_FILES = DocumentFiles({})
+
+
+def document_pages(
+    documents: Iterable[DocumentFacts], name: Callable[[str], str], *, most_bytes: int = PAGE_BYTES
+) -> Iterator[DocumentsPage]:
+    """
+    Yield pages of at most *most_bytes* of data; one is in memory at a time.
+
+    Args:
+        documents: Those of a haystack together, by their numbers.
+        name: Of a haystack, for readers.
+        most_bytes: Of one page's data.
+    """
+    haystacks: dict[str, int] = {}
+    rows: list[str] = []
+    held: dict[str, tuple[int, int]] = {}
+    n_bytes = 0
+
+    def page() -> DocumentsPage:
+        names = script_json([_named(haystack, name(haystack)) for haystack in haystacks])
+        return DocumentsPage(f'{{"haystacks":{names},"documents":[{",".join(rows)}]}}', dict(held))
+
+    for document in documents:
+        haystack, number = document["haystack"], document["number"]
+        facts = _packed(document)
+        size = len(script_json(facts).encode())
+        if rows and n_bytes + size > most_bytes:
+            yield page()
+            haystacks, rows, held, n_bytes = {}, [], {}, 0
+        row = script_json([haystacks.setdefault(haystack, len(haystacks)), *facts])
+        rows.append(row)
+        n_bytes += size + len(haystack.encode()) + 8
+        held[haystack] = (held.get(haystack, (number, number))[0], number)
+    if rows:
+        yield page()
+
+
+def _named(*words: str) -> Packed:
+    return list(words)
+
+
+def _packed(document: DocumentFacts) -> list[Packed]:
+    shown: list[str] = []
+    size = 0
+    for piece in document["pieces"]:
+        size += len(piece.encode())
+        if size > MOST_OF_ONE:
+            break
+        shown.append(piece)
+    left_out = sum(map(len, document["pieces"][len(shown) :]))
+    return [document["number"], document["doc_id"], document["title"], shown, left_out]
+
+
+def documents_html(site: Site, page: DocumentsPage, place: Numbered) -> str:
+    """
+    A page of documents, which loads nothing.
+
+    Args:
+        site: Whose page it is.
+        page: What it shows.
+        place: Among its kind.
+    """
+    title = LINK.title if place.alone else f"{LINK.title} (page {place.number})"
+    here = site.here(LINK.file, title=title)
+    return rendered("documents.html.j2", site.title, here, place=place, documents=page.data)

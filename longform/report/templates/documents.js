@@ -1,0 +1,91 @@
+// Documents, in which a citation marks its passage; texts of anyone's, so text nodes only.
+
+// Where a document stands, or null: `spans` are the pages of its haystack, each with the first and the last number.
+function documentFile(spans, number) {
+  const found = (spans ?? []).find(([, first, last]) => first <= number && number <= last);
+  return found === undefined ? null : found[0];
+}
+
+// `what` is "bullet" or "insight"; `passage` is [first sentence, number of sentences], or null if nothing is shared.
+function documentAddress(spans, haystack, number, { what, words, passage, summary }) {
+  const file = documentFile(spans, number);
+  if (file === null) return null;
+  const named = { haystack, document: number, [what]: words };
+  if (passage !== null) Object.assign(named, { sentence: passage[0], sentences: passage[1] });
+  const page = /(summaries-\d{4,}\.html)$/.exec(location.pathname);
+  if (page !== null) Object.assign(named, { page: page[1], summary });
+  return `${file}#${new URLSearchParams(named)}`;
+}
+
+function wayBack(wanted) {
+  const page = wanted.get("page") ?? "";
+  if (!/^summaries-\d{4,}\.html$/.test(page)) return null;
+  return element("p", {}, element("a", { href: `${page}#summary=${encodeURIComponent(wanted.get("summary") ?? "")}` }, "Back to the summary"));
+}
+
+function claimOf(wanted, found) {
+  const what = ["bullet", "insight"].find((name) => wanted.has(name));
+  if (what === undefined) return [];
+  const told = found
+    ? `The marked passage shares most with this ${what}; read it before you believe it:`
+    : `No passage of this document shares much with this ${what}:`;
+  return [element("p", {}, told), element("blockquote", {}, wanted.get(what)), wayBack(wanted)].filter((part) => part !== null);
+}
+
+function markedText(pieces, first, n) {
+  if (first === null) return { parts: [pieces.join("")], mark: null };
+  const passage = pieces.slice(first, first + n).join("");
+  const words = passage.trimEnd();
+  const mark = element("mark", { tabindex: "-1" }, words);
+  return {
+    parts: [pieces.slice(0, first).join(""), mark, passage.slice(words.length) + pieces.slice(first + n).join("")],
+    mark,
+  };
+}
+
+function startDocuments(section, data) {
+  const documents = data.documents.map(([haystack, number, id, title, pieces, leftOut]) => ({
+    haystack: data.haystacks[haystack][0], topic: data.haystacks[haystack][1], number, id, title, pieces, leftOut,
+  }));
+  const [status, claim, article] = [".status", ".claim", ".document"].map((name) => section.querySelector(name));
+  const select = element("select", {}, ...documents.map((one) =>
+    element("option", {}, `${one.number} · ${one.title ?? one.id} (${one.topic})`)));
+  section.querySelector(".choices").append(element("label", {}, "Document", select));
+
+  function show(one, wanted) {
+    select.selectedIndex = documents.indexOf(one);
+    const place = /^\d+$/.test(wanted.get("sentence") ?? "") ? Number(wanted.get("sentence")) : null;
+    const first = place !== null && place < one.pieces.length ? place : null;
+    const { parts, mark } = markedText(one.pieces, first, Number(wanted.get("sentences") ?? 1) || 1);
+    article.replaceChildren(
+      element("h3", {}, `Document ${one.number}${one.title === null ? "" : `: ${one.title}`}`),
+      element("p", { class: "tag" }, `${one.topic} · ${one.id}`),
+      element("div", { class: "text" }, ...parts),
+      ...(one.leftOut ? [element("p", { class: "tag" }, `The document goes on: ${one.leftOut} characters are left out here.`)] : []));
+    claim.replaceChildren(...claimOf(wanted, mark !== null));
+    status.textContent = place !== null && mark === null
+      ? "The passage lies in the part that is left out."
+      : `Showing one of ${documents.length} documents on this page.`;
+    if (mark === null) return;
+    mark.scrollIntoView({ block: "center" });
+    mark.focus({ preventScroll: true });
+  }
+
+  function openFragment() {
+    const wanted = new URLSearchParams(location.hash.slice(1));
+    if (!wanted.has("document")) return;
+    const one = documents.find((candidate) => String(candidate.number) === wanted.get("document") &&
+      [null, candidate.haystack].includes(wanted.get("haystack")));
+    if (one === undefined) status.textContent = `This page holds no document ${wanted.get("document")}.`;
+    else show(one, wanted);
+  }
+
+  select.addEventListener("change", () => {
+    const one = documents[select.selectedIndex];
+    history.replaceState(null, "", `#${new URLSearchParams({ haystack: one.haystack, document: one.number })}`);
+    show(one, new URLSearchParams());
+  });
+  show(documents[0], new URLSearchParams());
+  openFragment();
+  window.addEventListener("hashchange", openFragment);
+}
