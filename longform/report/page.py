@@ -115,6 +115,7 @@ def sections_html(
     here: Here | None = None,
     file_of: Mapping[str, str] | None = None,
     matrix_page: str | None = None,
+    parts: Sequence[str] = (),
 ) -> str:
     """
     Sections of any page, each with its figures, as one HTML page that loads nothing.
@@ -125,6 +126,7 @@ def sections_html(
         here: Place in a site; None: the page stands alone.
         file_of: Summary id -> the page that holds it; the others are not linked to.
         matrix_page: The page that numbers lead to, as `longform.report.links` says; None: that of the site, if any.
+        parts: Files of the pages that this one is one of; none: it is whole.
     """
     return rendered(
         "report.html.j2",
@@ -140,6 +142,7 @@ def sections_html(
         evidence_line=evidence_line,
         unknown=UNKNOWN,
         matrix_page=matrix_page,
+        parts=parts,
         place_of=partial(_place_of, file_of or {}),
     )
 

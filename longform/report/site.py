@@ -15,12 +15,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
+from longform.report.comparisons import clusters_told
 from longform.report.figures import figures
 from longform.report.findings import findings
 from longform.report.forest import forest
 from longform.report.measures import all_heads
 from longform.report.overview import facts
 from longform.report.page import INDEX, UNKNOWN, Here, PageLink, check, rendered, sections_html
+from longform.report.page_parts import Shown, in_parts
 from longform.report.parts import Section
 from longform.report.sections import sections
 from longform.results.results import Results
@@ -44,8 +46,9 @@ GROUPS: Sequence[Group] = (
         "scores",
         "Scores",
         "Every system on every measure, with intervals.",
-        *("unscored", "models", "scores", "facets", "key-points", "minutes", "failures", "rouge-as-released", "cells"),
+        *("unscored", "models", "scores", "facets", "key-points", "minutes", "failures", "rouge-as-released"),
     ),
+    _group("cells", "Every system", "One row for each system, judge and data set, with all counts.", "cells"),
     _group("comparisons", "Comparisons", "Which differences are more than chance.", "comparisons"),
     _group(
         "position",
@@ -69,13 +72,14 @@ OTHERS = _group("studies", "Further studies", "Studies of this run's own.")
 SUMMARIES = PageLink("summaries-0001.html", "Summaries", "Each summary, bullet by bullet.")
 
 _NUMBERED = ("summaries", "documents", "report-summaries")
-_SINGLE = ("index", "matrix", "report", "studies")
+_SINGLE = ("index", "matrix", "report")
 
 
 def is_page(file: str) -> bool:
     """Return whether a file bears the name of a page of some report, of this version or an older one."""
-    named = {*(group.link.file for group in GROUPS), *(f"{name}.html" for name in _SINGLE)}
-    return file in named or re.fullmatch(rf"({'|'.join(_NUMBERED)})-\d{{4,}}\.html", file) is not None
+    groups = [group.link.file.removesuffix(".html") for group in (*GROUPS, OTHERS)]
+    alone, numbered = "|".join([*groups, *_SINGLE]), "|".join([*groups, *_NUMBERED])
+    return re.fullmatch(rf"({alone}|({numbered})-\d{{4,}})\.html", file) is not None
 
 
 class SummaryPage(NamedTuple):
@@ -148,7 +152,7 @@ def site_pages(
     """
     for link, own in site.tables:
         shown = [(section, figures(section.anchor, results)) for section in own]
-        yield link.file, sections_html(site.title, shown, here=site.here(link.file), file_of=file_of)
+        yield from _in_parts(site, link, shown, file_of or {})
     yield (
         INDEX,
         rendered(
@@ -156,6 +160,7 @@ def site_pages(
             site.title,
             site.here(INDEX),
             findings=findings(results),
+            clusters=clusters_told(results),
             facts=facts(results),
             forest=forest(results),
             unknown=UNKNOWN,
@@ -163,6 +168,28 @@ def site_pages(
             n_summaries=sum(page.n_summaries for page in summaries),
         ),
     )
+
+
+def _in_parts(
+    site: Site, link: PageLink, shown: Sequence[Shown], file_of: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """Yield the page of an entry, or the pages that it takes to keep each of them small."""
+
+    def page(some: Sequence[Shown], part: int | None = None, files: Sequence[str] = ()) -> str:
+        here = site.here(link.file, title=None if part is None else f"{link.title}, part {part}")
+        return sections_html(site.title, some, here=here, file_of=file_of, parts=files)
+
+    found = in_parts(shown, page)
+    if len(found) == 1:
+        yield link.file, found[0].text
+        return
+    files = [link.file, *(_part_file(link.file, part) for part in range(2, len(found) + 1))]
+    for number, (file, part) in enumerate(zip(files, found, strict=True), start=1):
+        yield file, page(part.shown, number, files)
+
+
+def _part_file(file: str, part: int) -> str:
+    return f"{file.removesuffix('.html')}-{part:04d}.html"
 
 
 class Numbered(NamedTuple):

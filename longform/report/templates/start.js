@@ -4,7 +4,7 @@ for (const table of document.querySelectorAll("figure.table table")) {
   makeSortable(table);
   makeTools(table);
 }
-const hint = document.querySelector(".hint");
+const hint = document.querySelector(".hint[data-control]");
 if (hint !== null) hint.hidden = false;
 const drilldownData = document.getElementById("drilldown-data");
 if (drilldownData !== null) {

@@ -1,0 +1,67 @@
+"""Pages that are too large for one are cut, and lose nothing."""
+
+from longform.report.figures import Figure
+from longform.report.page_parts import in_parts
+from longform.report.parts import Section
+from longform.report.plots import Plot
+from longform.report.tables import Cell, Column, Table
+
+COLUMNS = [Column("system", numeric=False)]
+FIGURE = Figure(Plot("<svg/>", "alt"), "caption")
+
+
+def table(*names, twins=False):
+    rows = []
+    for name in names:
+        rows.append([Cell(name)])
+        if twins:
+            rows.append([Cell(f"{name}'s twin", beside=True)])
+    return Table("Caption.", COLUMNS, rows)
+
+
+def section(anchor, *tables):
+    return Section(anchor, anchor, ["told once"], list(tables))
+
+
+def render(shown):
+    """Ten bytes for each row, figure and paragraph."""
+    rows = sum(len(one.rows) for part, _ in shown for one in part.tables)
+    return "0123456789" * (rows + sum(len(drawn) + len(part.paragraphs) for part, drawn in shown))
+
+
+def rows_of(parts):
+    return [row[0].text for part in parts for one, _ in part.shown for own in one.tables for row in own.rows]
+
+
+def test_what_fits_stays_on_one_page():
+    (part,) = in_parts([(section("a", table("x", "y")), [FIGURE])], render, most_bytes=40)
+    assert part.text == render(part.shown)
+
+
+def test_sections_are_cut_apart_first():
+    shown = [(section("a", table("x", "y")), ()), (section("b", table("z")), ())]
+    parts = in_parts(shown, render, most_bytes=30)
+    assert [[one.anchor for one, _ in part.shown] for part in parts] == [["a"], ["b"]]
+
+
+def test_figures_tables_and_rows_are_cut_and_nothing_is_lost_or_told_twice():
+    names = [f"s{number}" for number in range(9)]
+    shown = [(section("a", table(*names[:3]), table(*names[3:])), [FIGURE])]
+    parts = in_parts(shown, render, most_bytes=30)
+    assert rows_of(parts) == names
+    assert all(len(part.text) <= 30 for part in parts)
+    assert sum(len(drawn) for part in parts for _, drawn in part.shown) == 1
+    assert sum(len(one.paragraphs) for part in parts for one, _ in part.shown) == 1
+
+
+def test_a_twin_stays_below_its_original():
+    names = [f"s{number}" for number in range(5)]
+    parts = in_parts([(section("a", table(*names, twins=True)), ())], render, most_bytes=50)
+    assert len(parts) > 1
+    for part in parts:
+        assert not any(cell.beside for one, _ in part.shown for own in one.tables for cell in own.rows[0])
+
+
+def test_one_row_has_a_page_whatever_its_size():
+    parts = in_parts([(section("a", table("x")), ())], render, most_bytes=1)
+    assert rows_of(parts) == ["x"]
