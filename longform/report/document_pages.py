@@ -46,7 +46,7 @@ class DocumentFiles(NamedTuple):
 
     def json(self, haystacks: Iterable[str]) -> str:
         """Return the spans of some haystacks as JSON that no text in it can end."""
-        held = {one: [list(span) for span in self.spans[one]] for one in haystacks if one in self.spans}
+        held: dict[str, list[Packed]] = {one: list(self.spans[one]) for one in haystacks if one in self.spans}
         return "{" + ",".join(f"{script_json(one)}:{script_json(spans)}" for one, spans in held.items()) + "}"
 
     @property
