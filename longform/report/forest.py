@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _MOST_LINES = 16
 """Lines of a figure that one screen holds, a twin's line among them."""
 _TWIN_LINE = 0.6
-"""Of a line: a twin stands close below its original."""
+"""Height of a line; a twin stands close below its original."""
 _LABEL_CHARACTERS = 40
 _LINE_IN = 0.25
 _ALIKE, _APART, _TWIN = "#0072b2", "#767676", "#d55e00"

@@ -10,7 +10,7 @@ from longform.report.parts import Section
 from longform.report.tables import Table
 
 MOST_BYTES = 2_900_000
-"""Of a page with all its markup."""
+"""Most bytes of a page with all its markup."""
 
 Shown = tuple[Section, Sequence[Figure]]
 

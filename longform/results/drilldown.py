@@ -179,7 +179,7 @@ class Packing:
         self._summaries: dict[str, str] = {}  # as JSON, by id
         self._before: list[tuple[int, int]] = []  # strings and queries before each summary
         self.n_bytes = 0
-        """Of all that was added."""
+        """The bytes of all that was added."""
 
     def __len__(self) -> int:
         return len(self._summaries)
