@@ -34,7 +34,7 @@ class DocumentsPage(NamedTuple):
 
 class DocumentFiles(NamedTuple):
     """
-    Where documents stand.
+    The pages of documents of each haystack.
 
     Attributes:
         spans: Haystack -> the pages with its documents: file, first and last number.

@@ -32,7 +32,7 @@ def too_large(results: Results) -> str | None:
 
 class MatrixRows:
     """
-    What the page holds of each summary, gathered while the summaries pass.
+    Content of the page for each summary, gathered while the summaries pass.
 
     Args:
         results: Of the run: its measures, topics, twins and marks.
