@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import shutil
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,6 @@ from jobs.completion import SCRIPTS, main, verbs
 from jobs.parsers.completion import SHELLS
 from longform.formats.names import EXPORTED
 
-AT_MOST_S = 0.3
 """Seconds from TAB to answer, the start of the shell included."""
 
 
@@ -52,12 +50,6 @@ def test_values_of_options_are_no_arguments(scripts: Path) -> None:
     assert "demo" in completed(scripts, "longform", "evaluate", "--out", "runs", "d")
     assert completed(scripts, "longform", "ingest", "beir", "") == set()  # files, by the shell itself
     assert completed(scripts, "longform", "evaluate", "demo", "--out", "") == set()
-
-
-def test_bash_answers_at_once(scripts: Path) -> None:
-    begun = time.perf_counter()
-    completed(scripts, "longform", "export", "--as", "")
-    assert time.perf_counter() - begun < AT_MOST_S
 
 
 def test_every_option_of_every_verb_stands_in_every_script(scripts: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,7 @@ def test_every_page_is_below_three_megabytes(site: list[Path]) -> None:
     assert {path.name: size for path in site if (size := path.stat().st_size) >= MOST_BYTES} == {}
 
 
+@pytest.mark.skipif("LONGFORM_TIMED" not in os.environ, reason="LONGFORM_TIMED is unset: expected a quiet machine")
 def test_every_page_is_loaded_within_a_second(site: list[Path], browse: Any) -> None:
     """The better of two loads counts, as other processes may have the machine for a moment."""
     slow = {path.name: seconds for path in site if (seconds := _load_seconds(browse, path)) >= MOST_SECONDS}
