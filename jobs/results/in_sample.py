@@ -67,7 +67,7 @@ def mark_in_sample(results: Results, benchmark: Benchmark, queries: Collection[s
         row["in_sample"] = list(_parts(row, summarizers, retrievers, twins))
     marked = {(cell["summarizer"], cell["setting"]) for cell in results["cells"] if cell["in_sample"]}
     for family in results.get("comparisons") or []:
-        system = family["reference_system"]
+        system = family.get("reference_system")
         family["reference_in_sample"] = system is not None and (system["summarizer"], system["setting"]) in marked
         for compared in family["rows"]:
             compared["in_sample"] = (compared["summarizer"], compared["setting"]) in marked

@@ -133,7 +133,7 @@ def _said(results: Results, family: ComparedFamily) -> tuple[str, str | None]:
 def _ordered(results: Results, family: ComparedFamily) -> set[tuple[str, str]]:
     """Return the systems whose documents were ordered on purpose; none if the reference is one of them."""
     found = {_key(cell) for cell in results.get("cells") or [] if is_position_row(cell)}
-    reference = family["reference_system"]
+    reference = family.get("reference_system")
     return set() if reference is not None and _key(reference) in found else found
 
 
@@ -153,7 +153,7 @@ def _lead(family: ComparedFamily, apart: Sequence[ComparisonRow], rows: Sequence
         told = [f"It leads {_marked(first)}, the first that can be told apart, by {_difference(first)}."]
     else:
         told = [f"No lead is more than chance would give: the next is {_marked(rows[0])}, {_behind(rows[0])}."]
-    reference = family["reference_system"]
+    reference = family.get("reference_system")
     others = [row for row in rows if not has_oracle([row])]
     if reference is not None and has_oracle([{**reference}]) and others and others[0] not in worse[:1]:
         found = others[0]
@@ -191,7 +191,7 @@ def _against_named(results: Results, family: ComparedFamily, rows: Sequence[Comp
 def _reference(family: ComparedFamily) -> str:
     """Name the reference, its equals, and what flatters it."""
     marks = [IN_SAMPLE] if family.get("reference_in_sample") else []
-    reference = family["reference_system"]
+    reference = family.get("reference_system")
     if reference is not None and has_oracle([{**reference}]):
         marks.append(_ORACLE)
     equal = [*family["reference_same"], *family["tied"]]

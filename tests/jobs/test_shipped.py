@@ -127,7 +127,7 @@ def test_a_chat_model_judges_them_and_the_plan_counts_its_calls(
         ),
         ({"systems": [{"retriever": "bm25", "summarizer": "scripted"}]}, "expected budget_tokens beside a retriever"),
         ({"summarizers": {"written": {"kind": "shipped", "name": "nobody"}}}, "which ships those of ['agent', "),
-        ({"compare_with": "nobody"}, "found no such system Systems: notes, unknown"),
+        ({"compare_with": "nobody"}, "found no such system. Systems: notes, unknown"),
     ],
 )
 def test_wrong_configurations_are_refused_before_any_work(
