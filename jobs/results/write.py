@@ -27,7 +27,7 @@ from longform.metrics.measure import described
 from longform.report import document_pages, matrix_page
 from longform.report.document_pages import DocumentFiles
 from longform.report.haystacks import haystack_name
-from longform.report.page import markdown
+from longform.report.page import PageLink, markdown
 from longform.report.site import (
     SUMMARIES,
     SummaryPage,
@@ -105,7 +105,12 @@ def write_results(
 
 
 def write_pages(
-    folder: Folder, results: Results, unfolded: Iterable[Unfolded], documents: KeptDocuments = NO_DOCUMENTS
+    folder: Folder,
+    results: Results,
+    unfolded: Iterable[Unfolded],
+    documents: KeptDocuments = NO_DOCUMENTS,
+    *,
+    over: PageLink | None = None,
 ) -> None:
     """
     Write `report.md` and the report's site, whose first page is `index.html`; pages of a report before are removed.
@@ -115,6 +120,7 @@ def write_pages(
         results: What the report shows.
         unfolded: The summaries of the run; one page of them is in memory at a time.
         documents: Of the run; likewise.
+        over: The page over several runs, which stands last in the navigation; None: there is none.
     """
     folder.write_bytes(MARKDOWN, markdown(results).encode())
     matrix = None if (why := matrix_page.too_large(results)) else matrix_page.MatrixRows(results)
@@ -125,7 +131,7 @@ def write_pages(
     some = list(islice(texts, 1))
     beside = [*([matrix_page.LINK] if matrix else []), SUMMARIES._replace(line=line)]
     beside += [document_pages.LINK] if some else []
-    site = site_of(results, beside=[] if first is None else beside)
+    site = site_of(results, beside=[*([] if first is None else beside), *([over] if over else [])])
     files = DocumentFiles({}, documents.reason)
     if first is not None and some:
         files = write_documents(folder, site, chain(some, texts), partial(haystack_name, results))
