@@ -46,7 +46,7 @@ def summary_infos(
     written = {info.summary_id: info for info in found.values()}
     for work_id, original in originals.items():
         before = written[original]
-        found[work_id] = found[work_id]._replace(axes=before.axes, twin_of=before.summarizer)
+        found[work_id] = found[work_id]._replace(setting=before.setting, axes=before.axes, twin_of=before.summarizer)
     return {work_id: found[work_id] for work_id in work_ids if work_id in found}
 
 

@@ -8,7 +8,7 @@ from longform.report.compared_runs import group_sections
 from longform.report.findings import Findings
 from longform.report.measures import capitalized
 from longform.report.parts import INTERVAL, NO_DATASET, Section, as_shown, has_datasets
-from longform.report.tables import NOT_RECORDED, Cell, Column, Table, number, words
+from longform.report.tables import NOT_RECORDED, Cell, Column, Table, below_original, beside_originals, number, words
 from longform.results.several_runs import RunFactsRow, RunLine, RunTable, SeveralRuns
 
 _NOT_SCORED = "not scored in this run"
@@ -96,7 +96,8 @@ def _table(table: RunTable, tables: Sequence[RunTable], several: bool) -> Table:
     bench = f" Benchmark {table['dataset_hash']}." if len(benches) > 1 else ""
     columns = [Column("run", numeric=False), Column("system", numeric=False)]
     columns += [Column(measure["title"]) for measure in table["measures"]] + [Column("queries")]
-    rows = sorted(table["rows"], key=lambda row: -_rank(row, table))
+    ordered = sorted(table["rows"], key=lambda row: -_rank(row, table))
+    rows = beside_originals(ordered, "run", "setting")
     return Table(f"{_lead(table, several)}.{bench} {INTERVAL}", columns, [_cells(row, table) for row in rows])
 
 
@@ -128,7 +129,8 @@ def _cells(row: RunLine, table: RunTable) -> list[Cell]:
             )
         )
     n = row["n_queries"]
-    return [Cell(row["run"]), Cell(row["system"]), *scores, Cell(f"{n:,}", order=float(n))]
+    system = Cell(below_original(row), beside=True) if row["twin_of"] else Cell(row["system"])
+    return [Cell(row["run"]), system, *scores, Cell(f"{n:,}", order=float(n))]
 
 
 def _groups(tables: Sequence[RunTable]) -> Iterator[Section]:

@@ -7,9 +7,9 @@ from typing import NamedTuple, TypedDict
 
 from longform.metrics.measure import Description
 from longform.metrics.statistics import EstimateColumns
-from longform.results.aggregate import Averaging, Scored, SummaryInfo, estimate
+from longform.results.aggregate import Averaging, Scored, SummaryInfo, estimate, twin_names
 from longform.results.cells import why_unknown
-from longform.results.columns import OfJudge
+from longform.results.columns import OfJudge, TwinColumns
 from longform.results.compared_runs import GroupsRow, RunScores, clustered, grouped
 from longform.results.run_status import SpendStatus, State
 from longform.results.score_table import ScoreTable
@@ -35,11 +35,13 @@ class RunFactsRow(TypedDict):
     called: bool
 
 
-class RunLine(TypedDict):
+class RunLine(TwinColumns):
     """A system of a run."""
 
     run: str
     system: str
+    summarizer: str
+    setting: str
     n_queries: int  # with a score
     values: dict[str, EstimateColumns]  # by measure, in its unit
     reasons: dict[str, str]  # by measure: why its value is unknown
@@ -114,7 +116,9 @@ def _common(sides: Sequence[RunScores]) -> set[str]:
 
 
 def _groups(sides: Sequence[RunScores], same: SameJudge, common: set[str], how: Averaging) -> list[GroupsRow]:
-    kept = clustered(*({k: info for k, info in side.infos.items() if info.query_id in common} for side in sides))
+    """Return the groups of all systems but twins, whose citations somebody else chose."""
+    own = [{k: i for k, i in side.infos.items() if i.query_id in common and i.twin_of is None} for side in sides]
+    kept = clustered(*own)
     runs = [side._replace(infos=infos) for side, infos in zip(sides, kept, strict=True)]
     return grouped(runs, judges=[same.judge], measures=same.measures, how=how)
 
@@ -132,7 +136,16 @@ def _line(
     values = {measure["name"]: _value(group, measure, how) for measure in measures}
     scored = {one.info.query_id for one in group if any(one.measures[key][1] for key in names if key in one.measures)}
     reasons = {key: why_unknown(group, key) for key, value in values.items() if value["value"] is None}
-    return {"run": run, "system": str(name), "n_queries": len(scored), "values": values, "reasons": reasons}
+    return {
+        "run": run,
+        "system": str(name),
+        "summarizer": name.summarizer,
+        "setting": name.setting,
+        "n_queries": len(scored),
+        "values": values,
+        "reasons": reasons,
+        **twin_names(group),
+    }
 
 
 def _value(group: Sequence[Scored], measure: Description, how: Averaging) -> EstimateColumns:

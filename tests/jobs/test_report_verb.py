@@ -79,3 +79,20 @@ def test_pages_of_another_layout_are_gone_and_files_of_others_stay(replayed: tup
 def test_folder_without_results_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(tmp_path), "--out", str(tmp_path / "pages")]) == 2
     assert "results.json" in capsys.readouterr().err
+
+
+def test_twins_stand_below_their_originals_over_several_runs(
+    replayed: tuple[Path, dict[str, Any]], tmp_path: Path
+) -> None:
+    settings, cluster = ReplaySettings(citations="matrix", resamples=100), Cluster(address=None, workers=0)
+    for name in ("one", "other"):
+        replay(str(tmp_path / "bench"), str(tmp_path / name), settings, cluster=cluster)
+
+    assert main([str(tmp_path / "one"), str(tmp_path / "other"), "--out", str(tmp_path / "both")]) == 0
+
+    page = (tmp_path / "both" / "index.md").read_text()
+    lines = page.partition("## All systems")[2].splitlines()
+    shown = [line.split(" | ")[:2] for line in lines if line.startswith(("| one |", "| other |"))]
+    of_each = [["| one", "Bo, oracle"], ["| one", "↳ supporting documents found"]]
+    of_each += [["| other", "Bo, oracle"], ["| other", "↳ supporting documents found"]]
+    assert shown[:4] == of_each
