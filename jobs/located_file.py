@@ -62,6 +62,9 @@ def files_under(url: str) -> dict[str, LocatedFile]:
     if info.type == pafs.FileType.NotFound:
         msg = f"{url}: expected a file or a folder, found nothing"
         raise UsageError(msg)
+    if info.type == pafs.FileType.Unknown:
+        msg = f"{url}: expected a file or a folder, found a pipe or a device, which is read once; write it to a file"
+        raise UsageError(msg)
     if isinstance(filesystem, pafs.LocalFileSystem):
         names = sorted(local_names(root))
     else:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from actors.storage.benchmark import Benchmark
+from actors.storage.benchmark import MANIFEST, Benchmark
+from actors.storage.folder import Folder
 from actors.storage.run_files import RECORD
 from longform.errors import UsageError
 
@@ -28,12 +29,12 @@ _COLUMNS = pa.schema(
 )
 
 
-def explained(run: Run, summary_id: str, judge: str) -> pa.Table:
+def explained(run: Run, summary_id: str, judge: str, moved_to: str | None) -> pa.Table:
     """Return the table of `Run.explain`."""
     summary = _one(run.summaries.filter(pc.field("summary_id") == summary_id), run, summary_id)
     of_summary = run.verdicts.filter((pc.field("summary_id") == summary_id) & (pc.field("judge") == judge))
     verdicts = {row["target_id"]: row for row in of_summary.to_pylist() if not row["repeat"]}
-    bench = Benchmark(run.folder.read_json(RECORD)["benchmark"]["url"])
+    bench = _benchmark(run, moved_to)
     targets = [one for one in bench.targets.get(summary["query_id"], ()) if one.target_id in verdicts]
     if not targets:
         judges = sorted(set(run.verdicts.column("judge").to_pylist()))
@@ -49,6 +50,16 @@ def explained(run: Run, summary_id: str, judge: str) -> pa.Table:
         for target in targets
     ]
     return pa.Table.from_pylist(rows, schema=_COLUMNS)
+
+
+def _benchmark(run: Run, moved_to: str | None) -> Benchmark:
+    stated = run.folder.read_json(RECORD)["benchmark"]
+    if moved_to is None and not Folder(stated["url"]).has(MANIFEST):
+        raise UsageError(f"{run.folder.url}: its benchmark is not at {stated['url']!r}; name where it is with bench=")
+    found = Benchmark(moved_to or stated["url"])
+    if found.manifest["dataset_hash"] != stated["dataset_hash"]:
+        raise UsageError(f"bench: expected the benchmark of {run.folder.url}, found another one at {found.folder.url}")
+    return found
 
 
 def _one(found: pa.Table, run: Run, summary_id: str) -> dict[str, Any]:

@@ -88,7 +88,7 @@ class Run:
             )
         return dict(self.folder.read_json(RESULTS))
 
-    def explain(self, summary_id: str, judge: str) -> pa.Table:
+    def explain(self, summary_id: str, judge: str, *, bench: str | None = None) -> pa.Table:
         """
         Return why a summary has its scores: a row for each insight of its query.
 
@@ -99,13 +99,15 @@ class Run:
         Args:
             summary_id: Of a row of `summaries`.
             judge: The name of a judge of coverage.
+            bench: Where the run's benchmark is now, if it was moved; None: where it was.
 
         Raises:
-            UsageError: The run has no such summary, or the judge has judged no insight of it.
+            UsageError: The run has no such summary, the judge has judged no insight of it, or there is another
+                benchmark or none.
         """
         from actors.surface.explained import explained
 
-        return explained(self, summary_id, judge)
+        return explained(self, summary_id, judge, bench)
 
     @cached_property
     def systems(self) -> pa.Table:

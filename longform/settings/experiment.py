@@ -112,7 +112,7 @@ class Experiment(Strict):
     measures: tuple[str | MeasureSettings, ...] | None = None  # null: those that follow from the judges
     studies: tuple[str | PythonClassSettings, ...] | None = None  # null: all that the run has anything for
     bullets: Literal["targets"] | int = "targets"
-    """Bullets or sentences asked for: a number; or as many as the query has insights (without: 7), as its paper asks
+    """Bullets or sentences asked for: a number; or as many as the query has insights (without: 8), as its paper asks
     for where it has a reference summary instead (Wan et al.), else as many as the reference has sentences."""
     units: UnitKind = "bullets"  # what a summary is judged by
     importance: ImportanceSettings = RelevanceImportanceSettings(kind="relevance")  # by which orders sort documents

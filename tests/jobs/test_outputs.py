@@ -132,6 +132,7 @@ def test_files_of_one_name_are_told_apart_and_no_answer_counts_twice(
         (["jsonl", "town", "--bench", "b", "--out", "c"], "neither --bench nor --numbering"),
         (["jsonl", "town"], "expected --out BENCH"),
         (["outputs", "@nowhere.jsonl", "--bench", "BENCH"], "expected a file or a folder, found nothing"),
+        (["outputs", "/dev/null", "--bench", "BENCH"], "expected a file or a folder, found a pipe or a device"),
         (["outputs", "@empty.jsonl", "--bench", "BENCH"], "expected at least one answer, found none"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -214,3 +215,25 @@ def test_explain_names_what_it_lacks(run: longform.Run) -> None:
         run.explain(summary_id, "nobody")
     with pytest.raises(UsageError, match="summary_id: expected one of the summaries"):
         run.explain("nothing", "people")
+
+
+def test_explain_follows_a_benchmark_that_moved_and_takes_no_other(run: longform.Run, tmp_path: Path) -> None:
+    summary_id = run.summaries.column("summary_id").to_pylist()[0]
+    for source, to in ((run.folder.url, "run"), (run.folder.read_json("run.json")["benchmark"]["url"], "moved")):
+        shutil.copytree(source, tmp_path / to)
+    record = json.loads((tmp_path / "run" / "run.json").read_text())
+    record["benchmark"]["url"] = str(tmp_path / "gone")
+    (tmp_path / "run" / "run.json").write_text(json.dumps(record))
+    (tmp_path / "other").mkdir()
+    write_corpus(tmp_path / "other" / "corpus")
+    (tmp_path / "other" / "corpus" / "insights.jsonl").write_text("")
+    assert ingest(["jsonl", str(tmp_path / "other" / "corpus"), "--out", str(tmp_path / "other" / "bench")]) == 0
+    moved = longform.Run(tmp_path / "run")
+
+    there = moved.explain(summary_id, "people", bench=str(tmp_path / "moved"))
+
+    assert there.equals(run.explain(summary_id, "people"))
+    with pytest.raises(UsageError, match=r"its benchmark is not at .*gone'; name where it is with bench="):
+        moved.explain(summary_id, "people")
+    with pytest.raises(UsageError, match=r"bench: expected the benchmark of .*, found another one"):
+        moved.explain(summary_id, "people", bench=str(tmp_path / "other" / "bench"))
