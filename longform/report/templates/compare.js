@@ -42,6 +42,7 @@ function sideView(summary, judge, text, files, { judged, only, words }) {
     element("p", { class: "tag" }, element("a", { href: `#summary=${encodeURIComponent(summary.id)}` }, "This summary alone")),
     summary.failure === null ? null : element("p", { class: "failure" }, `This summary failed: ${summary.failure}`),
     why === null ? null : element("p", { class: "why" }, why),
+    wrongCitations(summary, covered, addresses),
     scoreList(summary, judge, text),
     element("h4", {}, `Bullets (${summary.row[6].length})`),
     element("ol", { class: "bullets" },

@@ -64,6 +64,24 @@ function whyWords(summary, verdicts, covered) {
     `${counted(missed.size, "document")} that ${missed.size === 1 ? "states" : "state"} a covered insight ${missed.size === 1 ? "is" : "are"} not cited with it.`;
 }
 
+// The citations that `whyWords` calls wrong, by bullet and insight.
+function wrongCitations(summary, covered, addresses) {
+  const bullets = summary.row[6];
+  const found = covered.filter((verdict) => verdict.unit in bullets)
+    .map((verdict) => ({ verdict, bullet: bullets[verdict.unit],
+      wrong: bullets[verdict.unit][1].filter((number) => !verdict.target.gold.includes(number)) }))
+    .filter(({ wrong }) => wrong.length);
+  if (!found.length) return null;
+  const n = found.reduce((sum, { wrong }) => sum + wrong.length, 0);
+  return element("details", { class: "wrong-citations" },
+    element("summary", {}, `Read the ${counted(n, "wrong citation")}`),
+    element("ul", { class: "bullets" }, ...found.map(({ verdict, bullet, wrong }) => element("li", {},
+      element("div", {}, bullet[0]),
+      element("div", { class: "linked" }, element("div", { class: "tag" }, "The insight it covers, which is not stated by"),
+        element("ul", { class: "chips" }, ...wrong.map((number) => chip("wrong", number, addresses.ofBullet(bullet, number)))),
+        element("div", {}, insightWords(verdict.target)), statedBy(verdict.target, addresses))))));
+}
+
 const CHIP_LEGEND = "✓ the document states the insight; ✗ it does not; ○ it states the insight and is not cited.";
 
 function citationChips(bullet, target, addresses) {
@@ -137,6 +155,15 @@ function scoreList(summary, judge, text) {
     element("dd", {}, value === null ? "–" : String(Number(value.toPrecision(4)))))));
 }
 
+// An id of an address, also of one that somebody cut behind a `%`.
+function idOf(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 function judgedBy(summary, judge, text) {
   const verdicts = verdictsOf(summary, judge, text);
   const covered = verdicts.filter((verdict) => verdict.answer !== null && verdict.answer !== "none");
@@ -159,6 +186,7 @@ function summaryView(summary, judge, text, files) {
     element("p", { class: "tag" }, `Summary ${summary.id}, document order: ${summary.order ?? "unknown"}${summary.row[9] ? `, repeat ${summary.row[9] + 1}` : ""}`),
     summary.failure === null ? null : element("p", { class: "failure" }, `This summary failed: ${summary.failure}`),
     why === null ? null : element("p", { class: "why" }, why),
+    wrongCitations(summary, covered, addresses),
     scoreList(summary, judge, text),
     verdicts.length ? element("p", { class: "tag" }, CHIP_LEGEND) : null,
     element("h3", {}, `Bullets (${bullets.length})`),
@@ -221,7 +249,7 @@ function startDrilldown(section, data, files) {
     const match = /^#(?:summary=([^&]*)|compare=([^&]*)&with=([^&]*))$/.exec(location.hash);
     if (match === null) return;
     const [summary, other] = match.slice(1).filter((part) => part !== undefined).map((part) => {
-      const id = decodeURIComponent(part);
+      const id = idOf(part);
       const found = summaries.find((candidate) => candidate.id === id);
       if (found === undefined) status.textContent = `This page holds no summary ${id}.`;
       return found;
