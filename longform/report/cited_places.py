@@ -40,7 +40,8 @@ class CitedPlaces:
     """
 
     def __init__(self, results: Results) -> None:
-        examples = (results.get("repair") or {}).get("examples") or []
+        repair = results.get("repair")
+        examples = repair["examples"] if repair else []
         self._wanted = {one[key] for one in examples for key in ("summary_id", "repaired_id")}
         self._found: dict[str, Unfolded] = {}
 

@@ -1,4 +1,4 @@
-"""What walks through the pages of a run read from its tables, and how they look at a page."""
+"""Read a run from its tables, and look at its pages: for tests that walk through a site."""
 
 from __future__ import annotations
 

@@ -393,7 +393,7 @@ def test_a_table_is_filtered_and_sorted_without_a_mouse(run: Path, browse: Any) 
 
 
 def test_two_systems_are_compared_and_read_without_a_mouse(run: Path, browse: Any) -> None:
-    """From the chooser of pairs by the matrix to two summaries, and by a chip to a document."""
+    """The walk goes from the chooser of pairs by the matrix to two summaries, and by a chip to a document."""
     page = browse(run / "report" / "comparisons.html")
     passed = tab_to(page, "select", "System A")
     sentence = page.locator(".pair-sentence").inner_text()

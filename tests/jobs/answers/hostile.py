@@ -1,4 +1,4 @@
-"""Texts that a page must show and never obey, as documents, insights, questions, answers and names of systems."""
+"""Texts that a page must show and never obey: documents, insights, questions, answers and names of systems."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 RAN = "window.hostileRan = true"
-"""What each of the texts that are markup would do."""
+"""The deed of each text that is markup."""
 
 TEXTS: Sequence[str] = (
     f"</script><script>{RAN}</script>",
