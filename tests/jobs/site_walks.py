@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,6 +11,21 @@ from actors.storage.folder import Folder
 from jobs.results.documents import kept_documents
 from jobs.results.drilldown import kept_unfolded
 from longform.results.drilldown import QueryFacts, SummaryFacts, Unfolded
+
+CHOSEN = "(select) => select.selectedOptions[0].textContent"
+SHOWN = "(all) => all.filter((one) => one.checkVisibility()).map((one) => one.outerHTML.slice(0, 80))"
+HIDDEN = SHOWN.replace("one.check", "!one.check")
+FIRST_ROWS = "document.querySelectorAll('tbody tr:nth-child(n+13)').forEach((row) => row.remove())"
+CUT = """() => [...document.querySelectorAll("main :is(a[href], h2, h3, p, li, tr)")].filter((one) => {
+  if (!one.checkVisibility()) return false;
+  const clips = (holder) => getComputedStyle(holder).overflowX !== "visible"
+    && (holder.scrollWidth > holder.clientWidth + 1 || holder.scrollHeight > holder.clientHeight + 1);
+  for (let holder = one.parentElement; holder.localName !== "main"; holder = holder.parentElement) {
+    if (clips(holder)) return true;
+  }
+  return [...one.getClientRects()].some((box) => box.right > document.documentElement.clientWidth + 1 || box.left < -1);
+}).map((one) => one.outerHTML.slice(0, 120))"""
+"""Scripts for a page: what is chosen, shown or hidden; removes rows behind the twelfth; finds what is cut on paper."""
 
 
 class System(NamedTuple):
@@ -63,6 +79,41 @@ def wrong_pairs(one: Unfolded) -> list[int]:
 
 
 # ---------------------------------------------------------------- looking at a page
+
+
+def pages_of_each_kind(site: Sequence[Path]) -> list[Path]:
+    """Return every page of tables, and of the numbered ones the first of its kind."""
+    return [path for path in site if not re.search(r"-(?!0001)\d{4}\.html$", path.name)]
+
+
+def views_of(site: Sequence[Path], stored: Stored, first: System, second: System, judge: str) -> list[tuple[Path, str]]:
+    """Return every kind of page as it opens, and what a reader opens on it: two summaries, a passage, a system."""
+    of = {path.name: path for path in site}
+    one = stored.of(first)[0]
+    other = next(two for two in stored.of(second) if two.query == one.query)
+    file = next(
+        path
+        for path in site
+        if path.name.startswith("summaries") and f'"{one.summary["summary_id"]}"' in path.read_text("utf-8")
+    )
+    beside = f"#compare={one.summary['summary_id']}&with={other.summary['summary_id']}"
+    system = f"#summarizer={first.summarizer}&setting={first.setting}&judge={judge}&measure=joint"
+    passage = f"#haystack={one.query['haystack']}&document=3&bullet=words&sentence=4&sentences=2"
+    opened = [(file, beside), (of["matrix.html"], system), (of["documents-0001.html"], passage)]
+    return [*((path, "") for path in pages_of_each_kind(site)), *opened]
+
+
+def open_summary(run: Path, browse: Any, wanted: Callable[[Unfolded], bool], stored: Stored) -> tuple[Any, Unfolded]:
+    """Open the first summary that is wanted, on the page of the matrix that holds its address."""
+    one = next(one for one in stored.unfolded.values() if wanted(one))
+    page = browse(run / "report" / "matrix.html")
+    page.locator(f".matrix a[href$='#summary={one.summary['summary_id']}']").click()
+    page.wait_for_selector(".summary .scores")
+    return page, one
+
+
+def shown_rows(table: Any) -> list[str]:
+    return [row.inner_text() for row in table.locator("tbody tr").all() if row.is_visible()]
 
 
 def put_clipboard(page: Any) -> None:

@@ -7,7 +7,6 @@ import io
 import json
 import os
 import re
-from collections.abc import Callable, Sequence
 from itertools import combinations
 from operator import mul
 from pathlib import Path
@@ -18,17 +17,25 @@ import pytest
 
 from jobs.ingest import main as ingest
 from jobs.replay import main as replay
-from longform.results.drilldown import Unfolded
 from tests.jobs.site_walks import (
+    CHOSEN,
+    CUT,
+    FIRST_ROWS,
+    HIDDEN,
+    SHOWN,
     Stored,
     System,
     copied,
     focused,
     in_window,
     insights_apart,
+    open_summary,
+    pages_of_each_kind,
     put_clipboard,
+    shown_rows,
     tab_to,
     unseen,
+    views_of,
     wrong_pairs,
 )
 from tests.longform.report.browser import (
@@ -48,10 +55,6 @@ MOST_SECONDS = 1.0
 FIRST, SECOND = System("gpt-4o", "oracle"), System("claude3-haiku", "keywords")
 JUDGE = "released:gpt-4o"
 MINUS, WHITE = "\u2212", "rgb(255, 255, 255)"
-SHOWN = "(all) => all.filter((one) => one.checkVisibility()).map((one) => one.outerHTML.slice(0, 80))"
-HIDDEN = SHOWN.replace("one.check", "!one.check")
-FIRST_ROWS = "document.querySelectorAll('tbody tr:nth-child(n+13)').forEach((row) => row.remove())"
-CHOSEN = "(select) => select.selectedOptions[0].textContent"
 
 pytestmark = [pytest.mark.slow, needs_browser]
 
@@ -92,27 +95,9 @@ def _load_seconds(browse: Any, path: Path) -> float:
     return min(load_seconds(browse(path)) for _ in range(2))
 
 
-def pages_of_each_kind(site: Sequence[Path]) -> list[Path]:
-    """Return every page of tables, and of the numbered ones the first of its kind."""
-    return [path for path in site if not re.search(r"-(?!0001)\d{4}\.html$", path.name)]
-
-
 @pytest.fixture(scope="module")
 def views(site: list[Path], stored: Stored) -> list[tuple[Path, str]]:
-    """Every kind of page as it opens, and what a reader opens on it: summaries side by side, a passage, a system."""
-    of = {path.name: path for path in site}
-    one = stored.of(FIRST)[0]
-    other = next(two for two in stored.of(SECOND) if two.query == one.query)
-    file = next(path for path in site if path.name.startswith("summaries") and _holds(path, one))
-    beside = f"#compare={one.summary['summary_id']}&with={other.summary['summary_id']}"
-    system = f"#summarizer={FIRST.summarizer}&setting={FIRST.setting}&judge={JUDGE}&measure=joint"
-    passage = f"#haystack={one.query['haystack']}&document=3&bullet=words&sentence=4&sentences=2"
-    opened = [(file, beside), (of["matrix.html"], system), (of["documents-0001.html"], passage)]
-    return [*((path, "") for path in pages_of_each_kind(site)), *opened]
-
-
-def _holds(path: Path, one: Unfolded) -> bool:
-    return f'"{one.summary["summary_id"]}"' in path.read_text("utf-8")
+    return views_of(site, stored, FIRST, SECOND, JUDGE)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -238,15 +223,6 @@ def test_a_cell_of_the_matrix_opens_its_summary(run: Path, browse: Any) -> None:
     assert float(joint) == pytest.approx(value, abs=0.06)
 
 
-def open_summary(run: Path, browse: Any, wanted: Callable[[Unfolded], bool], stored: Stored) -> tuple[Any, Unfolded]:
-    """Open the first summary that is wanted, on the page of the matrix that holds its address."""
-    one = next(one for one in stored.unfolded.values() if wanted(one))
-    page = browse(run / "report" / "matrix.html")
-    page.locator(f".matrix a[href$='#summary={one.summary['summary_id']}']").click()
-    page.wait_for_selector(".summary .scores")
-    return page, one
-
-
 def test_a_citation_opens_its_document_at_the_marked_passage(run: Path, stored: Stored, browse: Any) -> None:
     page, one = open_summary(run, browse, lambda one: len(wrong_pairs(one)) > 3, stored)
     address = page.url
@@ -297,10 +273,6 @@ def test_wrong_citations_of_an_example_of_repair_open_their_documents(run: Path,
 
 
 # ---------------------------------------------------------------- tables and pairs
-
-
-def shown_rows(table: Any) -> list[str]:
-    return [row.inner_text() for row in table.locator("tbody tr").all() if row.is_visible()]
 
 
 def test_tables_filter_choose_sort_and_copy_what_they_show(run: Path, browse: Any) -> None:
@@ -426,17 +398,6 @@ def test_a_system_of_the_matrix_opens_without_a_mouse(run: Path, browse: Any) ->
 # ---------------------------------------------------------------- on paper
 
 
-_CUT = """() => [...document.querySelectorAll("main :is(a[href], h2, h3, p, li, tr)")].filter((one) => {
-  if (!one.checkVisibility()) return false;
-  const clips = (holder) => getComputedStyle(holder).overflowX !== "visible"
-    && (holder.scrollWidth > holder.clientWidth + 1 || holder.scrollHeight > holder.clientHeight + 1);
-  for (let holder = one.parentElement; holder.localName !== "main"; holder = holder.parentElement) {
-    if (clips(holder)) return true;
-  }
-  return [...one.getClientRects()].some((box) => box.right > document.documentElement.clientWidth + 1 || box.left < -1);
-}).map((one) => one.outerHTML.slice(0, 120))"""
-
-
 def test_a_printed_page_holds_its_sections_and_cuts_nothing(site: list[Path], browse: Any) -> None:
     """On a landscape sheet, also from a dark screen."""
     found = {}
@@ -446,7 +407,7 @@ def test_a_printed_page_holds_its_sections_and_cuts_nothing(site: list[Path], br
         found[path.name] = {
             "hidden": page.locator("main section").evaluate_all(HIDDEN),
             "explanations hidden": page.locator(".how p").evaluate_all(HIDDEN),
-            "cut": page.evaluate(_CUT)[:3],
+            "cut": page.evaluate(CUT)[:3],
             "controls": page.locator("nav, .tools, .choices").evaluate_all(SHOWN),
             "sideways": scrolls_sideways(page),
             "ground": page.evaluate("getComputedStyle(document.body).backgroundColor"),
