@@ -13,6 +13,8 @@ from typing import Any
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
+from jobs.results.unfolded_support import UnfoldedSupport
+from longform.judges.kind import Kind
 from longform.judges.kinds import KINDS
 from longform.judges.repeats import merged_repeats
 from longform.results.aggregate import SummaryInfo
@@ -41,6 +43,8 @@ class Unfolding:
         measures: Whose scores are shown.
         units: Summary id -> work id of its units.
         verdicts: Summary id -> work ids of the verdicts that are shown.
+        checks: The same of verdicts on documents.
+        kinds: Judge -> its kind; the others judge coverage.
     """
 
     def __init__(
@@ -53,10 +57,14 @@ class Unfolding:
         measures: Collection[str],
         units: Mapping[str, str],
         verdicts: Mapping[str, Sequence[str]],
+        checks: Mapping[str, Sequence[str]],
+        kinds: Mapping[str, Kind],
     ) -> None:
         self._benchmark, self._infos, self._scores = benchmark, infos, scores
         self._units, self._verdicts = units, verdicts
         self._tables = {table: run.snapshot(table, held_bytes=_HELD_BYTES) for table in ("units", "verdicts")}
+        self._support = UnfoldedSupport(self._tables["verdicts"], benchmark, checks)
+        self._kinds = kinds
         self._shown = [
             (judge, measure) for judge in scores.judges for measure in scores.measures(judge) if measure in measures
         ]
@@ -72,7 +80,13 @@ class Unfolding:
             "text": query.text,
             "dataset": query.dataset,
             "targets": [
-                {"target_id": t.target_id, "name": t.name, "text": t.text, "gold": sorted(gold.get(t.target_id, ()))}
+                {
+                    "target_id": t.target_id,
+                    "name": t.name,
+                    "text": t.text,
+                    "gold": sorted(gold.get(t.target_id, ())),
+                    "kind": t.kind,
+                }
                 for t in self._benchmark.targets.get(query_id, [])
             ],
         }
@@ -98,6 +112,8 @@ class Unfolding:
                 summary_id = row.pop("summary_id")
                 shown: Any = {name: row[name] for name in row if name not in _OF_REPEATS}
                 facts[summary_id]["verdicts"].append(shown)
+            if with_verdicts:
+                self._support.add(facts)
             yield from facts.values()
 
     def _merged(self, work_ids: Sequence[str]) -> list[Any]:
@@ -108,7 +124,11 @@ class Unfolding:
         by_judge: dict[str, list[Any]] = {}
         for row in rows:
             by_judge.setdefault(row["judge"], []).append(row)
-        return [row for own in by_judge.values() for row in merged_repeats(KINDS["coverage"], own)]
+        return [
+            row
+            for judge, own in by_judge.items()
+            for row in merged_repeats(self._kinds.get(judge, KINDS["coverage"]), own)
+        ]
 
     def _rows(self, table: str, work_ids: Sequence[str], columns: list[str]) -> Iterator[Any]:
         for batch in self._tables[table].batches(work_ids=work_ids, columns=columns):

@@ -101,10 +101,15 @@ def evaluation_results(
     return results
 
 
+UNFOLDED = ("coverage", "key_point", "reference")
+"""Tasks whose verdicts on each target the report shows; those of support stand beside bullets."""
+
+
 def work_of(experiment: Experiment, plan: Plan) -> Work:
     """Return the work ids of what is reported."""
     shipped = [one.work_id for one in plan.of(Released)]
-    summaries, unfolded = with_twins(_written(experiment, plan), twins_of(plan)), experiment.judges_of("coverage")
+    summaries = with_twins(_written(experiment, plan), twins_of(plan))
+    unfolded = {name for task in UNFOLDED for name in experiment.judges_of(task)}
     return Work(
         summaries=summaries,
         units=[unit_work_id(work_id, experiment.units) for work_id in summaries],

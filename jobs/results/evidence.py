@@ -205,6 +205,7 @@ class RunEvidence:
         together = {one.name for group in scored_together(self.measures) for one in group}
         by_id = {info.summary_id: work_id for work_id, info in self._known.by_work_id.items()}
         units = dict(zip(self.work.summaries, self.work.units, strict=True))
+        checks = by_summary(self.work.checks)
         return Unfolding(
             self.run,
             self.benchmark,
@@ -213,6 +214,8 @@ class RunEvidence:
             measures=together,
             units={summary_id: units[work_id] for summary_id, work_id in by_id.items()},
             verdicts={summary_id: self.work.verdicts.get(work_id, ()) for summary_id, work_id in by_id.items()},
+            checks={summary_id: checks.get(work_id, ()) for summary_id, work_id in by_id.items()},
+            kinds={} if self.experiment is None else {k: kind_of(one) for k, one in self.experiment.judges.items()},
         )
 
     @property

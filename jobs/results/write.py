@@ -25,6 +25,7 @@ from jobs.synthesis.files import ACCOUNT, AUDIT
 from longform.errors import UsageError
 from longform.metrics.measure import described
 from longform.report import document_pages, matrix_page
+from longform.report.cited_places import CitedPlaces
 from longform.report.document_pages import DocumentFiles
 from longform.report.haystacks import haystack_name
 from longform.report.page import PageLink, markdown
@@ -124,7 +125,9 @@ def write_pages(
     """
     folder.write_bytes(MARKDOWN, markdown(results).encode())
     matrix = None if (why := matrix_page.too_large(results)) else matrix_page.MatrixRows(results)
-    pages = packed_pages(matrix.gathered(unfolded) if matrix else unfolded, points(results))
+    cited = CitedPlaces(results)
+    passing = cited.gathered(matrix.gathered(unfolded) if matrix else unfolded)
+    pages = packed_pages(passing, points(results))
     first = next(pages, None)
     line = f"{SUMMARIES.line} {why}" if why else SUMMARIES.line
     texts = iter(documents.documents)
@@ -145,7 +148,8 @@ def write_pages(
     if matrix and links:
         folder.write_bytes(matrix_page.LINK.file, matrix_page.matrix_html(site, matrix.packed(file_of)).encode())
         written.add(matrix_page.LINK.file)
-    for file, text in site_pages(site, results, summaries=links, file_of=file_of):
+    document_of = cited.addresses(files, file_of)
+    for file, text in site_pages(site, results, summaries=links, file_of=file_of, document_of=document_of):
         folder.write_bytes(file, text.encode())
         written.add(file)
     remove_pages(folder, but=written)

@@ -21,9 +21,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from longform.errors import LongformError
 from longform.report.figures import Figure
 from longform.report.parts import Section
-from longform.report.repair import SIDES, chips, evidence_line, example_head, markdown_examples
+from longform.report.repair import SIDES, DocumentOf, Side, chips, evidence_line, example_head, markdown_examples
 from longform.report.sections import sections
 from longform.report.tables import Cell, Column, Table
+from longform.results.repair import Example
 from longform.results.results import Results
 
 UNKNOWN = "–"
@@ -108,12 +109,17 @@ def sections_markdown(title: str, shown: Iterable[Section]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def no_document(_example: Example, _side: Side, _number: int) -> None:
+    """Find nothing."""
+
+
 def sections_html(
     title: str,
     shown: Sequence[tuple[Section, Sequence[Figure]]],
     *,
     here: Here | None = None,
     file_of: Mapping[str, str] | None = None,
+    document_of: DocumentOf = no_document,
     matrix_page: str | None = None,
     parts: Sequence[str] = (),
 ) -> str:
@@ -125,6 +131,7 @@ def sections_html(
         shown: Its sections.
         here: Place in a site; None: the page stands alone.
         file_of: Summary id -> the page that holds it; the others are not linked to.
+        document_of: Finds the documents that examples lead to.
         matrix_page: The page that numbers lead to, as `longform.report.links` says; None: that of the site, if any.
         parts: Files of the pages that this one is one of; none: it is whole.
     """
@@ -144,6 +151,7 @@ def sections_html(
         matrix_page=matrix_page,
         parts=parts,
         place_of=partial(_place_of, file_of or {}),
+        document_of=document_of,
     )
 
 

@@ -42,7 +42,13 @@ def _packed(one: PairwiseFamily, several: bool, reference: str | None) -> dict[s
         "few": one["smallest_p"] > one["level"],
         "smallest": one["smallest_p"],
         "reference": reference,
-        "systems": [[system["system"], round(system["score"], 3)] for system in one["systems"]],
+        "measure": one["measure"],
+        "judge": one["judge"],
+        "dataset": one["dataset"],
+        "systems": [
+            [system["system"], round(system["score"], 3), system["summarizer"], system["setting"]]
+            for system in one["systems"]
+        ],
         "difference": pairs["difference"],
         "half": pairs["half"],
         "p": pairs["p"],

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Literal
+from collections.abc import Callable, Iterator, Sequence
+from typing import Literal, NamedTuple
 
 from longform.models import read_model
 from longform.repair.by_judge import HOWS
@@ -28,6 +28,9 @@ from longform.results.results import Results
 WARNING = "Such citations say that supporting documents were found, not that they were used."
 Side = Literal["before", "after"]
 SIDES: dict[Side, str] = {"before": "As written", "after": "Supporting documents found"}
+DocumentOf = Callable[[Example, Side, int], str | None]
+"""Finds the address of a document of an example, by its number; None: it has none."""
+
 _UNBOUNDED = "too few clusters: no interval"
 _UNKNOWN = "no summary has this score"
 
@@ -157,7 +160,22 @@ def example_head(example: Example) -> str:
     return f"{example['kind']}: citation score {before} to {after} · {example['summarizer']}, {example['setting']}"
 
 
-def chips(example: Example, side: Side) -> list[tuple[str, str]]:
+class Chip(NamedTuple):
+    """
+    The documents of an example that are of one kind.
+
+    Attributes:
+        kind: `right`, `wrong` or `missing`.
+        words: How many, and of which kind.
+        numbers: Of the documents.
+    """
+
+    kind: str
+    words: str
+    numbers: Sequence[int]
+
+
+def chips(example: Example, side: Side) -> list[Chip]:
     """The documents cited rightly, cited wrongly, and missing though they state the insight: each kind with words."""
     cited = {entry["number"] for entry in example[side]}
     numbers = {
@@ -165,7 +183,7 @@ def chips(example: Example, side: Side) -> list[tuple[str, str]]:
         "wrong": [entry["number"] for entry in example[side] if not entry["right"]],
         "missing": [number for number in example["gold"] if number not in cited],
     }
-    return [(kind, _chip(kind, found)) for kind, found in numbers.items() if found]
+    return [Chip(kind, _chip_words(kind, len(found)), found) for kind, found in numbers.items() if found]
 
 
 _CHIPS = {
@@ -175,10 +193,9 @@ _CHIPS = {
 }
 
 
-def _chip(kind: str, numbers: Sequence[int]) -> str:
-    """Say how many documents are of a kind, and which."""
+def _chip_words(kind: str, n: int) -> str:
     mark, one, several = _CHIPS[kind]
-    return f"{mark} {len(numbers)} {one if len(numbers) == 1 else several}: {', '.join(map(str, numbers))}"
+    return f"{mark} {n} {one if n == 1 else several}:"
 
 
 def evidence_line(example: Example) -> str:
@@ -195,11 +212,15 @@ def markdown_examples(section: Section) -> list[tuple[str, list[str]]]:
     return [(example_head(example), _lines(example)) for example in section.examples]
 
 
+def _chip_line(chip: Chip) -> str:
+    return f"{chip.words} {', '.join(map(str, chip.numbers))}"
+
+
 def _lines(example: Example) -> list[str]:
     evidence = example["evidence"]
     return [
         f"Bullet: {example['bullet']}",
         f"Insight: {example['insight']}",
-        *(f"{name}: {'; '.join(text for _, text in chips(example, side))}" for side, name in SIDES.items()),
+        *(f"{name}: {'; '.join(map(_chip_line, chips(example, side)))}" for side, name in SIDES.items()),
         evidence_line(example) if evidence is None else f"{evidence_line(example)} {evidence['text']}",
     ]

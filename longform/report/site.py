@@ -12,7 +12,8 @@ measures and shares in 0 to 1; None is unknown, and its reason may stand in the 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple, TypeVar
 
 from longform.report.comparisons import clusters_told
@@ -21,9 +22,10 @@ from longform.report.findings import findings
 from longform.report.forest import forest
 from longform.report.measures import all_heads
 from longform.report.overview import facts
-from longform.report.page import INDEX, UNKNOWN, Here, PageLink, check, rendered, sections_html
+from longform.report.page import INDEX, UNKNOWN, Here, PageLink, check, no_document, rendered, sections_html
 from longform.report.page_parts import Shown, in_parts
 from longform.report.parts import Section
+from longform.report.repair import DocumentOf
 from longform.report.sections import sections
 from longform.results.results import Results
 
@@ -139,7 +141,12 @@ def site_of(results: Results, *, beside: Sequence[PageLink] = ()) -> Site:
 
 
 def site_pages(
-    site: Site, results: Results, *, summaries: Sequence[SummaryPage] = (), file_of: Mapping[str, str] | None = None
+    site: Site,
+    results: Results,
+    *,
+    summaries: Sequence[SummaryPage] = (),
+    file_of: Mapping[str, str] | None = None,
+    document_of: DocumentOf | None = None,
 ) -> Iterator[tuple[str, str]]:
     """
     Yield the file and the text of each page of tables, and of the first page last: it stands if all others do.
@@ -149,10 +156,12 @@ def site_pages(
         results: What is shown.
         summaries: The pages of summaries.
         file_of: Summary id -> the page that holds it.
+        document_of: Finds the documents that examples lead to.
     """
+    made = partial(sections_html, file_of=file_of or {}, document_of=document_of or no_document)
     for link, own in site.tables:
         shown = [(section, figures(section.anchor, results)) for section in own]
-        yield from _in_parts(site, link, shown, file_of or {})
+        yield from _in_parts(site, link, shown, made)
     yield (
         INDEX,
         rendered(
@@ -171,13 +180,13 @@ def site_pages(
 
 
 def _in_parts(
-    site: Site, link: PageLink, shown: Sequence[Shown], file_of: Mapping[str, str]
+    site: Site, link: PageLink, shown: Sequence[Shown], made: Callable[..., str]
 ) -> Iterator[tuple[str, str]]:
     """Yield the page of an entry, or the pages that it takes to keep each of them small."""
 
     def page(some: Sequence[Shown], part: int | None = None, files: Sequence[str] = ()) -> str:
         here = site.here(link.file, title=None if part is None else f"{link.title}, part {part}")
-        return sections_html(site.title, some, here=here, file_of=file_of, parts=files)
+        return made(site.title, some, here=here, parts=files)
 
     found = in_parts(shown, page)
     if len(found) == 1:

@@ -17,6 +17,7 @@ class TargetFacts(TypedDict):
     name: str | None
     text: str
     gold: list[int]  # numbers of the documents that state it
+    kind: NotRequired[str]  # insight, key_point or reference; insight if left out
     passages: NotRequired[list[Passage | None]]  # of each of these documents; older runs do not store them
 
 
@@ -29,10 +30,30 @@ class QueryFacts(TypedDict):
     dataset: NotRequired[str | None]  # older runs do not store it
 
 
+class SupportFacts(TypedDict):
+    """
+    Answer of a support judge on a bullet.
+
+    Attributes:
+        judge: Its name.
+        cited: The answer on each cited document; null: it was not asked, or unjudged.
+        answer: The best one over all documents; null: all are unjudged.
+        best: Number of the document that supports the bullet best; null: none does, or all were judged as one text.
+        n: How many documents were asked; null: all were judged as one text.
+    """
+
+    judge: str
+    cited: list[str | None]
+    answer: str | None
+    best: int | None
+    n: int | None
+
+
 class BulletFacts(TypedDict):
     text: str
     citations: list[int]
     passages: NotRequired[list[Passage | None]]  # of each cited document; older runs do not store them
+    support: NotRequired[list[SupportFacts]]  # of each support judge; left out: none was asked
 
 
 class VerdictFacts(TypedDict):
@@ -162,7 +183,9 @@ class Packing:
     strings: Texts, to which the places below marked * point (null stays null).
     queries: [query_id, haystack, topic, subtopic, text, [[target_id, name, text, gold], ...]].
     queries' targets and summaries' bullets end with the passages of their documents, if they are known:
-        [first sentence, number of sentences] or null for each.
+        [first sentence, number of sentences] or null for each. Behind these a target that is no insight has its kind,
+        and a bullet that was held against documents [[judge*, [answer* on each cited document], best answer*,
+        its document, documents asked], ...].
     summaries: [summary_id, query, setting*, summarizer*, order*, failure*, [[text, citations], ...],
         [[judge*, target of the query, answer*, linked_unit, probability, reply*, failure*], ...],
         [[judge*, measure*, value], ...], repeat].
@@ -249,7 +272,7 @@ class Packing:
             self._string(summary["summarizer"]),
             self._string(summary["order"]),
             self._string(summary["failure"]),
-            [[bullet["text"], bullet["citations"], *_passages(bullet)] for bullet in summary["bullets"]],
+            [[bullet["text"], bullet["citations"], *self._behind(bullet)] for bullet in summary["bullets"]],
             verdicts,
             [
                 [self._string(judge), self._string(measure), _rounded(self._as_in_tables(measure, value))]
@@ -259,17 +282,37 @@ class Packing:
             summary.get("repeat"),
         ]
 
+    def _behind(self, bullet: BulletFacts) -> list[Packed]:
+        if not (found := bullet.get("support")):
+            return _passages(bullet)
+        support: list[Packed] = [
+            [
+                self._string(one["judge"]),
+                [*map(self._string, one["cited"])],
+                self._string(one["answer"]),
+                one["best"],
+                one["n"],
+            ]
+            for one in found
+        ]
+        return [bullet.get("passages"), support]
+
     def _as_in_tables(self, measure: str, value: float | None) -> float | None:
         return None if value is None else 100 * value if measure in self._points else value
 
 
 def _query(query_id: str, query: QueryFacts) -> list[Packed]:
     targets = [
-        [target["target_id"], target["name"], target["text"], target["gold"], *_passages(target)]
+        [target["target_id"], target["name"], target["text"], target["gold"], *_behind_target(target)]
         for target in query["targets"]
     ]
     named = [query.get("haystack"), query.get("topic"), query.get("subtopic"), query.get("text")]
     return [query_id, *named, targets]
+
+
+def _behind_target(target: TargetFacts) -> list[Packed]:
+    kind = target.get("kind", "insight")
+    return _passages(target) if kind == "insight" else [target.get("passages"), kind]
 
 
 def _passages(stated: BulletFacts | TargetFacts) -> list[Packed]:

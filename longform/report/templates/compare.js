@@ -4,23 +4,23 @@ const besideWords = (summary) =>
   [`${summary.summarizer} · ${summary.setting}`, summary.order, summary.row[9] ? `repeat ${summary.row[9] + 1}` : null]
     .filter((part) => part !== null).join(", ");
 
-// Insights by who covers them; one that is unjudged in either summary tells nothing.
-function sharedInsights(query, judged) {
+// Insights or key points by who covers them; one that is unjudged in either summary tells nothing.
+function sharedInsights(targets, judged) {
   const answers = judged.map(({ verdicts }) => new Map(verdicts.map((verdict) => [verdict.target, verdict.answer])));
   const found = { both: [], first: [], second: [], neither: [], unjudged: [] };
-  for (const target of query.targets) {
+  for (const target of targets) {
     const [one, other] = answers.map((own) => own.get(target) ?? null);
     if (one === null || other === null) found.unjudged.push(target);
-    else if (one !== "none") found[other !== "none" ? "both" : "first"].push(target);
-    else found[other !== "none" ? "second" : "neither"].push(target);
+    else if (covers(one)) found[covers(other) ? "both" : "first"].push(target);
+    else found[covers(other) ? "second" : "neither"].push(target);
   }
   return found;
 }
 
-function sharedWords(found, n) {
+function sharedWords(found, n, words) {
   const unjudged = found.unjudged.length
-    ? ` ${counted(found.unjudged.length, "insight")} ${found.unjudged.length === 1 ? "is" : "are"} unjudged in at least one.` : "";
-  return `Of ${counted(n, "insight")} the first covers ${found.first.length} that the second lacks, and the second ` +
+    ? ` ${counted(found.unjudged.length, words)} ${found.unjudged.length === 1 ? "is" : "are"} unjudged in at least one.` : "";
+  return `Of ${counted(n, words)} the first covers ${found.first.length} that the second lacks, and the second ` +
     `${found.second.length} that the first lacks; both cover ${found.both.length}, neither ${found.neither.length}.${unjudged}`;
 }
 
@@ -33,7 +33,7 @@ function onlyList(title, targets, addresses) {
 
 // `only` holds the insights that the other summary lacks; `words` is "first" or "second".
 function sideView(summary, judge, text, files, { judged, only, words }) {
-  const { verdicts, covered, links } = judged;
+  const { kind, verdicts, covered, links } = judged;
   const addresses = passageAddresses(summary, files);
   const why = whyWords(summary, verdicts, covered);
   const note = (verdict) => (only.includes(verdict.target) ? `Only the ${words} covers this` : undefined);
@@ -42,23 +42,27 @@ function sideView(summary, judge, text, files, { judged, only, words }) {
     element("p", { class: "tag" }, element("a", { href: `#summary=${encodeURIComponent(summary.id)}` }, "This summary alone")),
     summary.failure === null ? null : element("p", { class: "failure" }, `This summary failed: ${summary.failure}`),
     why === null ? null : element("p", { class: "why" }, why),
+    wrongCitations(summary, covered, addresses),
     scoreList(summary, judge, text),
     element("h4", {}, `Bullets (${summary.row[6].length})`),
     element("ol", { class: "bullets" },
-      ...summary.row[6].map((bullet, unit) => bulletItem(bullet, links(unit), addresses, note))));
+      ...summary.row[6].map((bullet, unit) => bulletItem(bullet, links(unit), addresses, note))),
+    ...(kind === "reference" ? targetLists({ kind, verdicts, covered, silent: [] }, [], addresses) : []));
 }
 
 function compareView(pair, judge, text, files) {
   const query = pair[0].query;
   const [first, second] = pair.map((summary) => judgedBy(summary, judge, text));
-  const found = sharedInsights(query, [first, second]);
+  const kind = first.kind ?? second.kind;
+  const targets = query.targets.filter((target) => target.kind === kind && kind !== "reference");
+  const found = sharedInsights(targets, [first, second]);
   const addresses = passageAddresses(pair[0], files);
   return [
     element("h3", {}, query.words ?? query.id),
-    first.verdicts.length || second.verdicts.length ? element("p", { class: "why" }, sharedWords(found, query.targets.length)) : null,
+    targets.length ? element("p", { class: "why" }, sharedWords(found, targets.length, KIND_WORDS[kind])) : null,
     ...onlyList("Only the first covers", found.first, addresses),
     ...onlyList("Only the second covers", found.second, addresses),
-    first.verdicts.length || second.verdicts.length ? element("p", { class: "tag" }, CHIP_LEGEND) : null,
+    kind === "insight" ? element("p", { class: "tag" }, CHIP_LEGEND) : null,
     element("div", { class: "sides" },
       sideView(pair[0], judge, text, files, { judged: first, only: found.first, words: "first" }),
       sideView(pair[1], judge, text, files, { judged: second, only: found.second, words: "second" })),

@@ -29,6 +29,14 @@ function intervalOf(pair) {
   return `[${bounds.map((bound) => signed(bound, digits)).join(", ")}]`;
 }
 
+// In the form of `longform/report/links.py`.
+function besideFragment(family, first, second) {
+  const [[, , summarizer, setting], [, , with_summarizer, with_setting]] = [family.systems[first], family.systems[second]];
+  const named = { summarizer, setting, judge: family.judge, dataset: family.dataset, measure: family.measure, with_summarizer, with_setting };
+  return Object.entries(named).filter(([, value]) => value !== null)
+    .map(([field, value]) => `${field}=${encodeURIComponent(value)}`).join("&");
+}
+
 function startChooser(box) {
   const families = JSON.parse(box.nextElementSibling.textContent);
   const choice = (label) => {
@@ -37,6 +45,9 @@ function startChooser(box) {
   };
   const [measure, first, second] = ["Measure", "System A", "System B, the reference"].map(choice);
   const sentence = element("p", { "aria-live": "polite", class: "pair-sentence" });
+  const matrix = document.querySelector('nav.pages a[href="matrix.html"]');
+  const way = element("a", { href: "#" }, "Read their summaries side by side, query by query");
+  const read = element("p", {}, way);
   const body = element("tbody", {});
   const heads = ["system A", "score", "A less B", "interval", "p", "finding"];
   const table = element("table", {}, element("thead", {}, element("tr", {}, ...heads.map((head, place) =>
@@ -47,7 +58,7 @@ function startChooser(box) {
   function fill() {
     const family = families[measure.select.value];
     const kept = [first.select.value, second.select.value];
-    const ranked = family.systems.map(([name, score]) => [name, score])
+    const ranked = [...family.systems]
       .sort((one, other) => (family.better === "lower" ? 1 : -1) * (one[1] - other[1])).map(([name]) => name);
     const reference = ranked.includes(family.reference) ? family.reference : ranked[1];
     for (const [place, one] of [first, second].entries()) {
@@ -62,6 +73,8 @@ function startChooser(box) {
     const family = families[measure.select.value];
     const names = family.systems.map(([name]) => name);
     const [one, other] = [names.indexOf(first.select.value), names.indexOf(second.select.value)];
+    read.hidden = matrix === null || one === other;
+    way.href = `matrix.html#${besideFragment(family, one, other)}`;
     if (one === other) {
       sentence.textContent = "A and B are the same system: choose two.";
     } else {
@@ -88,7 +101,7 @@ function startChooser(box) {
   first.select.addEventListener("change", show);
   second.select.addEventListener("change", show);
   box.append(element("h3", {}, "Compare any two systems"),
-    element("div", { class: "choices" }, measure.label, first.label, second.label), sentence,
+    element("div", { class: "choices" }, measure.label, first.label, second.label), sentence, read,
     element("details", {}, element("summary", {}, "All systems against B"), scroll));
   box.hidden = false;
   fill();

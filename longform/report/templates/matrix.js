@@ -5,7 +5,7 @@ function unpackMatrix(data) {
   const systems = data.systems.map(([summarizer, setting, twinOf, inSample]) => ({ summarizer, setting, twinOf, inSample }));
   const measures = data.measures.map(([judge, name, title, inPoints]) => ({ judge, name, title, inPoints }));
   const summaries = data.summaries.map(([id, file, query, system, values]) => ({
-    address: `${data.files[file]}#summary=${encodeURIComponent(id)}`,
+    id, file: data.files[file], address: `${data.files[file]}#summary=${encodeURIComponent(id)}`,
     query: queries[query], system: systems[system], values,
   }));
   // A twin follows its original.
@@ -25,6 +25,12 @@ const knownMean = (values) => {
 const matrixNumber = (value) => (value === null ? "–" : value.toFixed(Math.abs(value) < 10 ? 2 : 1));
 const systemWords = (system) => `${system.summarizer} · ${system.setting}${system.inSample ? " (in sample)" : ""}`;
 
+// Where two summaries of a query stand side by side; null if they are on different pages.
+function besideAddress(one, other) {
+  if (one.file !== other.file) return null;
+  return `${one.file}#compare=${encodeURIComponent(one.id)}&with=${encodeURIComponent(other.id)}`;
+}
+
 function startMatrix(section, data) {
   const { queries, systems, measures, summaries } = unpackMatrix(data);
   const scroll = section.querySelector(".matrix");
@@ -34,6 +40,7 @@ function startMatrix(section, data) {
   const choices = {};
   let marked = null;
   let markedDataset = null;
+  let other = null; // stands beside the marked one
 
   function choice(label, options) {
     const select = element("select", {}, ...options.map(([value, words]) => element("option", { value }, words)));
@@ -98,22 +105,68 @@ function startMatrix(section, data) {
     list(place);
   }
 
-  function list(place) {
-    if (marked === null) { panel.replaceChildren(); return; }
-    const own = summaries.filter((one) => one.system === marked &&
+  // Those of a system that are shown, by `order`.
+  function summariesOf(system, order) {
+    return summaries.filter((one) => one.system === system &&
       (markedDataset === null || one.query.dataset === null || one.query.dataset === markedDataset) &&
-      [all, one.query.haystack].includes(choices.Haystack.value)).sort(byScore(place));
-    panel.replaceChildren(
-      element("h3", {}, `${systemWords(marked)}: ${measures[place].title}`),
-      element("p", {}, `The summaries that this number is the mean of (${own.length}), the lowest first:`),
-      element("ol", {}, ...own.map((one) => element("li", {},
-        element("a", { href: one.address }, `${matrixNumber(one.values[place])}: ${one.query.words}`)))));
+      [all, one.query.haystack].includes(choices.Haystack.value)).sort(order);
   }
 
-  function mark(system, dataset) {
-    [marked, markedDataset] = [system, dataset];
+  function list(place) {
+    if (marked === null) { panel.replaceChildren(); return; }
+    const others = [null, ...systems.filter((one) => one !== marked)];
+    const select = element("select", {}, ...others.map((one) => element("option", {}, one === null ? "–" : systemWords(one))));
+    select.selectedIndex = Math.max(0, others.indexOf(other));
+    const found = element("div", {});
+    const fill = () => {
+      other = others[select.selectedIndex];
+      found.replaceChildren(...(other === null ? ownList(place) : besideList(place)));
+    };
+    select.addEventListener("change", fill);
+    panel.replaceChildren(
+      element("h3", { tabindex: "-1" }, `${systemWords(marked)}: ${measures[place].title}`),
+      element("div", { class: "choices" }, element("label", {}, "Side by side with", select)), found);
+    fill();
+  }
+
+  function ownList(place) {
+    const own = summariesOf(marked, byScore(place));
+    return [
+      element("p", {}, `The summaries that this number is the mean of (${own.length}), the lowest first:`),
+      element("ol", {}, ...own.map((one) => element("li", {},
+        element("a", { href: one.address }, `${matrixNumber(one.values[place])}: ${one.query.words}`))))];
+  }
+
+  // A query with several summaries has them in their order, the first beside the first.
+  function besideList(place) {
+    const left = summariesOf(other, () => 0);
+    const pairs = summariesOf(marked, () => 0).flatMap((one) => {
+      const at = left.findIndex((candidate) => candidate.query === one.query);
+      return at < 0 ? [] : [[one, ...left.splice(at, 1)]];
+    });
+    const behind = ([one, two]) => one.values[place] === null || two.values[place] === null
+      ? Infinity : one.values[place] - two.values[place];
+    pairs.sort((one, two) => behind(one) - behind(two) || 0);
+    return [
+      element("p", {}, pairs.length
+        ? `Both on each query that they share (${pairs.length}), the one first on which ${systemWords(marked)} is furthest below:`
+        : "The two share no query."),
+      element("ol", {}, ...pairs.map((pair) => besideItem(pair, place)))];
+  }
+
+  function besideItem([one, two], place) {
+    const words = `${matrixNumber(one.values[place])} beside ${matrixNumber(two.values[place])}: ${one.query.words}`;
+    const address = besideAddress(one, two);
+    return address !== null ? element("li", {}, element("a", { href: address }, words))
+      : element("li", {}, `${words} (on two pages: `, element("a", { href: one.address }, "the first"), ", ",
+        element("a", { href: two.address }, "the second"), ")");
+  }
+
+  function mark(system, dataset, beside = null) {
+    [marked, markedDataset, other] = [system, dataset, beside];
     draw();
     panel.scrollIntoView({ block: "nearest" });
+    panel.querySelector("h3").focus({ preventScroll: true }); // what was clicked is drawn anew
   }
 
   function openFragment() {
@@ -121,7 +174,8 @@ function startMatrix(section, data) {
     if (!wanted.has("measure")) return;
     const named = measures.map((one, place) => ({ ...one, place })).filter((one) => one.name === wanted.get("measure"));
     const found = named.find((one) => one.judge === (wanted.get("judge") ?? "")) ?? named.find((one) => one.judge === "");
-    const system = systems.find((one) => one.summarizer === wanted.get("summarizer") && one.setting === wanted.get("setting"));
+    const systemOf = (...fields) => systems.find((one) => [one.summarizer, one.setting].every((part, at) => part === wanted.get(fields[at])));
+    const [system, beside] = [systemOf("summarizer", "setting"), systemOf("with_summarizer", "with_setting")];
     if (found === undefined || system === undefined) {
       status.textContent = "This page holds no such system or measure.";
       return;
@@ -129,7 +183,7 @@ function startMatrix(section, data) {
     choices.Measure.value = String(found.place);
     choices.Summarizer.value = all;
     choices.Haystack.value = all;
-    mark(system, wanted.get("dataset"));
+    mark(system, wanted.get("dataset"), beside ?? null);
   }
 
   draw();

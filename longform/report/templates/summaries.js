@@ -5,8 +5,15 @@ function unpack(data) {
   const text = (place) => (place === null ? null : data.strings[place]);
   const queries = data.queries.map(([id, haystack, topic, subtopic, words, targets]) => ({
     id, haystack, topic, subtopic, words,
-    targets: targets.map(([targetId, name, statement, gold, passages]) => ({ id: targetId, name, statement, gold, passages })),
+    targets: targets.map(([targetId, name, statement, gold, passages, kind]) => (
+      { id: targetId, name, statement, gold, passages, kind: kind ?? "insight" })),
   }));
+  for (const row of data.summaries) {
+    for (const bullet of row[6]) {
+      bullet[3] = (bullet[3] ?? []).map(([judge, cited, answer, best, n]) => (
+        { judge: text(judge), cited: cited.map(text), answer: text(answer), best, n }));
+    }
+  }
   const summaries = data.summaries.map((row) => ({
     id: row[0], query: queries[row[1]], row,
     setting: text(row[2]), summarizer: text(row[3]), order: text(row[4]), failure: text(row[5]),
@@ -26,11 +33,18 @@ function judgesOf(summary, text) {
   return [...new Set([...summary.row[7], ...summary.row[8]].map((row) => text(row[0])))];
 }
 
+const KIND_WORDS = { insight: "insight", key_point: "key point", reference: "reference" };
+const ANSWER_WORDS = { entailed: "said", not_entailed: "not said", neutral: "not said", contradicted: "contradicted" };
+const NOT_COVERED = ["none", "not_entailed", "neutral", "contradicted"];
+
+// Whether an answer says that the summary states an insight or a key point.
+const covers = (answer) => answer !== null && !NOT_COVERED.includes(answer);
+
 const CHIP_WORDS = { right: "cited rightly", wrong: "cited wrongly", missing: "not cited", cited: "cited" };
 const CHIP_MARKS = { right: "✓", wrong: "✗", missing: "○", cited: "·" };
 
-function chip(kind, number, address) {
-  const words = `${CHIP_MARKS[kind]} document ${number}, ${CHIP_WORDS[kind]}`;
+function chip(kind, number, address, told = CHIP_WORDS[kind]) {
+  const words = `${CHIP_MARKS[kind]} document ${number}, ${told}`;
   return element("li", { class: kind }, address === null ? words : element("a", { href: address }, words));
 }
 
@@ -50,18 +64,41 @@ const counted = (n, words) => `${n} ${words}${n === 1 ? "" : "s"}`;
 
 // The reason of the score in one sentence. A citation counts once for each insight that its bullet covers.
 function whyWords(summary, verdicts, covered) {
-  const insights = summary.query.targets.length;
   if (!verdicts.length) return null;
+  const { kind } = verdicts[0].target;
+  const insights = summary.query.targets.filter((target) => target.kind === kind).length;
+  if (kind === "reference") return null;
   const linked = covered.filter((verdict) => verdict.unit in summary.row[6]);
   const pairs = linked.flatMap((verdict) => summary.row[6][verdict.unit][1].map((number) => [verdict, number]));
   const wrong = pairs.filter(([verdict, number]) => !verdict.target.gold.includes(number)).length;
   const missed = new Set(linked.flatMap((verdict) => verdict.target.gold
     .filter((number) => !summary.row[6][verdict.unit][1].includes(number))));
   const unjudged = insights - verdicts.filter((verdict) => verdict.answer !== null).length;
+  if (kind === "key_point") {
+    return `This summary says ${covered.length} of ${counted(insights, "key point")}${unjudged ? ` (${unjudged} unjudged)` : ""}.`;
+  }
   return `This summary covers ${covered.length} of ${counted(insights, "insight")}` +
     (unjudged ? ` (${unjudged} unjudged)` : "") +
     `; ${wrong} of ${counted(pairs.length, "citation")} of a covered insight ${wrong === 1 ? "is" : "are"} wrong, ` +
     `${counted(missed.size, "document")} that ${missed.size === 1 ? "states" : "state"} a covered insight ${missed.size === 1 ? "is" : "are"} not cited with it.`;
+}
+
+// The citations that `whyWords` calls wrong, by bullet and insight.
+function wrongCitations(summary, covered, addresses) {
+  const bullets = summary.row[6];
+  const found = covered.filter((verdict) => verdict.unit in bullets)
+    .map((verdict) => ({ verdict, bullet: bullets[verdict.unit],
+      wrong: bullets[verdict.unit][1].filter((number) => !verdict.target.gold.includes(number)) }))
+    .filter(({ wrong }) => wrong.length);
+  if (!found.length) return null;
+  const n = found.reduce((sum, { wrong }) => sum + wrong.length, 0);
+  return element("details", { class: "wrong-citations" },
+    element("summary", {}, `Read the ${counted(n, "wrong citation")}`),
+    element("ul", { class: "bullets" }, ...found.map(({ verdict, bullet, wrong }) => element("li", {},
+      element("div", {}, bullet[0]),
+      element("div", { class: "linked" }, element("div", { class: "tag" }, "The insight it covers, which is not stated by"),
+        element("ul", { class: "chips" }, ...wrong.map((number) => chip("wrong", number, addresses.ofBullet(bullet, number)))),
+        element("div", {}, insightWords(verdict.target)), statedBy(verdict.target, addresses))))));
 }
 
 const CHIP_LEGEND = "✓ the document states the insight; ✗ it does not; ○ it states the insight and is not cited.";
@@ -74,10 +111,27 @@ function citationChips(bullet, target, addresses) {
     ...missing.map((number) => chip("missing", number, addresses.ofInsight(target, number))));
 }
 
-// Citations that nothing says right or wrong of.
+const SUPPORT_CHIPS = { supported: ["right", "supports it"], unsupported: ["wrong", "does not support it"] };
+
+// Citations that no insight says right or wrong of; the first judge of support says whether they support the bullet.
 function plainChips(bullet, addresses) {
   if (!bullet[1].length) return null;
-  return element("ul", { class: "chips" }, ...bullet[1].map((number) => chip("cited", number, addresses.ofBullet(bullet, number))));
+  return element("ul", { class: "chips" }, ...bullet[1].map((number, place) => {
+    const [kind, told] = SUPPORT_CHIPS[bullet[3][0]?.cited[place]] ?? ["cited"];
+    return chip(kind, number, addresses.ofBullet(bullet, number), told);
+  }));
+}
+
+function supportWords({ answer, best, n }) {
+  if (answer === null) return "support unjudged";
+  if (answer !== "supported") return n === null ? "not supported by its documents" : `supported by none of ${counted(n, "document")}`;
+  return best === null ? "supported by its documents" : `supported best by document ${best}`;
+}
+
+// What each judge of support found of all documents, cited or not.
+function supportLines(bullet) {
+  return bullet[3].map((found) => element("div", { class: "tag support" },
+    `${found.judge === null ? "Support" : `Judge ${found.judge}`}: ${supportWords(found)}`));
 }
 
 function insightWords(target) {
@@ -91,7 +145,9 @@ function reply(verdict) {
 
 function answerTag(verdict) {
   const probability = verdict.probability === null ? "" : `, judge's number ${verdict.probability} of 1`;
-  const answer = verdict.answer === null ? `unjudged: ${verdict.failure ?? "no reason recorded"}` : verdict.answer;
+  const { kind } = verdict.target;
+  const answer = verdict.answer === null ? `unjudged: ${verdict.failure ?? "no reason recorded"}`
+    : kind === "reference" ? `rated ${verdict.answer} of 5` : ANSWER_WORDS[verdict.answer] ?? verdict.answer;
   return element("span", { class: "tag" }, `${answer}${probability}`);
 }
 
@@ -107,10 +163,12 @@ function bulletItem(bullet, links, addresses, note = () => undefined) {
   const found = (links ?? []).map((verdict) => linkedInsight(verdict, bullet, addresses, note(verdict)));
   const none = links === null ? plainChips(bullet, addresses) : element("div", { class: "linked none" },
     "No insight of this query is linked to this bullet.", plainChips(bullet, addresses));
-  return element("li", {}, element("div", {}, bullet[0]), ...(found.length ? found : none === null ? [] : [none]));
+  return element("li", {}, element("div", {}, bullet[0]), ...supportLines(bullet),
+    ...(found.length ? found : none === null ? [] : [none]));
 }
 
 function statedBy(target, addresses) {
+  if (target.kind !== "insight" && !target.gold.length) return null;
   const numbers = target.gold.map((number) => {
     const address = addresses.ofInsight(target, number);
     return address === null ? String(number) : element("a", { href: address }, String(number));
@@ -130,6 +188,19 @@ function insightList(title, verdicts, addresses) {
     element("ul", { class: "insights" }, ...verdicts.map((verdict) => insightItem(verdict, addresses)))];
 }
 
+// What is compared with the summary as a whole, and insights that no bullet shows.
+function targetLists({ kind, verdicts, covered, silent }, bullets, addresses) {
+  const list = (title, found) => insightList(title, found, addresses);
+  const missed = verdicts.filter((verdict) => NOT_COVERED.includes(verdict.answer));
+  const unjudged = [...verdicts.filter((verdict) => verdict.answer === null), ...silent];
+  const unjudgedOf = (wanted) => list(`Unjudged ${KIND_WORDS[wanted]}s`, unjudged.filter(({ target }) => target.kind === wanted));
+  const left = Object.keys(KIND_WORDS).flatMap(unjudgedOf);
+  if (kind === "reference") return [...list("References", verdicts.filter((verdict) => verdict.answer !== null)), ...left];
+  if (kind === "key_point") return [...list("Key points said", covered), ...list("Key points not said", missed), ...left];
+  return [...list("Insights not covered", missed),
+    ...list("Covered, but linked to no bullet", covered.filter((verdict) => !(verdict.unit in bullets))), ...left];
+}
+
 function scoreList(summary, judge, text) {
   const scores = summary.row[8].filter((row) => text(row[0]) === judge);
   return element("dl", { class: "scores" }, ...scores.map(([, measure, value]) => element("div", {},
@@ -137,19 +208,29 @@ function scoreList(summary, judge, text) {
     element("dd", {}, value === null ? "–" : String(Number(value.toPrecision(4)))))));
 }
 
+// An id of an address, also of one that somebody cut behind a `%`.
+function idOf(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 function judgedBy(summary, judge, text) {
   const verdicts = verdictsOf(summary, judge, text);
-  const covered = verdicts.filter((verdict) => verdict.answer !== null && verdict.answer !== "none");
-  const links = (unit) => (verdicts.length ? covered.filter((verdict) => verdict.unit === unit) : null);
-  return { verdicts, covered, links };
+  const kind = verdicts.length ? verdicts[0].target.kind : null;
+  const covered = kind === "reference" ? [] : verdicts.filter((verdict) => covers(verdict.answer));
+  const links = (unit) => (kind === "insight" ? covered.filter((verdict) => verdict.unit === unit) : null);
+  return { kind, verdicts, covered, links };
 }
 
 function summaryView(summary, judge, text, files) {
   const bullets = summary.row[6];
   const addresses = passageAddresses(summary, files);
-  const { verdicts, covered, links } = judgedBy(summary, judge, text);
+  const { kind, verdicts, covered, links } = judgedBy(summary, judge, text);
   const asked = verdicts.map((verdict) => verdict.target);
-  const silent = summary.query.targets.filter((target) => !asked.includes(target))
+  const silent = summary.query.targets.filter((target) => !asked.includes(target) && (kind ?? target.kind) === target.kind)
     .map((target) => ({ target, answer: null, unit: null, probability: null, reply: null, failure: "no verdict recorded" }));
   const why = whyWords(summary, verdicts, covered);
   const about = [summary.query.topic, summary.query.subtopic].filter((part) => part !== null).join(" · ");
@@ -159,13 +240,12 @@ function summaryView(summary, judge, text, files) {
     element("p", { class: "tag" }, `Summary ${summary.id}, document order: ${summary.order ?? "unknown"}${summary.row[9] ? `, repeat ${summary.row[9] + 1}` : ""}`),
     summary.failure === null ? null : element("p", { class: "failure" }, `This summary failed: ${summary.failure}`),
     why === null ? null : element("p", { class: "why" }, why),
+    wrongCitations(summary, covered, addresses),
     scoreList(summary, judge, text),
-    verdicts.length ? element("p", { class: "tag" }, CHIP_LEGEND) : null,
+    kind === "insight" ? element("p", { class: "tag" }, CHIP_LEGEND) : null,
     element("h3", {}, `Bullets (${bullets.length})`),
     element("ol", { class: "bullets" }, ...bullets.map((bullet, unit) => bulletItem(bullet, links(unit), addresses))),
-    ...insightList("Insights not covered", verdicts.filter((verdict) => verdict.answer === "none"), addresses),
-    ...insightList("Covered, but linked to no bullet", covered.filter((verdict) => !(verdict.unit in bullets)), addresses),
-    ...insightList("Unjudged insights", [...verdicts.filter((verdict) => verdict.answer === null), ...silent], addresses),
+    ...targetLists({ kind, verdicts, covered, silent }, bullets, addresses),
   ].filter((part) => part !== null);
 }
 
@@ -221,7 +301,7 @@ function startDrilldown(section, data, files) {
     const match = /^#(?:summary=([^&]*)|compare=([^&]*)&with=([^&]*))$/.exec(location.hash);
     if (match === null) return;
     const [summary, other] = match.slice(1).filter((part) => part !== undefined).map((part) => {
-      const id = decodeURIComponent(part);
+      const id = idOf(part);
       const found = summaries.find((candidate) => candidate.id === id);
       if (found === undefined) status.textContent = `This page holds no summary ${id}.`;
       return found;

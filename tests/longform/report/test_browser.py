@@ -32,7 +32,7 @@ def folder(tmp_path_factory):
 
 def test_drilldown_shows_bullets_with_right_wrong_and_missing_citations(folder, browse):
     page = browse(folder / SUMMARIES.file, "#summary=s1")
-    chips = page.locator("#drilldown .summary .chips li").all()
+    chips = page.locator("#drilldown .summary > .bullets .chips li").all()
     assert [(chip.get_attribute("class"), chip.inner_text().split()[2].strip(",")) for chip in chips] == [
         ("right", "2"),
         ("wrong", "7"),
@@ -95,3 +95,31 @@ def test_a_page_of_summaries_unfolds_those_it_holds(tmp_path, browse):
     assert page.locator("html").get_attribute("data-summary")[:2] == "s2"
     assert "Showing one of the 1 summaries on this page." in page.locator(".status").inner_text()
     assert "This page holds no summary s1." in browse(path, "#summary=s1").locator(".status").inner_text()
+
+
+@pytest.mark.parametrize(
+    ("judged", "head", "told"),
+    [
+        (("reference", "4"), "References (1)", "rated 4 of 5"),
+        (("key_point", "contradicted"), "Key points not said (1)", "contradicted"),
+        (("key_point", "entailed"), "Key points said (1)", "said"),
+        (("key_point", None), "Unjudged key points (1)", "unjudged: no_quote"),
+        (("insight", "none"), "Insights not covered (1)", "none"),
+    ],
+)
+def test_a_verdict_is_told_by_what_was_judged(tmp_path, browse, judged, head, told):
+    kind, answer = judged
+    results = json.loads(FIXTURE.read_text("utf-8"))
+    drilldown = results["drilldown"]
+    summary = drilldown["summaries"][0]
+    target = {"target_id": "t", "name": None, "text": "It rained.", "gold": [], "kind": kind}
+    failure = "no_quote" if answer is None else None
+    verdict = {**summary["verdicts"][0], "target_id": "t", "answer": answer, "linked_unit": None, "failure": failure}
+    query = {**drilldown["queries"][summary["query_id"]], "targets": [target]}
+    one = {"queries": {summary["query_id"]: query}, "summaries": [{**summary, "verdicts": [verdict]}]}
+    (page,) = summary_pages(site_of(results, beside=[SUMMARIES]), results, packed_pages(unfolded_of(one), []))
+    path = tmp_path / SUMMARIES.file
+    path.write_text(page.html, "utf-8")
+    shown = browse(path)
+    listed = shown.get_by_role("heading", name=head).locator("xpath=following-sibling::ul[1]")
+    assert listed.locator(".tag").first.inner_text().split(", ")[0] == told

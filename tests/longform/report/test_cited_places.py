@@ -1,0 +1,61 @@
+"""Addresses of the documents of an example: by its bullet, else by its insight, else none."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import parse_qs
+
+import pytest
+
+from longform.report.cited_places import CitedPlaces
+from longform.report.document_pages import DocumentFiles
+from longform.report.repair import DocumentOf
+from longform.results.drilldown import Unfolded
+
+EXAMPLE: Any = {"summary_id": "s", "repaired_id": "r", "bullet": "It rained & snowed.", "insight": "Rain fell."}
+FILES = DocumentFiles({"h": [("documents-0001.html", 1, 4), ("documents-0002.html", 5, 9)]})
+
+
+@pytest.fixture
+def document_of() -> DocumentOf:
+    query: Any = {"haystack": "h", "targets": [{"text": "Rain fell.", "gold": [7, 8], "passages": [(0, 1), None]}]}
+    bullets = [{"text": "Other [2].", "citations": [2], "passages": [(9, 1)]}]
+    bullets += [{"text": "It rained & snowed. [2][3]", "citations": [2, 3], "passages": [(4, 2), None]}]
+    summary: Any = {"summary_id": "s", "query_id": "q", "bullets": bullets}
+    passed: Any = {**summary, "summary_id": "of no example"}
+    cited = CitedPlaces({"repair": {"examples": [EXAMPLE]}})  # type: ignore[typeddict-item]
+    assert len(list(cited.gathered([Unfolded(summary, query), Unfolded(passed, query)]))) == 2
+    return cited.addresses(FILES, {"s": "summaries-0003.html"})
+
+
+def read(address: str | None) -> tuple[str, dict[str, str]]:
+    assert address is not None
+    file, _, fragment = address.partition("#")
+    return file, {name: value for name, (value,) in parse_qs(fragment).items()}
+
+
+def test_a_cited_document_opens_at_the_passage_of_the_bullet(document_of: DocumentOf) -> None:
+    assert read(document_of(EXAMPLE, "before", 2)) == (
+        "documents-0001.html",
+        {
+            "haystack": "h",
+            "document": "2",
+            "bullet": "It rained & snowed. [2][3]",
+            "sentence": "4",
+            "sentences": "2",
+            "page": "summaries-0003.html",
+            "summary": "s",
+        },
+    )
+    assert "sentence" not in read(document_of(EXAMPLE, "before", 3))[1]
+
+
+def test_a_document_that_is_not_cited_opens_at_the_insight_on_its_own_page(document_of: DocumentOf) -> None:
+    file, named = read(document_of(EXAMPLE, "before", 7))
+    assert (file, named["insight"], named["sentence"]) == ("documents-0002.html", "Rain fell.", "0")
+
+
+def test_what_nobody_knows_has_no_address(document_of: DocumentOf) -> None:
+    assert document_of(EXAMPLE, "before", 4) is None  # neither cited nor stating
+    assert document_of(EXAMPLE, "after", 2) is None  # its summary did not pass
+    assert CitedPlaces({}).addresses(FILES, {})(EXAMPLE, "before", 2) is None  # type: ignore[typeddict-item]
