@@ -146,7 +146,8 @@ def test_a_run_under_way_in_another_process_and_what_is_said_once_it_is_killed(
 def told(state: str) -> Any:
     return {
         "run": "r", "verb": "evaluate", "title": None, "benchmark": "b", "state": state, "commands": [], "stages": [],
-        "spend": None, "missing_ledgers": [], "report": None, "next": "nothing",
+        "spend": None, "missing_ledgers": [], "report": None, "live_report": None, "live_report_reason": None,
+        "next": "nothing",
     }  # fmt: skip
 
 
