@@ -62,8 +62,9 @@ def test_words_tell_stages_rate_time_and_failures() -> None:
 
 def test_spend_of_unknown_price_is_told() -> None:
     spend = {
-        "calls": 4, "attempts": 5, "answered": 3, "failed": 2, "refused": 1, "open": 0, "reused": 4, "input_tokens": None,
-        "cached_tokens": None, "output_tokens": None, "reasoning_tokens": None, "known_usd": 0.25, "n_unknown_usd": 1,
+        "calls": 4, "attempts": 5, "answered": 3, "failed": 2, "refused": 1, "open": 0, "reused": 4,
+        "input_tokens": None, "cached_tokens": None, "output_tokens": None, "reasoning_tokens": None,
+        "known_usd": 0.25, "n_unknown_usd": 1,
         "unsettled_usd": 0.0, "failures": {"refused": 1, "timeout": 1},
     }  # fmt: skip
     words = status_words(status(spend=spend))
