@@ -1,5 +1,5 @@
 """
-What a run holds so far: which of its queries are judged, and their results, made while its command goes on.
+Find the queries of a run that are judged so far, and make their results while its command goes on.
 
 All is read from committed parts, as they stood at one moment. Scores and results are made in a folder of the reader's
 own: those of the run are written by the run alone, when all is judged.

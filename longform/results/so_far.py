@@ -1,4 +1,4 @@
-"""How much of a run its live report shows: the queries that are judged so far."""
+"""The part of a run that its live report shows: the queries that are judged so far."""
 
 from __future__ import annotations
 
