@@ -37,6 +37,7 @@ def run_verb(
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(RedactingFormatter(logging.BASIC_FORMAT))
     logging.basicConfig(level=arguments.log_level.upper(), handlers=[handler])
+    logging.getLogger("asyncio").addFilter(_is_no_signal)
     signals = Interruptible(parser.prog)
     try:
         with signals:
@@ -50,6 +51,11 @@ def run_verb(
         return told[1]
     _print(json.dumps(outcome.document, ensure_ascii=False, allow_nan=False) if arguments.json else outcome.words)
     return outcome.exit_code
+
+
+def _is_no_signal(record: logging.LogRecord) -> bool:
+    """Leave out a signal that came in a task that nobody waits for: the command's last line tells it."""
+    return not (record.exc_info and isinstance(record.exc_info[1], KeyboardInterrupt))
 
 
 def _print(text: str) -> None:

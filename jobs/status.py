@@ -1,4 +1,4 @@
-"""Say how a run stands, once or until its command ends."""
+"""Say how a run stands, once or until its command ends; while it goes on, its live report is written."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import json
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, TextIO
+from typing import Any, Protocol, TextIO
 
+from actors.secret_values import redacted
 from jobs.commands import Outcome, run_verb
 from jobs.interrupts import Interrupted, exit_code
 from jobs.parsers.status import parser
@@ -21,6 +22,14 @@ _CLEAR = "\x1b[2J\x1b[H"
 _LOAD = 10  # a refresh that takes long waits so many times as long before the next one
 
 
+class Live(Protocol):
+    """Writes the live report of a run, and puts into its status what that shows."""
+
+    def refresh(self, status: RunStatus) -> RunStatus: ...
+
+    def end(self, status: RunStatus) -> RunStatus: ...
+
+
 def watch(
     read: Callable[[], RunStatus],
     *,
@@ -28,6 +37,7 @@ def watch(
     as_json: bool,
     out: TextIO,
     wait: Callable[[float], None] = time.sleep,
+    live: Live | None = None,
 ) -> Outcome:
     """
     Print the status until no command is at work on the run; return the last one, which is not printed.
@@ -38,20 +48,36 @@ def watch(
         as_json: Whether a refresh is a line of JSON.
         out: Where it is printed; a terminal is redrawn, elsewhere each refresh is a line.
         wait: Waits for so many seconds.
+        live: Writes the run's live report; None: nobody does.
     """
+    status: RunStatus | None = None
     while True:
         began = time.monotonic()
-        status = read()
+        status = _read_again(read, status)
+        took = time.monotonic() - began
         if status["state"] != "running":
+            status = live.end(status) if live else status
             if not as_json and out.isatty():
                 print(_CLEAR, end="", file=out)
             return _outcome(status)
         try:
+            status = live.refresh(status) if live else status
             print(_shown(status, as_json=as_json, redrawn=out.isatty()), file=out, flush=True)
-            wait(max(every_s, _LOAD * (time.monotonic() - began)))
+            wait(max(every_s, _LOAD * took))
         except Interrupted as signal:
             print("watching stopped; the run goes on by itself", file=sys.stderr)
             return _outcome(status)._replace(exit_code=exit_code(signal.number))
+
+
+def _read_again(read: Callable[[], RunStatus], before: RunStatus | None) -> RunStatus:
+    """Read the status; if that fails for now, and it was read *before*, say so and return the one before."""
+    try:
+        return read()
+    except OSError as error:  # S3 does not answer, or a file is gone between two looks at the folder
+        if before is None:
+            raise
+        print(f"cannot be read now, and is read again: {redacted(str(error))}", file=sys.stderr)
+        return before
 
 
 def _shown(status: RunStatus, *, as_json: bool, redrawn: bool) -> str:
@@ -78,7 +104,10 @@ def _work(arguments: argparse.Namespace) -> Outcome:
 
     if not arguments.watch:
         return _outcome(read())
-    return watch(read, every_s=arguments.every, as_json=arguments.json, out=sys.stdout)
+    from jobs.results.live import LiveReport  # what makes results loads for seconds
+
+    with LiveReport(arguments.run) as live:
+        return watch(read, every_s=arguments.every, as_json=arguments.json, out=sys.stdout, live=live)
 
 
 if __name__ == "__main__":

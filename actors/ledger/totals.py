@@ -15,7 +15,8 @@ By = Literal["model", "stage", "job", "day"]
 _GROUPS = {"model": "model", "stage": "stage", "job": "job", "day": "date(asked_at / 1000, 'unixepoch')"}
 
 _SUMS = """
-count(*), ifnull(sum(state = 'answered'), 0), ifnull(sum(state = 'failed'), 0), ifnull(sum(failure = :refused), 0),
+count(*), count(DISTINCT call_id),
+ifnull(sum(state = 'answered'), 0), ifnull(sum(state = 'failed'), 0), ifnull(sum(failure = :refused), 0),
 ifnull(sum(state = 'open'), 0),
 sum(input_tokens), sum(cached_tokens), sum(output_tokens), sum(reasoning_tokens),
 sum(input_tokens) FILTER (WHERE cached_tokens IS NOT NULL),
@@ -35,6 +36,7 @@ class Totals:
 
     Attributes:
         calls: All attempts; the sum of answered, failed and open ones.
+        different: Calls that were attempted; a call that is tried again is the same one.
         answered: With a text.
         failed: With a reason; refused ones among them.
         refused: The provider did not let them in (429), so that they cost nothing.
@@ -50,6 +52,7 @@ class Totals:
     """
 
     calls: int
+    different: int
     answered: int
     failed: int
     refused: int
@@ -128,6 +131,7 @@ class _Sums(NamedTuple):
     part: str | None
     model: str | None
     calls: int
+    different: int
     answered: int
     failed: int
     refused: int
@@ -150,6 +154,7 @@ def _totals(sums: _Sums) -> Totals:
     all_input = (sums.beside_cached or 0) + (cached or 0)
     return Totals(
         calls=sums.calls,
+        different=sums.different,
         answered=sums.answered,
         failed=sums.failed,
         refused=sums.refused,

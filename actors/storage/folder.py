@@ -230,9 +230,16 @@ class Folder:
     @explained("be read")
     def read_part(self, path: str, *, columns: list[str] | None = None) -> pa.Table:
         """Read a part, of *columns* those that it has: one that an older version wrote may lack some."""
-        with self._filesystem.open_input_file(self._path(path)) as file, pq.ParquetFile(file) as part:
-            there = set(part.schema_arrow.names)
-            return part.read(columns=columns and [name for name in columns if name in there])
+        try:
+            with self._filesystem.open_input_file(self._path(path)) as file, pq.ParquetFile(file) as part:
+                there = set(part.schema_arrow.names)
+                return part.read(columns=columns and [name for name in columns if name in there])
+        except pa.ArrowInvalid as error:
+            raise StorageError(
+                f"{self.url}/{path}: expected a Parquet file, and its content is damaged ({error}); put the file back "
+                "from a copy, or go on in a new folder: finished calls are in the ledger and not paid again",
+                lasts=True,
+            ) from error
 
     def read(self, table: str, *, work_ids: Iterable[str] | None = None, columns: list[str] | None = None) -> pa.Table:
         """

@@ -13,7 +13,7 @@ from actors.ledger.ledger import Ledger
 from actors.ledger.totals import Totals
 from actors.storage.folder import Folder
 from jobs.calling import Calling
-from jobs.runs.record import RunRecord
+from jobs.runs.record import Recorded, RunRecord
 from jobs.spending.plan import PLAN, open_ledger
 from jobs.stages.judge import step_of
 from longform.chat.prices import Price
@@ -71,7 +71,7 @@ def _n_calls(calling: Calling, stage: str) -> int:
         ledger.close()
 
 
-def call_results(run: Folder, record: RunRecord, experiment: Experiment) -> Called | None:
+def call_results(run: Folder, record: Recorded, experiment: Experiment) -> Called | None:
     """Return the calls of a run's jobs; None if they called no model."""
     jobs: Sequence[JobFacts] = record.content["jobs"]
     if not jobs:

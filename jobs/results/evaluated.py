@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from actors.measures import check_measures
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
@@ -10,11 +12,12 @@ from jobs.results.calls import call_results
 from jobs.results.elsewhere import elsewhere_rows
 from jobs.results.evidence import RunEvidence, Work, by_summary
 from jobs.results.in_sample import fitted_of
+from jobs.results.live_pages import retire
 from jobs.results.repair import BY_MATRIX
 from jobs.results.standing import key_of, note, stands
 from jobs.results.write import RESULTS, read_results, write_results
 from jobs.runs.cards import judge_rows
-from jobs.runs.record import RunRecord
+from jobs.runs.record import Recorded
 from jobs.runs.unscored import unranked, unscored
 from jobs.stages.items import Item
 from jobs.stages.judge import Judged, checks_of
@@ -27,17 +30,18 @@ from jobs.stages.split import unit_work_id
 from jobs.stages.stage import Plan
 from jobs.stages.summarize import Summarized
 from longform.results.aggregate import Averaging
+from longform.results.calls import CallsRow
 from longform.results.columns import with_columns
 from longform.results.elsewhere import elsewhere_told
 from longform.results.evidence import Driver
-from longform.results.results import Results
+from longform.results.results import JudgeRow, Results
 from longform.settings.experiment import Experiment
 
 
 def evaluation_results(
     run: Folder,
     benchmark: Benchmark,
-    record: RunRecord,
+    record: Recorded,
     experiment: Experiment,
     plan: Plan,
     *,
@@ -56,20 +60,58 @@ def evaluation_results(
         budget_ended: Whether a further order of documents was wanted, and not made.
         again: Write them also if they stand there, made of the same.
     """
-    called, measures = call_results(run, record, experiment), check_measures(experiment)
-    rows = judge_rows(experiment, record.content.get("served"))
+    told = told_of(run, benchmark, record, experiment, plan)
+    asked = {name: plan.work_ids(name) for name in ("summaries", "verdicts", "scores")}
+    kept = {name: told for name, told in record.content.items() if name != "last_call"}
+    key = key_of(run, benchmark, kept, told.judges, told.more, told.calls, asked, plan.query_ids, budget_ended)
+    if not again and stands(run, RESULTS, key):
+        return with_columns(read_results(run), {"run": record.content})
+    results = made_results(run, benchmark, record, experiment, plan, told=told, budget_ended=budget_ended)
+    note(run, key)
+    retire(run)
+    return results
+
+
+class Told(NamedTuple):
+    """
+    All that results have besides the run's tables.
+
+    Attributes:
+        judges: A row for each judge, in the report's order.
+        more: Parts of the results.
+        calls: Of each stage; None: no model was called.
+    """
+
+    judges: list[JudgeRow]
+    more: Results
+    calls: list[CallsRow] | None
+
+
+def told_of(run: Folder, benchmark: Benchmark, record: Recorded, experiment: Experiment, plan: Plan) -> Told:
+    """Return what the run's configuration, plan and ledgers tell."""
+    called = call_results(run, record, experiment)
     more: Results = {"unscored": unscored(experiment, benchmark, plan.query_ids) + unranked(run, plan)}
     if elsewhere := elsewhere_rows(benchmark, plan):
         more["elsewhere"] = elsewhere
         more["unscored"] += elsewhere_told(elsewhere, checked=bool(experiment.support_judges))
     if called is not None:
         more["missing_ledgers"] = called.missing
-    calls = None if called is None else called.rows
-    asked = {name: plan.work_ids(name) for name in ("summaries", "verdicts", "scores")}
-    kept = {name: told for name, told in record.content.items() if name != "last_call"}
-    key = key_of(run, benchmark, kept, rows, more, calls, asked, plan.query_ids, budget_ended)
-    if not again and stands(run, RESULTS, key):
-        return with_columns(read_results(run), {"run": record.content})
+    judges = judge_rows(experiment, record.content.get("served"))
+    return Told(judges, more, None if called is None else called.rows)
+
+
+def made_results(
+    run: Folder,
+    benchmark: Benchmark,
+    record: Recorded,
+    experiment: Experiment,
+    plan: Plan,
+    *,
+    told: Told,
+    budget_ended: bool = False,
+) -> Results:
+    """Return the results of all that *plan* holds, written with their report, of what is *told* besides the tables."""
+    measures = check_measures(experiment)
     evidence = RunEvidence(
         run=run,
         benchmark=benchmark,
@@ -77,7 +119,7 @@ def evaluation_results(
         averaging=Averaging(experiment.aggregate, experiment.seed, experiment.resamples),
         measures=measures.of_summaries,
         ranking_measures=measures.of_rankings,
-        judges=[row["judge"] for row in rows],
+        judges=[row["judge"] for row in told.judges],
         compare_with=experiment.compare_with,
         sensitivity=experiment.sensitivity,
         cutoffs=experiment.cutoffs,
@@ -85,20 +127,18 @@ def evaluation_results(
         driver=_driver(run, benchmark, experiment, plan),
         experiment=experiment,
         budget_ended=budget_ended,
-        calls=calls,
+        calls=told.calls,
         pooled=experiment.datasets == "pooled",
     )
-    results = write_results(
+    return write_results(
         evidence,
         record,
         open_studies(experiment.studies),
         title=experiment.name,
-        judges=rows,
+        judges=told.judges,
         fitted=fitted_of(experiment),
-        more=more,
+        more=told.more,
     )
-    note(run, key)
-    return results
 
 
 UNFOLDED = ("coverage", "key_point", "reference")

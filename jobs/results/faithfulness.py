@@ -57,7 +57,9 @@ def checked_run(
     how = experiment.faithfulness
     merging = Merging(how.documents, how.sentences)
     datasets = {work_id: info.dataset for work_id, info in infos.items()}
-    found = _all_places(run, checks, datasets, how.attribution, experiment.aligner)
+    asked = {check.key.judge for check in checks}
+    aligner = experiment.aligner if experiment.aligner in asked else None  # it may come after the run's other judges
+    found = _all_places(run, checks, datasets, how.attribution, aligner)
     known = _Known(infos, scores, merging.name, dependence, found.places)
     return CheckedRun(
         mode=how.mode,

@@ -8,6 +8,7 @@ from typing import Any
 
 from actors.storage.benchmark import MANIFEST
 from actors.storage.folder import Folder
+from jobs.results.live_pages import stored_so_far
 from jobs.results.spend import run_spend
 from jobs.runs.heartbeat import Heard, heartbeats, lives
 from jobs.runs.record import RECORD_FILE, stored_record
@@ -64,6 +65,8 @@ def run_status(url: str, *, now: float) -> RunStatus:
         "spend": spend.sums if record.get("jobs") else None,
         "missing_ledgers": spend.missing,
         "report": report,
+        "live_report": stored_so_far(run),
+        "live_report_reason": None,
         "next": next_step(state, code, verb, url, complete=complete),
     }
 

@@ -14,7 +14,7 @@ from longform.errors import LongformError
 from longform.results.run_status import SpendStatus
 from longform.results.work import JobFacts
 
-_COUNTS = ("calls", "answered", "failed", "refused", "open")
+_COUNTS = ("calls", "different", "answered", "failed", "refused", "open")
 _TOKENS = ("input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens")
 
 
@@ -70,7 +70,8 @@ def _summed(totals: Sequence[Totals], failures: dict[str, int], reused: int) -> 
     stated = {name: [n for one in totals if (n := getattr(one, name)) is not None] for name in _TOKENS}
     tokens = {name: sum(found) if found else None for name, found in stated.items()}
     return {
-        "calls": counts["calls"],
+        "calls": counts["different"],
+        "attempts": counts["calls"],
         "answered": counts["answered"],
         "failed": counts["failed"],
         "refused": counts["refused"],

@@ -20,7 +20,7 @@ from jobs.results.documents import NO_DOCUMENTS, KeptDocuments, keep_documents, 
 from jobs.results.drilldown import keep_unfolded, kept_unfolded
 from jobs.results.evidence import RunEvidence
 from jobs.results.in_sample import TWINS_ONLY, Fitted, mark_in_sample
-from jobs.runs.record import RunRecord
+from jobs.runs.record import Recorded
 from jobs.synthesis.files import ACCOUNT, AUDIT
 from longform.errors import UsageError
 from longform.metrics.measure import described
@@ -53,7 +53,7 @@ MARKDOWN = "report.md"
 
 def write_results(
     evidence: RunEvidence,
-    record: RunRecord,
+    record: Recorded,
     studies: Iterable[Study],
     *,
     title: str,

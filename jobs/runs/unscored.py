@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from actors.measures import open_measures, wanted_measures
 from actors.storage.benchmark import Benchmark
@@ -19,6 +19,7 @@ from longform.summaries.requested import OWN_BULLETS
 NOBODY = "No query that is answered has"
 NO_INSIGHTS = "insights: coverage, citations and their joint score cannot be told"
 """The end of a sentence on a corpus without insights."""
+_LONGEST = 200  # characters of a failure that is told in full
 
 
 def unscored(experiment: Experiment, benchmark: Benchmark, query_ids: Collection[str]) -> list[str]:
@@ -64,7 +65,41 @@ def _targets_of(task: str) -> tuple[str, str]:
 
 
 def unranked(run: Folder, plan: Plan) -> list[str]:
-    """Return a sentence for each reranker that gave some documents no score, with the reasons."""
+    """Return a sentence for each retriever without some rankings and each reranker without some scores, with why."""
+    return [*_not_retrieved(run, plan), *_not_reranked(run, plan)]
+
+
+def _not_retrieved(run: Folder, plan: Plan) -> list[str]:
+    """Return the sentences on retrievers that are asked through the ledger; the others rank everything."""
+    asked = [stage for stage in plan.stages if stage.step == "retrieve" and stage.chat is not None]
+    wanted: dict[str, Ranked] = {item.work_id: item.key for stage in asked for item in plan.items(stage)}
+    failures: dict[str, list[str]] = {}
+    for part in run.batches("rankings", work_ids=wanted, columns=["work_id", "failure"]) if wanted else ():
+        for row in part.filter(part["failure"].is_valid()).to_pylist():
+            failures.setdefault(wanted[row["work_id"]].retriever, []).append(row["failure"])
+    return [_not_retrieved_words(retriever, found) for retriever, found in failures.items()]
+
+
+def _not_retrieved_words(retriever: str, failures: Sequence[str]) -> str:
+    """Count the failures by what stands before their colon, and tell the first in full."""
+    reasons = _reasons(Counter(failure.partition(":")[0] for failure in failures))
+    detailed = next((failure for failure in failures if ":" in failure), None)
+    first = f"; the first: {detailed[:_LONGEST]}" if detailed else ""
+    return (
+        f"Retriever {retriever} ranked nothing for {_counted(len(failures))} ({reasons}{first}), and summaries of such "
+        "queries fail with no_documents."
+    )
+
+
+def _counted(n_queries: int) -> str:
+    return "1 query" if n_queries == 1 else f"{n_queries:,} queries"
+
+
+def _reasons(failures: Counter[str]) -> str:
+    return ", ".join(f"{failure} {n:,}" for failure, n in failures.most_common())
+
+
+def _not_reranked(run: Folder, plan: Plan) -> list[str]:
     wanted = {ranking.work_id: ranking.key for ranking in plan.of(Ranked) if ranking.key.reranker is not None}
     failures: dict[str, Counter[str]] = {}
     for part in run.batches("rankings", work_ids=wanted, columns=["work_id", "score", "failure"]) if wanted else ():
@@ -76,11 +111,10 @@ def unranked(run: Folder, plan: Plan) -> list[str]:
 
 
 def _unranked_words(reranker: str, found: Counter[str]) -> str:
-    reasons = {failure: n for failure, n in found.most_common() if failure}
-    told = ", ".join(f"{failure} {n:,}" for failure, n in reasons.items())
+    failures = Counter({failure: n for failure, n in found.items() if failure})
     return (
-        f"Reranker {reranker} gave {sum(reasons.values()):,} of {found.total():,} documents no score ({told}): they "
-        "stand behind those with a score, in the retriever's order."
+        f"Reranker {reranker} gave {failures.total():,} of {found.total():,} documents no score "
+        f"({_reasons(failures)}): they stand behind those with a score, in the retriever's order."
     )
 
 

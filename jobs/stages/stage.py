@@ -192,12 +192,21 @@ class Plan:
         stages: In the order in which they run.
         benchmark: Nothing is read of it but its manifest, queries and targets.
         limit: Queries, the first ones; None: all.
+        only: Of these queries; None: all of them.
     """
 
-    def __init__(self, stages: Sequence[Stage[Any]], benchmark: Benchmark, *, limit: int | None = None) -> None:
+    def __init__(
+        self,
+        stages: Sequence[Stage[Any]],
+        benchmark: Benchmark,
+        *,
+        limit: int | None = None,
+        only: Collection[str] | None = None,
+    ) -> None:
         self.stages = tuple(stages)
         self.benchmark = benchmark
-        self.query_ids = list(benchmark.queries)[:limit]
+        first = list(benchmark.queries)[:limit]
+        self.query_ids = first if only is None else [query_id for query_id in first if query_id in only]
         self._items: dict[str, tuple[Stage[Any], Sequence[Item[Any]]]] = {}
         for stage in stages:
             assert stage.name not in self._items, f"two stages are called {stage.name}"

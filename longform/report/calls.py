@@ -50,11 +50,12 @@ def calls_sections(results: Results) -> Iterator[Section]:
     if any(row["planned"] for row in rows):
         tables.append(_planned([row for row in rows if row["planned"]]))
     lost = [f"The ledger {url} is not there: what was called from it is not known." for url in missing]
-    yield Section("calls", "Calls and cost", [*([calls_told(rows)] if rows else []), *lost], tables)
+    yield Section("calls", "Calls and cost", [*([calls_told(results)] if rows else []), *lost], tables)
 
 
-def calls_told(rows: Sequence[CallsRow]) -> str:
+def calls_told(results: Results) -> str:
     """Return the sums of calls and dollars in words."""
+    rows, so_far = results["calls"], results.get("so_far")
     n_unknown = sum(row["n_unknown_usd"] for row in rows)
     n_known = sum(row["calls"] - row["refused"] - row["open"] for row in rows) - n_unknown
     calls, dollars = (f"{sum(row['calls'] for row in rows):,} calls", f"${sum(row['known_usd'] for row in rows):,.4f}")
@@ -68,7 +69,10 @@ def calls_told(rows: Sequence[CallsRow]) -> str:
         unknown = sum(row["n_unsettled_unknown_usd"] for row in rows)
         more = f" and an unknown sum for {unknown:,} of them" if unknown else ""
         at_most = f"${sum(row['unsettled_usd'] for row in rows):,.4f}"
-        told.append(f"{n_open:,} calls are unsettled, at most {at_most}{more}: {UNSETTLED}.")
+        if so_far and so_far["goes_on"]:
+            told.append(f"{n_open:,} calls are under way, at most {at_most}{more}.")
+        else:
+            told.append(f"{n_open:,} calls are unsettled, at most {at_most}{more}: {UNSETTLED}.")
     return " ".join(told)
 
 

@@ -114,7 +114,7 @@ def _cost(results: Results) -> Fact:
     lost = results.get("missing_ledgers") or []
     if rows:
         missing = f" {_counted(lost, 'ledger')} cannot be read: what they hold is not in it." if lost else ""
-        return Fact("Cost", f"{calls_told(rows)}{missing}")
+        return Fact("Cost", f"{calls_told(results)}{missing}")
     run: RunFacts = results.get("run") or {}
     if lost or run.get("jobs"):
         return Fact("Cost", None, "the ledger of the calls cannot be read")

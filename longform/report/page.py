@@ -23,6 +23,7 @@ from longform.report.figures import Figure
 from longform.report.parts import Section
 from longform.report.repair import SIDES, DocumentOf, Side, chips, evidence_line, example_head, markdown_examples
 from longform.report.sections import sections
+from longform.report.so_far import banner
 from longform.report.tables import Cell, Column, Table
 from longform.results.repair import Example
 from longform.results.results import Results
@@ -65,14 +66,18 @@ class Here(NamedTuple):
         nav: The pages that each page links to, the first page first.
         entry: File of the entry of `nav` that the page belongs to: its own, or that of the first page of its kind.
         title: Of the page; None: it is the first page, which has the site's title.
+        banner: A line at its head; None: there is none.
+        refresh: When the page loads itself anew, as HTML states it; None: never.
     """
 
     nav: Sequence[PageLink]
     entry: str
     title: str | None
+    banner: str | None = None
+    refresh: str | None = None
 
 
-_ALONE: Mapping[str, object] = {"nav": (), "here": None, "subtitle": None}
+_ALONE = Here((), "", None)
 
 
 def markdown(results: Results) -> str:
@@ -83,17 +88,18 @@ def markdown(results: Results) -> str:
         LongformError: `results` lack a title, or say something that cannot be reported, such as a NaN.
     """
     check(results)
-    return sections_markdown(results["title"], sections(results))
+    above = [banner(results["so_far"])] if "so_far" in results else []
+    return sections_markdown(results["title"], sections(results), above=above)
 
 
-def sections_markdown(title: str, shown: Iterable[Section]) -> str:
+def sections_markdown(title: str, shown: Iterable[Section], *, above: Sequence[str] = ()) -> str:
     """
-    Sections of any page as Markdown.
+    Sections of any page as Markdown, below the paragraphs *above*.
 
     Raises:
         LongformError: A number is no number.
     """
-    parts = [f"# {_escaped(title)}"]
+    parts = [f"# {_escaped(title)}", *map(_escaped, above)]
     for section in shown:
         parts.append(f"## {section.title}")
         parts += [_escaped(paragraph) for paragraph in section.paragraphs]
@@ -169,7 +175,8 @@ def rendered(template: str, title: str, here: Here | None, **parts: object) -> s
         here: Place of the page in it; None: the page stands alone.
         parts: That the template names besides.
     """
-    placed = {"nav": here.nav, "here": here.entry, "subtitle": here.title} if here else _ALONE
+    at = here or _ALONE
+    placed = {"nav": at.nav, "here": at.entry, "subtitle": at.title, "banner": at.banner, "refresh": at.refresh}
     return _template(template).render(title=title, home=INDEX, **placed, **_script_and_style(), **parts)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from longform.report.so_far import live_page
 from longform.results.run_status import CommandStatus, RunStatus, SpendStatus, StageStatus
 
 _HEADS = ("stage", "done", "wanted", "failed", "rate", "time left")
@@ -38,7 +39,7 @@ def status_line(status: RunStatus) -> str:
         parts.append(f"{n_failed:,} rows failed")
     if spend := status["spend"]:
         parts.append(f"{spend['calls']:,} calls, {_dollars(spend)}, {spend['refused']:,} refused")
-    return "; ".join([status["state"], *parts])
+    return "; ".join([status["state"], *parts, *_live(status)])
 
 
 def _lines(status: RunStatus) -> Iterator[str]:
@@ -57,7 +58,16 @@ def _lines(status: RunStatus) -> Iterator[str]:
     yield from _spend(status)
     if status["report"]:
         yield f"report: {status['report']}"
+    yield from _live(status)
     yield f"next: {status['next']}"
+
+
+def _live(status: RunStatus) -> Iterator[str]:
+    if so_far := status["live_report"]:
+        shown = f"{so_far['judged']:,} of {so_far['queries']:,} queries, as of {so_far['as_of']}"
+        yield f"live report: {live_page(status['run'])} ({shown})"
+    if reason := status["live_report_reason"]:
+        yield f"{'no newer' if so_far else 'no'} live report: {reason}"
 
 
 def _command(one: CommandStatus) -> str:
@@ -124,10 +134,11 @@ def _spend(status: RunStatus) -> Iterator[str]:
     else:
         counts = f"{spend['answered']:,} answered, {spend['failed']:,} failed, {spend['open']:,} open"
         reused = f"; {spend['reused']:,} replies were paid before" if spend["reused"] else ""
-        yield f"calls: {spend['calls']:,} ({counts}); {_dollars(spend)}; {_tokens(spend)}{reused}"
+        tried = f"{spend['attempts']:,} attempts: " if spend["attempts"] > spend["calls"] else ""
+        yield f"calls: {spend['calls']:,} ({tried}{counts}); {_dollars(spend)}; {_tokens(spend)}{reused}"
         yield f"refusals (429): {spend['refused']:,}"
         if spend["failures"]:
-            yield f"failed calls: {_reasons(spend['failures'])}"
+            yield f"failed attempts: {_reasons(spend['failures'])}"
     for url in status["missing_ledgers"]:
         yield f"the ledger {url} cannot be read: what it holds is not in these sums"
 
@@ -145,7 +156,7 @@ def _tokens(spend: SpendStatus) -> str:
 
 def _dollars(spend: SpendStatus) -> str:
     known = f"${spend['known_usd']:,.4f}"
-    unknown = f" and {spend['n_unknown_usd']:,} calls of unknown price" if spend["n_unknown_usd"] else ""
+    unknown = f" and {spend['n_unknown_usd']:,} attempts of unknown price" if spend["n_unknown_usd"] else ""
     at_stake = f" (at most ${spend['unsettled_usd']:,.4f} more under way)" if spend["unsettled_usd"] else ""
     return f"{known}{unknown}{at_stake}"
 

@@ -27,7 +27,9 @@ from longform.report.page_parts import Shown, in_parts
 from longform.report.parts import Section
 from longform.report.repair import DocumentOf
 from longform.report.sections import sections
+from longform.report.so_far import REFRESH_S, banner
 from longform.results.results import Results
+from longform.results.so_far import SoFar
 
 Page = TypeVar("Page")
 
@@ -102,11 +104,13 @@ class Site(NamedTuple):
         title: Of the site.
         nav: Every entry, the first page first.
         tables: The pages of tables: each with its sections.
+        so_far: How much of a run that goes on it shows; None: the run is done.
     """
 
     title: str
     nav: Sequence[PageLink]
     tables: Sequence[tuple[PageLink, Sequence[Section]]]
+    so_far: SoFar | None = None
 
     def here(self, file: str, *, title: str | None = None) -> Here:
         """
@@ -117,7 +121,11 @@ class Site(NamedTuple):
             title: Of the page; None: that of the entry.
         """
         entry = next(link for link in self.nav if link.file == file)
-        return Here(self.nav, file, None if file == INDEX else title or entry.title)
+        placed = Here(self.nav, file, None if file == INDEX else title or entry.title)
+        if self.so_far is None:
+            return placed
+        anew = file == INDEX and self.so_far["goes_on"]  # on other pages a reader's filters would be lost
+        return placed._replace(banner=banner(self.so_far, anew=anew), refresh=str(REFRESH_S) if anew else None)
 
 
 def site_of(results: Results, *, beside: Sequence[PageLink] = ()) -> Site:
@@ -137,7 +145,8 @@ def site_of(results: Results, *, beside: Sequence[PageLink] = ()) -> Site:
     tables.append((OTHERS.link, list(left.values())))
     filled = [(link, own) for link, own in tables if own]
     first = PageLink(INDEX, "Overview", "What was run, and what came out.")
-    return Site(results["title"], [first, *(link for link, _ in filled), *beside], filled)
+    nav = [first, *(link for link, _ in filled), *beside]
+    return Site(results["title"], nav, filled, results.get("so_far"))
 
 
 def site_pages(
@@ -199,6 +208,11 @@ def _in_parts(
 
 def _part_file(file: str, part: int) -> str:
     return f"{file.removesuffix('.html')}-{part:04d}.html"
+
+
+def moved_html(title: str, to: str) -> str:
+    """Return a page that stands in place of a first page, and leads to the one at the address *to*."""
+    return rendered("moved.html.j2", title, Here((), "", None, refresh=f"0; url={to}"), to=to)
 
 
 class Numbered(NamedTuple):

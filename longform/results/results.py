@@ -30,6 +30,7 @@ from longform.results.retest import RetestRow
 from longform.results.retrieval_against_generation import RetrievalAgainstGeneration
 from longform.results.retrieval_tables import RetrievalRow
 from longform.results.rouge_bootstrap import BootstrapRow
+from longform.results.so_far import SoFar
 from longform.results.work import RunFacts
 from longform.synthesis.account import Account
 
@@ -65,6 +66,7 @@ class Results(TypedDict, total=False):
     """An empty or missing part leaves its section of a report out; results of older versions lack some."""
 
     title: str
+    so_far: SoFar  # absent: the run was done
     pooled_datasets: list[str]  # taken as one in all tables and figures; absent: each stands apart
     aggregate: Aggregate  # of `cells`
     benchmark: dict[str, JsonValue]

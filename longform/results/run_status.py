@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
+from longform.results.so_far import SoFar
+
 State = Literal["running", "killed", "ended", "planned", "unknown"]
 """State of a run's last command: at work; not heard of any more; ended; planned only; nothing is recorded."""
 
@@ -42,7 +44,8 @@ class StageStatus(TypedDict):
 class SpendStatus(TypedDict):
     """Calls of all commands of the run; tokens are null if no call states them."""
 
-    calls: int
+    calls: int  # a call that is tried again is the same one
+    attempts: int  # the sum of answered, failed and open ones
     answered: int
     failed: int
     refused: int  # 429
@@ -55,7 +58,7 @@ class SpendStatus(TypedDict):
     known_usd: float
     n_unknown_usd: int
     unsettled_usd: float
-    failures: dict[str, int]  # of calls, by reason
+    failures: dict[str, int]  # of attempts, by reason
 
 
 class RunStatus(TypedDict):
@@ -71,6 +74,8 @@ class RunStatus(TypedDict):
     spend: SpendStatus | None  # null: no model was called
     missing_ledgers: list[str]
     report: str | None  # null: there is none yet
+    live_report: SoFar | None  # null: there is none, or the run's own report has replaced it
+    live_report_reason: str | None  # why there is none, or no newer one; null: nobody tried, or all went well
     next: str
 
 

@@ -87,6 +87,7 @@ def test_verbs_that_ask_no_model_need_no_ray_and_no_client(hostile: Path) -> Non
         ["report", "runs/theirs", "--out", "pages"],
         ["compare", "runs/theirs", "runs/theirs"],
         ["status", "runs/theirs"],
+        ["status", "runs/theirs", "--watch"],
     ):
         done = without(hostile, *words)
         assert done.returncode == 0, f"{words}: {done.stderr}"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
+import gc
 import os
 import signal
 import subprocess
@@ -68,6 +70,31 @@ def test_signal_at_work_is_one_line_and_leaves_handlers_as_they_were(
     assert run_verb(verb_parser("x", None), library, []) == CODES[number]
     assert capsys.readouterr().err == f"longform x: {LINE}\n"
     assert [signal.getsignal(one) for one in CODES] == handlers
+
+
+def test_signal_in_a_task_that_nobody_waits_for_is_one_line_too(
+    capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    async def interrupted() -> None:
+        signal.raise_signal(signal.SIGTERM)
+
+    async def failing() -> None:
+        raise ValueError("a fault of ours")
+
+    async def waiting() -> None:
+        tasks = [asyncio.ensure_future(failing()), asyncio.ensure_future(interrupted())]
+        await asyncio.sleep(0)
+        raise AssertionError(f"the signal did not come: {tasks}")
+
+    def work(_: argparse.Namespace) -> Outcome:
+        asyncio.new_event_loop().run_until_complete(waiting())
+        raise AssertionError("the signal did not come")
+
+    assert run_verb(verb_parser("x", None), work, []) == CODES[signal.SIGTERM]
+    gc.collect()
+    assert capsys.readouterr().err == f"longform x: {LINE}\n"
+    assert "a fault of ours" in caplog.text, "asyncio tells others when they are collected"
+    assert "Interrupted" not in caplog.text
 
 
 def test_ray_that_does_not_start_or_answer_is_one_sentence(

@@ -122,6 +122,9 @@ def test_a_ranking_that_cannot_be_had_is_a_row_with_its_reason(bench: str, tmp_p
     ranked = rows(tmp_path / "run", "rankings")
     assert all(row["failure"].startswith("bad_answer: ") and row["score"] is None for row in ranked)
     assert {row["failure"] for row in rows(tmp_path / "run", "summaries")} == {"no_documents"}
+    n = len(ranked)
+    cause = f"Retriever mine ranked nothing for {n} queries (bad_answer {n}; the first: bad_answer: "
+    assert cause in (tmp_path / "run" / "report" / "report.md").read_text().replace("\\", "")
 
 
 def test_calls_and_dollars_are_bounded(bench: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

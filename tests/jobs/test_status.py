@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from actors.storage.errors import StorageError
 from jobs.evaluate import main as evaluate
 from jobs.interrupts import Interrupted
 from jobs.status import main, watch
@@ -146,7 +147,8 @@ def test_a_run_under_way_in_another_process_and_what_is_said_once_it_is_killed(
 def told(state: str) -> Any:
     return {
         "run": "r", "verb": "evaluate", "title": None, "benchmark": "b", "state": state, "commands": [], "stages": [],
-        "spend": None, "missing_ledgers": [], "report": None, "next": "nothing",
+        "spend": None, "missing_ledgers": [], "report": None, "live_report": None, "live_report_reason": None,
+        "next": "nothing",
     }  # fmt: skip
 
 
@@ -159,6 +161,24 @@ def test_watching_ends_with_the_run_and_prints_a_line_each_time() -> None:
     assert outcome.document["state"] == "ended"
     assert len(waited) == 2
     assert min(waited) >= 5
+
+
+def test_a_look_that_fails_is_told_and_the_next_one_counts(capsys: pytest.CaptureFixture[str]) -> None:
+    looks: Iterator[Any] = iter([told("running"), StorageError("s3://b: nobody answers"), told("ended")])
+
+    def read() -> Any:
+        found = next(looks)
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    outcome = watch(read, every_s=5, as_json=True, out=io.StringIO(), wait=lambda _: None)
+
+    assert outcome.document["state"] == "ended"
+    assert capsys.readouterr().err == "cannot be read now, and is read again: s3://b: nobody answers\n"
+    looks = iter([FileNotFoundError("gone")])
+    with pytest.raises(FileNotFoundError):
+        watch(read, every_s=5, as_json=True, out=io.StringIO(), wait=lambda _: None)
 
 
 def test_watching_stops_at_an_interrupt(capsys: pytest.CaptureFixture[str]) -> None:

@@ -38,6 +38,13 @@ def test_failed_attempt_lets_the_next_one_go_and_is_no_answer(ledger: Ledger) ->
     assert ledger.finished(["c"]) == {}
 
 
+def test_a_call_that_is_tried_again_is_the_same_call(ledger: Ledger) -> None:
+    ledger.exchange([intent("a"), intent("x", "other")], [])
+    ledger.exchange([intent("b")], [refused("a", reason="connection")])
+
+    assert (ledger.totals().calls, ledger.totals().different) == (3, 2)
+
+
 def test_what_is_said_twice_changes_nothing(ledger: Ledger) -> None:
     """A keeper that starts again is asked again what it may have recorded."""
     ledger.exchange([intent("a")], [])

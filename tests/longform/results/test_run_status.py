@@ -43,7 +43,8 @@ def status(**changes: Any) -> Any:
     }  # fmt: skip
     found = {
         "run": "runs/x", "verb": "evaluate", "title": "x", "benchmark": "bench", "state": "running", "commands": [],
-        "stages": [stage], "spend": None, "missing_ledgers": [], "report": None, "next": "nothing",
+        "stages": [stage], "spend": None, "missing_ledgers": [], "report": None,
+        "live_report": None, "live_report_reason": None, "next": "nothing",
     }  # fmt: skip
     return {**found, **changes}
 
@@ -61,13 +62,35 @@ def test_words_tell_stages_rate_time_and_failures() -> None:
 
 def test_spend_of_unknown_price_is_told() -> None:
     spend = {
-        "calls": 5, "answered": 3, "failed": 2, "refused": 1, "open": 0, "reused": 4, "input_tokens": None,
-        "cached_tokens": None, "output_tokens": None, "reasoning_tokens": None, "known_usd": 0.25, "n_unknown_usd": 1,
+        "calls": 4, "attempts": 5, "answered": 3, "failed": 2, "refused": 1, "open": 0, "reused": 4,
+        "input_tokens": None, "cached_tokens": None, "output_tokens": None, "reasoning_tokens": None,
+        "known_usd": 0.25, "n_unknown_usd": 1,
         "unsettled_usd": 0.0, "failures": {"refused": 1, "timeout": 1},
     }  # fmt: skip
     words = status_words(status(spend=spend))
 
-    assert "$0.2500 and 1 calls of unknown price" in words
+    assert "$0.2500 and 1 attempts of unknown price" in words
+    assert "calls: 4 (5 attempts: 3 answered, 2 failed, 0 open)" in words
     assert "refusals (429): 1" in words
     assert "tokens: not stated" in words
-    assert "failed calls: refused 1, timeout 1" in words
+    assert "failed attempts: refused 1, timeout 1" in words
+
+
+def test_a_call_that_was_never_tried_again_is_no_attempt_more() -> None:
+    spend = {
+        "calls": 3, "attempts": 3, "answered": 3, "failed": 0, "refused": 0, "open": 0, "reused": 0,
+        "input_tokens": None, "cached_tokens": None, "output_tokens": None, "reasoning_tokens": None,
+        "known_usd": 0.25, "n_unknown_usd": 0, "unsettled_usd": 0.0, "failures": {},
+    }  # fmt: skip
+    assert "calls: 3 (3 answered, 0 failed, 0 open)" in status_words(status(spend=spend))
+
+
+def test_the_live_report_is_named_with_what_it_shows_and_why_there_is_no_newer_one() -> None:
+    so_far = {"judged": 5, "queries": 12, "waiting": [], "as_of": "noon", "goes_on": True}
+    shown = "live report: runs/x/report/live/index.html (5 of 12 queries, as of noon)"
+
+    assert shown in status_line(status(live_report=so_far))
+    both = status_words(status(live_report=so_far, live_report_reason="the disk is full"))
+    assert shown in both
+    assert "no newer live report: the disk is full" in both
+    assert "no live report: the disk is full" in status_line(status(live_report_reason="the disk is full"))

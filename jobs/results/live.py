@@ -1,0 +1,135 @@
+"""Write the report of a run while its command goes on, from a process beside it."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Self
+
+from actors.secret_values import redacted
+from actors.storage.folder import Folder
+from jobs.results.documents import kept_documents
+from jobs.results.drilldown import kept_unfolded
+from jobs.results.live_pages import publish, retire, stored_so_far
+from jobs.results.so_far import JudgedSoFar, OpenRun, OwnResults, judged_so_far, open_run, results_so_far
+from jobs.results.write import REPORT, read_results, write_pages
+from jobs.runs.record import RECORD_FILE, read_record
+from longform.errors import LongformError, UsageError
+from longform.results.run_status import RunStatus
+from longform.results.so_far import SoFar
+
+_NOTHING = JudgedSoFar(frozenset(), ())
+NOTHING_JUDGED = "no query is judged yet"
+_LOAD = 10  # pages that take long to make wait so many times as long before they are made again
+_LOG = logging.getLogger(__name__)
+
+
+class LiveReport:
+    """
+    Writes the pages of a run's live report whenever more queries are judged, in the `with`.
+
+    What goes wrong ends nothing: it is told in the status.
+
+    Args:
+        url: The run's folder.
+        clock: Seconds.
+    """
+
+    def __init__(self, url: str, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._run, self._clock = Folder(url), clock
+        self._place = tempfile.TemporaryDirectory(prefix="longform-live-", ignore_cleanup_errors=True)
+        self._own = OwnResults(self._place.name, self._run)
+        self._opened: OpenRun | None = None
+        self._shown = _NOTHING
+        self._reason: str | None = NOTHING_JUDGED
+        self._not_before = clock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._place.cleanup()
+
+    def refresh(self, status: RunStatus) -> RunStatus:
+        """Write the pages if more is judged; return the status of the run that is at work, with what they show."""
+        began = self._clock()
+        if began >= self._not_before:
+            self._guarded(self._write)
+            self._not_before = self._clock() + _LOAD * (self._clock() - began)
+        return {**status, "live_report": self._stored(), "live_report_reason": self._reason}
+
+    def end(self, status: RunStatus) -> RunStatus:
+        """Lead from the pages to the run's own report if it is done, else state in them that it stopped."""
+        self._reason = None
+        self._guarded(self._retire if is_done(status) else self._stop)
+        return {**status, "live_report": self._stored(), "live_report_reason": self._reason}
+
+    def _guarded(self, step: Callable[[], None]) -> None:
+        try:
+            step()
+        except (LongformError, OSError) as error:
+            self._reason = redacted(str(error))
+        except Exception as error:  # noqa: BLE001  # a fault of ours or of a user's class costs the pages alone
+            _LOG.debug("why there is no live report", exc_info=True)
+            self._reason = redacted(f"{type(error).__name__}: {error}")
+
+    def _write(self) -> None:
+        record = read_record(self._run)
+        if self._opened is None or any(record[key] != self._opened.record[key] for key in ("config", "limit")):
+            self._opened, self._shown = open_run(self._run, record), _NOTHING
+        opened = self._opened._replace(record=record)
+        judged = judged_so_far(opened.wanted, self._own.hold())
+        if judged == self._shown or not judged.query_ids:
+            return
+        self._shown = judged  # also if its pages cannot be made: the next ones are of more queries
+        self._reason = None
+        so_far: SoFar = {
+            "judged": len(judged.query_ids),
+            "queries": len(opened.wanted.texts),
+            "waiting": list(judged.waiting),
+            "as_of": _time(),
+            "goes_on": True,
+        }
+        results_so_far(opened, judged, so_far, self._own)
+        self._publish(so_far)
+
+    def _publish(self, so_far: SoFar) -> None:
+        if not self._run.has(RECORD_FILE):
+            raise UsageError(f"{self._run.url}: {RECORD_FILE} is gone: expected the run that was watched")
+        publish(self._run, self._own.child(REPORT), so_far)
+
+    def _retire(self) -> None:
+        retire(self._run)
+
+    def _stop(self) -> None:
+        """Write the pages of this process again, with the words that the run goes on no more."""
+        so_far = stored_so_far(self._run)
+        if so_far is None or not so_far["goes_on"] or self._shown == _NOTHING:
+            return
+        stopped: SoFar = {**so_far, "goes_on": False}
+        results = read_results(self._own)
+        results["so_far"] = stopped
+        write_pages(self._own.child(REPORT), results, kept_unfolded(self._own), kept_documents(self._own))
+        self._publish(stopped)
+
+    def _stored(self) -> SoFar | None:
+        try:
+            return stored_so_far(self._run)
+        except (LongformError, OSError):
+            return None
+
+
+def is_done(status: RunStatus) -> bool:
+    """Return whether the run's own report stands there, made of all that the run wants."""
+    done = all(stage["done"] >= stage["wanted"] for stage in status["stages"])
+    return status["state"] == "ended" and status["report"] is not None and done
+
+
+def _time() -> str:
+    return f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC"

@@ -1,0 +1,207 @@
+"""
+Find the queries of a run that are judged so far, and make their results while its command goes on.
+
+All is read from committed parts, as they stood at one moment. Scores and results are made in a folder of the reader's
+own: those of the run are written by the run alone, when all is judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
+from actors.storage.tables import Snapshot
+from jobs.calling import Calling, ledger_beside
+from jobs.configs import validated
+from jobs.results.evaluated import made_results, told_of
+from jobs.runs.checks import prompt_versions
+from jobs.runs.classes import class_versions
+from jobs.runs.record import StoredRecord, check_goes_on
+from jobs.runs.stage_order import stages_of
+from jobs.stages.items import Source, placed
+from jobs.stages.judge import JudgeStage
+from jobs.stages.performing import awaited
+from jobs.stages.score import Score
+from jobs.stages.stage import Plan, Site, Stage, Works
+from longform.errors import UsageError
+from longform.results.results import Results
+from longform.results.so_far import SoFar
+from longform.settings.experiment import Experiment
+
+_TABLES = ("rankings", "contexts", "summaries", "units", "verdicts")
+_HELD_BYTES = 8_000_000  # of the parts of a table that were read last
+_REPAIR_LATER = "Repaired citations are not shown yet: they are made when all is judged."
+
+
+class OwnResults(Folder):
+    """
+    A folder of scores and results that are made of another run's tables, as these stood at one moment.
+
+    Args:
+        url: Of the folder.
+        run: With the other tables; nothing is written there.
+    """
+
+    def __init__(self, url: str, run: Folder) -> None:
+        super().__init__(url)
+        self._run = run
+        self._held: dict[str, Snapshot] = {}
+
+    def hold(self) -> Mapping[str, Snapshot]:
+        """Take the run's tables as they stand now, and return them."""
+        self._held = {table: self._run.snapshot(table, held_bytes=_HELD_BYTES) for table in _TABLES}
+        return self._held
+
+    def snapshot(self, table: str, *, held_bytes: int = 0) -> Snapshot:
+        return self._held.get(table) or super().snapshot(table, held_bytes=held_bytes)
+
+
+class Wanted(NamedTuple):
+    """
+    All that a run makes before it scores.
+
+    Attributes:
+        texts: Query -> what is made of it before it is judged.
+        verdicts: Judge -> query -> its verdicts.
+    """
+
+    texts: Mapping[str, Sequence[Source]]
+    verdicts: Mapping[str, Mapping[str, Sequence[Source]]]
+
+
+class JudgedSoFar(NamedTuple):
+    """
+    A part of a run that can be reported.
+
+    Attributes:
+        query_ids: Judged by all judges but those that wait.
+        waiting: Judges that are not shown yet.
+    """
+
+    query_ids: frozenset[str]
+    waiting: tuple[str, ...]
+
+
+class OpenRun(NamedTuple):
+    """
+    A run that another command works on.
+
+    Attributes:
+        run: Its folder, which is only read.
+        record: Its `run.json` when it was opened.
+        experiment: Of the run, with citations as they are written.
+        benchmark: Of the run.
+        stages: Of the run.
+        score: Its stage that scores, and the worker; None: nothing is scored.
+        wanted: All that it makes before it scores.
+        repaired: Whether the run will repair citations.
+    """
+
+    run: Folder
+    record: Mapping[str, Any]
+    experiment: Experiment
+    benchmark: Benchmark
+    stages: Sequence[Stage[Any]]
+    score: tuple[Score, Works[Any]] | None
+    wanted: Wanted
+    repaired: bool
+
+
+def open_run(run: Folder, record: Mapping[str, Any]) -> OpenRun:
+    """
+    Open the run of which *record* is `run.json`; nothing is written, and no model is called.
+
+    Raises:
+        UsageError: It is no run of `evaluate`, or something that its configuration names is not found from here.
+    """
+    if record["verb"] != "evaluate":
+        raise UsageError(f"expected a run of longform evaluate, found one of longform {record['verb']}")
+    configured = validated(Experiment, record["config"], (), where=run.url)
+    prompts = prompt_versions(configured) | class_versions(configured)
+    check_goes_on(run, configured, limit=record["limit"], prompts=prompts)
+    benchmark = Benchmark(record["benchmark"]["url"])
+    experiment = configured.model_copy(update={"citations": "written"}).with_aligner()
+    calling = Calling("status", ledger=ledger_beside(run.url))
+    stages = stages_of(experiment, Site(run.url, benchmark.folder.url, 1, calling))
+    scoring = next((stage for stage in stages if isinstance(stage, Score)), None)
+    return OpenRun(
+        run,
+        record,
+        experiment,
+        benchmark,
+        stages,
+        None if scoring is None else (scoring, scoring.make_worker()),
+        wanted_pieces(Plan(stages, benchmark, limit=record["limit"])),
+        configured.citations != "written",
+    )
+
+
+def wanted_pieces(plan: Plan) -> Wanted:
+    """Return all that a run makes of each query before its summaries are scored."""
+    query_of: dict[str, str] = {}
+    texts: dict[str, list[Source]] = {}
+    verdicts: dict[str, dict[str, list[Source]]] = {}
+    for stage in plan.stages:
+        of_stage = verdicts.setdefault(stage.judge, {}) if isinstance(stage, JudgeStage) else texts
+        for item in () if isinstance(stage, Score) else plan.items(stage):
+            named: str | None = getattr(item.key, "query_id", None)
+            query_id = query_of[item.sources[0].work_id] if named is None else named
+            query_of[item.work_id] = query_id
+            of_stage.setdefault(query_id, []).append(Source(stage.table, item.work_id))
+    return Wanted(texts, {judge: pieces for judge, pieces in verdicts.items() if pieces})
+
+
+def judged_so_far(wanted: Wanted, tables: Mapping[str, Snapshot]) -> JudgedSoFar:
+    """
+    Return what *tables* hold of all that is *wanted*.
+
+    Judges work one after another. The queries are those of the judge that has judged most of them; judges that have
+    not judged all of these wait.
+    """
+
+    def there(pieces: Iterable[Source]) -> bool:
+        return all(piece.work_id in tables[piece.table].located for piece in pieces)
+
+    written = {query_id for query_id, pieces in wanted.texts.items() if there(pieces)}
+    if not wanted.verdicts:
+        return JudgedSoFar(frozenset(written), ())
+    asked = {
+        judge: {query_id for query_id, pieces in of.items() if query_id in written and there(pieces)}
+        for judge, of in wanted.verdicts.items()
+    }
+    most = max(asked.values(), key=len)
+    waiting = [judge for judge, of in wanted.verdicts.items() if (most & of.keys()) - asked[judge]]
+    return JudgedSoFar(frozenset(most), tuple(waiting))
+
+
+def results_so_far(opened: OpenRun, judged: JudgedSoFar, so_far: SoFar, into: OwnResults) -> Results:
+    """
+    Return the results of what is *judged*, written *into* a folder with their pages.
+
+    Args:
+        opened: The run.
+        judged: By the tables that the folder holds.
+        so_far: How much of the run that is.
+        into: The folder; scores that it has are not made again.
+    """
+    stages = [one for one in opened.stages if not (isinstance(one, JudgeStage) and one.judge in judged.waiting)]
+    plan = Plan(stages, opened.benchmark, limit=opened.record["limit"], only=judged.query_ids)
+    if opened.score is not None:
+        _score(*opened.score, plan, into)
+    record = StoredRecord(dict(opened.record))
+    told = told_of(opened.run, opened.benchmark, record, opened.experiment, plan)
+    told.more["so_far"] = so_far
+    if opened.repaired:
+        told.more["unscored"].append(_REPAIR_LATER)
+    return made_results(into, opened.benchmark, record, opened.experiment, plan, told=told)
+
+
+def _score(stage: Score, worker: Works[Any], plan: Plan, into: OwnResults) -> None:
+    """Score what is not scored yet."""
+    there = into.locate(stage.table)
+    given = placed(into, stage.name, [item for item in plan.items(stage) if item.work_id not in there])
+    for group in stage.groups(given):
+        part = into.write_part(stage.table, awaited(worker(group)), work_ids=[one.work_id for one in group])
+        into.commit(stage.table, [part])
