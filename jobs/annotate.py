@@ -10,6 +10,7 @@ from typing import NotRequired, TypedDict
 from actors.judges.kinds import named_kind
 from jobs.calibration.labelled import RELEASED
 from jobs.calibration.place import LabelledPlace
+from jobs.calibration.samples import keep_samples, note_sample, samples_beside
 from jobs.calibration.sheets import (
     GUIDE,
     QuerySubjects,
@@ -30,6 +31,7 @@ from longform.judges.sheets import Filled, SheetKind, check_columns
 from longform.judges.support_cards import with_interval
 from longform.judges.target_checks import CHECKS, TargetCheck
 from longform.metrics.agreement import Between, BetweenColumns, Label, between_annotators
+from longform.results.corrected import Sample
 from longform.rows import LabelRow
 
 
@@ -46,6 +48,7 @@ def annotate(arguments: argparse.Namespace) -> Outcome:
         raise UsageError(f"--accepted: expected --task {' or '.join(CHECKS)}, found {kind.task}")
     filled = read_sheets(subjects, arguments.filled)
     keep_labels(subjects.place, kind, filled)
+    keep_samples(subjects.place.folder, samples_beside(arguments.filled))
     return _told(arguments, kind, subjects.place, filled)
 
 
@@ -80,6 +83,8 @@ def _written(arguments: argparse.Namespace, subjects: Subjects) -> Outcome:
     everything = dict.fromkeys(annotators, chosen)
     deal = everything if arguments.overlap is None else dealt(chosen, annotators, arguments.overlap, arguments.seed)
     files = write_sheets(subjects, deal, arguments.sheets)
+    if isinstance(subjects, SummarySubjects):
+        _note_sample(arguments, subjects, chosen)
     n_pairs = sum(1 for _ in subjects.all_pairs(chosen))
     where = "in each sheet" if arguments.overlap is None else f"dealt out, {100 * arguments.overlap:g} % to all"
     words = [
@@ -89,6 +94,18 @@ def _written(arguments: argparse.Namespace, subjects: Subjects) -> Outcome:
     ]
     told = {"sheets": files, "task": task, f"n_{subjects.unit}": n, "n_pairs": n_pairs}
     return Outcome(told, "\n".join(words))
+
+
+def _note_sample(arguments: argparse.Namespace, subjects: SummarySubjects, chosen: Sequence[str]) -> None:
+    """Keep beside the sheets how their summaries were drawn."""
+    sample: Sample = {
+        "task": subjects.kind.task,
+        "n": len(chosen),
+        "of": sum(map(len, subjects.there.values())),
+        "seed": None if arguments.summaries is None else arguments.seed,
+        "subjects": list(chosen),
+    }
+    note_sample(arguments.sheets, sample)
 
 
 class Agreed(BetweenColumns):

@@ -84,6 +84,11 @@ class Subjects(ABC):
         named = subjects if subjects is not None else (one for group in self.strata().values() for one in group)
         return (pair for one in named for pair in self.pairs(one))
 
+    @cached_property
+    def there(self) -> Mapping[str, Sequence[str]]:
+        """Return the ids of what has something to label, in the groups of `strata`."""
+        return {name: [one for one in ids if any(True for _ in self.pairs(one))] for name, ids in self.strata().items()}
+
     def chosen(self, n: int | None, seed: int) -> list[str]:
         """
         Choose what to label: *n* of each group at random, or all that have something to label.
@@ -91,11 +96,8 @@ class Subjects(ABC):
         Raises:
             UsageError: There are none, or fewer.
         """
-        groups = {
-            name: [one for one in ids if any(True for _ in self.pairs(one))] for name, ids in self.strata().items()
-        }
         found: list[str] = []
-        for name, there in groups.items():
+        for name, there in self.there.items():
             if n is not None and there and not 0 < n <= len(there):
                 of_group = f" of {name}" if name else ""
                 raise UsageError(f"--{self.unit}: expected a number from 1 to {len(there)}{of_group}, found {n}")
@@ -289,8 +291,8 @@ def keep_labels(place: LabelledPlace, kind: SheetKind, filled: Iterable[Filled])
         _check_own(place, kind, annotator, len(before[annotator]))
     for annotator, rows in by_annotator.items():
         new = {one.pair.key for one in rows}
-        kept = [row for row in before[annotator] if _key(row) not in new]
-        labels = [*kept, *(_label(one) for one in rows if one.answer is not None)]
+        kept = [row for row in before[annotator] if label_key(row) not in new]
+        labels = [*kept, *(label_row(one) for one in rows if one.answer is not None)]
         work_id = work_ids[annotator]
         place.folder.forget("labels", [work_id])
         place.folder.commit("labels", [place.folder.write_part("labels", labels, work_ids=[work_id])])
@@ -312,7 +314,8 @@ def _check_own(place: LabelledPlace, kind: SheetKind, annotator: str, n_of_sheet
         raise UsageError(f"annotator {annotator!r} has labels that are of no sheet: expected a name of your own")
 
 
-def _label(one: Filled) -> LabelRow:
+def label_row(one: Filled) -> LabelRow:
+    """Return the label of a row of a sheet."""
     return {
         "annotator": one.annotator,
         "summary_id": one.pair.summary_id,
@@ -334,7 +337,8 @@ def _label(one: Filled) -> LabelRow:
     }
 
 
-def _key(row: LabelRow) -> str:
+def label_key(row: LabelRow) -> str:
+    """Return the key of the pair that a label is of."""
     return SheetPair(row["summary_id"], row["target_kind"], row["target_id"], row["unit_index"], 0, {}).key
 
 
