@@ -82,15 +82,17 @@ def _written(arguments: argparse.Namespace, subjects: Subjects) -> Outcome:
         raise UsageError(f"--overlap: expected a share from 0 to 1, found {arguments.overlap:g}")
     everything = dict.fromkeys(annotators, chosen)
     deal = everything if arguments.overlap is None else dealt(chosen, annotators, arguments.overlap, arguments.seed)
-    files = write_sheets(subjects, deal, arguments.sheets)
+    files = write_sheets(subjects, deal, arguments.sheets, form=arguments.form)
     if isinstance(subjects, SummarySubjects):
         _note_sample(arguments, subjects, chosen)
     n_pairs = sum(1 for _ in subjects.all_pairs(chosen))
     where = "in each sheet" if arguments.overlap is None else f"dealt out, {100 * arguments.overlap:g} % to all"
+    filled = [f"{file.removesuffix('.html')}.csv" if arguments.form == "html" else file for file in files]
+    how = "; each page gives its sheet as a download, to be saved beside it" if filled != files else ""
     words = [
         f"{task}: {n_pairs} rows of {n} {subjects.unit} {where}: {', '.join(files)}",
-        f"{arguments.sheets.rstrip('/')}/{GUIDE} says what to fill in; then",
-        f"longform annotate {arguments.folder} --task {task} --filled {' '.join(files)}",
+        f"{arguments.sheets.rstrip('/')}/{GUIDE} says what to fill in{how}; then",
+        f"longform annotate {arguments.folder} --task {task} --filled {' '.join(filled)}",
     ]
     told = {"sheets": files, "task": task, f"n_{subjects.unit}": n, "n_pairs": n_pairs}
     return Outcome(told, "\n".join(words))

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from math import ceil
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 from actors.storage.folder import Folder, file_place
 from jobs.calibration.labelled import RELEASED
@@ -18,12 +18,14 @@ from longform.judges.rubrics import Rubric
 from longform.judges.sheets import Filled, SheetKind, SheetPair, guide, read_sheet, sheet
 from longform.keys import content_key
 from longform.records import Document
+from longform.report.sheet_page import sheet_page
 from longform.rows import LabelRow, SummaryRow
 from longform.text.citations import bullets
 from longform.text.punkt import release_sentences
 
 _NO_FILE_NAME = frozenset('/\\:*?"<>|')
 GUIDE = "guide.md"
+SheetForm = Literal["csv", "html"]
 
 
 class SheetDocuments(NamedTuple):
@@ -212,7 +214,9 @@ def dealt(chosen: Sequence[str], annotators: Sequence[str], overlap: float, seed
     return {name: [chosen[place] for place in own] for name, own in places.items()}
 
 
-def write_sheets(subjects: Subjects, chosen: Mapping[str, Sequence[str]], out: str) -> list[str]:
+def write_sheets(
+    subjects: Subjects, chosen: Mapping[str, Sequence[str]], out: str, *, form: SheetForm = "csv"
+) -> list[str]:
     """
     Write a sheet for each annotator, the guide, and the documents that annotators read.
 
@@ -220,6 +224,7 @@ def write_sheets(subjects: Subjects, chosen: Mapping[str, Sequence[str]], out: s
         subjects: Of the labels.
         chosen: Annotator -> what the sheet is about.
         out: The folder.
+        form: CSV, or a page that holds the documents and gives the CSV.
 
     Returns:
         The files of the sheets.
@@ -228,17 +233,28 @@ def write_sheets(subjects: Subjects, chosen: Mapping[str, Sequence[str]], out: s
         UsageError: A name is no annotator's, or a sheet is there already, which may be filled.
     """
     folder, kind = Folder(out), subjects.kind
-    names = {annotator: f"{_checked_name(annotator)}.csv" for annotator in chosen}
-    if there := [name for name in names.values() if folder.has(name)]:
+    names = {annotator: f"{_checked_name(annotator)}.{form}" for annotator in chosen}
+    taken = [*names.values(), *(f"{annotator}.csv" for annotator in chosen)]
+    if there := [name for name in taken if folder.has(name)]:
         raise UsageError(f"{out}: expected no sheet {there[0]!r}, found one, which may be filled; name another folder")
     folder.write_bytes(GUIDE, guide(kind).encode())
     everyone = dict.fromkeys(one for own in chosen.values() for one in own)
     files = {found.name: found for one in everyone if (found := subjects.documents(one)) is not None}
-    for file in files.values():
+    for file in files.values() if form == "csv" else ():
         folder.write_bytes(file.name, file.content)
     for annotator, name in names.items():
-        folder.write_bytes(name, sheet(kind, list(subjects.all_pairs(chosen[annotator])), annotator))
+        pairs = list(subjects.all_pairs(chosen[annotator]))
+        folder.write_bytes(
+            name, sheet(kind, pairs, annotator) if form == "csv" else _page(kind, pairs, annotator, files)
+        )
     return [f"{out.rstrip('/')}/{name}" for name in names.values()]
+
+
+def _page(kind: SheetKind, pairs: Sequence[SheetPair], annotator: str, files: Mapping[str, SheetDocuments]) -> bytes:
+    """Return the page of an annotator's sheet, with the documents that its rows name."""
+    named = dict.fromkeys(text for pair in pairs for text in pair.shown.values() if text in files)
+    documents = {name: files[name].content.decode() for name in named}
+    return sheet_page(kind, pairs, annotator, file=f"{annotator}.csv", documents=documents)
 
 
 def _checked_name(annotator: str) -> str:
