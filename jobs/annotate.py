@@ -10,6 +10,7 @@ from typing import NotRequired, TypedDict
 from actors.judges.kinds import named_kind
 from jobs.calibration.labelled import RELEASED
 from jobs.calibration.place import LabelledPlace
+from jobs.calibration.samples import keep_samples, note_sample, samples_beside
 from jobs.calibration.sheets import (
     GUIDE,
     QuerySubjects,
@@ -30,6 +31,7 @@ from longform.judges.sheets import Filled, SheetKind, check_columns
 from longform.judges.support_cards import with_interval
 from longform.judges.target_checks import CHECKS, TargetCheck
 from longform.metrics.agreement import Between, BetweenColumns, Label, between_annotators
+from longform.results.corrected import Sample
 from longform.rows import LabelRow
 
 
@@ -46,6 +48,7 @@ def annotate(arguments: argparse.Namespace) -> Outcome:
         raise UsageError(f"--accepted: expected --task {' or '.join(CHECKS)}, found {kind.task}")
     filled = read_sheets(subjects, arguments.filled)
     keep_labels(subjects.place, kind, filled)
+    keep_samples(subjects.place.folder, samples_beside(arguments.filled))
     return _told(arguments, kind, subjects.place, filled)
 
 
@@ -79,16 +82,32 @@ def _written(arguments: argparse.Namespace, subjects: Subjects) -> Outcome:
         raise UsageError(f"--overlap: expected a share from 0 to 1, found {arguments.overlap:g}")
     everything = dict.fromkeys(annotators, chosen)
     deal = everything if arguments.overlap is None else dealt(chosen, annotators, arguments.overlap, arguments.seed)
-    files = write_sheets(subjects, deal, arguments.sheets)
+    files = write_sheets(subjects, deal, arguments.sheets, form=arguments.form)
+    if isinstance(subjects, SummarySubjects):
+        _note_sample(arguments, subjects, chosen)
     n_pairs = sum(1 for _ in subjects.all_pairs(chosen))
     where = "in each sheet" if arguments.overlap is None else f"dealt out, {100 * arguments.overlap:g} % to all"
+    filled = [f"{file.removesuffix('.html')}.csv" if arguments.form == "html" else file for file in files]
+    how = "; each page gives its sheet as a download, to be saved beside it" if filled != files else ""
     words = [
         f"{task}: {n_pairs} rows of {n} {subjects.unit} {where}: {', '.join(files)}",
-        f"{arguments.sheets.rstrip('/')}/{GUIDE} says what to fill in; then",
-        f"longform annotate {arguments.folder} --task {task} --filled {' '.join(files)}",
+        f"{arguments.sheets.rstrip('/')}/{GUIDE} says what to fill in{how}; then",
+        f"longform annotate {arguments.folder} --task {task} --filled {' '.join(filled)}",
     ]
     told = {"sheets": files, "task": task, f"n_{subjects.unit}": n, "n_pairs": n_pairs}
     return Outcome(told, "\n".join(words))
+
+
+def _note_sample(arguments: argparse.Namespace, subjects: SummarySubjects, chosen: Sequence[str]) -> None:
+    """Keep beside the sheets how their summaries were drawn."""
+    sample: Sample = {
+        "task": subjects.kind.task,
+        "n": len(chosen),
+        "of": sum(map(len, subjects.there.values())),
+        "seed": None if arguments.summaries is None else arguments.seed,
+        "subjects": list(chosen),
+    }
+    note_sample(arguments.sheets, sample)
 
 
 class Agreed(BetweenColumns):

@@ -26,6 +26,7 @@ VERBS = {
     "aggregate": "score a run again from its stored verdicts",
     "annotate": "sheets for people to label, out and back in, with their agreement",
     "calibrate": "a judge against human labels -> judge card",
+    "correct": "a run's scores, corrected by summaries that people labelled",
     "report": "write a run's pages again; several runs side by side",
     "compare": "two runs on the queries that both have: differences, groups, settings, costs",
     "gate": "a run against thresholds and a baseline: exit code 5 if it is worse",

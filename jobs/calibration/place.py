@@ -10,7 +10,7 @@ from longform.errors import UsageError
 from longform.records import Document
 from longform.rows import ContextRow, LabelRow, SummaryRow
 
-_RECORD = "run.json"
+RECORD = "run.json"
 
 
 class LabelledPlace:
@@ -26,11 +26,15 @@ class LabelledPlace:
 
     def __init__(self, url: str) -> None:
         self.folder = Folder(url)
-        self._is_run = not self.folder.has(MANIFEST) and self.folder.has(_RECORD)
+        self._is_run = not self.folder.has(MANIFEST) and self.folder.has(RECORD)
         self.benchmark = Benchmark(self._benchmark_url() if self._is_run else url)
 
+    @property
+    def is_benchmark(self) -> bool:
+        return not self._is_run
+
     def _benchmark_url(self) -> str:
-        record = self.folder.read_json(_RECORD)
+        record = self.folder.read_json(RECORD)
         try:
             return str(record["benchmark"]["url"])
         except (KeyError, TypeError) as error:

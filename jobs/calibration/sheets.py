@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from math import ceil
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 from actors.storage.folder import Folder, file_place
 from jobs.calibration.labelled import RELEASED
@@ -18,12 +18,14 @@ from longform.judges.rubrics import Rubric
 from longform.judges.sheets import Filled, SheetKind, SheetPair, guide, read_sheet, sheet
 from longform.keys import content_key
 from longform.records import Document
+from longform.report.sheet_page import sheet_page
 from longform.rows import LabelRow, SummaryRow
 from longform.text.citations import bullets
 from longform.text.punkt import release_sentences
 
 _NO_FILE_NAME = frozenset('/\\:*?"<>|')
 GUIDE = "guide.md"
+SheetForm = Literal["csv", "html"]
 
 
 class SheetDocuments(NamedTuple):
@@ -84,6 +86,11 @@ class Subjects(ABC):
         named = subjects if subjects is not None else (one for group in self.strata().values() for one in group)
         return (pair for one in named for pair in self.pairs(one))
 
+    @cached_property
+    def there(self) -> Mapping[str, Sequence[str]]:
+        """Return the ids of what has something to label, in the groups of `strata`."""
+        return {name: [one for one in ids if any(True for _ in self.pairs(one))] for name, ids in self.strata().items()}
+
     def chosen(self, n: int | None, seed: int) -> list[str]:
         """
         Choose what to label: *n* of each group at random, or all that have something to label.
@@ -91,11 +98,8 @@ class Subjects(ABC):
         Raises:
             UsageError: There are none, or fewer.
         """
-        groups = {
-            name: [one for one in ids if any(True for _ in self.pairs(one))] for name, ids in self.strata().items()
-        }
         found: list[str] = []
-        for name, there in groups.items():
+        for name, there in self.there.items():
             if n is not None and there and not 0 < n <= len(there):
                 of_group = f" of {name}" if name else ""
                 raise UsageError(f"--{self.unit}: expected a number from 1 to {len(there)}{of_group}, found {n}")
@@ -210,7 +214,9 @@ def dealt(chosen: Sequence[str], annotators: Sequence[str], overlap: float, seed
     return {name: [chosen[place] for place in own] for name, own in places.items()}
 
 
-def write_sheets(subjects: Subjects, chosen: Mapping[str, Sequence[str]], out: str) -> list[str]:
+def write_sheets(
+    subjects: Subjects, chosen: Mapping[str, Sequence[str]], out: str, *, form: SheetForm = "csv"
+) -> list[str]:
     """
     Write a sheet for each annotator, the guide, and the documents that annotators read.
 
@@ -218,6 +224,7 @@ def write_sheets(subjects: Subjects, chosen: Mapping[str, Sequence[str]], out: s
         subjects: Of the labels.
         chosen: Annotator -> what the sheet is about.
         out: The folder.
+        form: CSV, or a page that holds the documents and gives the CSV.
 
     Returns:
         The files of the sheets.
@@ -226,17 +233,28 @@ def write_sheets(subjects: Subjects, chosen: Mapping[str, Sequence[str]], out: s
         UsageError: A name is no annotator's, or a sheet is there already, which may be filled.
     """
     folder, kind = Folder(out), subjects.kind
-    names = {annotator: f"{_checked_name(annotator)}.csv" for annotator in chosen}
-    if there := [name for name in names.values() if folder.has(name)]:
+    names = {annotator: f"{_checked_name(annotator)}.{form}" for annotator in chosen}
+    taken = [*names.values(), *(f"{annotator}.csv" for annotator in chosen)]
+    if there := [name for name in taken if folder.has(name)]:
         raise UsageError(f"{out}: expected no sheet {there[0]!r}, found one, which may be filled; name another folder")
     folder.write_bytes(GUIDE, guide(kind).encode())
     everyone = dict.fromkeys(one for own in chosen.values() for one in own)
     files = {found.name: found for one in everyone if (found := subjects.documents(one)) is not None}
-    for file in files.values():
+    for file in files.values() if form == "csv" else ():
         folder.write_bytes(file.name, file.content)
     for annotator, name in names.items():
-        folder.write_bytes(name, sheet(kind, list(subjects.all_pairs(chosen[annotator])), annotator))
+        pairs = list(subjects.all_pairs(chosen[annotator]))
+        folder.write_bytes(
+            name, sheet(kind, pairs, annotator) if form == "csv" else _page(kind, pairs, annotator, files)
+        )
     return [f"{out.rstrip('/')}/{name}" for name in names.values()]
+
+
+def _page(kind: SheetKind, pairs: Sequence[SheetPair], annotator: str, files: Mapping[str, SheetDocuments]) -> bytes:
+    """Return the page of an annotator's sheet, with the documents that its rows name."""
+    named = dict.fromkeys(text for pair in pairs for text in pair.shown.values() if text in files)
+    documents = {name: files[name].content.decode() for name in named}
+    return sheet_page(kind, pairs, annotator, file=f"{annotator}.csv", documents=documents)
 
 
 def _checked_name(annotator: str) -> str:
@@ -289,8 +307,8 @@ def keep_labels(place: LabelledPlace, kind: SheetKind, filled: Iterable[Filled])
         _check_own(place, kind, annotator, len(before[annotator]))
     for annotator, rows in by_annotator.items():
         new = {one.pair.key for one in rows}
-        kept = [row for row in before[annotator] if _key(row) not in new]
-        labels = [*kept, *(_label(one) for one in rows if one.answer is not None)]
+        kept = [row for row in before[annotator] if label_key(row) not in new]
+        labels = [*kept, *(label_row(one) for one in rows if one.answer is not None)]
         work_id = work_ids[annotator]
         place.folder.forget("labels", [work_id])
         place.folder.commit("labels", [place.folder.write_part("labels", labels, work_ids=[work_id])])
@@ -312,7 +330,8 @@ def _check_own(place: LabelledPlace, kind: SheetKind, annotator: str, n_of_sheet
         raise UsageError(f"annotator {annotator!r} has labels that are of no sheet: expected a name of your own")
 
 
-def _label(one: Filled) -> LabelRow:
+def label_row(one: Filled) -> LabelRow:
+    """Return the label of a row of a sheet."""
     return {
         "annotator": one.annotator,
         "summary_id": one.pair.summary_id,
@@ -334,7 +353,8 @@ def _label(one: Filled) -> LabelRow:
     }
 
 
-def _key(row: LabelRow) -> str:
+def label_key(row: LabelRow) -> str:
+    """Return the key of the pair that a label is of."""
     return SheetPair(row["summary_id"], row["target_kind"], row["target_id"], row["unit_index"], 0, {}).key
 
 

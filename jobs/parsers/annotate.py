@@ -1,8 +1,9 @@
 """
-Sheets for people to label, as CSV, and their labels back in: each kind of judgement has its own columns.
+Sheets for people to label, as CSV or as pages, and their labels back in: each kind of judgement has its own columns.
 
     longform annotate RUN --sheets sheets --annotator ann --annotator bo
     longform annotate RUN --filled sheets/ann.csv sheets/bo.csv
+    longform annotate RUN --sheets pages --annotator ann --summaries 40 --as html
     longform annotate BENCH --task support --sheets sheets --annotator ann --summaries 20
     longform annotate RUN --task key_point
     longform annotate BENCH --task example_quality --sheets sheets --annotator ann --queries 80
@@ -32,6 +33,13 @@ def parser() -> argparse.ArgumentParser:
         help="task of a judge, MODULE:KIND, example_quality, or key_point_check; default: coverage",
     )
     made.add_argument("--sheets", metavar="DIR", help="write sheets into this folder")
+    made.add_argument(
+        "--as",
+        dest="form",
+        choices=["csv", "html"],
+        default="csv",
+        help="of --sheets: for a spreadsheet, or pages that a browser fills without a network and that give the CSV",
+    )
     made.add_argument("--annotator", action="append", default=[], metavar="NAME", help="of --sheets; may be repeated")
     made.add_argument("--summaries", type=int, metavar="N", help="of --sheets: so many, at random; default: all")
     made.add_argument("--queries", type=int, metavar="N", help="of --sheets for queries: so many of each data set")

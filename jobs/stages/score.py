@@ -30,7 +30,7 @@ from longform.measures import scored_together
 from longform.metrics.faithfulness import place_of
 from longform.metrics.measure import Facts, Measure, Verdict
 from longform.records import Document, Target
-from longform.rows import ScoreRow, SummaryRow, UnitRow, VerdictRow
+from longform.rows import JudgementRow, ScoreRow, SummaryRow, UnitRow, VerdictRow
 from longform.settings.experiment import Experiment
 from longform.tables import DOCUMENTS, RELEASED_SCORES, SCORES, TARGETS
 from longform.text.citations import Bullet
@@ -141,8 +141,8 @@ class Score(Stage[Scored]):
         kinds = {name: named_kind(of.task, folder=of.folder) for name, of in (self.judges or {}).items()}
 
         @lru_cache(maxsize=_HAYSTACKS_HELD)
-        def haystack(haystack_id: str) -> _Haystack:
-            return _Haystack(benchmark, haystack_id)
+        def haystack(haystack_id: str) -> ScoredHaystack:
+            return ScoredHaystack(benchmark, haystack_id)
 
         @cache
         def encoder() -> Encoder:
@@ -164,7 +164,7 @@ class Score(Stage[Scored]):
             units = sorted(reader.rows(at["units"], UnitRow), key=lambda unit: unit["unit_index"])
             kind = kinds.get(one.key.judge or "", KINDS["coverage"])
             judged = reader.rows(at["verdicts"], VerdictRow) if "verdicts" in at else []
-            verdicts = [_verdict(row, kind) for row in judged]
+            verdicts = [verdict_of(row, kind) for row in judged]
             if measures[0].judged_by == "coverage" and not verdicts:
                 return  # the query has no insights
             facts = Facts(
@@ -210,7 +210,8 @@ def _version(measure: Measure) -> str:
     return measure.version or measure.name
 
 
-def _verdict(row: VerdictRow, kind: Kind) -> Verdict:
+def verdict_of(row: JudgementRow, kind: Kind) -> Verdict:
+    """Return a verdict or a label as measures read it."""
     return Verdict(
         row["target_id"],
         row["answer"],
@@ -221,7 +222,7 @@ def _verdict(row: VerdictRow, kind: Kind) -> Verdict:
     )
 
 
-class _Haystack:
+class ScoredHaystack:
     """A haystack of a benchmark; its targets and gold map are made once."""
 
     def __init__(self, benchmark: Benchmark, haystack_id: str) -> None:

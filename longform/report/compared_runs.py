@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from longform.report.measures import capitalized
 from longform.report.parts import NO_DATASET, Section, as_shown, has_datasets
+from longform.report.plain_tables import plain_lines
 from longform.report.tables import Cell, Column, Table, number, words
 from longform.results.compared_runs import GroupsRow, PairedRow
 from longform.results.comparison import Comparison
@@ -296,10 +297,7 @@ def _lines(comparison: Comparison) -> Iterator[str]:
     for judge, dataset, rows, several in _by_family(comparison):
         table = _table(judge, dataset, rows, labels, several)
         yield ""
-        yield table.caption
-        yield from _aligned(
-            [[column.name for column in table.columns], *([_plain(cell) for cell in row] for row in table.rows)]
-        )
+        yield from plain_lines(table)
     for section in group_sections(comparison["groups"]):
         yield ""
         yield from section.paragraphs
@@ -328,15 +326,3 @@ def _setting_lines(comparison: Comparison) -> Iterator[str]:
         yield f"  {row['key']}: {row['first'] or absent} | {row['second'] or absent}"
     if (left := len(comparison["settings"]) - _NAMED) > 0:
         yield f"  and {left} more, with --out or --json"
-
-
-def _plain(cell: Cell) -> str:
-    if cell.text is None:
-        return "-"
-    return cell.text if cell.detail is None else f"{cell.text} {cell.detail}"
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
-    for row in rows:
-        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -165,7 +165,15 @@ def _place_of(file_of: Mapping[str, str], summary_id: str) -> str | None:
     return file_of.get(summary_id)
 
 
-def rendered(template: str, title: str, here: Here | None, **parts: object) -> str:
+def rendered(
+    template: str,
+    title: str,
+    here: Here | None,
+    *,
+    scripts: tuple[str, ...] = _SCRIPTS,
+    styles: tuple[str, ...] = _STYLES,
+    **parts: object,
+) -> str:
     """
     Return a page that loads nothing, made from one of the templates that extend `base.html.j2`.
 
@@ -173,11 +181,13 @@ def rendered(template: str, title: str, here: Here | None, **parts: object) -> s
         template: The file's name.
         title: Of the site.
         here: Place of the page in it; None: the page stands alone.
+        scripts: Files that make its script, in this order.
+        styles: Files that make its style, likewise.
         parts: That the template names besides.
     """
     at = here or _ALONE
     placed = {"nav": at.nav, "here": at.entry, "subtitle": at.title, "banner": at.banner, "refresh": at.refresh}
-    return _template(template).render(title=title, home=INDEX, **placed, **_script_and_style(), **parts)
+    return _template(template).render(title=title, home=INDEX, **placed, **_script_and_style(scripts, styles), **parts)
 
 
 @cache
@@ -193,8 +203,8 @@ def _template(name: str) -> Template:
 
 
 @cache
-def _script_and_style() -> Mapping[str, str]:
-    script, style = ("\n".join(map(_template_text, names)) for names in (_SCRIPTS, _STYLES))
+def _script_and_style(scripts: tuple[str, ...], styles: tuple[str, ...]) -> Mapping[str, str]:
+    script, style = ("\n".join(map(_template_text, names)) for names in (scripts, styles))
     return {
         "script": script,
         # The page's policy lets this one script run and no other, whatever a text may smuggle in.
