@@ -7,6 +7,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from types import TracebackType
 from typing import Self
 
@@ -45,6 +46,7 @@ class LiveReport:
         self._own = OwnResults(self._place.name, self._run)
         self._opened: OpenRun | None = None
         self._shown = _NOTHING
+        self._unmade: str | None = NOTHING_JUDGED  # why there are no pages of what is judged
         self._reason: str | None = NOTHING_JUDGED
         self._not_before = clock()
 
@@ -60,35 +62,28 @@ class LiveReport:
         """Write the pages if more is judged; return the status of the run that is at work, with what they show."""
         began = self._clock()
         if began >= self._not_before:
-            self._guarded(self._write)
+            self._reason = _guarded(self._look)
             self._not_before = self._clock() + _LOAD * (self._clock() - began)
         return {**status, "live_report": self._stored(), "live_report_reason": self._reason}
 
     def end(self, status: RunStatus) -> RunStatus:
         """Lead from the pages to the run's own report if it is done, else state in them that it stopped."""
-        self._reason = None
-        self._guarded(self._retire if is_done(status) else self._stop)
+        self._reason = _guarded(self._retire if is_done(status) else self._stop)
         return {**status, "live_report": self._stored(), "live_report_reason": self._reason}
 
-    def _guarded(self, step: Callable[[], None]) -> None:
-        try:
-            step()
-        except (LongformError, OSError) as error:
-            self._reason = redacted(str(error))
-        except Exception as error:  # noqa: BLE001  # a fault of ours or of a user's class costs the pages alone
-            _LOG.debug("why there is no live report", exc_info=True)
-            self._reason = redacted(f"{type(error).__name__}: {error}")
-
-    def _write(self) -> None:
+    def _look(self) -> str | None:
+        """Write the pages if more is judged; return why there are none of what is judged, None if there are."""
         record = read_record(self._run)
         if self._opened is None or any(record[key] != self._opened.record[key] for key in ("config", "limit")):
             self._opened, self._shown = open_run(self._run, record), _NOTHING
         opened = self._opened._replace(record=record)
         judged = judged_so_far(opened.wanted, self._own.hold())
-        if judged == self._shown or not judged.query_ids:
-            return
-        self._shown = judged  # also if its pages cannot be made: the next ones are of more queries
-        self._reason = None
+        if judged.query_ids and judged != self._shown:
+            self._shown = judged  # also if its pages cannot be made: the next ones are of more queries
+            self._unmade = _guarded(partial(self._write, opened, judged))
+        return self._unmade
+
+    def _write(self, opened: OpenRun, judged: JudgedSoFar) -> None:
         so_far: SoFar = {
             "judged": len(judged.query_ids),
             "queries": len(opened.wanted.texts),
@@ -112,8 +107,8 @@ class LiveReport:
         so_far = stored_so_far(self._run)
         if so_far is None or not so_far["goes_on"] or self._shown == _NOTHING:
             return
-        stopped: SoFar = {**so_far, "goes_on": False}
         results = read_results(self._own)
+        stopped: SoFar = {**results["so_far"], "goes_on": False}
         results["so_far"] = stopped
         write_pages(self._own.child(REPORT), results, kept_unfolded(self._own), kept_documents(self._own))
         self._publish(stopped)
@@ -123,6 +118,17 @@ class LiveReport:
             return stored_so_far(self._run)
         except (LongformError, OSError):
             return None
+
+
+def _guarded(step: Callable[[], str | None]) -> str | None:
+    """Do a step, and return what it returns, or the words of its error."""
+    try:
+        return step()
+    except (LongformError, OSError) as error:
+        return redacted(str(error))
+    except Exception as error:  # noqa: BLE001  # a fault of ours or of a user's class costs the pages alone
+        _LOG.debug("why there is no live report", exc_info=True)
+        return redacted(f"{type(error).__name__}: {error}")
 
 
 def is_done(status: RunStatus) -> bool:

@@ -23,6 +23,7 @@ import pytest
 
 from actors.rehearsal.fake_replies import completion_body, read_asked
 from actors.storage.benchmark import Benchmark
+from actors.storage.errors import StorageError
 from actors.storage.folder import Folder
 from jobs.evaluate import main as evaluate
 from jobs.export import main as export
@@ -267,6 +268,22 @@ def test_nothing_judged_is_said_and_no_page_is_written(judged_run: Path) -> None
         told = live.refresh(going(judged_run))
     assert (told["live_report"], told["live_report_reason"]) == (None, "no query is judged yet")
     assert not (judged_run / "report").exists()
+
+
+def test_a_look_that_fails_is_told_until_one_succeeds(judged_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(_: Folder) -> Any:
+        raise StorageError("nobody answers")
+
+    status = going(judged_run)
+    with LiveReport(str(judged_run), clock=lambda: 0.0) as live:
+        live.refresh(status)
+        with monkeypatch.context() as patched:
+            patched.setattr("jobs.results.live.read_record", fails)
+            between = live.refresh(status)
+        after = live.refresh(status)
+    assert between["live_report_reason"] == "nobody answers"
+    assert between["live_report"] is not None, "the pages stand"
+    assert after["live_report_reason"] is None
 
 
 def test_a_run_that_cannot_be_written_to_is_watched_all_the_same(judged_run: Path) -> None:
