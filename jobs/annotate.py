@@ -38,12 +38,12 @@ from longform.rows import LabelRow
 def annotate(arguments: argparse.Namespace) -> Outcome:
     """Write sheets, or read filled ones and tell what is labelled and how far people agree."""
     kind = _kind_of(arguments.task)
-    subjects = _subjects_of(LabelledPlace(arguments.folder), kind)
+    subjects = _subjects_of(LabelledPlace(arguments.folder), kind, arguments.system)
     check_columns(kind)
     if arguments.sheets:
         return _written(arguments, subjects)
-    if arguments.annotator or arguments.summaries is not None or arguments.queries is not None:
-        raise UsageError("expected --sheets DIR beside --annotator, --summaries and --queries, found none")
+    if arguments.annotator or arguments.system or arguments.summaries is not None or arguments.queries is not None:
+        raise UsageError("expected --sheets DIR beside --annotator, --system, --summaries and --queries, found none")
     if arguments.accepted and not isinstance(kind, TargetCheck):
         raise UsageError(f"--accepted: expected --task {' or '.join(CHECKS)}, found {kind.task}")
     filled = read_sheets(subjects, arguments.filled)
@@ -63,10 +63,12 @@ def _kind_of(task: str) -> SheetKind:
         raise UsageError(f"{error}; of queries, {' or '.join((*RUBRICS, *CHECKS))}") from error
 
 
-def _subjects_of(place: LabelledPlace, kind: SheetKind) -> Subjects:
-    if isinstance(kind, TargetCheck):
-        return TargetSubjects(place, kind)
-    return QuerySubjects(place, kind) if isinstance(kind, Rubric) else SummarySubjects(place, kind)
+def _subjects_of(place: LabelledPlace, kind: SheetKind, systems: Sequence[str]) -> Subjects:
+    if not isinstance(kind, TargetCheck | Rubric):
+        return SummarySubjects(place, kind, systems)
+    if systems:
+        raise UsageError(f"--system: {kind.task} labels no summaries of systems")
+    return TargetSubjects(place, kind) if isinstance(kind, TargetCheck) else QuerySubjects(place, kind)
 
 
 def _written(arguments: argparse.Namespace, subjects: Subjects) -> Outcome:

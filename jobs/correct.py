@@ -114,7 +114,8 @@ def _tasks(run: StoredRun, arguments: argparse.Namespace, found: Correction) -> 
             tasks.append(_Task(names, measures, people))
             found["annotators"][task] = people.annotators
             found["samples"] += sample_words(task, people.scores, labels.samples)
-            found["cautions"] += sample_cautions(task, people.scores, labels.samples)
+            whole = all(one.failure or one.summary_id in people.scores for one in run.infos.values())
+            found["cautions"] += sample_cautions(task, people.scores, labels.samples, whole=whole)
     if not tasks:
         raise UsageError(_nothing(run.url, kinds, found["cautions"], arguments))
     return tasks

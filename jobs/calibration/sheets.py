@@ -12,6 +12,7 @@ from typing import ClassVar, Literal, NamedTuple
 from actors.storage.folder import Folder, file_place
 from jobs.calibration.labelled import RELEASED
 from jobs.calibration.place import LabelledPlace
+from longform.axes import axes_of
 from longform.errors import UsageError
 from longform.judges.kind import Kind
 from longform.judges.rubrics import Rubric
@@ -20,6 +21,7 @@ from longform.keys import content_key
 from longform.records import Document
 from longform.report.sheet_page import sheet_page
 from longform.rows import LabelRow, SummaryRow
+from longform.settings.system_names import SystemName, named_system
 from longform.text.citations import bullets
 from longform.text.punkt import release_sentences
 
@@ -113,12 +115,29 @@ class Subjects(ABC):
 
 
 class SummarySubjects(Subjects):
-    """Summaries, by targets of their query or sentence by sentence."""
+    """
+    Summaries, by targets of their query or sentence by sentence.
+
+    Args:
+        place: Of the benchmark or run.
+        kind: Of the labels.
+        systems: Names of the systems that are sampled apart; none: all summaries are one group.
+    """
 
     unit = "summaries"
 
+    def __init__(self, place: LabelledPlace, kind: SheetKind, systems: Sequence[str] = ()) -> None:
+        super().__init__(place, kind)
+        self.systems = systems
+
     def strata(self) -> dict[str, list[str]]:
-        return {"": list(self.place.summaries)}
+        if not self.systems:
+            return {"": list(self.place.summaries)}
+        found: dict[SystemName, list[str]] = {}
+        for summary_id, row in self.place.summaries.items():
+            found.setdefault(_system_of(row), []).append(summary_id)
+        named = [named_system(name, found, asked="--system") for name in self.systems]
+        return {str(name): found[name] for name in named}
 
     @property
     def expected(self) -> str:
@@ -136,6 +155,12 @@ class SummarySubjects(Subjects):
         if self.kind.targets != "document":
             return None
         return _documents_file(self.place.documents(self.place.summaries[subject]))
+
+
+def _system_of(row: SummaryRow) -> SystemName:
+    """Return the name that reports give the system of a summary; `jobs.results.infos` makes the same."""
+    setting = row["setting"] if row["retriever"] is not None else axes_of(row).words(with_budget=False)
+    return SystemName(row["summarizer"], setting)
 
 
 def _targets(place: LabelledPlace, kind: Kind, summary: SummaryRow, text: str) -> Iterator[SheetPair]:

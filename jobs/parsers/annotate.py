@@ -42,6 +42,14 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--annotator", action="append", default=[], metavar="NAME", help="of --sheets; may be repeated")
     made.add_argument("--summaries", type=int, metavar="N", help="of --sheets: so many, at random; default: all")
+    made.add_argument(
+        "--system",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="of --sheets: summaries of this system, 'SUMMARIZER, SETTING' or one of both, of which --summaries draws "
+        "so many; may be repeated",
+    )
     made.add_argument("--queries", type=int, metavar="N", help="of --sheets for queries: so many of each data set")
     made.add_argument(
         "--overlap",

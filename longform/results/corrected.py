@@ -118,8 +118,15 @@ class Asked(NamedTuple):
     def factor(self) -> float:
         return _POINTS if self.measure["unit"] == "points" else 1.0
 
-    def columns(self, told: Told) -> EstimateColumns:
-        return told.estimate.scaled(self.factor).as_json()
+    def columns(self, told: Told, *, lowest: float = 0.0) -> EstimateColumns:
+        """Return an estimate in the measure's unit; a share of a few labels is cut to *lowest* to 1."""
+        found = told.estimate
+        if self.measure["unit"] in ("points", "share"):
+            value, low, high = (
+                None if one is None else min(1.0, max(lowest, one)) for one in (found.value, found.low, found.high)
+            )
+            found = Estimate(value, low, high, found.n)
+        return found.scaled(self.factor).as_json()
 
 
 def parts_of(group: Group, people: PeopleScores, asked: Asked) -> Parts:
@@ -222,10 +229,10 @@ def _difference(
         "unit": asked.measure["unit"],
         "first_system": str(pair[0]),
         "second_system": str(pair[1]),
-        "by_judge": asked.columns(with_interval(difference(one.judge, other.judge))),
-        "corrected": asked.columns(people),
+        "by_judge": asked.columns(with_interval(difference(one.judge, other.judge)), lowest=-1.0),
+        "corrected": asked.columns(people, lowest=-1.0),
         "reason": people.reason,
-        "by_labels": asked.columns(alone),
+        "by_labels": asked.columns(alone, lowest=-1.0),
         "labels_reason": alone.reason,
     }
 
@@ -254,8 +261,10 @@ def sample_words(task: str, labelled: Collection[str], samples: Iterable[Sample]
     ]
 
 
-def sample_cautions(task: str, labelled: Collection[str], samples: Iterable[Sample]) -> list[str]:
-    """Say what a reader should mind of how the labelled summaries were chosen."""
+def sample_cautions(task: str, labelled: Collection[str], samples: Iterable[Sample], *, whole: bool) -> list[str]:
+    """Say what a reader should mind of how the labelled summaries were chosen; nothing if they are the *whole* run."""
+    if whole:
+        return []
     drawn = {subject for one in _own(task, labelled, samples) for subject in one["subjects"]}
     found = []
     if n := len(set(labelled) - drawn):

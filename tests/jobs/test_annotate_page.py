@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from jobs.ingest import main as ingest
-from tests.jobs.test_annotate import ROWS, SAID, Annotating
+from tests.jobs.test_annotate import ROWS, SAID, Annotating, rating
 from tests.longform.report.browser import (
     SCHEMES,
     WIDTHS,
@@ -23,7 +23,7 @@ from tests.longform.report.browser import (
     scrolls_sideways,
 )
 
-__all__ = ["browse", "chromium"]
+__all__ = ["browse", "chromium", "rating"]
 HOSTILE = "</script><script>document.title='ran'</script><img src=x onerror=\"document.title='ran'\"> <b>bold</b>"
 
 slow = pytest.mark.slow
@@ -170,6 +170,7 @@ def test_answers_stay_in_the_page_and_a_download_goes_on_elsewhere(
     page.reload()
     assert "2 of 6 rows have an answer" in page.locator("#sheet").inner_text()
     assert page.locator("h2").inner_text() == "Row 3 of 6"
+    assert page.get_by_text("This browser keeps nothing for this page").is_hidden()
 
     other = browse(annotating.sheets / "ann.html")
     assert "0 of 6 rows have an answer" in other.locator("#sheet").inner_text()
@@ -189,8 +190,8 @@ def test_without_storage_the_page_says_so_and_works(annotating: Annotating, brow
     page = browse(annotating.sheets / "ann.html")
     page.add_init_script("Object.defineProperty(window, 'localStorage', { get() { throw new Error('blocked'); } })")
     page.reload()
-    assert "download before you close it" in page.locator(".status").inner_text()
     page.keyboard.press("3")
+    assert page.get_by_text("This browser keeps nothing for this page").is_visible()
     got = download(page, tmp_path / "ann.csv")
     assert [row["answer"] for row in _rows(got)] == ["none", *[""] * 5]
     page.get_by_text("The sheet as CSV, to copy").click()
@@ -201,7 +202,7 @@ def test_without_storage_the_page_says_so_and_works(annotating: Annotating, brow
 
 @slow
 @needs_browser
-def test_several_labels_and_notes_that_are_needed(annotating: Annotating, browse: Any, tmp_path: Path) -> None:
+def test_several_labels_are_one_answer(annotating: Annotating, browse: Any, tmp_path: Path) -> None:
     pages(annotating, "ann", task="errors")
     page = browse(annotating.sheets / "ann.html")
     page.keyboard.press("2")
@@ -215,6 +216,23 @@ def test_several_labels_and_notes_that_are_needed(annotating: Annotating, browse
     got = download(page, tmp_path / "ann.csv")
     assert annotating("--task", "errors", "--filled", got)["sheets"] == {"ann": {"rows": 3, "filled": 2}}
     assert _rows(got)[1]["answer"].count("+") == 1
+
+
+@slow
+@needs_browser
+def test_an_answer_that_needs_a_note_says_so(rating: Annotating, browse: Any, tmp_path: Path) -> None:
+    pages(rating, "ann", task="example_quality")
+    page = browse(rating.sheets / "ann.html")
+    page.keyboard.press("4")
+    assert page.locator(".status").inner_text() == "Without the note that every answer needs: row 1."
+    bad = download(page, tmp_path / "bad" / "ann.csv")
+    rating("--task", "example_quality", "--filled", bad, ends=2)
+    assert "why answer is 4, in a few words" in rating.error
+    page.keyboard.press("m")
+    page.keyboard.type("clear enough")
+    assert page.locator(".status").inner_text() == ""
+    told = rating("--task", "example_quality", "--filled", download(page, tmp_path / "ann.csv"))
+    assert told["sheets"]["ann"]["filled"] == 1
 
 
 @slow

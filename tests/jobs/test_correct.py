@@ -150,6 +150,9 @@ def test_labels_of_all_summaries_are_the_mean(town: Town, capsys: pytest.Capture
     found = town(capsys, "--labels", str(sheet), "--measure", "coverage")
 
     assert found["samples"] == ["Sheets of coverage were of all 20 summaries."]
+    assert found["cautions"] == []
+    (sheet.parent / "sample.json").unlink()
+    assert town(capsys, "--labels", str(sheet), "--task", "coverage")["cautions"] == []
     for row in found["systems"]:
         assert row["corrected"] == row["by_labels"]
         assert row["weight"] == 0
@@ -185,6 +188,25 @@ def test_labels_that_were_not_drawn_are_told(town: Town, capsys: pytest.CaptureF
     found = town(capsys, "--labels", str(sheet), "--measure", "coverage", "--task", "coverage")
     assert found["samples"] == []
     assert any(one.startswith("Nothing says how 10 of 10 summaries") for one in found["cautions"])
+
+
+def test_systems_are_drawn_apart_and_by_the_same_queries(town: Town, capsys: pytest.CaptureFixture[str]) -> None:
+    sheet = town.sheet("each", "--system", "notes", "--system", "rumours", "--summaries", "4", "--seed", "5")
+    fill(sheet, strict)
+    found = town(capsys, "--labels", str(sheet), "--measure", "coverage")
+
+    assert [row["n_labelled"] for row in found["systems"]] == [4, 4]
+    assert len({row["query"] for row in rows_of(sheet)}) == 4
+    bounds = [
+        row[of][side] for row in found["systems"] for of in ("corrected", "by_labels") for side in ("low", "high")
+    ]
+    assert all(bound is None or 0 <= bound <= 100 for bound in bounds)
+    for words, told in (
+        (["--system", "nots", "--sheets", "s", "--annotator", "ann"], "--system: expected one system"),
+        (["--system", "notes"], "expected --sheets DIR beside --annotator, --system,"),
+    ):
+        assert annotate([town.run, *words]) == 2
+        assert told in capsys.readouterr().err
 
 
 def test_one_labelled_query_gives_a_value_without_an_interval(town: Town, capsys: pytest.CaptureFixture[str]) -> None:

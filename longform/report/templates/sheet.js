@@ -42,19 +42,20 @@ class Sheet {
     this.texts = element("div", { class: "row-texts" });
     this.fields = element("div", { class: "filling" });
     this.status = element("p", { class: "status", role: "status" });
+    this.warning = element("p", { class: "failure", hidden: "" },
+      "This browser keeps nothing for this page: download the sheet before you close it, and continue from the file.");
     this.copy = element("textarea", { readonly: "", "aria-label": "The sheet as CSV", rows: "6" });
     this.copies = element("details", {}, element("summary", {}, "The sheet as CSV, to copy"), this.copy);
     this.copies.addEventListener("toggle", () => this.update());
     this.reads = false; // the documents of a row are open
     place.append(
-      element("p", {}, this.progress, " ", this.count), this.heading, this.texts, this.fields, this.moves(),
+      element("p", {}, this.progress, " ", this.count), this.warning, this.heading, this.texts, this.fields, this.moves(),
       this.status, this.files(), this.copies);
     document.addEventListener("keydown", (event) => this.key(event));
     window.addEventListener("beforeunload", (event) => {
       if (this.unsaved && !this.stores) event.preventDefault();
     });
     this.show();
-    if (!this.stores) this.say("This browser keeps nothing for this page: download before you close it, and continue from the file.");
   }
 
   stored() {
@@ -129,6 +130,7 @@ class Sheet {
     this.progress.value = n;
     this.count.textContent = `${n} of ${this.data.pairs.length} rows have an answer`;
     this.lineLabel.hidden = !this.data.links || !this.data.counted.includes(this.own.answer);
+    this.warning.hidden = this.stores;
     this.back.disabled = this.at === 0;
     this.on.disabled = this.at === this.data.pairs.length - 1;
     if (this.copies.open) this.copy.value = csvOf(this.data, this.filled);
@@ -227,7 +229,7 @@ class Sheet {
     document.body.append(link);
     link.click();
     link.remove();
-    URL.revokeObjectURL(address);
+    setTimeout(() => URL.revokeObjectURL(address), 10_000); // some browsers read it after the click
     this.unsaved = false;
   }
 
