@@ -226,7 +226,9 @@ def test_a_cell_of_the_matrix_opens_its_summary(run: Path, browse: Any) -> None:
 def test_a_citation_opens_its_document_at_the_marked_passage(run: Path, stored: Stored, browse: Any) -> None:
     page, one = open_summary(run, browse, lambda one: len(wrong_pairs(one)) > 3, stored)
     address = page.url
-    chip = page.locator(".bullets .chips .right a[href*='sentence=']").first
+    chips = page.locator(".bullets .chips .right a[href*='sentence=']").all()
+    chip = max(chips, key=lambda one: int(parse_qs(one.get_attribute("href"))["sentence"][0]))
+    page.set_viewport_size({"width": WIDTHS[1], "height": 500})  # the passage lies far below the first screen
     number = int(re.search(r"document (\d+)", chip.inner_text())[1])
     wanted = parse_qs(chip.get_attribute("href").partition("#")[2])
     chip.click()
