@@ -14,6 +14,7 @@ from typing import NamedTuple, TypedDict
 import numpy as np
 
 from longform.keys import stable_seed
+from longform.metrics.best import Contest
 from longform.metrics.paired_differences import ALPHA, ENUMERATED, Difference, FamilyTests, family_tests
 from longform.metrics.power import (
     POWER,
@@ -125,7 +126,9 @@ def _place(low: int, high: int, n: int) -> int:
     return low * (2 * n - low - 1) // 2 + high - low - 1
 
 
-def all_pairs(sums: Sequence[Array], *, seed: int, reference: int | None = None) -> Pairs | None:
+def all_pairs(
+    sums: Sequence[Array], *, seed: int, reference: int | None = None, contest: Contest | None = None
+) -> Pairs | None:
     """
     Test all pairs of systems, or those with *reference* if there are more than MOST_SYSTEMS.
 
@@ -133,6 +136,7 @@ def all_pairs(sums: Sequence[Array], *, seed: int, reference: int | None = None)
         sums: Of each system, totals and counts of every cluster, shape (clusters, 2).
         seed: Of drawn sign changes.
         reference: Its place; None: there is none, and of too many systems nothing is tested.
+        contest: The systems of which the best is sought; None: it is not, nor if there are too many.
 
     Returns:
         None if there is no pair to test.
@@ -146,7 +150,8 @@ def all_pairs(sums: Sequence[Array], *, seed: int, reference: int | None = None)
         places = [(place, reference) for place in range(n) if place != reference]
     stacked = np.stack(sums, axis=1)  # (clusters, systems, 2)
     first, second = (stacked[:, [pair[side] for pair in places]] for side in (0, 1))
-    return Pairs(n, None if every else reference, family_tests(first, second, seed=seed))
+    tests = family_tests(first, second, seed=seed, contest=contest if every else None)
+    return Pairs(n, None if every else reference, tests)
 
 
 def is_exact(n_clusters: int) -> bool:
