@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import NamedTuple, TypedDict
+from math import inf
+from typing import NamedTuple, NotRequired, TypedDict
 
 import numpy as np
 
@@ -53,6 +54,7 @@ class PlanColumns(TypedDict):
     spread: float  # of a cluster's difference: standard deviation, the median of the pairs
     power: float
     level: float
+    critical: NotRequired[float | None]  # |difference| / error that the tests of this family ask for; null: none passes
     detectable: float | None  # by a single test at the level
     detectable_in_family: float | None  # by the tests of this family
     wanted: list[WantedColumns]
@@ -85,7 +87,7 @@ class Pairs(NamedTuple):
             other = first if second == self.reference else second
             return self.tests.difference(other - (other > self.reference), turned=first == self.reference)
         low, high = sorted((first, second))
-        return self.tests.difference(_place(low, high, self.n), turned=first > second)
+        return self.tests.difference(place_of(low, high, self.n), turned=first > second)
 
     def apart(self) -> set[tuple[int, int]]:
         """Return the pairs (i, j) of i < j that are told apart."""
@@ -107,6 +109,7 @@ class Pairs(NamedTuple):
             "spread": spread,
             "power": POWER,
             "level": ALPHA,
+            "critical": None if critical == inf else critical,
             "detectable": detectable(spread=spread, n=clusters, critical=critical_at(ALPHA, clusters)),
             "detectable_in_family": detectable(spread=spread, n=clusters, critical=critical),
             "wanted": [
@@ -121,7 +124,7 @@ class Pairs(NamedTuple):
         }
 
 
-def _place(low: int, high: int, n: int) -> int:
+def place_of(low: int, high: int, n: int) -> int:
     """Return the place of the pair (low, high) in `itertools.combinations` of range(n)."""
     return low * (2 * n - low - 1) // 2 + high - low - 1
 
