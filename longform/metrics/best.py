@@ -95,7 +95,7 @@ def _out_first(ahead: Array, places: Sequence[int]) -> list[int]:
 
 class Best(NamedTuple):
     """
-    What is said of the best of a contest; systems by their places.
+    A contest decided; systems by their places.
 
     Attributes:
         leader: Ahead of all others.

@@ -101,7 +101,7 @@ class FamilyTests(NamedTuple):
         p_alone: Of the pair as a family of its own, by the same changes of sign.
         n: Clusters that both systems have.
         critical: Smallest |value| / error that is told from chance, in a pair with all clusters; inf: none would be.
-        best: What is said of the best system; None: nobody asked, or a pair has so few clusters that nothing is shown.
+        best: The best system; None: nobody asked, or a pair has so few clusters that nothing is shown.
     """
 
     value: Array

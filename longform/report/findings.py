@@ -127,9 +127,9 @@ def _said(results: Results, family: ComparedFamily) -> tuple[str, str | None]:
     alike, apart = (
         [row for row in rows if (row["finding"] == NOT_DISTINGUISHABLE) == wanted] for wanted in (True, False)
     )
-    named = bool(alike) and _is_named(results, family)
-    told = f"it is better than each of the {len(rows)} others." if named else _alike_words(alike, len(rows))
-    return f"{best}; {told}", _lead_of_named(rows[0]) if named else _lead(family, apart, rows)
+    is_best = bool(alike) and _is_named(results, family)
+    told = f"it is better than each of the {len(rows)} others." if is_best else _alike_words(alike, len(rows))
+    return f"{best}; {told}", _lead_of_named(rows[0]) if is_best else _lead(family, apart, rows)
 
 
 def _is_named(results: Results, family: ComparedFamily) -> bool:

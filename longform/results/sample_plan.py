@@ -28,7 +28,7 @@ _TOO_MANY = "more than anyone has"
 
 class Wanted(NamedTuple):
     """
-    What is planned for, in the unit of the measure.
+    The aims of a plan, in the unit of the measure.
 
     Attributes:
         difference: A true difference to be told from chance; None: none is named.

@@ -62,7 +62,7 @@ def test_every_measure_has_a_row_of_its_own_differences(run: str, capsys: pytest
 
 
 def test_two_systems_are_planned_with_their_own_spread(run: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Of three systems the median spread of all pairs is that of one pair."""
+    """The median spread of the pairs of three systems is that of one pair."""
     pairs = [("bm25", "keywords"), ("oracle", "bm25"), ("keywords", "oracle")]
     spreads = [planned(capsys, run, "--measure", "joint", "--systems", *pair)[0]["spread"] for pair in pairs]
     (all_pairs,) = planned(capsys, run, "--measure", "joint")
