@@ -30,6 +30,7 @@ VERBS = {
     "report": "write a run's pages again; several runs side by side",
     "compare": "two runs on the queries that both have: differences, groups, settings, costs",
     "gate": "a run against thresholds and a baseline: exit code 5 if it is worse",
+    "plan-sample": "how many queries show a difference, from the differences that a run has",
     "status": "how a run stands: stages, rate, time left, spend, failures",
     "export": "a run -> files that other tools load",
     "list": "what a configuration can name: kinds, judges, measures, studies, presets, formats",

@@ -31,6 +31,7 @@ from longform.metrics.agreement import Label
 from longform.metrics.balanced import Labelled, mean_recall, recall_sums
 from longform.metrics.contrasts import Compared, ContrastColumns, contrasts, n_used
 from longform.metrics.faithfulness import RECOMMENDED
+from longform.metrics.resampling import drawn_sums
 from longform.metrics.statistics import Array, EstimateColumns, cluster_sums, of_draws
 
 ORIGINAL = "original"
@@ -240,11 +241,9 @@ def _set_sums(items: Sequence[Labelled], threshold: float) -> Array:
 
 def _drawn(sums: Array, scoring: Scoring) -> Array:
     """Return the balanced accuracy, then that of each draw of articles; of one article there are no draws."""
-    n = len(sums)
-    rng = np.random.default_rng(scoring.seed)
-    counts = rng.multinomial(n, np.full(n, 1 / n), size=scoring.resamples if n > 1 else 0)
+    drawn = drawn_sums(sums, seed=scoring.seed, resamples=scoring.resamples if len(sums) > 1 else 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.concatenate([mean_recall(sums.sum(axis=0, keepdims=True)), mean_recall(counts @ sums)])
+        return np.concatenate([mean_recall(some) for some in (sums.sum(axis=0, keepdims=True), *drawn)])
 
 
 # ---------------------------------------------------------------- differences

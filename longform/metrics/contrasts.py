@@ -17,10 +17,10 @@ from typing import NamedTuple, TypedDict
 import numpy as np
 
 from longform.metrics.paired_differences import ALPHA, smallest_p
+from longform.metrics.resampling import drawn_counts
 from longform.metrics.statistics import Array
 
 TOO_FEW = "too few {clusters} to tell"
-_DRAWN_AT_ONCE = 500_000  # counts of clusters: 4 MB, however many clusters
 _NOTHING = 1e-12  # of a standard deviation of draws
 
 
@@ -125,13 +125,10 @@ def n_used(sums: Array) -> int:
 
 def _drawn(family: Sequence[Compared], seed: int, resamples: int) -> Array:
     """Return the differences of each draw, shape (resamples, differences)."""
-    n = len(family[0].sums)
-    rng = np.random.default_rng(seed)
-    at_once = max(1, _DRAWN_AT_ONCE // n)
-    parts = []
-    for start in range(0, resamples, at_once):
-        counts = rng.multinomial(n, np.full(n, 1 / n), size=min(at_once, resamples - start))
-        parts.append(np.column_stack([one.statistic(counts @ one.sums) for one in family]))
+    parts = [
+        np.column_stack([one.statistic(counts @ one.sums) for one in family])
+        for counts in drawn_counts(len(family[0].sums), seed=seed, resamples=resamples)
+    ]
     found: Array = np.concatenate(parts)
     return found
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from longform.metrics.resampling import drawn_counts
 from longform.metrics.statistics import Array, Estimate, of_draws, pearson_of_sums
 
 FEWEST = 3
@@ -45,9 +46,8 @@ class Resampling:
     def __init__(self, clusters: Sequence[Hashable], *, seed: int, resamples: int) -> None:
         place = {cluster: index for index, cluster in enumerate(dict.fromkeys(clusters))}
         n = len(place)
-        rng = np.random.default_rng(seed)
-        drawn = rng.multinomial(n, np.full(n, 1 / n), size=resamples) if n > 1 else np.empty((0, n))
-        self._counts: Array = np.vstack([np.ones((1, n)), drawn])
+        drawn = drawn_counts(n, seed=seed, resamples=resamples) if n > 1 else ()
+        self._counts: Array = np.vstack([np.ones((1, n)), *drawn])
         self._members = np.array([place[cluster] for cluster in clusters], dtype=np.intp)
 
     def _weights(self) -> Iterator[Array]:

@@ -2,8 +2,8 @@
 Intervals and tests for clustered, paired results.
 
 Summaries of one query share its insights and documents, so they are no independent sample: every interval here
-resamples clusters (queries or summaries), not rows. A statistic is a function of column sums, which makes hundreds of
-resamples one matrix product.
+resamples clusters (queries or summaries), not rows. A statistic is a function of column sums, so that a draw of
+clusters needs their sums alone.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from typing import NamedTuple, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from longform.metrics.resampling import drawn_sums
+
 Array = NDArray[np.float64]
 LEVEL = 0.95
-_DRAWN_AT_ONCE = 500_000  # counts of clusters: 4 MB, however many clusters
 
 
 class EstimateColumns(TypedDict):
@@ -60,9 +61,9 @@ def of_draws(values: Array, n: int) -> Estimate:
 def cluster_sums(columns: Array, clusters: Sequence[Hashable]) -> Array:
     """Sums of *columns* (rows, k) over each distinct cluster, in order of first appearance: (clusters, k)."""
     index = {cluster: place for place, cluster in enumerate(dict.fromkeys(clusters))}
-    sums = np.zeros((len(index), columns.shape[1]))
-    np.add.at(sums, [index[cluster] for cluster in clusters], columns)
-    return sums
+    places = np.fromiter((index[cluster] for cluster in clusters), dtype=np.intp, count=len(clusters))
+    parts = [np.bincount(places, weights=column, minlength=len(index)) for column in columns.T]
+    return np.stack(parts, axis=1) if parts else np.zeros((len(index), 0))
 
 
 def bootstrap(
@@ -94,14 +95,7 @@ def bootstrap(
             return Estimate(None, None, None, n)
         if len(sums) == 1:
             return Estimate(value, None, None, n)
-        rng = np.random.default_rng(seed)
-        shares = np.full(len(sums), 1 / len(sums))
-        at_once = max(1, _DRAWN_AT_ONCE // len(sums))
-        drawn = np.empty(resamples)
-        for start in range(0, resamples, at_once):
-            # (resamples, clusters) @ (clusters, k) -> (resamples, k)
-            counts = rng.multinomial(len(sums), shares, size=min(at_once, resamples - start))
-            drawn[start : start + len(counts)] = statistic(counts @ sums)
+        drawn = np.concatenate([statistic(some) for some in drawn_sums(sums, seed=seed, resamples=resamples)])
     tail = (1 - LEVEL) / 2
     low, high = np.nanquantile(drawn, [tail, 1 - tail])
     return Estimate(value, float(low), float(high), n)

@@ -127,7 +127,21 @@ def _said(results: Results, family: ComparedFamily) -> tuple[str, str | None]:
     alike, apart = (
         [row for row in rows if (row["finding"] == NOT_DISTINGUISHABLE) == wanted] for wanted in (True, False)
     )
-    return f"{best}; {_alike_words(alike, len(rows))}", _lead(family, apart, rows)
+    is_best = bool(alike) and _is_named(results, family)
+    told = f"it is better than each of the {len(rows)} others." if is_best else _alike_words(alike, len(rows))
+    return f"{best}; {told}", _lead_of_named(rows[0]) if is_best else _lead(family, apart, rows)
+
+
+def _is_named(results: Results, family: ComparedFamily) -> bool:
+    """Return whether the reference is named as the best of the systems whose documents were not ordered on purpose."""
+    own = [one for one in results.get("pairwise") or [] if one["measure"] == family["measure"]]
+    found = [one.get("best") for one in own if (one["judge"], one["dataset"]) == (family["judge"], family["dataset"])]
+    return any(best is not None and best["named"] and best["leader"] == family["reference"] for best in found)
+
+
+def _lead_of_named(row: ComparisonRow) -> str:
+    """Return the difference to the next, whose interval may hold 0, as it is that of all pairs."""
+    return f"It leads {_marked(row)}, the next, by {_difference(row)} (the interval holds for all pairs together)."
 
 
 def _ordered(results: Results, family: ComparedFamily) -> set[tuple[str, str]]:

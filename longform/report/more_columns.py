@@ -1,4 +1,4 @@
-"""Columns behind the scores of the main table: cost, the place on the frontier, the spread between repeats."""
+"""Columns behind the scores of the main table: cost, groups, the place on the frontier, the spread between repeats."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from longform.report.cost import TOLD, cost_cells, cost_columns
+from longform.report.groups_column import HEAD, groups_column
 from longform.report.retest import SPREAD, has_spread, spread_cell
 from longform.report.tables import Cell, Column, Table, marked_settings, settings_of, summarizers_by_joint
 from longform.results.cells import CellRow
@@ -35,6 +36,11 @@ def more_columns(results: Results, cells: Sequence[CellRow], measure: str) -> Mo
     """Return the columns that *cells*, of one judge and data set, have something for; spread is that of *measure*."""
     columns, told = cost_columns(cells), [TOLD] if cost_columns(cells) else []
     found = {(cell["summarizer"], cell["setting"]): cost_cells(cell, cells) for cell in cells}
+    if groups := groups_column(results, cells, measure):
+        columns.append(Column(HEAD, numeric=False))
+        told.append(groups.told)
+        for system, row in found.items():
+            row.append(groups.cells[system])
     if placed := _places(results, cells):
         columns.append(Column("frontier", numeric=False))
         told.append("Frontier: no system is better and cheaper (see “Quality beside cost”).")

@@ -14,6 +14,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
 from typing import Literal, NamedTuple, NotRequired, TypedDict
 
+from longform.metrics.best import Contest
 from longform.metrics.measure import Better
 from longform.metrics.paired_differences import Difference, n_sign_changes
 from longform.metrics.statistics import Array, ratio
@@ -261,6 +262,18 @@ def best_of(members: Sequence[Member], better: Better | None = "higher") -> tupl
     ranks = [_rank(member, better) for member in known]
     best = [member for member, rank in zip(known, ranks, strict=True) if rank < min(ranks) + _TIED]
     return best[0], best[1:]
+
+
+def contest_of(members: Sequence[Member], better: Better | None) -> Contest | None:
+    """
+    Return the systems among which the best is sought; None if no value is better.
+
+    Systems whose documents were ordered on purpose take part only if there are fewer than two others.
+    """
+    if better is None:
+        return None
+    places = tuple(place for place, member in enumerate(members) if not member.ordered)
+    return Contest(places if len(places) > 1 else tuple(range(len(members))), better == "higher")
 
 
 def _rank(member: Member, better: Better | None) -> float:

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import NamedTuple, TypedDict
+from math import inf
+from typing import NamedTuple, NotRequired, TypedDict
 
 import numpy as np
 
 from longform.keys import stable_seed
+from longform.metrics.best import Contest
 from longform.metrics.paired_differences import ALPHA, ENUMERATED, Difference, FamilyTests, family_tests
 from longform.metrics.power import (
     POWER,
@@ -52,6 +54,7 @@ class PlanColumns(TypedDict):
     spread: float  # of a cluster's difference: standard deviation, the median of the pairs
     power: float
     level: float
+    critical: NotRequired[float | None]  # |difference| / error that the tests of this family ask for; null: none passes
     detectable: float | None  # by a single test at the level
     detectable_in_family: float | None  # by the tests of this family
     wanted: list[WantedColumns]
@@ -84,7 +87,7 @@ class Pairs(NamedTuple):
             other = first if second == self.reference else second
             return self.tests.difference(other - (other > self.reference), turned=first == self.reference)
         low, high = sorted((first, second))
-        return self.tests.difference(_place(low, high, self.n), turned=first > second)
+        return self.tests.difference(place_of(low, high, self.n), turned=first > second)
 
     def apart(self) -> set[tuple[int, int]]:
         """Return the pairs (i, j) of i < j that are told apart."""
@@ -106,6 +109,7 @@ class Pairs(NamedTuple):
             "spread": spread,
             "power": POWER,
             "level": ALPHA,
+            "critical": None if critical == inf else critical,
             "detectable": detectable(spread=spread, n=clusters, critical=critical_at(ALPHA, clusters)),
             "detectable_in_family": detectable(spread=spread, n=clusters, critical=critical),
             "wanted": [
@@ -120,12 +124,14 @@ class Pairs(NamedTuple):
         }
 
 
-def _place(low: int, high: int, n: int) -> int:
+def place_of(low: int, high: int, n: int) -> int:
     """Return the place of the pair (low, high) in `itertools.combinations` of range(n)."""
     return low * (2 * n - low - 1) // 2 + high - low - 1
 
 
-def all_pairs(sums: Sequence[Array], *, seed: int, reference: int | None = None) -> Pairs | None:
+def all_pairs(
+    sums: Sequence[Array], *, seed: int, reference: int | None = None, contest: Contest | None = None
+) -> Pairs | None:
     """
     Test all pairs of systems, or those with *reference* if there are more than MOST_SYSTEMS.
 
@@ -133,6 +139,7 @@ def all_pairs(sums: Sequence[Array], *, seed: int, reference: int | None = None)
         sums: Of each system, totals and counts of every cluster, shape (clusters, 2).
         seed: Of drawn sign changes.
         reference: Its place; None: there is none, and of too many systems nothing is tested.
+        contest: The systems of which the best is sought; None: it is not, nor if there are too many.
 
     Returns:
         None if there is no pair to test.
@@ -146,7 +153,8 @@ def all_pairs(sums: Sequence[Array], *, seed: int, reference: int | None = None)
         places = [(place, reference) for place in range(n) if place != reference]
     stacked = np.stack(sums, axis=1)  # (clusters, systems, 2)
     first, second = (stacked[:, [pair[side] for pair in places]] for side in (0, 1))
-    return Pairs(n, None if every else reference, family_tests(first, second, seed=seed))
+    tests = family_tests(first, second, seed=seed, contest=contest if every else None)
+    return Pairs(n, None if every else reference, tests)
 
 
 def is_exact(n_clusters: int) -> bool:

@@ -11,13 +11,14 @@ from functools import partial
 from itertools import combinations
 from math import isnan
 from string import ascii_lowercase
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
+from longform.metrics.best import Best
 from longform.metrics.measure import Better, Measure
 from longform.metrics.paired_differences import ALPHA, n_sign_changes, smallest_p
 from longform.results.aggregate import ClusterKind
 from longform.results.columns import OfJudge
-from longform.results.comparisons import Member, NameColumns, best_of, members_of, name_columns, system_groups
+from longform.results.comparisons import Member, NameColumns, contest_of, members_of, name_columns, system_groups
 from longform.results.evidence import Evidence, Family, rows_of
 from longform.results.pairs import MOST_SYSTEMS, Pairs, PlanColumns, all_pairs, is_exact, signs_seed
 
@@ -30,8 +31,17 @@ class PairedSystem(NameColumns):
     system: str
     same: list[str]  # systems whose summaries are the same
     score: float
-    with_best: bool | None  # cannot be told from the best; null: so few clusters tell nothing apart
+    with_best: bool | None  # not ruled out as the best; null: nothing was, or it is an arm of an experiment
+    p_best: NotRequired[float | None]  # that it is among the best; ruled out at the level or below; null: as above
     letters: str | None  # systems that share one cannot be told apart; null: too many groups, or too few clusters
+
+
+class BestColumns(TypedDict):
+    """The leader of a family against each other system."""
+
+    leader: str
+    named: bool  # it is the best
+    p: float  # the largest of its pairs, each by itself
 
 
 class PairColumns(TypedDict):
@@ -64,6 +74,7 @@ class PairwiseFamily(OfJudge):
     smallest_p: float  # possible
     level: float
     n_tests: int
+    best: NotRequired[BestColumns | None]  # null: nothing could be shown, or no value is better
     systems: list[PairedSystem]
     pairs: PairColumns | None
     left_out: str | None  # why there are no pairs
@@ -90,7 +101,8 @@ def _families(own: Family, measure: Measure, evidence: Evidence) -> Iterator[Pai
     if len(known) < 2:
         return
     factor = 100.0 if measure.unit == "points" else 1.0
-    pairs = all_pairs([member.sums for member in known], seed=signs_seed(seed))
+    contest = contest_of(known, measure.better)
+    pairs = all_pairs([member.sums for member in known], seed=signs_seed(seed), contest=contest)
     infos = [one.info for one in own.summaries]
     yield {
         "judge": own.judge,
@@ -108,6 +120,7 @@ def _families(own: Family, measure: Measure, evidence: Evidence) -> Iterator[Pai
         "smallest_p": smallest_p(len(clusters)),
         "level": ALPHA,
         "n_tests": 0 if pairs is None else len(pairs.tests.value),
+        "best": None if pairs is None else _best(known, pairs.tests.best),
         "systems": _systems(known, pairs, measure.better, factor, few=smallest_p(len(clusters)) > ALPHA),
         "pairs": None if pairs is None else _columns(pairs, len(clusters), factor),
         "left_out": _why(len(known)) if pairs is None else None,
@@ -124,20 +137,26 @@ def _systems(
 ) -> list[PairedSystem]:
     groups = None if few else system_groups(known, pairs, better)
     letters = None if groups is None or len(groups) > len(ascii_lowercase) else _letters(groups)
-    apart = set() if pairs is None or few or better is None else pairs.apart()
-    best = known.index(best_of(known, better)[0])
-    unknown = pairs is None or few or better is None
+    best = None if pairs is None else pairs.tests.best
+    p_values = {} if best is None else best.p_values
     return [
         {
             "system": str(member.name),
             **name_columns(member.name),
             "same": [str(name) for name in member.same],
             "score": factor * (member.mean or 0.0),
-            "with_best": None if unknown else (min(place, best), max(place, best)) not in apart,
+            "with_best": None if best is None or place not in p_values else place in best.left,
+            "p_best": round(p_values[place], _DIGITS) if place in p_values else None,
             "letters": None if letters is None else letters[str(member.name)],
         }
         for place, member in enumerate(known)
     ]
+
+
+def _best(known: Sequence[Member], best: Best | None) -> BestColumns | None:
+    if best is None:
+        return None
+    return {"leader": str(known[best.leader].name), "named": best.named, "p": round(best.p, _DIGITS)}
 
 
 def _letters(groups: Sequence[Sequence[str]]) -> dict[str, str]:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from longform.metrics.balanced import Labelled, auroc, best_threshold, separation
+from longform.metrics.resampling import drawn_counts
 
 CELLS = st.lists(
     st.tuples(st.integers(0, 5), st.booleans(), st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])), min_size=2, max_size=40
@@ -52,7 +53,7 @@ def test_interval_of_auroc_is_of_resampled_clusters(rows: list[tuple[int, bool, 
     labels, numbers = np.array([label for _, label, _ in rows]), np.array([number for *_, number in rows])
     found = auroc(numbers, labels, clusters, seed=3, resamples=12)
     names = list(dict.fromkeys(clusters))
-    counts = np.random.default_rng(3).multinomial(len(names), np.full(len(names), 1 / len(names)), size=12)
+    counts = np.concatenate(list(drawn_counts(len(names), seed=3, resamples=12))).astype(int)
     drawn = []
     for count in counts:
         times = np.array([count[names.index(cluster)] for cluster in clusters])

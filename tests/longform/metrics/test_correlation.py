@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from longform.metrics.correlation import Resampling
+from longform.metrics.resampling import drawn_counts
 
 X = np.array([0.1, 0.4, 0.4, 0.8, 0.9, 0.2])
 Y = np.array([1.0, 3.0, 2.0, 2.0, 5.0, 1.5])
@@ -22,7 +23,7 @@ def test_values_are_scipy_s() -> None:
 def test_each_draw_is_the_correlation_of_the_items_that_were_drawn() -> None:
     """An item drawn twice counts twice, in ranks too."""
     clusters = ["p", "p", "q", "r", "r", "s"]
-    counts = np.random.default_rng(3).multinomial(4, np.full(4, 0.25), size=200)
+    counts = np.concatenate(list(drawn_counts(4, seed=3, resamples=200))).astype(int)
     place = {"p": 0, "q": 1, "r": 2, "s": 3}
     drawn = [np.repeat(np.arange(6), [row[place[cluster]] for cluster in clusters]) for row in counts]
     found = Resampling(clusters, seed=3, resamples=200).of_items(X, Y)

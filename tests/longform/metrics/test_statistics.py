@@ -42,6 +42,27 @@ def test_resampling_clusters_widens_the_interval_where_rows_agree_within_them() 
     assert clusters.high - clusters.low > 2 * (rows.high - rows.low)
 
 
+def test_interval_of_a_mean_is_scipys_percentile_interval_but_for_chance() -> None:
+    """Clusters of unlike sizes; SciPy resamples their totals and sizes. 20,000 draws leave 2 % of the width."""
+    rng = np.random.default_rng(8)
+    clusters = rng.integers(0, 40, size=600) // rng.integers(1, 4, size=600)
+    values = rng.gamma(2.0, size=600) + 0.05 * clusters
+    sums = [np.bincount(clusters, weights=side) for side in (values, np.ones(600))]
+    expected = stats.bootstrap(
+        sums,
+        lambda total, count, axis: total.sum(axis=axis) / count.sum(axis=axis),
+        paired=True,
+        vectorized=True,
+        n_resamples=20_000,
+        method="percentile",
+        rng=np.random.default_rng(2),
+    ).confidence_interval
+    found = pooled_mean(values, np.ones(600), clusters.tolist(), seed=1, resamples=20_000)
+
+    near = 0.05 * (expected.high - expected.low)
+    assert (found.low, found.high) == (pytest.approx(expected.low, abs=near), pytest.approx(expected.high, abs=near))
+
+
 def test_pearson_equals_scipy() -> None:
     rng = np.random.default_rng(0)
     x = rng.normal(1e6, 1, size=50)  # far from zero: sums of squares would cancel without centring
@@ -66,6 +87,21 @@ def test_kappa_is_one_for_equal_labels_and_zero_for_independent_ones() -> None:
 
     assert kappa(a, a, ["x", "y"], list("abcd"), seed=1).value == pytest.approx(1)
     assert kappa(a, ["x", "y", "x", "y"], ["x", "y"], list("abcd"), seed=1).value == pytest.approx(0)
+
+
+def test_kappa_and_holm_equal_those_of_statsmodels() -> None:
+    inter_rater = pytest.importorskip("statsmodels.stats.inter_rater")
+    multitest = pytest.importorskip("statsmodels.stats.multitest")
+    rng = np.random.default_rng(6)
+    for _ in range(20):
+        a, b = rng.integers(0, 3, size=(2, 50))
+        table = np.zeros((3, 3))
+        np.add.at(table, (a, b), 1)
+        expected = inter_rater.cohens_kappa(table, return_results=False)
+        found = kappa([str(x) for x in a], [str(x) for x in b], ["0", "1", "2"], list(range(50)), seed=1)
+        assert found.value == pytest.approx(expected, abs=1e-9)
+        p_values = rng.random(12) ** 4
+        assert holm(p_values) == pytest.approx(multitest.multipletests(p_values, method="holm")[1], abs=1e-9)
 
 
 def test_holm_of_a_hand_worked_family() -> None:

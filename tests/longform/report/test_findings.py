@@ -58,6 +58,19 @@ def test_the_best_their_equals_the_lead_and_the_judge() -> None:
     assert one.worth == "Judge j: r 0.72 on other text."
 
 
+def test_a_system_that_is_named_the_best_though_not_told_from_all_in_all_pairs() -> None:
+    one_family = family(row("b, full", 47.0, NOT_DISTINGUISHABLE), row("c, full", 40.0, "worse"))
+    best = {"leader": "a, full", "named": True, "p": 0.03}
+    pairwise = {"judge": "j", "dataset": None, "measure": "joint", "best": best}
+    (one,) = findings(results(one_family, pairwise=[pairwise]))
+    assert one.best == "a, full has the best joint score, 50.0 of 100; it is better than each of the 2 others."
+    assert one.lead == (
+        "It leads b, full (47.0), the next, by 3.0 points [-1.0, 7.0] (the interval holds for all pairs together)."
+    )
+    (other,) = findings(results(one_family, pairwise=[{**pairwise, "best": {**best, "named": False}}]))
+    assert "cannot be told apart from it: b, full." in other.best
+
+
 def test_a_system_that_nothing_equals() -> None:
     (one,) = findings(results(family(row("b, full", 30.0, "worse"))))
     assert one.best.endswith("it can be told from the other system.")
