@@ -58,9 +58,10 @@ class Training:
         UsageError: A benchmark lacks a table that the training needs.
     """
 
-    def __init__(self, bench_url: str, human_url: str | None) -> None:
+    def __init__(self, bench_url: str, human_url: str | None, kept_out_url: str | None = None) -> None:
         self._bench = Benchmark(bench_url)
         self._human_url = human_url
+        self._kept_out = None if kept_out_url is None else Benchmark(kept_out_url)
 
     # ------------------------------------------------------------ what is read
 
@@ -204,9 +205,11 @@ class Training:
             for haystack_id in self._bench.haystack_ids
             for target_id, numbers in (self._bench.gold_numbers(haystack_id) or {}).items()
         }
-        texts = {query.query_id: query.text for query in self._human.queries.values()}
+        labelled = [self._human] if self._kept_out is None else [self._human, self._kept_out]
+        texts = {query.query_id: query.text for benchmark in labelled for query in benchmark.queries.values()}
         second = _labels(self._human, GPT_4O)
-        return judge_reach(self.people, second, self.gpt4o, query_texts=texts, gold=gold)
+        kept_out = None if self._kept_out is None else _labels(self._kept_out, HUMAN)
+        return judge_reach(self.people, second, self.gpt4o, kept_out=kept_out, query_texts=texts, gold=gold)
 
     @property
     def _insights(self) -> list[str]:
@@ -247,9 +250,11 @@ MODELS: dict[str, tuple[Callable[[Training], Files], Callable[[Training], list[R
 """Name -> what it writes, and what it reaches."""
 
 
-def train(names: Sequence[str], bench_url: str, human_url: str | None, out: Path) -> list[Reach]:
+def train(
+    names: Sequence[str], bench_url: str, human_url: str | None, out: Path, *, kept_out_url: str | None = None
+) -> list[Reach]:
     """Measure and fit each of *names*; files appear in *out* when all of it is done."""
-    training = Training(bench_url, human_url)
+    training = Training(bench_url, human_url, kept_out_url)
     reached: list[Reach] = []
     files: Files = {}
     for name in names:
@@ -276,7 +281,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _work(arguments: argparse.Namespace) -> Outcome:
     names = list(MODELS) if arguments.name == "all" else [arguments.name]
-    rows = train(names, arguments.benchmark, arguments.human, arguments.out)
+    rows = train(names, arguments.benchmark, arguments.human, arguments.out, kept_out_url=arguments.kept_out)
     return Outcome({"reach": [row._asdict() for row in rows]}, reach_table(rows))
 
 

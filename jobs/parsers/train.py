@@ -2,14 +2,15 @@
 Re-make the offline models that ship, and measure their reach on data they were not fitted on.
 
     longform train support BENCH --out DIR
-    longform train all BENCH --human HUMAN --out longform/models
+    longform train all BENCH --human HUMAN --kept-out TALKS --out longform/models
     longform train checker BENCH... --out DIR              (see `longform train checker --help`)
 
 NAME is support (which documents support a claim), ranker (which sentence to quote; statements), judge (coverage, as
 people and as GPT-4o mark it) or all. Every figure is measured with the haystack, or for people's labels the query, left
 out of all that was fitted; the models written are then fitted on everything.
 
-Reads   a benchmark with gold maps, released summaries and labels; one with people's labels
+Reads   a benchmark with gold maps, released summaries and labels; one with people's labels; one with people's labels of
+        another topic, which no model written is fitted on
 Writes  NAME's models and `reach_NAME.json`, what they reach
 """
 
@@ -28,5 +29,6 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("name", choices=NAMES, metavar="NAME", help=", ".join(NAMES))
     made.add_argument("benchmark", metavar="BENCH", help="haystacks with gold maps, released summaries and labels")
     made.add_argument("--human", metavar="BENCH", help="people's labels; ranker and judge need them")
+    made.add_argument("--kept-out", metavar="BENCH", help="people's labels of another topic, to measure the judge on")
     made.add_argument("--out", required=True, type=Path, metavar="DIR", help="a local folder")
     return made

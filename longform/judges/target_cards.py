@@ -20,6 +20,9 @@ from longform.metrics.statistics import Estimate
 from longform.rows import JudgementRow, LabelRow, SummaryRow
 from longform.text.citations import words_per_bullet
 
+TOPIC_KEPT_OUT = "topic kept out"
+"""Names figures on a topic of which no label was fitted on."""
+
 Settings = Mapping[str, int]
 """`seed` and `resamples` of the intervals."""
 
@@ -180,9 +183,13 @@ def target_words(card: TargetCard, annotators: str) -> list[str]:
     fitted = [row for row in card["texts"] if row["fitted"]]
     told = [_row_words(row, first=place == 0) for place, row in enumerate(unseen)]
     first, *others = told or ["text that it was not fitted on: not measured"]
-    transfer = "transfer to " if card["fitted_haystacks"] and unseen else ""
-    held_out = [_held_out(card["held_out"], fitted)] if card.get("held_out") else []
+    transfer = _kept_out(unseen[0]) if card["fitted_haystacks"] and unseen else ""
+    held_out = _held_out(card["held_out"], fitted) if card.get("held_out") else []
     return [f"against {annotators}, {transfer}{first}", *others, *held_out]
+
+
+def _kept_out(row: TextRow) -> str:
+    return f"on {'a topic' if row['n_topics'] == 1 else 'topics'} kept out, "
 
 
 def _row_words(row: TextRow, *, first: bool) -> str:
@@ -209,17 +216,30 @@ def _plural(noun: str) -> str:
     return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
 
 
-def _held_out(rows: Sequence[HeldOutRow], fitted: Sequence[TextRow]) -> str:
-    """Say what the judge reaches on text it was fitted on if a part of it is left out."""
-    figures = {row["measure"].partition(": ")[2]: row for row in rows}
-    measures = (("r", "pearson"), ("kappa", "kappa"), ("bias", "bias of answers"))
-    parts = [f"{name} {with_interval(figures[key], 1, 2)}" for name, key in measures]
+def _held_out(rows: Sequence[HeldOutRow], fitted: Sequence[TextRow]) -> list[str]:
+    """Say what the judge reaches on text it was fitted on, by a fit on another topic, and with a part left out."""
+    topic = [row for row in rows if f", {TOPIC_KEPT_OUT}: " in row["measure"]]
+    part = [row for row in rows if row not in topic]
+    kinds = _text_words(list(dict.fromkeys(kind for row in fitted for kind in row["texts"])))
+    other = (
+        f"fitted on another topic ({topic[0]['fitted_on']}), on {kinds}: {_held_out_words(topic)}" if topic else None
+    )
     drops = [
-        f"{word} {figures[f'drop by {name}, fully covered']['value']:.2f}"
+        f"{word} {_by_measure(part)[f'drop by {name}, fully covered']['value']:.2f}"
         for word, name in (("negated", "negate"), ("another number", "number"), ("shuffled", "shuffle"))
     ]
-    kinds = _text_words(list(dict.fromkeys(kind for row in fitted for kind in row["texts"])))
-    return (
-        f"within {kinds} that it was fitted on ({figures['pearson']['fitted_on']}): {', '.join(parts)}; "
+    home = (
+        f"within {kinds} that it was fitted on ({part[0]['fitted_on']}): {_held_out_words(part)}; "
         f"there a covered insight loses {', '.join(drops)}"
     )
+    return [home] if other is None else [other, home]
+
+
+def _held_out_words(rows: Sequence[HeldOutRow]) -> str:
+    figures = _by_measure(rows)
+    measures = (("r", "pearson"), ("kappa", "kappa"), ("bias", "bias of answers"))
+    return ", ".join(f"{name} {with_interval(figures[key], 1, 2)}" for name, key in measures)
+
+
+def _by_measure(rows: Sequence[HeldOutRow]) -> dict[str, HeldOutRow]:
+    return {row["measure"].partition(": ")[2]: row for row in rows}

@@ -112,14 +112,17 @@ def test_a_fitted_judge_leads_with_text_that_it_was_not_fitted_on(study: str, ca
     assert card["pearson"] == unseen["pearson"]
     assert card["pearson"]["value"] < 0.75 < fitted["pearson"]["value"]
     line = describe(card)
-    assert line.index("transfer to conversation (325 labels, 56 summaries, 1 topic): r 0.72") < line.index("r 0.83")
+    assert line.index("on a topic kept out, conversation (325 labels, 56 summaries, 1 topic): r 0.72") < line.index(
+        "r 0.83"
+    )
+    assert "fitted on another topic (labels of 56 summaries by people), on news: r 0.84" in line
 
 
 def test_labels_that_a_judge_was_fitted_on_are_no_transfer(human: str, calibrated: Calibrated) -> None:
     card = calibrated.card(human, "offline-people")
 
     assert card["in_sample"]
-    assert "text that it was not fitted on: not measured; within news that it was fitted on" in describe(card)
+    assert "text that it was not fitted on: not measured; fitted on another topic (" in describe(card)
 
 
 @pytest.mark.parametrize("judge", sorted(judges_of("coverage", SHIPPED_JUDGES)))
@@ -135,7 +138,9 @@ def test_offline_judge_agrees_with_people_as_its_card_says(study: str, judge: st
         assert card[measure] == pytest.approx(shipped[measure], abs=1e-6)
     assert card["labels"] == shipped["labels"]
     assert shipped["scale"] == SHIPPED_JUDGES[judge].scale
-    assert describe(shipped).startswith(f"{shipped['scale']}; against people, transfer to conversation (325 labels")
+    assert describe(shipped).startswith(
+        f"{shipped['scale']}; against people, on a topic kept out, conversation (325 labels"
+    )
 
 
 def test_mean_of_released_judges_is_the_mean_of_what_they_answered(human: str, calibrated: Calibrated) -> None:

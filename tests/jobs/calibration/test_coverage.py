@@ -45,7 +45,7 @@ def test_the_example_of_the_documentation_is_calibrated(bench: str, capsys: pyte
     assert (card["n"], card["n_unjudged"]) == (3, 0)
     assert card["labels"]["annotators"] == ["first"]
     assert [(row["texts"], row["fitted"]) for row in card["texts"]] == [(["news"], False)]
-    assert "against annotator first, transfer to news (3 labels, 2 summaries, 1 topic): r " in describe(card)
+    assert "against annotator first, on a topic kept out, news (3 labels, 2 summaries, 1 topic): r " in describe(card)
 
 
 def with_a_second_annotator(folder: Path, *, people: str = "s1 s2", model: str = "s1 s2") -> str:

@@ -43,7 +43,7 @@ def test_card_that_ships_is_by_calibration_whatever_the_judge_is_called() -> Non
         "card_brief": "against people on conversation, kept out of its fit: r 0.70, kappa 0.43, bias +2 points",
         "card_reason": None,
     }
-    assert row["card"].startswith("marks as GPT-4o does; against people, transfer to conversation (")
+    assert row["card"].startswith("marks as GPT-4o does; against people, on a topic kept out, conversation (")
 
 
 def test_mean_names_its_members_scales_and_has_no_card_of_its_own() -> None:

@@ -23,6 +23,7 @@ from longform.training.judge_examples import (
     judge_examples,
     labelled_set,
 )
+from longform.training.reach import Reach
 
 NO_DAMAGE = Evidence(0, True, 0.5, 0.5, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0)
 
@@ -204,6 +205,25 @@ def test_judge_agrees_with_people_on_queries_it_was_not_fitted_on(people: Benchm
     assert abs(reach["bias of answers"].value) < 0.03
 
 
+def test_a_kept_out_topic_never_reaches_the_fit_that_is_measured_on_it(people: Benchmark) -> None:
+    """Its own examples among those to fit on change no figure; without them left out they would."""
+    labelled = read_set(people, "human", "people")
+    (own,) = {summary.haystack_id for summary in labelled.summaries}
+    texts = {query_id: query.text for query_id, query in people.queries.items()}
+    foreign = ["- The river ferry was sold to an island cooperative after a dispute about winter timetables."]
+    poison = [e._replace(haystack_id=own, label=1.0 - e.label) for e in EXAMPLES[:500]]
+
+    def reach(examples: list[JudgeExample]) -> list[Reach]:
+        transfer = training._Transfer("people", examples, "made examples", labelled)
+        return training._topic_reach(transfer, foreign, texts)
+
+    clean = reach(EXAMPLES)
+    assert reach([*EXAMPLES, *poison]) == clean
+    assert reach([*EXAMPLES, *(e._replace(haystack_id="h0") for e in poison)]) != clean
+    assert {row.measure.partition(": ")[0] for row in clean} == {"judge as people, topic kept out"}
+    assert {"pearson", "kappa", "drop by negate, fully covered"} <= {row.measure.partition(": ")[2] for row in clean}
+
+
 def test_each_damage_moves_the_score_of_fully_covered_insights(people: Benchmark) -> None:
     labelled = read_set(people, "human", "people")
     models = training._models_without_query(labelled)
@@ -232,7 +252,8 @@ def test_shipped_judges_are_the_fit_and_reach_what_the_docs_say(
 
     gold = {k: v for h in benchmark.haystack_ids for k, v in (benchmark.gold_numbers(h) or {}).items()}
     texts = {query_id: query.text for query_id, query in people.queries.items()}
-    reach = judge_reach(human, read_set(people, "released:gpt-4o", "GPT-4o"), gpt4o, query_texts=texts, gold=gold)
+    second = read_set(people, "released:gpt-4o", "GPT-4o")
+    reach = judge_reach(human, second, gpt4o, kept_out=None, query_texts=texts, gold=gold)
     taus = [r.value for r in reach if ": Kendall tau" in r.measure]
     errors = [r.value for r in reach if ": mean absolute error" in r.measure]
     assert (len(taus), len(errors)) == (2, 2)
