@@ -14,6 +14,9 @@ from longform.judges.meta_evaluation import LabelledSummary
 from longform.keys import content_key
 from longform.metrics.statistics import EstimateColumns
 
+_CHANCE = 0.5
+"""AUROC of a judge that tosses a coin."""
+
 
 def support_card(
     found: Graded,
@@ -85,7 +88,13 @@ def _data_set(row: DataSetRow) -> str:
     if row["reason"]:
         return f"{name}: unknown ({row['reason']})"
     balanced = with_interval(row["balanced_accuracy"], 100, 1)
-    return f"{name}: balanced accuracy {balanced} %, AUROC {with_interval(row['auroc'], 1, 2)}"
+    warning = ", no better than chance: do not use it for such texts" if _is_chance(row["auroc"]) else ""
+    return f"{name}: balanced accuracy {balanced} %, AUROC {with_interval(row['auroc'], 1, 2)}{warning}"
+
+
+def _is_chance(auroc: EstimateColumns) -> bool:
+    """Return whether the interval holds the value of a coin; False: it does not, or is unknown."""
+    return auroc["low"] is not None and auroc["low"] <= _CHANCE
 
 
 def with_interval(estimate: EstimateColumns, factor: float, digits: int) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from longform.judges.cards import SUPPORT_LEXICAL, Version, card_of, describe, shipped_card
+from longform.judges.cards import SUPPORT_CHECKER, SUPPORT_LEXICAL, Version, card_of, describe, shipped_card
 from longform.judges.meta_evaluation import LabelledSummary, Scoring, grid, label_counts
 from longform.judges.support_cards import support_card
 from longform.models import models_version, read_model
@@ -79,3 +79,16 @@ def test_shipped_card_is_of_the_model_that_ships_and_held_out_where_it_was_fitte
     assert len(shipped["fitted_articles"]) == fitted["n_articles"]
     # in sample it would be near what the recipe reaches on its own labels; held out it is below
     assert 0.7 < fitted["balanced_accuracy"]["value"] < 0.82
+
+
+@pytest.mark.parametrize("name", [SUPPORT_LEXICAL, SUPPORT_CHECKER])
+def test_line_warns_of_texts_on_which_a_judge_is_no_better_than_chance(name: str) -> None:
+    shipped = shipped_card(name)
+    assert shipped is not None
+    of_data_set = {row["data_set"]: row["auroc"]["low"] for row in shipped["data_sets"]}
+    assert of_data_set["qmsum"] <= 0.5 < of_data_set["longeval_pubmed"]
+
+    told = describe(shipped).split("; ")
+
+    warned = [part.split(" by ")[0].split(": ")[-1] for part in told if "no better than chance: do not use it" in part]
+    assert warned == ["qmsum"], "meetings"
