@@ -47,7 +47,7 @@ class Sheet {
     this.copy = element("textarea", { readonly: "", "aria-label": "The sheet as CSV", rows: "6" });
     this.copies = element("details", {}, element("summary", {}, "The sheet as CSV, to copy"), this.copy);
     this.copies.addEventListener("toggle", () => this.update());
-    this.reads = false; // the documents of a row are open
+    this.reading = null; // the documents of the row before; those of the next one are open if they were
     place.append(
       element("p", {}, this.progress, " ", this.count), this.warning, this.heading, this.texts, this.fields, this.moves(),
       this.status, this.files(), this.copies);
@@ -120,8 +120,8 @@ class Sheet {
   toRead(document) {
     const made = element("details", {}, element("summary", {}, "Read the documents"),
       element("pre", { tabindex: "0", role: "region", "aria-label": "Documents" }, document));
-    made.open = this.reads;
-    made.addEventListener("toggle", () => { this.reads = made.open; });
+    made.open = this.reading !== null && this.reading.open;
+    this.reading = made;
     return made;
   }
 
