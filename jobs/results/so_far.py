@@ -21,7 +21,6 @@ from jobs.runs.classes import class_versions
 from jobs.runs.record import StoredRecord, check_goes_on
 from jobs.runs.stage_order import stages_of
 from jobs.stages.items import Source, placed
-from jobs.stages.judge import JudgeStage
 from jobs.stages.performing import awaited
 from jobs.stages.score import Score
 from jobs.stages.stage import Plan, Site, Stage, Works
@@ -144,7 +143,7 @@ def wanted_pieces(plan: Plan) -> Wanted:
     texts: dict[str, list[Source]] = {}
     verdicts: dict[str, dict[str, list[Source]]] = {}
     for stage in plan.stages:
-        of_stage = verdicts.setdefault(stage.judge, {}) if isinstance(stage, JudgeStage) else texts
+        of_stage = texts if stage.judged_by is None else verdicts.setdefault(stage.judged_by, {})
         for item in () if isinstance(stage, Score) else plan.items(stage):
             named: str | None = getattr(item.key, "query_id", None)
             query_id = query_of[item.sources[0].work_id] if named is None else named
@@ -186,7 +185,7 @@ def results_so_far(opened: OpenRun, judged: JudgedSoFar, so_far: SoFar, into: Ow
         so_far: How much of the run that is.
         into: The folder; scores that it has are not made again.
     """
-    stages = [one for one in opened.stages if not (isinstance(one, JudgeStage) and one.judge in judged.waiting)]
+    stages = [one for one in opened.stages if one.judged_by not in judged.waiting]
     plan = Plan(stages, opened.benchmark, limit=opened.record["limit"], only=judged.query_ids)
     if opened.score is not None:
         _score(*opened.score, plan, into)

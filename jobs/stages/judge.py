@@ -119,6 +119,10 @@ class JudgeStage(Stage[Judged]):
         return kind_of(self.settings)
 
     @property
+    def judged_by(self) -> str:
+        return self.judge
+
+    @property
     def step(self) -> str:
         return step_of(self.kind)
 

@@ -93,6 +93,11 @@ class Stage(ABC, Generic[Key]):
         return 1
 
     @property
+    def judged_by(self) -> str | None:
+        """Name the judge whose verdicts it makes; None: it makes none."""
+        return None
+
+    @property
     def chat(self) -> ChatSettings | None:
         """The model that it asks; None: it asks none."""
         return None

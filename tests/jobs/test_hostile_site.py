@@ -62,7 +62,7 @@ def test_no_page_obeys_a_text_and_each_holds_its_width(report: Path, browse: Any
 
 
 def test_every_text_is_shown_as_it_is_where_it_is_read(report: Path, browse: Any) -> None:
-    """By the matrix to two summaries side by side, by a citation to a document, and by the choice of each document."""
+    """Read by the matrix two summaries side by side, by a citation its document, and each document by its choice."""
     page = browse(report / "matrix.html")
     heads = page.locator(".matrix tbody th")
     assert heads.count() == len(TEXTS)

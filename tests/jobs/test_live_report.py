@@ -10,14 +10,13 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -38,20 +37,19 @@ from jobs.stages.runner import RECEIPTS_A_COMMIT
 from jobs.status import watch
 from longform.results.run_status import RunStatus
 from longform.results.so_far import SoFar
+from tests.jobs.held_server import HeldServer, serving
 
 DEADLINE_S = 240
 SO_FAR: SoFar = {"judged": 1, "queries": 2, "waiting": [], "as_of": "noon", "goes_on": True}
 _INSIGHT = re.compile(r"\binsight:\s*(.+)", re.IGNORECASE)
 
 
-class Gate(ThreadingHTTPServer):
+class Gate(HeldServer):
     """A judge that answers, but holds what is asked about the insights in `held` until `free` is set."""
 
-    daemon_threads = True
-
     def __init__(self, held: Collection[str]) -> None:
-        super().__init__(("127.0.0.1", 0), _Judge)
-        self.held, self.free = frozenset(held), threading.Event()
+        super().__init__(_Judge)
+        self.held = frozenset(held)
 
 
 class _Judge(BaseHTTPRequestHandler):
@@ -72,20 +70,6 @@ class _Judge(BaseHTTPRequestHandler):
 
     def log_message(self, *_: Any) -> None:
         pass
-
-
-@contextmanager
-def gated(held: Collection[str]) -> Iterator[Gate]:
-    server = Gate(held)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.free.set()
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def words(folder: Path, bench: str, server: Gate) -> list[str]:
@@ -146,7 +130,7 @@ class Watching:
         with LiveReport(str(self.run), clock=lambda: 0.0) as live:
             found = watch(self.read, every_s=0, as_json=True, out=self.out, wait=wait, live=live)
         assert done == [at], self.out.getvalue()
-        return found.document  # type: ignore[return-value]
+        return cast(RunStatus, found.document)
 
     def read(self) -> RunStatus:
         return run_status(str(self.run), now=time.time())
@@ -177,7 +161,7 @@ def test_a_live_report_shows_exactly_the_judged_queries_and_the_runs_own_report_
         assert report([str(run), "--out", str(tmp_path / "pages")]) == 2
         server.free.set()
 
-    with gated(insights) as server, evaluating(words(tmp_path, bench, server)) as process:
+    with serving(Gate(insights)) as server, evaluating(words(tmp_path, bench, server)) as process:
         ended = Watching(run, process).until(len(judged), look)
 
     banner = f"This run goes on: {len(judged)} of {len(judged) + len(held)} queries judged, as of "
@@ -204,7 +188,7 @@ def test_a_live_report_shows_exactly_the_judged_queries_and_the_runs_own_report_
 def test_pages_of_a_killed_run_say_so_and_it_goes_on(tmp_path: Path, bench: str, monkeypatch: Any) -> None:
     judged, held, insights = split(bench)
     run = tmp_path / "run"
-    with gated(insights) as server, evaluating(words(tmp_path, bench, server)) as process:
+    with serving(Gate(insights)) as server, evaluating(words(tmp_path, bench, server)) as process:
         killed = Watching(run, process).until(len(judged), lambda: process.send_signal(signal.SIGKILL))
 
         assert killed["state"] == "killed"
@@ -225,7 +209,7 @@ def test_pages_of_a_killed_run_say_so_and_it_goes_on(tmp_path: Path, bench: str,
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory, bench: str) -> Path:
     folder = tmp_path_factory.mktemp("finished")
-    with gated(()) as server, pytest.MonkeyPatch.context() as patched:
+    with serving(Gate(())) as server, pytest.MonkeyPatch.context() as patched:
         patched.setenv("OPENAI_API_KEY", "not-a-secret")
         assert evaluate(words(folder, bench, server)) in (0, 3)
     return folder / "run"

@@ -10,8 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -21,18 +20,17 @@ from actors.storage.errors import StorageError
 from jobs.evaluate import main as evaluate
 from jobs.interrupts import Interrupted
 from jobs.status import main, watch
+from tests.jobs.held_server import HeldServer, serving
 
 DEADLINE_S = 120
 
 
-class Held(ThreadingHTTPServer):
+class Held(HeldServer):
     """A provider that answers no call; `asked` is set by the first."""
 
-    daemon_threads = True
-
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Hold)
-        self.asked, self.free = threading.Event(), threading.Event()
+        super().__init__(_Hold)
+        self.asked = threading.Event()
 
 
 class _Hold(BaseHTTPRequestHandler):
@@ -44,20 +42,6 @@ class _Hold(BaseHTTPRequestHandler):
 
     def log_message(self, *_: Any) -> None:
         pass
-
-
-@contextmanager
-def held() -> Iterator[Held]:
-    server = Held()
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.free.set()
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def words(folder: Path, bench: str, url: str | None = None) -> list[str]:
@@ -120,7 +104,7 @@ def test_a_finished_run_is_done_and_its_spend_is_that_of_the_ledger(
 def test_a_run_under_way_in_another_process_and_what_is_said_once_it_is_killed(
     tmp_path: Path, bench: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with held() as server:
+    with serving(Held()) as server:
         url = f"http://127.0.0.1:{server.server_port}/v1"
         environment = {**os.environ, "OPENAI_API_KEY": "none"}
         command = [sys.executable, "-m", "jobs.evaluate", *words(tmp_path, bench, url)]

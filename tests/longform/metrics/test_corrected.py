@@ -50,7 +50,7 @@ def of_numbers(people: Array, ours: Array, others: Array, weight: float | None =
 def test_unclustered_means_are_those_that_ppi_python_printed(
     weight: float | None, value: float, low: float, high: float
 ) -> None:
-    """By `ppi_mean_pointestimate` and `ppi_mean_ci(alpha=0.05)` of ppi-python 0.2.3, to the digits that it printed."""
+    """Figures are those that ppi-python 0.2.3 printed, by `ppi_mean_pointestimate` and `ppi_mean_ci(alpha=0.05)`."""
     found = of_numbers(PEOPLE, OURS, OTHERS, weight)
 
     assert found.value == pytest.approx(value, abs=1e-8)
@@ -81,7 +81,7 @@ def test_labels_of_all_summaries_are_the_mean_whatever_the_judge_says() -> None:
 
 
 def test_a_biased_judge_is_corrected_where_its_count_is_its_own() -> None:
-    """By hand, weight 1: totals 4 - 6/2 + 5 over counts 5 - 6/2 + 4, as means 5 + (1.5 - 3) and 4 + (3 - 3)."""
+    """Totals by hand, weight 1: 4 - 6/2 + 5 over counts 5 - 6/2 + 4, as means 5 + (1.5 - 3) and 4 + (3 - 3)."""
     judge = np.array([[2.0, 2.0], [4.0, 4.0], [5.0, 4.0]])
     people = np.array([[1.0, 3.0], [2.0, 3.0], [np.nan, np.nan]])
     found = corrected(judge, people, ["a", "b", "c"], weight=1.0)

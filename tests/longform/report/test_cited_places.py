@@ -23,7 +23,8 @@ def document_of() -> DocumentOf:
     bullets += [{"text": "It rained & snowed. [2][3]", "citations": [2, 3], "passages": [(4, 2), None]}]
     summary: Any = {"summary_id": "s", "query_id": "q", "bullets": bullets}
     passed: Any = {**summary, "summary_id": "of no example"}
-    cited = CitedPlaces({"repair": {"examples": [EXAMPLE]}})  # type: ignore[typeddict-item]
+    results: Any = {"repair": {"examples": [EXAMPLE]}}
+    cited = CitedPlaces(results)
     assert len(list(cited.gathered([Unfolded(summary, query), Unfolded(passed, query)]))) == 2
     return cited.addresses(FILES, {"s": "summaries-0003.html"})
 
@@ -58,4 +59,5 @@ def test_a_document_that_is_not_cited_opens_at_the_insight_on_its_own_page(docum
 def test_what_nobody_knows_has_no_address(document_of: DocumentOf) -> None:
     assert document_of(EXAMPLE, "before", 4) is None  # neither cited nor stating
     assert document_of(EXAMPLE, "after", 2) is None  # its summary did not pass
-    assert CitedPlaces({}).addresses(FILES, {})(EXAMPLE, "before", 2) is None  # type: ignore[typeddict-item]
+    without: Any = {}  # results of a run without repair
+    assert CitedPlaces(without).addresses(FILES, {})(EXAMPLE, "before", 2) is None
