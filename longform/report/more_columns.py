@@ -73,8 +73,16 @@ def with_more(table: Table, more: MoreColumns, rows: Sequence[CellRow]) -> Table
     return table._replace(columns=[*table.columns, *more.columns], rows=body)
 
 
-def in_grid(table: Table, more: MoreColumns, cells: Sequence[CellRow]) -> Table:
-    """Return a grid of summarizers by settings with a group for each further column that something is known of."""
+def beside_grid(table: Table, more: MoreColumns, cells: Sequence[CellRow], *, caption: str) -> Table | None:
+    """
+    Return a grid of what is known besides, under a grid of scores, which would be too wide with it; None: nothing is.
+
+    Args:
+        table: The scores, summarizers by settings.
+        more: Columns; those that nothing is known of are left out.
+        cells: Of the scores.
+        caption: Of the grid that is made.
+    """
     settings, marked = settings_of(cells), marked_settings(cells)
     unknown = [Cell(None, reason="not run with this setting")] * len(more.columns)
     known = [
@@ -86,7 +94,7 @@ def in_grid(table: Table, more: MoreColumns, cells: Sequence[CellRow]) -> Table:
         for setting in settings
     ]
     body = [
-        [*shown, *(more.cells.get((name, setting), unknown)[place] for place in known for setting in settings)]
+        [shown[0], *(more.cells.get((name, setting), unknown)[place] for place in known for setting in settings)]
         for shown, name in zip(table.rows, summarizers_by_joint(cells), strict=True)
     ]
-    return table._replace(columns=[*table.columns, *heads], rows=body)
+    return Table(caption, [table.columns[0], *heads], body, " ".join(more.told)) if known else None

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from longform.report.comparisons import clusters_told
 from longform.report.measures import LENGTH, MAIN, all_heads, by_this_judge, capitalized, heads_of, main_measure
-from longform.report.more_columns import in_grid, more_columns, with_more
+from longform.report.more_columns import beside_grid, more_columns, with_more
 from longform.report.parts import (
     INTERVAL,
     Judged,
@@ -75,7 +75,7 @@ _COUNTS = {
 def score_sections(results: Results) -> Iterator[Section]:
     """One section with a table a judge and data set: the systems whose documents were not ordered on purpose."""
     cells = main_cells(results)
-    tables = [_table(results, judge, own) for judge, own in by_judge(cells)]
+    tables = [table for judge, own in by_judge(cells) for table in _tables(results, judge, own)]
     if tables:
         paragraphs = [*clusters_told(results), *repeats_told(cells), *judge_repeats_told(cells), *failures_told(cells)]
         paragraphs += [told for told in [in_sample_told(results)] if told]
@@ -83,7 +83,7 @@ def score_sections(results: Results) -> Iterator[Section]:
         yield Section("scores", title, paragraphs, tables)
 
 
-def _table(results: Results, judge: Judged, cells: Sequence[CellRow]) -> Table:
+def _tables(results: Results, judge: Judged, cells: Sequence[CellRow]) -> Iterator[Table]:
     heads, line = by_this_judge(heads_of(results, cells), results, judge.judge), judge_line(results, judge)
     ranked = _ranked_by(results, cells)
     told = [*(head.definition for head in heads if head.definition)]
@@ -92,11 +92,14 @@ def _table(results: Results, judge: Judged, cells: Sequence[CellRow]) -> Table:
     if is_grid(cells):
         where = "with the oracle retriever" if has_oracle(cells) else "in the best setting"
         caption = f"{line}. Rows by {ranked} {where}, best first. {_ELSEWHERE}"
-        table = in_grid(score_grid(cells, caption, heads), more, cells)
+        table = score_grid(cells, caption, heads)
+        yield table._replace(how=" ".join(told))
+        beside = beside_grid(table, more, cells, caption=f"{line}. Beside the scores of the same systems.")
+        yield from [beside] if beside else []
     else:
         caption = f"{line}. Rows by {ranked}, best first. {INTERVAL}"
         table = with_more(score_list(cells, caption, heads), more, best_first(cells))
-    return table._replace(how=" ".join([*told, *more.told]))
+        yield table._replace(how=" ".join([*told, *more.told]))
 
 
 def _ranked_by(results: Results, cells: Sequence[CellRow]) -> str:
