@@ -19,6 +19,7 @@ from longform.report.tables import IN_SAMPLE, has_oracle, is_position_row
 from longform.results.cells import CellRow
 from longform.results.columns import Columns, interval_in, number_in
 from longform.results.comparisons import NOT_DISTINGUISHABLE, ComparedFamily, ComparisonRow
+from longform.results.pairwise import BestColumns
 from longform.results.results import JudgeRow, Results
 
 _NAMED = 4
@@ -127,21 +128,27 @@ def _said(results: Results, family: ComparedFamily) -> tuple[str, str | None]:
     alike, apart = (
         [row for row in rows if (row["finding"] == NOT_DISTINGUISHABLE) == wanted] for wanted in (True, False)
     )
-    is_best = bool(alike) and _is_named(results, family)
-    told = f"it is better than each of the {len(rows)} others." if is_best else _alike_words(alike, len(rows))
-    return f"{best}; {told}", _lead_of_named(rows[0]) if is_best else _lead(family, apart, rows)
+    decided = named_best(results, family) if alike else None
+    told = f"it is better than each of the {len(rows)} others." if decided else _alike_words(alike, len(rows))
+    return f"{best}; {told}", _lead_of_named(rows[0], decided) if decided else _lead(family, apart, rows)
 
 
-def _is_named(results: Results, family: ComparedFamily) -> bool:
-    """Return whether the reference is named as the best of the systems whose documents were not ordered on purpose."""
+def named_best(results: Results, family: ComparedFamily) -> BestColumns | None:
+    """Return the test by which the reference is named as the best; None: it is not named."""
     own = [one for one in results.get("pairwise") or [] if one["measure"] == family["measure"]]
     found = [one.get("best") for one in own if (one["judge"], one["dataset"]) == (family["judge"], family["dataset"])]
-    return any(best is not None and best["named"] and best["leader"] == family["reference"] for best in found)
+    return next((one for one in found if one and one["named"] and one["leader"] == family["reference"]), None)
 
 
-def _lead_of_named(row: ComparisonRow) -> str:
-    """Return the difference to the next, whose interval may hold 0, as it is that of all pairs."""
-    return f"It leads {_marked(row)}, the next, by {_difference(row)} (the interval holds for all pairs together)."
+def _lead_of_named(row: ComparisonRow, best: BestColumns) -> str:
+    """
+    Return the difference to the next, with the p-value by which the leader is named.
+
+    The row's interval is of all comparisons together, another level: beside this verdict it would contradict it.
+    """
+    points = f"{abs(row['difference'] or 0.0):.1f} points"
+    tested = f"each other system tested by itself: p at most {best['p']:.2g}"
+    return f"It leads {_marked(row)}, the next, by {points} ({tested})."
 
 
 def _ordered(results: Results, family: ComparedFamily) -> set[tuple[str, str]]:

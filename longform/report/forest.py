@@ -7,6 +7,7 @@ from textwrap import shorten
 from typing import TYPE_CHECKING, NamedTuple
 
 from longform.metrics.statistics import LEVEL
+from longform.report.findings import named_best
 from longform.report.measures import all_heads, capitalized, main_measure
 from longform.report.parts import by_judge, main_cells
 from longform.report.plots import INK, Plot, or_gap, render
@@ -101,6 +102,8 @@ def _alike(results: Results, known: Sequence[CellRow]) -> Collection[tuple[str, 
     for family in results.get("comparisons") or []:
         reference = family.get("reference_system")
         if (family["judge"], family.get("dataset")) == (judge, dataset) and reference and family["chosen"] == "best":
+            if named_best(results, family):
+                return {_key(reference)}
             rows = [row for row in family["rows"] if row["finding"] == NOT_DISTINGUISHABLE]
             return {_key(reference), *map(_key, rows)}
     return ()
@@ -117,8 +120,9 @@ def _label(cell: CellRow) -> str:
 
 def _legend(lines: Sequence[_Line], tested: bool) -> str:
     told = []
-    if tested and any(line.alike for line in lines):
-        told.append("Blue, filled: the best, and systems that cannot be told from it. Grey, hollow: others.")
+    if tested and (n_alike := sum(line.alike for line in lines)):
+        others = ", and systems that cannot be told from it" if n_alike > 1 else ""
+        told.append(f"Blue, filled: the best{others}. Grey, hollow: others.")
     twins = [line.twin for line in lines if line.twin is not None]
     if twins:
         marked = f" ({IN_SAMPLE})" if any(twin.get("in_sample") for twin in twins) else ""

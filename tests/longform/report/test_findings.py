@@ -65,7 +65,7 @@ def test_a_system_that_is_named_the_best_though_not_told_from_all_in_all_pairs()
     (one,) = findings(results(one_family, pairwise=[pairwise]))
     assert one.best == "a, full has the best joint score, 50.0 of 100; it is better than each of the 2 others."
     assert one.lead == (
-        "It leads b, full (47.0), the next, by 3.0 points [-1.0, 7.0] (the interval holds for all pairs together)."
+        "It leads b, full (47.0), the next, by 3.0 points (each other system tested by itself: p at most 0.03)."
     )
     (other,) = findings(results(one_family, pairwise=[{**pairwise, "best": {**best, "named": False}}]))
     assert "cannot be told apart from it: b, full." in other.best

@@ -4,6 +4,7 @@ from typing import Any
 
 from longform.report.forest import forest
 from longform.report.overview import facts
+from longform.results.comparisons import NOT_DISTINGUISHABLE
 from tests.longform.report.test_findings import JUDGE, cell, family, results, row
 
 MAKER = {"verb": "evaluate", "git_commit": None, "versions": {"longform": "1.2"}, "began_at": 0.0}
@@ -69,6 +70,21 @@ def test_the_figure_has_twins_beside_originals_and_no_ordered_system() -> None:
     assert "Orange diamond: the same summaries with supporting documents found." in drawn.caption
     assert "with sources" not in drawn.plot.svg
     assert drawn.n_more == 0
+
+
+def test_the_figure_marks_the_system_alone_that_the_findings_name_as_the_best() -> None:
+    found = family(row("b, full", 47.0, NOT_DISTINGUISHABLE))
+    shown = {"cells": [cell("b, full", 47.0), cell("a, full", 50.0)]}
+    best = {"leader": "a, full", "named": True, "p": 0.03}
+    pairwise = {"judge": "j", "dataset": None, "measure": "joint", "best": best}
+
+    named, alike = forest(results(found, **shown, pairwise=[pairwise])), forest(results(found, **shown))
+
+    assert named is not None
+    assert alike is not None
+    assert "Blue, filled: the best. Grey" in named.caption
+    assert "Blue, filled: the best, and systems that cannot be told from it. Grey" in alike.caption
+    assert named.plot.svg != alike.plot.svg
 
 
 def test_the_figure_of_many_systems_fits_a_screen_and_counts_the_others() -> None:
