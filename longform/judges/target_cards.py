@@ -23,6 +23,9 @@ from longform.text.citations import words_per_bullet
 TOPIC_KEPT_OUT = "topic kept out"
 """Names figures on a topic of which no label was fitted on."""
 
+SCALE_NAMES: Mapping[str, str] = {"people": "people", "gpt-4o": "GPT-4o", "people-vectors": "people, by vectors"}
+"""Offline judge of coverage -> its name in tables of reach."""
+
 Settings = Mapping[str, int]
 """`seed` and `resamples` of the intervals."""
 
