@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, JsonValue, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import (
+    Field,
+    JsonValue,
+    SerializerFunctionWrapHandler,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from longform.settings.chat import ChatSettings, MayAskSettings
 from longform.settings.python_class import CodeSettings, PythonClassSettings
@@ -203,6 +210,11 @@ class OfflineJudgeSettings(_Judge):
     kind: Literal["offline"]
     calibration: Calibration | None = None  # gpt-4o: like SummHay's printed tables; people: like none
     features: Features | None = None  # null: words; vectors: meanings too, with calibration people alone
+
+    @field_validator("features")
+    @classmethod
+    def _words_are_the_default(cls, features: Features | None) -> Features | None:
+        return None if features == "words" else features  # one judge, one identity
 
     @model_validator(mode="after")
     def _has_a_scale(self) -> Self:
