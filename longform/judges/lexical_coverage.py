@@ -46,7 +46,7 @@ merged ones 0.11 to 0.14 (median), those with another bullet behind them 0.31 to
 _DIGITS = 6
 
 _COSINE_DIGITS = 3
-"""Vectors of two processors differ in the last digits of float16, cosines by some 0.000001."""
+"""Vectors of two processors may differ in the last digit of a float16, a cosine then by about 0.000001."""
 
 Embed = Callable[[Sequence[str]], NDArray[np.float32]]
 """Gives unit vectors, shape (texts, dimensions)."""

@@ -153,22 +153,20 @@ def test_a_card_of_the_judges_by_words_leads_with_text_that_they_never_saw(judge
 
 def test_the_card_of_a_judge_that_saw_both_topics_leads_with_each_kept_out_and_says_so() -> None:
     shipped: Any = shipped_card("offline-people-vectors")
-    line = describe(shipped)
+    line, news, talks = describe(shipped), "labels of 61 summaries of news", "labels of 56 summaries of conversation"
     parts = [
-        "marks as people do; against people, fitted on another topic (labels of 61 summaries of news by people), on "
-        "labels of 56 summaries of conversation by people: r 0.75 [",
-        "; fitted on another topic (labels of 56 summaries of conversation by people), on labels of 61 summaries of "
-        "news by people: r 0.83 [",
-        "; the judge that ships was fitted on all of these topics; within labels of 61 summaries of news by people",
-        "; within labels of 56 summaries of conversation by people (labels of both topics, without the query): r 0.7",
+        f"against people, fitted on another topic ({news} by people), on {talks} by people: r 0.75 [",
+        f"; fitted on another topic ({talks} by people), on {news} by people: r 0.83 [",
+        f"; the judge that ships was fitted on all of these topics; within {news} by people (",
+        f"; within {talks} by people (labels of both topics, without the query): r 0.7",
     ]
 
     assert [part for part in parts if part not in line] == []
     assert [line.index(part) for part in parts] == sorted(line.index(part) for part in parts)
     assert brief(shipped) == (
-        "against people on topics kept out of its fit, though not of the judge that ships: on labels of 56 summaries of "
-        "conversation by people, r 0.75, kappa 0.54, bias -4 points; on labels of 61 summaries of news by people, "
-        "r 0.83, kappa 0.59, bias +3 points"
+        "against people on topics kept out of its fit, though not of the judge that ships: "
+        f"on {talks} by people, r 0.75, kappa 0.54, bias -4 points; "
+        f"on {news} by people, r 0.83, kappa 0.59, bias +3 points"
     )
     assert set(shipped["fitted_haystacks"]) == set(shipped_judge("people-vectors").fitted_haystacks)
 
