@@ -29,8 +29,9 @@ def _of_support(card: SupportCard) -> str:
 def _of_targets(card: TargetCard) -> str:
     unseen = [row for row in card["texts"] if not row["fitted"]]
     if not unseen and len(topics := topics_kept_out(card)) > 1:
-        found = "; ".join(f"on {place}, {_of_topic(rows)}" for place, rows in topics.items())
-        return f"against people on topics kept out of its fit, though not of the judge that ships: {found}"
+        return (
+            f"against people, by fits without the measured topic (what ships saw all): {_of_topics([*topics.values()])}"
+        )
     row = next(iter(unseen or card["texts"]))
     kinds = " and ".join("text of unknown kind" if kind is None else kind for kind in row["texts"])
     if row["fitted"]:
@@ -41,10 +42,11 @@ def _of_targets(card: TargetCard) -> str:
     return f"against people on {kinds}: {figures}"
 
 
-def _of_topic(rows: Sequence[HeldOutRow]) -> str:
-    figures = by_measure(rows)
-    r, kappa = _shown(figures["pearson"]), _shown(figures["kappa"])
-    return f"r {r}, kappa {kappa}, bias {_points(figures['bias of answers'])}"
+def _of_topics(topics: Sequence[Sequence[HeldOutRow]]) -> str:
+    figures = [by_measure(rows) for rows in topics]
+    r, kappa = (" and ".join(_shown(one[name]) for one in figures) for name in ("pearson", "kappa"))
+    bias = " and ".join(_points(one["bias of answers"]) for one in figures)
+    return f"r {r}, kappa {kappa}, bias {bias}"
 
 
 def _shown(one: EstimateColumns) -> str:

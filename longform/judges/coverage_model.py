@@ -66,7 +66,7 @@ class Fit(NamedTuple):
 
 
 class Design(NamedTuple):
-    """What is chosen of a judge before it is fitted; features and guards are fields of `Evidence`."""
+    """The choices made for a judge before it is fitted; features and guards are fields of `Evidence`."""
 
     features: tuple[str, ...]
     guards: tuple[str, ...]

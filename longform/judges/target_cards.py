@@ -199,7 +199,8 @@ def topics_kept_out(card: TargetFigures) -> dict[str, list[HeldOutRow]]:
 
 
 def _places(rows: Sequence[HeldOutRow]) -> list[str]:
-    return list(dict.fromkeys(row["scored_on"] for row in rows))
+    """Return the sets of labels that agreement was measured on; figures of systems have other places."""
+    return list(dict.fromkeys(row["scored_on"] for row in rows if row["measure"].endswith(": pearson")))
 
 
 def _kept_out(row: TextRow) -> str:

@@ -164,9 +164,8 @@ def test_the_card_of_a_judge_that_saw_both_topics_leads_with_each_kept_out_and_s
     assert [part for part in parts if part not in line] == []
     assert [line.index(part) for part in parts] == sorted(line.index(part) for part in parts)
     assert brief(shipped) == (
-        "against people on topics kept out of its fit, though not of the judge that ships: "
-        f"on {talks} by people, r 0.75, kappa 0.54, bias -4 points; "
-        f"on {news} by people, r 0.83, kappa 0.59, bias +3 points"
+        "against people, by fits without the measured topic (what ships saw all): "
+        "r 0.75 and 0.83, kappa 0.54 and 0.59, bias -4 points and +3 points"
     )
     assert set(shipped["fitted_haystacks"]) == set(shipped_judge("people-vectors").fitted_haystacks)
 

@@ -215,7 +215,7 @@ def test_explain_adds_up_to_the_scores(run: longform.Run) -> None:
 def test_explain_names_what_it_lacks(run: longform.Run) -> None:
     summary_id = run.summaries.column("summary_id").to_pylist()[0]
     with pytest.raises(
-        UsageError, match=r"judged insights of summary .* found 'nobody'; the run's judges: gpt, people"
+        UsageError, match=r"judged insights of summary .* found 'nobody'; the run's judges: gpt, near, people"
     ):
         run.explain(summary_id, "nobody")
     with pytest.raises(UsageError, match="summary_id: expected one of the summaries"):
