@@ -61,6 +61,7 @@ def test_a_bullet_of_the_same_meaning_is_linked_before_one_that_shares_more_word
 
     assert (near.closest, near.recall, near.cosine) == (0, pytest.approx(1 / 6, abs=1e-6), 1.0)
     assert (by_words.closest, by_words.recall, by_words.cosine) == (1, pytest.approx(2 / 6, abs=1e-6), 0.0)
+    assert near.crowding == 0.0 < near.dilution  # in other words, and yet alone
 
 
 def test_shares_are_softmaxes_of_the_fit_over_siblings_and_over_bullets() -> None:
