@@ -109,4 +109,4 @@ def _held_out(judge: JudgeSettings | None, card: TargetFigures) -> list[HeldOutR
     fitted = None if judge is None else judge.fitted_model
     if fitted is None or not any(row["fitted"] for row in card["texts"]):
         return []
-    return held_out_rows("people" if fitted == "people" else "GPT-4o")
+    return held_out_rows(fitted)
