@@ -56,7 +56,7 @@ def _retest(calibration: Calibration, asked: Mapping[str, Verdicts]) -> Retest |
     settings, labelled = calibration.settings, calibration.labelled
     if settings is None or settings.times == 1:
         return None
-    rows = [row for of_place in asked[calibration.judge].values() for row in of_place]
+    rows = [row for of_place in labelled.as_written(asked[calibration.judge]).values() for row in of_place]
     clusters = {row["summary_id"]: row["summary_id"] for row in rows}
     pairs = repeated_pairs(calibration.kind, rows, clusters)
     return retest(pairs, seed=labelled.seed, resamples=labelled.resamples)

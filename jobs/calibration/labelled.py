@@ -40,6 +40,7 @@ class Piece(NamedTuple):
         mode: The texts that its sentences are checked against; None: it is judged by targets of its query.
         left_out: The article that the judge was fitted on: a model judges that has not seen it. None: none was.
         repeat: Of the question, from 0.
+        perturbation: The change of the summary that is judged; None: it is judged as it was written.
     """
 
     work_id: str
@@ -48,6 +49,7 @@ class Piece(NamedTuple):
     mode: Mode | None = None
     left_out: str | None = None
     repeat: int = 0
+    perturbation: str | None = None
 
 
 def nth(repeat: int) -> list[str]:
@@ -167,6 +169,10 @@ class Labelled(ABC):
             shipped = {row["annotator"] for row in self.all_labels if row["annotator"].startswith(RELEASED)}
             raise UsageError(f"{self.url}: no predictions of {name!r}; it ships those of {sorted(shipped)}")
         return found
+
+    def as_written(self, verdicts: Verdicts) -> Verdicts:
+        """Return those of *verdicts* that are of summaries as they were written."""
+        return verdicts
 
     @abstractmethod
     def pieces(self, judge: Judge) -> list[Piece]:

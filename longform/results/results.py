@@ -7,6 +7,7 @@ from typing import NotRequired, TypedDict
 
 from pydantic import JsonValue
 
+from longform.judges.card_columns import Adversarial
 from longform.metrics.measure import Description
 from longform.results.aggregate import Aggregate, ClusterKind, ModelsRow
 from longform.results.audit import Audit
@@ -41,6 +42,7 @@ class JudgeRow(TypedDict):
     card: str | None  # its line; null: it has none
     card_brief: NotRequired[str | None]  # the same in a few words; null or missing: not known
     card_reason: str | None  # why it has none, if that needs a reason
+    adversarial: NotRequired[Adversarial]  # its card's section on perturbed summaries; missing: the card has none
     in_sample: NotRequired[str | None]
 
 
