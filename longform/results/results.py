@@ -29,6 +29,7 @@ from longform.results.position import PositionRow
 from longform.results.repair import Repair
 from longform.results.retest import RetestRow
 from longform.results.retrieval_against_generation import RetrievalAgainstGeneration
+from longform.results.retrieval_pairs import RankerFamily
 from longform.results.retrieval_tables import RetrievalRow
 from longform.results.rouge_bootstrap import BootstrapRow
 from longform.results.so_far import SoFar
@@ -85,6 +86,7 @@ class Results(TypedDict, total=False):
     pairwise: list[PairwiseFamily]
     position: list[PositionRow]
     retrieval: list[RetrievalRow]
+    retrieval_pairs: list[RankerFamily]
     retrieval_against_generation: RetrievalAgainstGeneration
     repair: Repair
     faithfulness: Faithfulness
