@@ -107,7 +107,7 @@ def test_settings_that_differ_are_told_and_systems_may_be_named(
 
 
 def test_rankings_are_compared_too_and_alone_if_asked_for(town: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Of one run: an oracle finds no less than BM25, and the tests of summaries stay what they were."""
+    """The two rankers stand in one run, whose report has their recall."""
     pair = ["--systems", "bm25=oracle"]
     whole, alone = compared(capsys, town, town, *pair), compared(capsys, town, town, *pair, "--measure", "R@5")
 
