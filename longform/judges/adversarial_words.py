@@ -12,13 +12,13 @@ from longform.metrics.statistics import EstimateColumns
 TOLD: Mapping[str, str] = {
     "copy": "copied from the reference into a bullet of its own",
     "paraphrase": "said by another system's bullet",
-    "merge": "all bullets merged into one",
-    "pad": "each bullet doubled with foreign text",
-    "cite all": "every bullet citing all documents",
+    "merge": "all bullets are merged into one",
+    "pad": "each bullet is doubled with foreign text",
+    "cite all": "every bullet cites all documents",
     "negate": "negated",
     "number": "given other numbers",
-    "shuffle": "its words shuffled",
-    "echo": "every bullet replaced by the query",
+    "shuffle": "its words are shuffled",
+    "echo": "the query replaces every bullet",
 }
 """Perturbation -> words that follow "when"."""
 
