@@ -30,7 +30,7 @@ from jobs.runs.cards import write_card
 from jobs.runs.served_judges import described, with_versions
 from jobs.spending.plan import plan_words
 from longform.errors import LongformError, StoppedError, UsageError
-from longform.judges.adversarial import PERTURBATIONS
+from longform.judges.adversarial import ADVERSARIAL
 from longform.judges.adversarial_words import adversarial_words
 from longform.judges.cards import describe
 from longform.judges.kind import Kind
@@ -158,7 +158,7 @@ def _perturbations(
         return found | {"why_unperturbed": _CANNOT_BE_ASKED.format(" and ".join(released))}
     if chats and not wanted:
         return found | {"why_unperturbed": _COSTS.format(" and ".join(chats))}
-    return found | {"perturbations": tuple(PERTURBATIONS)}
+    return found | {"perturbations": tuple(ADVERSARIAL)}
 
 
 def has_page(arguments: argparse.Namespace) -> bool:
@@ -208,13 +208,19 @@ def outcome(arguments: argparse.Namespace) -> Outcome:
         run = _run_of(arguments, until_done)
         if arguments.plan:
             planned = plan_calibrations(calibrations, run=run, calling=calling, workers=cluster.workers)
-            return Outcome(planned, plan_words(planned))
+            return Outcome(planned, "\n".join([plan_words(planned), *_not_planned(calibrations)]))
         if has_page(arguments):
             return _several(
                 calibrations, calibrate_all(calibrations, run=run, cluster=cluster, calling=calling), arguments, most
             )
         found = calibrate(calibrations[0], run=run, cluster=cluster, calling=calling)
     return _one(calibrations[0], found, arguments, most)
+
+
+def _not_planned(calibrations: Sequence[Calibration]) -> list[str]:
+    """Say which judges are not asked about perturbed summaries, so that their calls are not in a plan."""
+    whys = [one.labelled.why_unperturbed for one in calibrations if one.chats]
+    return [f"not in it: perturbed summaries ({why})" for why in dict.fromkeys(whys) if why]
 
 
 def _one(calibration: Calibration, found: Measured, arguments: argparse.Namespace, most: float) -> Outcome:

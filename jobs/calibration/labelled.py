@@ -107,6 +107,7 @@ class Labelled(ABC):
         annotators: Whose labels; none: those of all annotators but `released:NAME`.
         seed: Of the intervals.
         resamples: Of each interval.
+        why_unperturbed: Why no perturbed summaries are asked about; None: some are, or no card tells of them.
     """
 
     step: ClassVar[str]  # as `evaluate` calls such a stage, whose calls foretell the tokens of these
@@ -119,6 +120,7 @@ class Labelled(ABC):
     annotators: tuple[str, ...] = ()
     seed: int = 1
     resamples: int = 2000
+    why_unperturbed: str | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # not what it has read

@@ -32,7 +32,6 @@ class LabelledTargets(Labelled):
     Attributes:
         full: The answer that means fully covered.
         perturbations: Of summaries, that the judge is asked about besides; none: it is not.
-        why_unperturbed: Why there are none; None: there are, or no section of the card tells of them.
         fitted: Haystacks whose summaries the judge was fitted on; they are not perturbed if there are others.
     """
 
@@ -41,7 +40,6 @@ class LabelledTargets(Labelled):
 
     full: str = "full"
     perturbations: tuple[str, ...] = ()
-    why_unperturbed: str | None = None
     fitted: frozenset[str] = frozenset()
 
     @cached_property

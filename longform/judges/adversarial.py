@@ -149,7 +149,7 @@ _NO_LABELS = "no insight has people's answer"
 _NO_PARAPHRASE = "no insight is fully covered in two summaries, with the bullets named"
 _NO_FOREIGN = "no other query has summaries, or people call no insight fully covered"
 
-PERTURBATIONS: Mapping[str, Perturbation] = {
+ADVERSARIAL: Mapping[str, Perturbation] = {
     one.name: one
     for one in (
         Perturbation("copy", "all", "full", _copied, _NO_LABELS),
@@ -174,7 +174,7 @@ def perturbed_summaries(
     for summary in summaries:
         beside = others(summary)
         for name in names:
-            made = PERTURBATIONS[name].make(summary, beside)
+            made = ADVERSARIAL[name].make(summary, beside)
             if made is not None and made.targets:
                 found[name, summary.summary_id] = made
     return found
@@ -208,7 +208,7 @@ def adversarial(
     """
     rows: list[AdversarialRow] = []
     missing: dict[str, str] = {}
-    for one in PERTURBATIONS.values():
+    for one in ADVERSARIAL.values():
         pairs = list(_pairs(one, perturbed, scored))
         if not pairs:
             missing[one.name] = one.needs

@@ -12,7 +12,7 @@ import yaml
 from actors.storage.folder import Folder
 from jobs.calibrate import main
 from jobs.runs.cards import judge_rows
-from longform.judges.adversarial import PERTURBATIONS, PRECISION
+from longform.judges.adversarial import ADVERSARIAL, PRECISION
 from longform.judges.adversarial_words import adversarial_words
 from longform.report.perturbed import perturbed_tables
 from tests.jobs.calibration.test_coverage import with_a_second_annotator
@@ -43,12 +43,14 @@ class Calibrate:
         self.config = str(folder / "x.yaml")
         Path(self.config).write_text(yaml.safe_dump(content))
 
-    def __call__(self, judge: str, *options: str, ends: int = 0) -> dict[str, Any]:
+    def __call__(self, judge: str, *options: str) -> dict[str, Any]:
+        return dict(json.loads(self.words(judge, "--json", *options)))
+
+    def words(self, judge: str, *options: str) -> str:
         self._capsys.readouterr()
-        common = [self._bench, "--judge", judge, "--annotator", "ann", "--resamples", "50", "--json"]
-        assert main([*common, "--config", self.config, *options]) == ends
-        out = self._capsys.readouterr().out
-        return dict(json.loads(out)) if out else {}
+        common = [self._bench, "--judge", judge, "--annotator", "ann", "--resamples", "50"]
+        assert main([*common, "--config", self.config, *options]) == 0
+        return self._capsys.readouterr().out
 
 
 @pytest.fixture
@@ -63,7 +65,7 @@ def section(card: dict[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
 def test_an_offline_judge_is_asked_about_perturbed_summaries(calibrate: Calibrate) -> None:
     found = section(calibrate("a"))
 
-    assert {name for name, _ in found} == PERTURBATIONS.keys() - {"paraphrase", "pad", "number"}
+    assert {name for name, _ in found} == ADVERSARIAL.keys() - {"paraphrase", "pad", "number"}
     assert found["copy", "score"]["after"]["value"] > 0.9
     assert found["negate", "score"]["drop"]["value"] > 0.2
     assert found["cite all", "score"]["drop"] | {"n": 0} == {"value": 0.0, "low": 0.0, "high": 0.0, "n": 0}
@@ -122,7 +124,15 @@ def test_a_plan_counts_the_calls_about_perturbed_summaries_if_they_are_wanted(ca
     (many,) = calibrate("gpt", "--plan", "--adversarial")["stages"]
 
     assert few["calls"] == 2
-    assert few["calls"] < many["calls"] <= 2 * (1 + len(PERTURBATIONS))
+    assert few["calls"] < many["calls"] <= 2 * (1 + len(ADVERSARIAL))
+
+
+def test_a_plan_says_that_they_are_not_in_it(calibrate: Calibrate) -> None:
+    assert "not in it: perturbed summaries (gpt asks a chat model, which costs calls" in calibrate.words(
+        "gpt", "--plan"
+    )
+    assert "perturbed" not in calibrate.words("gpt", "--plan", "--adversarial")
+    assert "perturbed" not in calibrate.words("a", "--plan", "--no-adversarial")
 
 
 def test_a_chat_judge_is_asked_if_the_command_line_says_so(calibrate: Calibrate, tmp_path: Path) -> None:

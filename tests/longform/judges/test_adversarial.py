@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from longform.judges.adversarial import (
-    PERTURBATIONS,
+    ADVERSARIAL,
     PRECISION,
     LabelledLines,
     Others,
@@ -92,7 +92,7 @@ def test_two_insights_of_one_bullet_are_not_both_paraphrased() -> None:
 
 
 def test_every_perturbation_is_told_in_words() -> None:
-    assert PERTURBATIONS.keys() == TOLD.keys()
+    assert ADVERSARIAL.keys() == TOLD.keys()
 
 
 def rows(after: dict[str, ScoredPair]) -> dict[tuple[str, str], AdversarialRow]:
@@ -141,4 +141,4 @@ def test_what_could_not_be_measured_is_named() -> None:
 
     assert found["missing"][PRECISION] == "the documents that state the insights are not known"
     assert found["missing"]["number"] == "no fully covered insight states a number"
-    assert len(found["missing"]) == len(PERTURBATIONS)
+    assert len(found["missing"]) == len(ADVERSARIAL)
