@@ -208,9 +208,6 @@ def other_judge(card: Card, wanted: JudgedBy) -> str | None:
         wanted: The name of the judge as it is now.
     """
     found = [f"{place}{was!r}, not {now!r}" for place, was, now in _differences(card["judged_by"], wanted)]
-    times, wanted_times = (judge.get("options", {}).get(_REPEATS) for judge in (card["judged_by"], wanted))
-    if times is not None and wanted_times is None:
-        found.append(f"{_REPEATS} {times}, not 1")
     return f"the card of another judge: {'; '.join(found)}" if found else None
 
 
@@ -219,6 +216,10 @@ def _differences(was: object, wanted: object, place: str = "") -> Iterator[tuple
     if isinstance(wanted, Mapping):
         for name, value in wanted.items():
             yield from _differences(was.get(name) if isinstance(was, Mapping) else None, value, f"{name} ")
+        if isinstance(was, Mapping) and "backend" in wanted:
+            times, now = (judge.get("options", {}).get(_REPEATS) for judge in (was, wanted))
+            if times is not None and now is None:
+                yield f"{_REPEATS} ", times, 1
     elif isinstance(wanted, list) and isinstance(was, list) and len(was) == len(wanted):
         for one, other in zip(was, wanted, strict=True):
             yield from _differences(one, other, place)

@@ -138,6 +138,9 @@ def test_offline_judge_agrees_with_people_as_its_card_says(study: str, judge: st
     for measure in ("pearson", "kappa", "linking_accuracy", "linking_recall"):
         assert card[measure] == pytest.approx(shipped[measure], abs=1e-6)
     assert card["labels"] == shipped["labels"]
+    for now, then in zip(card["adversarial"]["rows"], shipped["adversarial"]["rows"], strict=True):
+        assert (now["perturbation"], now["n_summaries"]) == (then["perturbation"], then["n_summaries"])
+        assert now["drop"] == pytest.approx(then["drop"], abs=1e-6)
     assert shipped["scale"] == SHIPPED_JUDGES[judge].scale
 
 
