@@ -60,7 +60,7 @@ _READINGS: dict[str, Callable[[GoldHaystack, Sequence[GoldHaystack]], SetQuality
     **{kind: partial(_once, kind) for kind in KINDS},
     "words read twice": _twice,
 }
-"""What finds documents -> its quality on a haystack, fitted on the others of those given."""
+"""Maps a reading to the quality of what it finds on a haystack, fitted on the others of those given."""
 
 _OTHERS = "gold maps of the other haystacks"
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from longform.support import feedback
-from longform.support.feedback import DOCUMENTS, SHARE, WINDOWS, read_twice, widen
+from longform.support.feedback import SHARE, WINDOWS, read_twice, widen
 from longform.support.index import SupportIndex
 from longform.support.model import FEW_DOCUMENTS, shipped_support_model
 from longform.text.words import stems
@@ -77,8 +77,8 @@ def plain_words(index: SupportIndex, claim: str, probability: Sequence[float], s
         start = int(best.start[0, document])
         if end > begin and best.recall[0, document] > 0:
             windows[document] = frozenset[str]().union(*index.stems[start : min(start + size, end)])
-    fifth = sorted(probability, reverse=True)[DOCUMENTS - 1]
-    nearest = [document for document, p in enumerate(probability) if p >= fifth]  # with those as probable as the last
+    least = sorted(probability, reverse=True)[feedback.DOCUMENTS - 1]
+    nearest = [document for document, p in enumerate(probability) if p >= least]  # with those as probable as the last
 
     def held(share: dict[int, float]) -> Counter[str]:
         total: Counter[str] = Counter()
@@ -90,8 +90,8 @@ def plain_words(index: SupportIndex, claim: str, probability: Sequence[float], s
     here = held({d: probability[d] for d in nearest if d in windows})
     elsewhere = held({d: 1 - p for d, p in enumerate(probability) if d in windows})
     parts = {stem: p * max(0.0, math.log((p + 0.02) / (elsewhere[stem] + 0.02))) for stem, p in here.items()}
-    least = sorted(parts.values(), reverse=True)[: feedback.WORDS][-1]
-    kept = {stem: part for stem, part in parts.items() if part >= least - 1e-9 and part > 1e-9}
+    weakest = sorted(parts.values(), reverse=True)[: feedback.WORDS][-1]
+    kept = {stem: part for stem, part in parts.items() if part >= weakest - 1e-9 and part > 1e-9}
     return {stem: part / sum(kept.values()) for stem, part in kept.items()}
 
 
@@ -99,6 +99,7 @@ def plain_words(index: SupportIndex, claim: str, probability: Sequence[float], s
 def test_words_are_weighed_by_their_part_in_the_divergence(words: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Against the definition; a claim keeps the rest of its weight."""
     monkeypatch.setattr(feedback, "WORDS", words)
+    monkeypatch.setattr(feedback, "DOCUMENTS", 7)  # a bystander too, with words that are as frequent elsewhere
     claim = "Work on the bridge is postponed"
     probability = once([claim])
     weights = INDEX.weights([stems(claim)])
