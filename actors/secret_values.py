@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from longform.errors import UsageError
 from longform.redaction import SHORTEST, Redaction
+from longform.text.visible import visible
 
 _USUAL = re.compile(
     r"\w*_API_KEY|AWS_SECRET_ACCESS_KEY|AWS_SESSION_TOKEN|HF_TOKEN|HUGGING_FACE_HUB_TOKEN|LONGFORM_SERVE_TOKENS"
@@ -62,10 +63,10 @@ def _values(stated: str) -> list[str]:
 
 
 class RedactingFormatter(logging.Formatter):
-    """Formats as the standard formatter does, without secrets."""
+    """Formats as the standard formatter does, without secrets and with control characters shown."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return redacted(super().format(record))
+        return visible(redacted(super().format(record)))
 
 
 def token_in(variable: str | None, server: str) -> str | None:

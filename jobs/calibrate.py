@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from jobs.calibration.importance import importance_by
 from jobs.calibration.judges_by_name import named_judge
 from jobs.calibration.labelled import Calibration, Labelled, Measured, kind_of_judge
 from jobs.calibration.several import Several, calibrate_all, document_of, page_of, write_page
-from jobs.calibration.targets import LabelledTargets
+from jobs.calibration.targets import LabelledTargets, fitted_haystacks
 from jobs.calling import calling_of
 from jobs.cluster import Cluster, cluster_of
 from jobs.commands import Outcome, run_verb
@@ -30,6 +30,8 @@ from jobs.runs.cards import write_card
 from jobs.runs.served_judges import described, with_versions
 from jobs.spending.plan import plan_words
 from longform.errors import LongformError, StoppedError, UsageError
+from longform.judges.adversarial import ADVERSARIAL
+from longform.judges.adversarial_words import adversarial_words
 from longform.judges.cards import describe
 from longform.judges.kind import Kind
 from longform.judges.meta_evaluation import DOCUMENT, EACH_DOCUMENT, JOINED, Mode, Scoring, chunks_of
@@ -100,14 +102,16 @@ def _calibration(
     return Calibration(
         judge=name,
         judges=judges,
-        labelled=_labelled(arguments, kind_of_judge(judges.get(name)), judges.get(name)),
+        labelled=_labelled(arguments, name, judges),
         prompts=experiment.prompts if experiment else None,
         note=arguments.note,
         fault=fault,
     )
 
 
-def _labelled(arguments: argparse.Namespace, kind: Kind, settings: JudgeSettings | None) -> Labelled:
+def _labelled(arguments: argparse.Namespace, name: str, judges: Mapping[str, JudgeSettings]) -> Labelled:
+    settings = judges.get(name)
+    kind = kind_of_judge(settings)
     common: dict[str, Any] = {
         "url": arguments.benchmark,
         "task": kind.task,
@@ -120,12 +124,41 @@ def _labelled(arguments: argparse.Namespace, kind: Kind, settings: JudgeSettings
     if kind.targets != "document":
         if given := [name for name, usual in _OF_SUPPORT.items() if getattr(arguments, name) != usual]:
             raise UsageError(f"--{given[0]}: expected a support judge, found one of {kind.task}")
-        return LabelledTargets(**common)
+        return LabelledTargets(**common, **_perturbations(arguments, kind, name, judges))
+    if arguments.adversarial is not None:
+        raise UsageError("--adversarial: expected a judge of coverage, found one of support")
     modes = modes_of(arguments.modes)
     if arguments.out and not has_page(arguments) and EACH_DOCUMENT not in modes:
         raise UsageError(f"--out: a card is of mode {DOCUMENT}, found --modes {arguments.modes}")
     scoring, importance = _scoring(arguments, settings), importance_by(arguments.importance)
     return LabelledDocuments(**common, modes=modes, orders=arguments.orders, scoring=scoring, importance=importance)
+
+
+_CANNOT_BE_ASKED = "a release ships the predictions of {}, and perturbed summaries are not among them"
+_COSTS = "{} asks a chat model, which costs calls; --adversarial asks it about perturbed summaries, too"
+
+
+def _perturbations(
+    arguments: argparse.Namespace, kind: Kind, name: str, judges: Mapping[str, JudgeSettings]
+) -> dict[str, Any]:
+    """Return the perturbations that a judge is asked about; a chat model is only if the command line says so."""
+    settings, wanted = judges.get(name), arguments.adversarial
+    if not kind.links:
+        if wanted:
+            raise UsageError(f"--adversarial: expected a judge that links bullets, found one of {kind.task}")
+        return {}
+    members = {one: judges.get(one) for one in (settings.members if settings else ()) or (name,)}
+    released = [one for one, judge in members.items() if judge is None]
+    chats = [one for one, judge in members.items() if judge is not None and judge.asked_model is not None]
+    full = max(kind.counts, key=lambda answer: kind.counts[answer])
+    found = {"full": full, "fitted": fitted_haystacks(members.values())}
+    if wanted is False:
+        return found | {"why_unperturbed": "left out by --no-adversarial"}
+    if released:
+        return found | {"why_unperturbed": _CANNOT_BE_ASKED.format(" and ".join(released))}
+    if chats and not wanted:
+        return found | {"why_unperturbed": _COSTS.format(" and ".join(chats))}
+    return found | {"perturbations": tuple(ADVERSARIAL)}
 
 
 def has_page(arguments: argparse.Namespace) -> bool:
@@ -175,13 +208,19 @@ def outcome(arguments: argparse.Namespace) -> Outcome:
         run = _run_of(arguments, until_done)
         if arguments.plan:
             planned = plan_calibrations(calibrations, run=run, calling=calling, workers=cluster.workers)
-            return Outcome(planned, plan_words(planned))
+            return Outcome(planned, "\n".join([plan_words(planned), *_not_planned(calibrations)]))
         if has_page(arguments):
             return _several(
                 calibrations, calibrate_all(calibrations, run=run, cluster=cluster, calling=calling), arguments, most
             )
         found = calibrate(calibrations[0], run=run, cluster=cluster, calling=calling)
     return _one(calibrations[0], found, arguments, most)
+
+
+def _not_planned(calibrations: Sequence[Calibration]) -> list[str]:
+    """Say which judges are not asked about perturbed summaries, so that their calls are not in a plan."""
+    whys = [one.labelled.why_unperturbed for one in calibrations if one.chats]
+    return [f"not in it: perturbed summaries ({why})" for why in dict.fromkeys(whys) if why]
 
 
 def _one(calibration: Calibration, found: Measured, arguments: argparse.Namespace, most: float) -> Outcome:
@@ -224,6 +263,7 @@ def _words(judge: str, found: Measured) -> str:
         parts.append(
             f"{'The card:' if parts else judge} {describe(found.card)}\ncost: {cost_words(found.card['cost'])}"
         )
+        parts += adversarial_words(found.card)
     return "\n\n".join(parts)
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from actors.terminal import say
 from jobs.job_package import large_package
 from jobs.local_ray import start_local_ray, without_its_log_level
 from longform.errors import LongformError, UsageError
@@ -188,7 +189,7 @@ class Cluster:
             with without_its_log_level():
                 ray.init(address=self._address, log_to_driver=False, logging_level="error")
             if words := large_package(ray.get_runtime_context().runtime_env, Path.cwd()):
-                print(words, file=sys.stderr)
+                say(words, file=sys.stderr)
             return
         _check_room()
         os.environ.setdefault("RAY_AUTH_MODE", "disabled")  # ours alone, on loopback
@@ -211,7 +212,7 @@ class Cluster:
 @cache
 def _tell_of_ray() -> None:
     told = "stages run in this process, and would end sooner on Ray: pip install 'longform[ray]'; --workers 0 is silent"
-    print(told, file=sys.stderr)
+    say(told, file=sys.stderr)
 
 
 def _import_all(modules: Sequence[str]) -> None:

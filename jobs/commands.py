@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from actors.secret_values import RedactingFormatter, redacted
 from actors.storage.errors import disk_message
+from actors.terminal import say
 from jobs.exit_codes import DONE, FAILED, USAGE
 from jobs.interrupts import WORDS, Interruptible, exit_code
 from jobs.missing_packages import missing_words
@@ -47,7 +48,7 @@ def run_verb(
         if told is None:
             raise
         _LOG.debug("what the command ended with", exc_info=True)
-        print(redacted(f"{parser.prog}: {told[0]}"), file=sys.stderr)
+        say(redacted(f"{parser.prog}: {told[0]}"), file=sys.stderr)
         return told[1]
     _print(json.dumps(outcome.document, ensure_ascii=False, allow_nan=False) if arguments.json else outcome.words)
     return outcome.exit_code
@@ -61,7 +62,7 @@ def _is_no_signal(record: logging.LogRecord) -> bool:
 def _print(text: str) -> None:
     """Print what a verb says; a reader that has seen enough, such as `head`, ends the printing and nothing else."""
     try:
-        print(text, flush=True)
+        say(text, flush=True)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what Python flushes at its end goes nowhere
 

@@ -14,6 +14,7 @@ from jobs.commands import Outcome, run_verb
 from jobs.parsers.compare import parser
 from jobs.results.common_queries import common_queries
 from jobs.results.same_judges import same_judges
+from jobs.results.stored_rankings import compared_rankings, is_of_rankings
 from jobs.results.stored_run import StoredRun, averaging_of, labels_of, read_stored, written_elsewhere
 from longform.errors import UsageError
 from longform.measures import SHIPPED
@@ -57,10 +58,15 @@ def compare(
     )
     scores = [RunScores(run.label, infos, run.table) for run, infos in zip((first, second), sides, strict=True)]
     pairs = _pairs(scores[0], scores[1], systems)
-    described_ = _measures(first, second, judges.same, measures)
+    of_rankings = [name for name in measures if is_of_rankings(name)]
+    of_summaries = [name for name in measures if name not in of_rankings]
+    described_ = [] if of_rankings and not of_summaries else _measures(first, second, judges.same, of_summaries)
     how = averaging_of(first)
     found = compare_runs(scores[0], scores[1], judges=judges.same, measures=described_, pairs=pairs, how=how)
-    if not found.rows:
+    retrieval, family = compared_rankings(
+        (first, second), scores, pairs if of_rankings or not measures else (), only=of_rankings, seed=how.seed
+    )
+    if not found.rows and not retrieval:
         raise UsageError(_nothing(first, second, judges.told, measures))
     comparison: Comparison = {
         "runs": [_run(run) for run in (first, second)],
@@ -69,6 +75,8 @@ def compare(
         "conclusion": [],
         "tests": found.rows,
         "family": found.family,
+        "retrieval": retrieval,
+        "retrieval_family": family,
         "groups": found.groups,
         "settings": setting_rows(_settings(first), _settings(second)),
         "costs": cost_rows(_spend(first), _spend(second)),

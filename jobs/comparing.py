@@ -53,6 +53,11 @@ class ComparedRuns:
         return _table(self.document["tests"])
 
     @property
+    def retrieval(self) -> pa.Table:
+        """The same of rankings, by measures such as nDCG@10; p is adjusted for these rows together."""
+        return _table(self.document["retrieval"])
+
+    @property
     def settings(self) -> pa.Table:
         """Settings that differ."""
         return _table(self.document["settings"])

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from actors.storage.folder import Folder, file_place
+from actors.terminal import say
 from jobs.commands import Outcome, run_verb
 from jobs.compare import compare
 from jobs.evaluate import worst_unjudged_share
@@ -124,7 +125,7 @@ def _check_writable(option: str, file: str | None) -> None:
 def check_known(gate: Gate, known: Mapping[str, Description]) -> None:
     """Refuse thresholds on measures that a run does not have, and print what is odd of the others."""
     for line in check_measures(gate.thresholds, known, where="this run"):
-        print(f"warning: {line}", file=sys.stderr)
+        say(f"warning: {line}", file=sys.stderr)
 
 
 # ---------------------------------------------------------------- the checks

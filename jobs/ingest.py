@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from actors.ir_datasets_reader import open_ir_dataset
 from actors.python_reader import made_by, python_files
+from actors.terminal import say
 from jobs.answer_paths import output_files
 from jobs.commands import Outcome, run_verb
 from jobs.configs import validated
@@ -116,7 +117,7 @@ def _outputs(arguments: argparse.Namespace) -> Outcome:
     files = output_files(arguments.paths)
     added = add_outputs(arguments.bench, files, out=arguments.out, numbering=arguments.numbering)
     for line in told_in_words(added.problems):
-        print(line, file=sys.stderr)
+        say(line, file=sys.stderr)
     return Outcome(added.document(), added.words())
 
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from actors.storage.benchmark import MANIFEST, Benchmark
 from actors.storage.folder import Folder
+from actors.terminal import say
 from jobs.answer_paths import output_files
 from jobs.calling import Calling, ledger_beside
 from jobs.cluster import Cluster, cluster_of
@@ -186,7 +187,7 @@ def _answered(arguments: argparse.Namespace, outputs: Sequence[str], out: str) -
     _check_same_files(Folder(bench), files)
     added = add_outputs(arguments.bench, files, out=bench, numbering=arguments.numbering, tables=BARE)
     for line in told_in_words(added.problems):
-        print(line, file=sys.stderr)
+        say(line, file=sys.stderr)
     benchmark = Benchmark(bench)
     answers = list(shipped_summaries(benchmark))
     choice = choose(benchmark, answers, arguments.judge)

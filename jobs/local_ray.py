@@ -11,6 +11,7 @@ from typing import Any
 
 import psutil
 
+from actors.terminal import say
 from longform.halls import ROOT
 
 _STARTS = 4
@@ -44,7 +45,7 @@ def start_local_ray(**settings: Any) -> None:
             _end(_children() - before)
             if left == 0 or _TOO_SLOW not in str(error):
                 raise
-            print("Ray did not start within 30 s: the machine is busy; starting it again", file=sys.stderr)
+            say("Ray did not start within 30 s: the machine is busy; starting it again", file=sys.stderr)
         else:
             return
 

@@ -30,6 +30,7 @@ from actors.judges.served import served_client
 from actors.serving.client import RefusedError, ServedClient
 from actors.serving.handle import SCHEME
 from actors.storage.folder import Folder
+from actors.terminal import say
 from jobs.cluster import cluster_of
 from jobs.commands import Outcome, run_verb
 from jobs.exit_codes import DONE, FAILURES_ABOVE_THRESHOLD
@@ -188,7 +189,7 @@ def _warn_of_a_full_cluster() -> None:
     free, every = (cpus.get("CPU", 0.0) for cpus in (ray.available_resources(), ray.cluster_resources()))
     if free < _CPUS_OF_DATA:
         said = f"expected {_CPUS_OF_DATA:g} free CPU to read with, found {free:g} of {every:g}"
-        print(f"{said}; the job waits until one is free, or a node is added", file=sys.stderr)
+        say(f"{said}; the job waits until one is free, or a node is added", file=sys.stderr)
 
 
 def _counts(out: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TextIO
 
 from actors.secret_values import redacted
+from actors.terminal import say
 from jobs.commands import Outcome, run_verb
 from jobs.interrupts import Interrupted, exit_code
 from jobs.parsers.status import parser
@@ -62,10 +63,12 @@ def watch(
             return _outcome(status)
         try:
             status = live.refresh(status) if live else status
-            print(_shown(status, as_json=as_json, redrawn=out.isatty()), file=out, flush=True)
+            if out.isatty() and not as_json:
+                print(_CLEAR, end="", file=out)
+            say(_shown(status, as_json=as_json, whole=out.isatty()), file=out, flush=True)
             wait(max(every_s, _LOAD * took))
         except Interrupted as signal:
-            print("watching stopped; the run goes on by itself", file=sys.stderr)
+            say("watching stopped; the run goes on by itself", file=sys.stderr)
             return _outcome(status)._replace(exit_code=exit_code(signal.number))
 
 
@@ -76,14 +79,14 @@ def _read_again(read: Callable[[], RunStatus], before: RunStatus | None) -> RunS
     except OSError as error:  # S3 does not answer, or a file is gone between two looks at the folder
         if before is None:
             raise
-        print(f"cannot be read now, and is read again: {redacted(str(error))}", file=sys.stderr)
+        say(f"cannot be read now, and is read again: {redacted(str(error))}", file=sys.stderr)
         return before
 
 
-def _shown(status: RunStatus, *, as_json: bool, redrawn: bool) -> str:
+def _shown(status: RunStatus, *, as_json: bool, whole: bool) -> str:
     if as_json:
         return json.dumps(status, ensure_ascii=False, allow_nan=False)
-    return f"{_CLEAR}{status_words(status)}" if redrawn else status_line(status)
+    return status_words(status) if whole else status_line(status)
 
 
 def _outcome(status: RunStatus) -> Outcome:

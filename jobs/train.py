@@ -24,6 +24,7 @@ from jobs.parsers.train import parser
 from jobs.training.checker import main as train_checker_main
 from longform.errors import UsageError
 from longform.judges.coverage_model import JudgeModel
+from longform.judges.lexical_coverage import SHIPPED
 from longform.records import Query, gold_documents
 from longform.results.in_sample import FILES, insight_keys
 from longform.rows import LabelRow
@@ -32,8 +33,10 @@ from longform.settings.retrievers import FusionRetrieverSettings
 from longform.summaries.extractive import VERSION as RANKER_VERSION
 from longform.support.model import VERSION as SUPPORT_VERSION
 from longform.training.haystacks import GoldHaystack, ranked_queries
-from longform.training.judge import fit_judge, fit_shipped_judges, judge_reach
+from longform.training.judge import bullets_outside, fit_judge, fit_shipped_judges, judge_reach
 from longform.training.judge_examples import LabelledSet, judge_examples, labelled_set
+from longform.training.judge_vectors import NAME as PEOPLE_VECTORS
+from longform.training.judge_vectors import Topics, vectors_reach
 from longform.training.ranker import fit_ranker
 from longform.training.reach import Reach, reach_table
 from longform.training.reach_summary import Joined, held_out, retrieval_reach, summary_reach
@@ -97,6 +100,18 @@ class Training:
     @cached_property
     def gpt4o(self) -> LabelledSet:
         return _labels(self._bench, GPT_4O)
+
+    @cached_property
+    def topics(self) -> Topics | None:
+        """Return people's labels of both topics, for the judge by vectors; None if there is one topic."""
+        if self._kept_out is None:
+            return None
+        embed = Encoder(MINILM, threads=_THREADS).embed
+        first, second = (
+            _labels(benchmark, HUMAN)._replace(name=_topic_name(benchmark), embed=embed)
+            for benchmark in (self._human, self._kept_out)
+        )
+        return Topics(first, second)
 
     @cached_property
     def _human(self) -> Benchmark:
@@ -197,6 +212,10 @@ class Training:
     def judge_models(self) -> Files:
         models = {name: model.as_json() for name, model in fit_shipped_judges(self.people, self.gpt4o).items()}
         seen = {"people": _labelled_insights(self._human, HUMAN), "gpt-4o": _labelled_insights(self._bench, GPT_4O)}
+        if self.topics is not None:
+            assert self._kept_out is not None
+            models[f"{SHIPPED[PEOPLE_VECTORS]}.json"] = self.topics.fit().as_json()
+            seen[PEOPLE_VECTORS] = sorted({*seen["people"], *_labelled_insights(self._kept_out, HUMAN)})
         return models | {f"{FILES['people']}.json": seen}
 
     def judge_reach(self) -> list[Reach]:
@@ -209,7 +228,11 @@ class Training:
         texts = {query.query_id: query.text for benchmark in labelled for query in benchmark.queries.values()}
         second = _labels(self._human, GPT_4O)
         kept_out = None if self._kept_out is None else _labels(self._kept_out, HUMAN)
-        return judge_reach(self.people, second, self.gpt4o, kept_out=kept_out, query_texts=texts, gold=gold)
+        rows = judge_reach(self.people, second, self.gpt4o, kept_out=kept_out, query_texts=texts, gold=gold)
+        if self.topics is None:
+            return rows
+        foreign = bullets_outside(self.gpt4o, {summary.haystack_id for summary in self.people.summaries})
+        return [*rows, *vectors_reach(self.topics, foreign, texts)]
 
     @property
     def _insights(self) -> list[str]:
@@ -226,6 +249,13 @@ def _labelled_insights(benchmark: Benchmark, annotator: str) -> list[str]:
     rows = benchmark.folder.read("labels", columns=["annotator", "target_id"]).to_pylist()
     labelled = {row["target_id"] for row in rows if row["annotator"] == annotator}
     return insight_keys(benchmark.target(target_id).text for target_id in labelled)
+
+
+def _topic_name(benchmark: Benchmark) -> str:
+    """Name a topic by its kind of text and its size."""
+    labels = _labels(benchmark, HUMAN)
+    kinds = sorted({benchmark.queries[summary.query_id].domain or "unknown text" for summary in labels.summaries})
+    return f"labels of {len(labels.summaries):,} summaries of {' and '.join(kinds)} by people"
 
 
 def _labels(benchmark: Benchmark, annotator: str) -> LabelledSet:

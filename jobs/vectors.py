@@ -16,6 +16,7 @@ from actors.local_models.vector_table import (
     vectors_fault,
     vectors_held,
 )
+from actors.terminal import say
 from longform.errors import UsageError
 
 
@@ -38,7 +39,7 @@ class Vectors:
             self._asked = True
             if fault := vectors_fault(self.place):
                 self._faulty = True
-                print(f"vectors: {fault}; each process embeds its texts itself (--no-vectors)", file=sys.stderr)
+                say(f"vectors: {fault}; each process embeds its texts itself (--no-vectors)", file=sys.stderr)
 
     def __enter__(self) -> Self:
         return self
@@ -51,7 +52,7 @@ class Vectors:
         if self._asked and not self._faulty and kind is None:
             held, most = vectors_held(self.place.bench), megabytes(self.place.max_bytes)
             where = f"{self.place.bench.rstrip('/')}/{FOLDER}"
-            print(f"vectors: {megabytes(held.n_bytes)} in {where} (at most {most} an encoder)", file=sys.stderr)
+            say(f"vectors: {megabytes(held.n_bytes)} in {where} (at most {most} an encoder)", file=sys.stderr)
 
 
 def vectors_of(arguments: argparse.Namespace, bench_url: str) -> Vectors | None:

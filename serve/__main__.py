@@ -20,6 +20,7 @@ from typing import Protocol, TypedDict
 import yaml
 from pydantic import JsonValue
 
+from actors.terminal import say
 from longform.errors import LongformError, UsageError
 from serve.settings import parse_settings
 
@@ -82,12 +83,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         config = read_config(arguments.config)
         told = deploy(config, _dashboard(arguments.address), timeout_s=arguments.timeout)
     except LongformError as error:
-        print(f"{parser.prog}: {error}", file=sys.stderr)
+        say(f"{parser.prog}: {error}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
-        print(f"{parser.prog}: interrupted; the cluster goes on, and `serve status` shows how far", file=sys.stderr)
+        say(f"{parser.prog}: interrupted; the cluster goes on, and `serve status` shows how far", file=sys.stderr)
         return 130
-    print(told)
+    say(told)
     return 0
 
 

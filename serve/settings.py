@@ -176,8 +176,6 @@ class Settings(Strict):
         able = [one for one, other in ours.items() if other.task == judge.task and not other.judge.members]
         if wrong := sorted(set(judge.judge.members) - set(able)):
             raise ValueError(f"judges.{name}: expected a mean of some of {able}, which are of its task, found {wrong}")
-        if judge.card is not None:
-            raise ValueError(f"judges.{name}: expected no `card` with a mean, found one; name those of its members")
 
 
 def asks_a_chat(judge: ServedJudge) -> bool:

@@ -97,6 +97,23 @@ def run_commands(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+def pages_with(kind: str) -> list[str]:
+    return [page for page in PAGES if commands(page, kind)]
+
+
+def run_page(page: str, kind: str, folder: Path, *, url: str = "http://127.0.0.1:8000") -> None:
+    """Run the commands of a *kind* as the page has them, and look for all that it says they print and write."""
+    script = commands(page, kind).replace("http://127.0.0.1:8000", url)
+    done = run_commands(script, folder)
+
+    assert done.returncode == 0, f"{page}\n{done.stdout[-1000:]}\n{done.stderr[-3000:]}"
+    for line in printed(page, kind):
+        assert line in done.stdout, f"{page}: the commands do not print {line!r}, but\n{done.stdout[-3000:]}"
+    out = folders_written(script)
+    for name in [*out, *named_files(page, out)]:
+        assert (folder / name).exists(), f"{page}: {name} was not made"
+
+
 def command_lines(script: str) -> Iterator[list[str]]:
     """
     The words of each command, without the documents that `cat` writes, assignments in front, and redirections.

@@ -24,11 +24,9 @@ from tests.pages import (
     blocks,
     command_lines,
     commands,
-    folders_written,
     links,
-    named_files,
-    printed,
-    run_commands,
+    pages_with,
+    run_page,
     text_of,
 )
 from tests.pictures import PICTURE
@@ -36,10 +34,6 @@ from tests.places import ROOT
 from tests.quickstart_files import write_quickstart
 
 DECISIONS = sorted(f"docs/decisions/{path.name}" for path in (ROOT / "docs/decisions").glob("*.md"))
-
-
-def pages_with(kind: str) -> list[str]:
-    return [page for page in PAGES if commands(page, kind)]
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -146,7 +140,7 @@ def _read_by_ray(words: list[str]) -> None:
 def readme_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which the README's commands have run."""
     folder = tmp_path_factory.mktemp("readme")
-    _run_page("README.md", "", folder)
+    run_page("README.md", "", folder)
     return folder
 
 
@@ -157,39 +151,7 @@ def test_commands_run_as_written(page: str, readme_folder: Path, tmp_path: Path)
         shutil.copytree(readme_folder, tmp_path, dirs_exist_ok=True)
         if page == "docs/quickstart.md":
             write_quickstart(tmp_path)
-        _run_page(page, "", tmp_path)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("page", pages_with("released"))
-def test_commands_on_released_files_run_as_written(page: str, tmp_path: Path, released: Path) -> None:
-    positional_bias = ("generation/multixscience", "generation/pubmed", "metric_benchmark/longeval_pubmed")
-    named = [*(released / f"longformfact/{name}.jsonl.gz" for name in positional_bias), released / "msrs/story"]
-    for file in [*(released / "summhay").glob("*.gz"), *named]:
-        (tmp_path / file.name).symlink_to(file)
-    _run_page(page, "released", tmp_path)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("page", pages_with("served"))
-def test_commands_that_ask_a_server_run_as_written(page: str, tmp_path: Path) -> None:
-    from tests.serve.served import offline_app
-    from tests.serving import running
-
-    with running(offline_app()) as url:
-        _run_page(page, "served", tmp_path, url=url)
-
-
-def _run_page(page: str, kind: str, folder: Path, *, url: str = "http://127.0.0.1:8000") -> None:
-    script = commands(page, kind).replace("http://127.0.0.1:8000", url)
-    done = run_commands(script, folder)
-
-    assert done.returncode == 0, f"{page}\n{done.stdout[-1000:]}\n{done.stderr[-3000:]}"
-    for line in printed(page, kind):
-        assert line in done.stdout, f"{page}: the commands do not print {line!r}, but\n{done.stdout[-3000:]}"
-    out = folders_written(script)
-    for name in [*out, *named_files(page, out)]:
-        assert (folder / name).exists(), f"{page}: {name} was not made"
+        run_page(page, "", tmp_path)
 
 
 def test_picture_of_the_readme_shows_the_systems_of_the_demo() -> None:

@@ -18,6 +18,7 @@ from actors.chat.call_context import CallContext
 from actors.chat.provider_batches import BatchProgress, ProviderBatches
 from actors.ledger.keeper import Keeper, LedgerKeeper
 from actors.ledger.ledger import Ledger
+from actors.terminal import say
 from longform.chat.batch_files import (
     CANCELLED,
     EXPIRED,
@@ -264,7 +265,7 @@ class Prepayment:
             await self._keeper.ask(LedgerKeeper.exchange, self._worker, [], receipts[start : start + _A_MESSAGE])
 
     def _say(self, words: str) -> None:
-        print(f"{self._context.stage:<18} batches: {words}", file=self._log, flush=True)
+        say(f"{self._context.stage:<18} batches: {words}", file=self._log, flush=True)
 
 
 async def _chunks(pairs: Iterable[tuple[str, ChatRequest]]) -> AsyncIterator[dict[str, ChatRequest]]:

@@ -1,4 +1,4 @@
-"""The offline judge of coverage: words and a small fitted model, no language model."""
+"""The offline judge of coverage: words, sentence vectors if its model reads them, and no language model."""
 
 from __future__ import annotations
 
@@ -6,16 +6,37 @@ import json
 from collections.abc import Sequence
 from functools import lru_cache
 
+from actors.local_models.encoder import Encoder
+from actors.local_models.weights import MINILM
+from longform.judges.cards import Version
 from longform.judges.coverage_model import Evidence
 from longform.judges.kind import Group, Verdict, Verdicts
-from longform.judges.lexical_coverage import VERSION, QueryInsights, Reading, StemWeights, shipped_judge
+from longform.judges.lexical_coverage import (
+    SHIPPED,
+    VERSION,
+    QueryInsights,
+    Reading,
+    StemWeights,
+    embedded_text,
+    shipped_judge,
+)
 from longform.models import models_version
 
 PROMPT_VERSION = f"offline_judge@{VERSION}+{models_version('judge_people', 'judge_gpt4o')}"
+"""The version of the models that read words alone."""
+
 NO_WORDS = "target_without_words"
 """The failure of an insight in which there is no word to look for."""
 _BACKGROUNDS_HELD = 8
 _QUERIES_HELD = 128  # 128 queries' stems are about 3 MB
+
+
+def version_of(model: str) -> Version:
+    """Return the version of the verdicts of a model that ships; one that reads vectors names the encoder too."""
+    if not shipped_judge(model).fit.cosine:
+        return Version(VERSION, PROMPT_VERSION)
+    version = f"offline_judge@{VERSION}+{models_version(SHIPPED[model])} {MINILM}"
+    return Version(version, version)
 
 
 class CountedWordsJudge:
@@ -26,12 +47,17 @@ class CountedWordsJudge:
     background, the insights of all queries to the same documents. `reply` has the evidence as JSON. A summary without
     bullets says nothing: each answer is none, with probability 0.
 
+    Args:
+        model: The name of a judge that ships.
+        threads: Of the encoder, which is loaded if the model reads vectors.
+
     Raises:
-        UsageError: No judge ships for the calibration.
+        UsageError: No judge of that name ships, or the encoder cannot be loaded.
     """
 
-    def __init__(self, *, calibration: str) -> None:
-        self._model = shipped_judge(calibration)
+    def __init__(self, *, model: str, threads: int = 1) -> None:
+        self._model = shipped_judge(model)
+        self._encoder = Encoder(MINILM, threads=threads) if self._model.fit.cosine else None
         self._weights = lru_cache(maxsize=_BACKGROUNDS_HELD)(StemWeights.of)
         self._insights = lru_cache(maxsize=_QUERIES_HELD)(self._query_insights)
 
@@ -41,31 +67,36 @@ class CountedWordsJudge:
 
     def judge(self, groups: Sequence[Group]) -> Verdicts:
         """Judge all pairs: shape (groups, insights)."""
-        return [self._verdicts(group) for group in groups]
+        if self._encoder is None:
+            return [self._verdicts(group) for group in groups]
+        # all at once: a batch has texts of one length; insights keep their own vectors
+        self._encoder.embed([embedded_text(line) for group in groups if group.items for line in group.shared])
+        found = [self._verdicts(group) for group in groups]
+        self._encoder.forget()
+        return found
 
     def _verdicts(self, group: Group) -> list[Verdict]:
         if not group.items:
             return []
         insights = self._insights(group.items, group.background or group.items)
-        return [_verdict(reading) for reading in insights.readings(group.shared, self._model)]
+        told = self._model.told
+        return [_verdict(reading, told) for reading in insights.readings(group.shared, self._model)]
 
     def _query_insights(self, insights: tuple[str, ...], background: tuple[str, ...]) -> QueryInsights:
-        return QueryInsights(insights, self._weights(background))
+        embed = None if self._encoder is None else self._encoder.embed
+        return QueryInsights(insights, self._weights(background), embed=embed)
 
 
-def _verdict(reading: Reading) -> Verdict:
+def _verdict(reading: Reading, told: Sequence[str]) -> Verdict:
     return Verdict(
         reading.answer,
         reading.score,
         NO_WORDS if reading.answer is None else None,
-        reply=_reply(reading.evidence),
+        reply=_reply(reading.evidence, told),
         linked_unit=reading.linked,
     )
 
 
-def _reply(evidence: Evidence) -> str:
+def _reply(evidence: Evidence, told: Sequence[str]) -> str:
     """Say what a reader needs to follow the score; `closest_bullet` is named also if it is not linked."""
-    shares = evidence._asdict()
-    closest = shares.pop("closest")
-    del shares["has_words"]
-    return json.dumps({"closest_bullet": closest, **shares})
+    return json.dumps({"closest_bullet": evidence.closest, **{name: getattr(evidence, name) for name in told}})

@@ -16,7 +16,7 @@ from actors.local_models.weights import MINILM
 from actors.python_class import check_class, class_version
 from longform import protocols
 from longform.errors import UsageError
-from longform.judges import lexical_coverage, lexical_support
+from longform.judges import lexical_support
 from longform.judges.cards import Version
 from longform.judges.kind import Kind
 from longform.judges.mean import VERSION as MEAN_VERSION
@@ -141,8 +141,8 @@ def _checkpoint(name: str, kind: Kind, settings: CheckpointJudgeSettings) -> Jud
 
 
 def _offline(name: str, kind: Kind, settings: OfflineJudgeSettings) -> Judge:
-    if settings.calibration is not None:
-        return _counted_words(name, kind, settings, settings.calibration)
+    if settings.fitted_model is not None:
+        return _counted_words(name, kind, settings, settings.fitted_model)
 
     def opened(_context: CallContext, threads: int) -> Backend:
         from actors.judges.lexical import LexicalJudge
@@ -153,13 +153,13 @@ def _offline(name: str, kind: Kind, settings: OfflineJudgeSettings) -> Judge:
     return Judge(name, kind, settings, Version(version, version), opened)
 
 
-def _counted_words(name: str, kind: Kind, settings: OfflineJudgeSettings, calibration: str) -> Judge:
-    from actors.judges.counted_words import PROMPT_VERSION, CountedWordsJudge
+def _counted_words(name: str, kind: Kind, settings: OfflineJudgeSettings, model: str) -> Judge:
+    from actors.judges.counted_words import CountedWordsJudge, version_of
 
-    def opened(_context: CallContext, _threads: int) -> Backend:
-        return CountedWordsJudge(calibration=calibration)
+    def opened(_context: CallContext, threads: int) -> Backend:
+        return CountedWordsJudge(model=model, threads=threads)
 
-    return Judge(name, kind, settings, Version(lexical_coverage.VERSION, PROMPT_VERSION), opened)
+    return Judge(name, kind, settings, version_of(model), opened)
 
 
 def _served(name: str, kind: Kind, settings: ServedJudgeSettings) -> Judge:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -9,11 +10,13 @@ from functools import cache
 from actors.judges.counted_words import CountedWordsJudge
 from actors.surface.given import summary_text, text_of, texts_of
 from longform.errors import UsageError
+from longform.judges.coverage_model import DESIGNS
 from longform.judges.kind import Group
 from longform.judges.kind import Verdict as JudgeVerdict
 from longform.judges.kinds.coverage import COVERAGE
 from longform.metrics.coverage import score_summary
 from longform.metrics.measure import Score, Verdict
+from longform.settings.judges import fitted_name
 from longform.text.citations import Bullet, bullets
 
 
@@ -88,18 +91,20 @@ def judge(
     *,
     background: Sequence[str] = (),
     calibration: str = "people",
+    features: str = "words",
     partial_score: float = 0.5,
 ) -> Coverage:
     """
     Judge which insights a summary says, by the words that they share (SummHay, section 4, without a language model).
 
-    The numbers are those of `longform evaluate` with a judge `{kind: offline, calibration: ...}`.
+    The numbers are those of `longform evaluate` with a judge `{kind: offline, calibration: ..., features: ...}`.
 
     Args:
         summary: A text, a bullet a line, or its bullets; citations are written `[3]` or `[1, 4]`.
         insights: Of the query that the summary answers. They compete for bullets, so give all of them.
         background: Insights of all queries to the same documents, by which words weigh; none: *insights*.
         calibration: Whose marks the judge was fitted to: `people` or `gpt-4o`.
+        features: `words`; or `vectors`, which compares meanings too, and was fitted to people's marks alone.
         partial_score: What a partly said insight counts.
 
     Raises:
@@ -110,7 +115,7 @@ def judge(
     if not 0 <= partial_score <= 1:
         raise UsageError(f"partial_score: expected a number from 0 to 1, found {partial_score!r}")
     lines = tuple(bullets(text))
-    (verdicts,) = _judge(text_of("calibration", calibration)).judge(
+    (verdicts,) = _judge(_fitted_model(calibration, features)).judge(
         [
             Group(
                 key="",
@@ -151,9 +156,16 @@ def _check_numbers(place: int, documents: object) -> None:
         raise UsageError(f"insights[{place}].documents: expected document numbers from 1, found {documents!r}")
 
 
+def _fitted_model(calibration: object, features: object) -> str:
+    named, read = text_of("calibration", calibration), text_of("features", features)
+    if read not in DESIGNS:
+        raise UsageError(f"features: expected one of {list(DESIGNS)}, found {read!r}")
+    return fitted_name(named, read)
+
+
 @cache
-def _judge(calibration: str) -> CountedWordsJudge:
-    return CountedWordsJudge(calibration=calibration)
+def _judge(model: str) -> CountedWordsJudge:
+    return CountedWordsJudge(model=model, threads=os.cpu_count() or 1)
 
 
 def _judged(insight: Insight, verdict: JudgeVerdict) -> JudgedInsight:

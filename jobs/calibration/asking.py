@@ -147,11 +147,16 @@ def plan_calibrations(
         calibration.check()
         for name, chat in calibration.chats.items():
             check_chat(chat, logprobs=calibration.judges[name].needs_logprobs, with_key=False)
-            asked.setdefault(name, calibration)
+            if name not in asked or _n_pieces(calibration, name) > _n_pieces(asked[name], name):
+                asked[name] = calibration
     with opened_ledger(calling) as ledger:
         count = CallCount(ledger)
         found = [_planned(calibration, name, run, count) for name, calibration in asked.items()]
     return plan_document(found, calling=calling, workers=workers)
+
+
+def _n_pieces(calibration: Calibration, name: str) -> int:
+    return len(calibration.labelled.pieces(calibration.made[name]))
 
 
 def _planned(calibration: Calibration, name: str, run: Folder, count: CallCount) -> StageCalls:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from actors.storage.folder import Folder
 from jobs.calibration.asking import ask, verdicts_of
@@ -14,6 +14,7 @@ from longform.judges.cards import card_of
 from longform.judges.mean import mean_rows
 from longform.judges.repeats import merged_repeats, repeated_pairs
 from longform.metrics.retest import Retest, retest
+from longform.rows import JudgementRow
 
 
 def calibrate(calibration: Calibration, *, run: Folder, cluster: Cluster, calling: Calling) -> Measured:
@@ -54,12 +55,39 @@ def _merged(calibration: Calibration, verdicts: Verdicts) -> Verdicts:
 def _retest(calibration: Calibration, asked: Mapping[str, Verdicts]) -> Retest | None:
     """Return the agreement of the judge with itself, over labelled and other pairs; None if it was asked once."""
     settings, labelled = calibration.settings, calibration.labelled
-    if settings is None or settings.times == 1:
+    if settings is None or not (times := _times(calibration)):
         return None
-    rows = [row for of_place in asked[calibration.judge].values() for row in of_place]
+    written = {name: labelled.as_written(verdicts) for name, verdicts in asked.items()}
+    if settings.members:
+        again = [_own(calibration, {name: _nth(of, repeat) for name, of in written.items()}) for repeat in range(times)]
+        rows = [_as_repeat(row, repeat) for repeat, one in enumerate(again) for of in one.values() for row in of]
+    else:
+        rows = [row for of_place in written[calibration.judge].values() for row in of_place]
     clusters = {row["summary_id"]: row["summary_id"] for row in rows}
     pairs = repeated_pairs(calibration.kind, rows, clusters)
     return retest(pairs, seed=labelled.seed, resamples=labelled.resamples)
+
+
+def _times(calibration: Calibration) -> int:
+    """Return how often the judge was asked; a mean as often as the least asked of its members with repeats; 0: once."""
+    times = [one.times for one in calibration.members.values() if one is not None and one.times > 1]
+    return min(times, default=0)
+
+
+def _nth(verdicts: Verdicts, repeat: int) -> Verdicts:
+    """Return the answers of one repeat; those of a judge that was asked once are the same for all."""
+    return {place: _of_repeat(rows, repeat) for place, rows in verdicts.items()}
+
+
+def _as_repeat(row: JudgementRow, repeat: int) -> JudgementRow:
+    found = row.copy()
+    found["repeat"] = repeat
+    return found
+
+
+def _of_repeat(rows: Sequence[JudgementRow], repeat: int) -> list[JudgementRow]:
+    has_repeats = any(row.get("repeat") for row in rows)
+    return [row for row in rows if not has_repeats or (row.get("repeat") or 0) == repeat]
 
 
 def _own(calibration: Calibration, given: Mapping[str, Verdicts]) -> Verdicts:

@@ -40,6 +40,7 @@ class Piece(NamedTuple):
         mode: The texts that its sentences are checked against; None: it is judged by targets of its query.
         left_out: The article that the judge was fitted on: a model judges that has not seen it. None: none was.
         repeat: Of the question, from 0.
+        perturbation: The change of the summary that is judged; None: it is judged as it was written.
     """
 
     work_id: str
@@ -48,6 +49,7 @@ class Piece(NamedTuple):
     mode: Mode | None = None
     left_out: str | None = None
     repeat: int = 0
+    perturbation: str | None = None
 
 
 def nth(repeat: int) -> list[str]:
@@ -105,6 +107,7 @@ class Labelled(ABC):
         annotators: Whose labels; none: those of all annotators but `released:NAME`.
         seed: Of the intervals.
         resamples: Of each interval.
+        why_unperturbed: Why no perturbed summaries are asked about; None: some are, or no card tells of them.
     """
 
     step: ClassVar[str]  # as `evaluate` calls such a stage, whose calls foretell the tokens of these
@@ -117,6 +120,7 @@ class Labelled(ABC):
     annotators: tuple[str, ...] = ()
     seed: int = 1
     resamples: int = 2000
+    why_unperturbed: str | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # not what it has read
@@ -167,6 +171,10 @@ class Labelled(ABC):
             shipped = {row["annotator"] for row in self.all_labels if row["annotator"].startswith(RELEASED)}
             raise UsageError(f"{self.url}: no predictions of {name!r}; it ships those of {sorted(shipped)}")
         return found
+
+    def as_written(self, verdicts: Verdicts) -> Verdicts:
+        """Return those of *verdicts* that are of summaries as they were written."""
+        return verdicts
 
     @abstractmethod
     def pieces(self, judge: Judge) -> list[Piece]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from actors.judges.opening import Judge
 from jobs.calibration.labelled import Calibration, Compared, Labelled, Measured, Piece, Verdicts, nth
+from jobs.calibration.perturbed import CopyOf, copies_of, scored_by
 from jobs.stages.judged_texts import SummaryToJudge, judged_summary
-from longform.judges.card_columns import CardFrame, CostColumns, HeldOutRow, TargetCard, TargetFigures
+from longform.judges.adversarial import adversarial
+from longform.judges.card_columns import Adversarial, CardFrame, CostColumns, HeldOutRow, TargetCard, TargetFigures
 from longform.judges.cards import describe, held_out_rows
 from longform.judges.kind import Kind
 from longform.judges.lexical_coverage import shipped_judge
@@ -24,8 +26,21 @@ from longform.text.citations import bullets
 
 @dataclass(frozen=True, kw_only=True)
 class LabelledTargets(Labelled):
+    """
+    Labels of targets.
+
+    Attributes:
+        full: The answer that means fully covered.
+        perturbations: Of summaries, that the judge is asked about besides; none: it is not.
+        fitted: Haystacks whose summaries the judge was fitted on; they are not perturbed if there are others.
+    """
+
     step = "judge"
     in_cluster = False
+
+    full: str = "full"
+    perturbations: tuple[str, ...] = ()
+    fitted: frozenset[str] = frozenset()
 
     @cached_property
     def summaries(self) -> dict[str, SummaryRow]:
@@ -35,11 +50,34 @@ class LabelledTargets(Labelled):
 
     def pieces(self, judge: Judge) -> list[Piece]:
         how = (self.place.benchmark.manifest["dataset_hash"], judge.name, judge.settings.identity, judge.version.work)
-        return [
+        asked = [
             Piece(content_key("labelled", *how, one, *nth(repeat)), one, together=one, repeat=repeat)
             for one in self.summaries
             for repeat in range(judge.settings.times)
         ]
+        return asked + [
+            Piece(content_key("perturbed", *how, one, name, copy.lines), one, together=one, perturbation=name)
+            for (name, one), copy in self.copies.items()
+        ]
+
+    @cached_property
+    def copies(self) -> CopyOf:
+        """The perturbed summaries."""
+        if not self.perturbations:
+            return {}
+        haystacks = {row["haystack_id"] for row in self.summaries.values()}
+        wanted = haystacks - self.fitted or haystacks
+        return copies_of(
+            self.place.benchmark,
+            self.summaries,
+            self.labels,
+            self.perturbations,
+            full=self.full,
+            measured=wanted.__contains__,
+        )
+
+    def as_written(self, verdicts: Verdicts) -> Verdicts:
+        return {(mode, one): rows for (mode, one), rows in verdicts.items() if mode not in self.perturbations}
 
     def reader(self, kind: Kind, _threads: int, /) -> Callable[[Piece], JudgedText]:
         place = self.place
@@ -53,21 +91,38 @@ class LabelledTargets(Labelled):
                 "haystack_id": row["haystack_id"],
                 "failure": None,
             }
-            units = [bullet.text for bullet in bullets(row["text"] or "")]
-            return judged_summary(kind, summary, units, place.benchmark)._replace(repeat=piece.repeat)
+            if piece.perturbation is None:
+                units = [bullet.text for bullet in bullets(row["text"] or "")]
+                return judged_summary(kind, summary, units, place.benchmark)._replace(repeat=piece.repeat)
+            copy = self.copies[piece.perturbation, piece.summary_id]
+            judged = judged_summary(kind, summary, copy.lines, place.benchmark)
+            return judged._replace(mode=piece.perturbation)
 
         return text
 
     def measured(self, calibration: Calibration, verdicts: Verdicts, frame: CardFrame) -> Measured:
-        labelled = list(self._labelled(calibration.kind, verdicts))
-        fitted = frozenset(haystack for one in calibration.members.values() for haystack in _fitted_haystacks(one))
+        labelled = list(self._labelled(calibration.kind, self.as_written(verdicts)))
+        fitted = fitted_haystacks(calibration.members.values())
         settings = {"seed": self.seed, "resamples": self.resamples}
         figures = target_card(labelled, self.summaries, fitted_haystacks=fitted, settings=settings)
         if held_out := _held_out(calibration.settings, figures):
             figures["held_out"] = held_out
+        perturbed = self._adversarial(calibration.kind, verdicts)
+        if perturbed is not None:
+            figures["adversarial"] = perturbed
         card: TargetCard = {**frame, **figures}
-        beside = TargetJudge(calibration.judge, labelled, fitted, _cost(calibration, frame["cost"]), describe(card))
+        cost = _cost(calibration, frame["cost"])
+        beside = TargetJudge(calibration.judge, labelled, fitted, cost, describe(card), perturbed)
         return Measured(card, None, "", len(labelled), figures["n_unjudged"], of_targets=beside)
+
+    def _adversarial(self, kind: Kind, verdicts: Verdicts) -> Adversarial | None:
+        """Return the section of a card on perturbed summaries; None if a judge of this kind has none."""
+        if self.why_unperturbed is not None:
+            return {"rows": [], "missing": {}, "reason": self.why_unperturbed}
+        if not self.perturbations:
+            return None
+        scored = scored_by(kind, self.place.benchmark, self.summaries, self.copies, verdicts)
+        return adversarial(self.copies, scored, seed=self.seed, resamples=self.resamples)
 
     def compared(self, found: Sequence[Measured], task: str) -> Compared:
         of_targets = [one.of_targets for one in found if one.of_targets is not None]
@@ -99,9 +154,10 @@ def _cost(calibration: Calibration, cost: CostColumns) -> CostColumns:
     return {"usd": None, "why": f"the release does not say what predictions on these summaries cost ({cost['why']})"}
 
 
-def _fitted_haystacks(judge: JudgeSettings | None) -> tuple[str, ...]:
-    fitted = None if judge is None else judge.fitted_model
-    return () if fitted is None else shipped_judge(fitted).fitted_haystacks
+def fitted_haystacks(judges: Iterable[JudgeSettings | None]) -> frozenset[str]:
+    """Return the haystacks whose summaries any of *judges* was fitted on."""
+    models = {judge.fitted_model for judge in judges if judge is not None}
+    return frozenset(one for model in models if model is not None for one in shipped_judge(model).fitted_haystacks)
 
 
 def _held_out(judge: JudgeSettings | None, card: TargetFigures) -> list[HeldOutRow]:
@@ -109,4 +165,4 @@ def _held_out(judge: JudgeSettings | None, card: TargetFigures) -> list[HeldOutR
     fitted = None if judge is None else judge.fitted_model
     if fitted is None or not any(row["fitted"] for row in card["texts"]):
         return []
-    return held_out_rows("people" if fitted == "people" else "GPT-4o")
+    return held_out_rows(fitted)

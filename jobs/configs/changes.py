@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from pydantic import BaseModel, JsonValue
 
 from actors.secret_values import redacted
+from actors.terminal import say
 
 _SHOWN = 60  # characters of a value
 _ABSENT = object()
@@ -19,7 +20,7 @@ def tell_changes(before: JsonValue, after: JsonValue, model: type[BaseModel]) ->
     """Print on standard error how *after* differs from *before*, unless only errors are wanted (`-q`)."""
     if logging.getLogger().isEnabledFor(logging.WARNING):
         for line in changed(before, after, model):
-            print(redacted(f"set {line}"), file=sys.stderr)
+            say(redacted(f"set {line}"), file=sys.stderr)
 
 
 def changed(before: JsonValue, after: JsonValue, model: type[BaseModel]) -> Iterator[str]:

@@ -6,6 +6,7 @@ Judges against human labels: agreement, bias, cost, and the cards and the page t
     longform calibrate HUMAN --judge mean:offline-people+released:gpt-4o
     longform calibrate HUMAN --judge offline-people --judge released:gpt-4o --out judges
     longform calibrate HUMAN --judge NAME --config CONFIG --plan
+    longform calibrate HUMAN --judge NAME --config CONFIG --adversarial
     longform calibrate HUMAN --judge NAME --config CONFIG --annotator first
     longform calibrate LABELS --support offline --modes document,full,chunk-1024 --orders
     longform calibrate LABELS --support mean:offline+checker
@@ -45,6 +46,8 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--out", metavar="OUT", help="file of the card; of several judges, or with / behind it, a folder")
     made.add_argument("--note", help="what a reader of the card must know besides, in one sentence")
+    told = "ask a judge of coverage about perturbed summaries, too; default: unless it asks a chat model"
+    made.add_argument("--adversarial", action=argparse.BooleanOptionalAction, default=None, help=told)
     made.add_argument("--resamples", type=int, default=2000, help="of each interval")
     made.add_argument("--seed", type=int, default=1, help="of the intervals")
     made.add_argument("--plan", action="store_true", help="say what the judge is asked and its cost; ask nothing")

@@ -3,7 +3,7 @@ Compare two runs on the queries that both have: differences with intervals and t
 
     longform compare RUN RUN [--systems A=B ...] [--measure M ...] [--out DIR]
 
-Reads   the records, scores and ledgers of both runs, and their benchmarks if these differ; it writes nothing to them
+Reads   the records, scores, rankings and ledgers of both runs, and their benchmarks; it writes nothing to them
 Writes  DIR/compare.html, DIR/compare.md and DIR/compare.json, if asked for
 """
 
@@ -25,6 +25,8 @@ def parser() -> argparse.ArgumentParser:
         help="compare system A of the first run with system B of the second, each as 'SUMMARIZER, SETTING' or by one "
         "of both; default: systems of the same name",
     )
-    made.add_argument("--measure", action="append", default=[], metavar="M", help="only this measure")
+    made.add_argument(
+        "--measure", action="append", default=[], metavar="M", help="only this measure; of rankings: nDCG or nDCG@10"
+    )
     made.add_argument("--out", metavar="DIR", help="write pages to this folder")
     return made

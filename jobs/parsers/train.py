@@ -6,11 +6,12 @@ Re-make the offline models that ship, and measure their reach on data they were 
     longform train checker BENCH... --out DIR              (see `longform train checker --help`)
 
 NAME is support (which documents support a claim), ranker (which sentence to quote; statements), judge (coverage, as
-people and as GPT-4o mark it) or all. Every figure is measured with the haystack, or for people's labels the query, left
-out of all that was fitted; the models written are then fitted on everything.
+people and as GPT-4o mark it by words; with --kept-out, as people mark it by words and vectors too) or all. Every figure
+is measured with the haystack, or for people's labels the query, left out of all that was fitted; the models written are
+then fitted on everything.
 
 Reads   a benchmark with gold maps, released summaries and labels; one with people's labels; one with people's labels of
-        another topic, which no model written is fitted on
+        another topic, which of all models written only the judge by vectors is fitted on
 Writes  NAME's models and `reach_NAME.json`, what they reach
 """
 
@@ -29,6 +30,6 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("name", choices=NAMES, metavar="NAME", help=", ".join(NAMES))
     made.add_argument("benchmark", metavar="BENCH", help="haystacks with gold maps, released summaries and labels")
     made.add_argument("--human", metavar="BENCH", help="people's labels; ranker and judge need them")
-    made.add_argument("--kept-out", metavar="BENCH", help="people's labels of another topic, to measure the judge on")
+    made.add_argument("--kept-out", metavar="BENCH", help="people's labels of another topic, to measure judges on")
     made.add_argument("--out", required=True, type=Path, metavar="DIR", help="a local folder")
     return made

@@ -72,6 +72,10 @@ class StoredRun(NamedTuple):
     spend: Spend
 
     @property
+    def folder(self) -> Folder:
+        return Folder(self.url)
+
+    @property
     def dataset_hash(self) -> str:
         return str(self.record["benchmark"]["dataset_hash"])
 

@@ -11,6 +11,7 @@ from actors.measures import check_measures
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from actors.studies import check_studies
+from actors.terminal import say
 from jobs.calling import Calling, chat_models
 from jobs.runs.cards import judge_rows
 from jobs.runs.checks import check_batches, check_experiment, prompt_versions
@@ -89,7 +90,7 @@ def begin(
     check_methods_before(experiment, benchmark, limit=limit)
     for row in judge_rows(experiment, served):
         if row["card_reason"]:
-            print(f"judge {row['judge']}: {row['card_reason']}; the report has no card for it", file=sys.stderr)
+            say(f"judge {row['judge']}: {row['card_reason']}; the report has no card for it", file=sys.stderr)
     check_batches(chat_models(experiment))
     calling.check_prices(chat_models(experiment))
     plan = Plan(stages, benchmark, limit=limit)

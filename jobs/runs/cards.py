@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 from actors.judges.cards import card_of_file
 from actors.judges.opening import make_judges
 from actors.storage.folder import file_place
+from longform.judges.adversarial_words import section_of
 from longform.judges.brief_cards import brief
-from longform.judges.card_columns import Card
+from longform.judges.card_columns import Adversarial, Card
 from longform.judges.cards import describe, judged_by, other_judge, shipped_card, shipped_card_of
 from longform.results.results import JudgeRow
 from longform.settings.experiment import Experiment
@@ -21,6 +22,7 @@ class _CardLine(NamedTuple):
     card: str | None
     reason: str | None = None
     brief: str | None = None
+    adversarial: Adversarial | None = None
 
 
 def judge_rows(experiment: Experiment, served: Mapping[str, Mapping[str, Any]] | None = None) -> list[JudgeRow]:
@@ -34,22 +36,27 @@ def judge_rows(experiment: Experiment, served: Mapping[str, Mapping[str, Any]] |
         UsageError: A card that the configuration names cannot be read, or is of another kind than its judge.
     """
     return [
-        {
-            "judge": name,
-            "scale": judge_scale(name, experiment.judges),
-            "card": line.card,
-            "card_brief": line.brief,
-            "card_reason": line.reason,
-        }
+        _row(name, judge_scale(name, experiment.judges), _card_line(experiment, name, (served or {}).get(name, {})))
         for name in experiment.judges
-        for line in [_card_line(experiment, name, (served or {}).get(name, {}))]
     ]
+
+
+def _row(name: str, scale: str | None, line: _CardLine) -> JudgeRow:
+    row: JudgeRow = {
+        "judge": name,
+        "scale": scale,
+        "card": line.card,
+        "card_brief": line.brief,
+        "card_reason": line.reason,
+    }
+    if line.adversarial is not None:
+        row["adversarial"] = line.adversarial
+    return row
 
 
 def released_judge_row(name: str) -> JudgeRow:
     """The same for labels that a release ships."""
-    line = _line_of(shipped_card(name))
-    return {"judge": name, "scale": None, "card": line.card, "card_brief": line.brief, "card_reason": None}
+    return _row(name, None, _line_of(shipped_card(name)))
 
 
 def _card_line(experiment: Experiment, name: str, served: Mapping[str, Any]) -> _CardLine:
@@ -66,7 +73,9 @@ def _card_line(experiment: Experiment, name: str, served: Mapping[str, Any]) -> 
 
 
 def _line_of(card: Card | None) -> _CardLine:
-    return _CardLine(None) if card is None else _CardLine(describe(card), brief=brief(card))
+    if card is None:
+        return _CardLine(None)
+    return _CardLine(describe(card), brief=brief(card), adversarial=section_of(card))
 
 
 def write_card(card: Card, out: str) -> None:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterable
 
 from actors.storage.folder import Folder
+from actors.terminal import say
 from jobs.stages.stage import Plan
 from longform.chat.retries import may_pass_later
 
@@ -32,7 +33,7 @@ def forget_passing_failures(run: Folder, plan: Plan) -> int:
         if there := work_ids & run.locate(table).keys():
             run.forget(table, sorted(there))
     if n_failed:
-        print(f"{n_failed} rows had failed for a reason that may pass; they are made again", file=sys.stderr)
+        say(f"{n_failed} rows had failed for a reason that may pass; they are made again", file=sys.stderr)
     return n_failed
 
 

@@ -7,6 +7,9 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TextIO
 
+from actors.terminal import say
+from longform.text.visible import visible
+
 if TYPE_CHECKING:
     from tqdm import tqdm
 
@@ -50,7 +53,7 @@ class Progress:
         told = f"{self._done:,} {self._unit} in {elapsed:.1f} s{where and f' {where}'}"
         before = f"; {found:,} were done before" if found else ""
         words = f"{told}{before}" if self._total else f"{found:,} {self._unit}, done before"
-        print(f"{self._name:<18} {words}", file=self._log, flush=True)
+        say(f"{self._name:<18} {words}", file=self._log, flush=True)
 
     def words(self, elapsed: float) -> str:
         """Say how far it is after so many seconds."""
@@ -68,14 +71,14 @@ class Progress:
             self._keep_drawing()
             return
         while not self._ended.wait(_LINE_INTERVAL_S):
-            print(f"{self._name:<18} {self.words(time.monotonic() - self._started)}", file=self._log, flush=True)
+            say(f"{self._name:<18} {self.words(time.monotonic() - self._started)}", file=self._log, flush=True)
 
     def _keep_drawing(self) -> None:
         bar = self._bar()
         while not self._ended.wait(_BAR_INTERVAL_S):
             bar.n = self._done
             said = (self._speed(time.monotonic() - self._started), self._notice())
-            bar.set_postfix_str("; ".join(one for one in said if one), refresh=False)
+            bar.set_postfix_str(visible("; ".join(one for one in said if one)), refresh=False)
             bar.refresh()
         bar.close()  # it leaves no line: the last one says more
 

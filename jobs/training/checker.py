@@ -34,6 +34,7 @@ from actors.local_models.checkpoints import change_content
 from actors.local_models.encoder import Encoder
 from actors.local_models.low_rank import write_checkpoint
 from actors.local_models.weights import MINILM, model_path
+from actors.terminal import say
 from jobs.calibration.people_labels import people_reach
 from jobs.commands import Outcome, run_verb
 from jobs.parsers.train_checker import parser
@@ -171,7 +172,7 @@ class CheckerRun:
 
 
 def _say(name: str, words: str) -> None:
-    print(f"{name}: {words}", file=sys.stderr)
+    say(f"{name}: {words}", file=sys.stderr)
 
 
 # ---------------------------------------------------------------- what it reaches

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from longform.judges.card_columns import Card, SupportCard, TargetCard
+from collections.abc import Sequence
+
+from longform.judges.card_columns import Card, HeldOutRow, SupportCard, TargetCard
+from longform.judges.target_cards import by_measure, topics_kept_out
 from longform.metrics.statistics import EstimateColumns
 
 
@@ -25,6 +28,10 @@ def _of_support(card: SupportCard) -> str:
 
 def _of_targets(card: TargetCard) -> str:
     unseen = [row for row in card["texts"] if not row["fitted"]]
+    if not unseen and len(topics := topics_kept_out(card)) > 1:
+        return (
+            f"against people, by fits without the measured topic (what ships saw all): {_of_topics([*topics.values()])}"
+        )
     row = next(iter(unseen or card["texts"]))
     kinds = " and ".join("text of unknown kind" if kind is None else kind for kind in row["texts"])
     if row["fitted"]:
@@ -33,6 +40,13 @@ def _of_targets(card: TargetCard) -> str:
         kinds = f"{kinds}, kept out of its fit"
     figures = f"r {_shown(row['pearson'])}, kappa {_shown(row['kappa'])}, bias {_points(row['bias_of_answers'])}"
     return f"against people on {kinds}: {figures}"
+
+
+def _of_topics(topics: Sequence[Sequence[HeldOutRow]]) -> str:
+    figures = [by_measure(rows) for rows in topics]
+    r, kappa = (" and ".join(_shown(one[name]) for one in figures) for name in ("pearson", "kappa"))
+    bias = " and ".join(_points(one["bias of answers"]) for one in figures)
+    return f"r {r}, kappa {kappa}, bias {bias}"
 
 
 def _shown(one: EstimateColumns) -> str:

@@ -101,6 +101,48 @@ class Bias(TypedDict):
     length_to_bias: EstimateColumns
 
 
+class AdversarialRow(TypedDict):
+    """
+    The effect of one perturbation of labelled summaries on a judge.
+
+    Attributes:
+        perturbation: One of `longform.judges.adversarial`.
+        measure: `score`, from 0 to 1, or `citation precision`.
+        rows: Insights that count: `fully covered` as people say, `all`, or `covered by the judge` both times.
+        should: What the measure does under a judge that sees the perturbation: `full`, `same`, `nothing` or `less`.
+        before: Mean over the insights of the summaries as they were written.
+        after: The same of the perturbed ones.
+        drop: Before less after.
+        n_summaries: Perturbed.
+        n_unjudged: Insights without a score on one side, which are in no figure.
+    """
+
+    perturbation: str
+    measure: str
+    rows: str
+    should: str
+    before: EstimateColumns
+    after: EstimateColumns
+    drop: EstimateColumns
+    n_summaries: int
+    n_unjudged: int
+
+
+class Adversarial(TypedDict):
+    """
+    The effects of perturbations on a judge.
+
+    Attributes:
+        rows: One a perturbation and measure.
+        missing: Perturbation or measure that has no row -> why.
+        reason: Why there are no rows; None: there are.
+    """
+
+    rows: list[AdversarialRow]
+    missing: dict[str, str]
+    reason: str | None
+
+
 class TargetFigures(Agreement, _Measured):
     fitted_haystacks: list[str]
     in_sample: bool
@@ -108,6 +150,7 @@ class TargetFigures(Agreement, _Measured):
     texts: list[TextRow]
     unjudged: dict[str, int]
     held_out: NotRequired[list[HeldOutRow]]  # only beside labels that the judge was fitted on
+    adversarial: NotRequired[Adversarial]  # of judges that link bullets; not of older cards
 
 
 @final

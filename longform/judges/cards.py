@@ -15,7 +15,7 @@ from typing import NamedTuple
 from longform.judges.card_columns import Card, CardFrame, HeldOutRow, JudgedBy
 from longform.judges.retest_words import retest_words
 from longform.judges.support_cards import support_words
-from longform.judges.target_cards import TOPIC_KEPT_OUT, target_words
+from longform.judges.target_cards import SCALE_NAMES, TOPIC_KEPT_OUT, target_words
 from longform.models import read_model
 from longform.settings.judges import JudgeSettings, judge_scale
 from longform.settings.shipped_judges import SHIPPED_CHECKER, SHIPPED_KEY_POINT_CHECKER
@@ -126,12 +126,16 @@ def read_card(content: bytes, kind: str) -> Card:
     return card
 
 
-def held_out_rows(scale: str) -> list[HeldOutRow]:
+def held_out_rows(judge: str) -> list[HeldOutRow]:
     """
-    Return the reach of the offline judge of *scale* (`people` or `GPT-4o`) on labels of the text that it is fitted on.
+    Return the reach of an offline judge of coverage on labels of the text that it is fitted on.
 
     Those of a fit with a part left out come first, those of a fit on another topic after them.
+
+    Args:
+        judge: The fitted model that it judges by, a name of `SCALE_NAMES`.
     """
+    scale = SCALE_NAMES[judge]
     rows: list[HeldOutRow] = read_model("reach_judge")["rows"]
     part = [row for row in rows if row["measure"].startswith(f"judge as {scale}: ")]
     home = {row["scored_on"] for row in part}
@@ -204,9 +208,6 @@ def other_judge(card: Card, wanted: JudgedBy) -> str | None:
         wanted: The name of the judge as it is now.
     """
     found = [f"{place}{was!r}, not {now!r}" for place, was, now in _differences(card["judged_by"], wanted)]
-    times, wanted_times = (judge.get("options", {}).get(_REPEATS) for judge in (card["judged_by"], wanted))
-    if times is not None and wanted_times is None:
-        found.append(f"{_REPEATS} {times}, not 1")
     return f"the card of another judge: {'; '.join(found)}" if found else None
 
 
@@ -215,6 +216,10 @@ def _differences(was: object, wanted: object, place: str = "") -> Iterator[tuple
     if isinstance(wanted, Mapping):
         for name, value in wanted.items():
             yield from _differences(was.get(name) if isinstance(was, Mapping) else None, value, f"{name} ")
+        if isinstance(was, Mapping) and "backend" in wanted:
+            times, now = (judge.get("options", {}).get(_REPEATS) for judge in (was, wanted))
+            if times is not None and now is None:
+                yield f"{_REPEATS} ", times, 1
     elif isinstance(wanted, list) and isinstance(was, list) and len(was) == len(wanted):
         for one, other in zip(was, wanted, strict=True):
             yield from _differences(one, other, place)

@@ -1,11 +1,14 @@
 """
-Coverage of insights by the bullets of a summary, judged by words: no language model.
+Coverage of insights by the bullets of a summary, judged by words, and by sentence vectors if the model reads them.
 
 An insight's words weigh by how rare they are among the insights of its haystack. Two shares describe an insight and
 a bullet: the *recall* of the insight's weight in the bullet, and the *precision*, the share of the bullet's weight
 that the insight has; their sum is the *fit*. The insight's bullet is the one that fits it best. Then insights
 compete: where a sibling insight of the same query fits that bullet better, the bullet is no evidence for this one.
 The *share* is a softmax of fit over the siblings and over nobody, who stands for a bullet that fits none of them.
+
+Another design (`longform.judges.coverage_model.VECTORS`) counts precision half and adds half of the cosine of both
+sentence vectors, so that other words for the same thing fit too. There bullets compete for the insight as well.
 
 What the bullet says with those words counts too: a number changed, a statement denied, words out of order, or a
 statement lost among other matter lower the score (`longform.judges.coverage_model`). The model is fitted on labels of
@@ -14,14 +17,15 @@ SummHay's released summaries (`longform.training.judge`), on people's or on GPT-
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple, get_args
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from longform.errors import UsageError
-from longform.judges.coverage_model import Answer, Calibration, Evidence, JudgeModel
+from longform.errors import LongformError, UsageError
+from longform.judges.coverage_model import WORDS, Answer, Evidence, Fit, JudgeModel
 from longform.models import read_model
 from longform.text.statements import Statement, read_statement
 from longform.text.words import inverse_document_frequency, stems, unseen_idf, without_marks
@@ -29,22 +33,30 @@ from longform.text.words import inverse_document_frequency, stems, unseen_idf, w
 VERSION = "2"
 """Changes with any change that moves a score."""
 
-SHARPNESS = 8.0
-"""The sharpness of the softmax: a sibling that fits 0.3 better takes nine tenths of the share."""
-
-NOBODY_FITS = 0.5
-"""Fit at which an insight without siblings shares half and half with nobody: a quarter of the words both ways."""
-
-ORDER_KEPT_FROM, ORDER_LOST_BELOW = 0.5, 0.2
-"""Share of neighbouring words in order: 95 % of covering bullets have more than 0.56, shuffled ones 0.21 (median)."""
-
 _ORDER_PAIRS = 4
 """Fewer neighbours than these tell no order."""
 
 WHOLE_FROM, DILUTED_BELOW = 0.3, 0.1
 """Precision: 95 % of covering bullets have more than 0.28; doubled by foreign text 0.20 (median), merged 0.09."""
 
+ALONE_FROM, CROWDED_BELOW = 0.4, 0.15
+"""The insight's weight by the bullet's: 95 % of covering bullets have more than 0.41 (conversations) and 0.57 (news),
+merged ones 0.11 to 0.14 (median), those with another bullet behind them 0.31 to 0.36."""
+
 _DIGITS = 6
+
+_COSINE_DIGITS = 3
+"""Vectors of two processors may differ in the last digit of a float16, a cosine then by about 0.000001."""
+
+Embed = Callable[[Sequence[str]], NDArray[np.float32]]
+"""Gives unit vectors, shape (texts, dimensions)."""
+
+SHIPPED: Mapping[str, str] = {
+    "people": "judge_people",
+    "gpt-4o": "judge_gpt4o",
+    "people-vectors": "judge_people_vectors",
+}
+"""Judge that ships -> its file in `longform/models`."""
 
 
 class StemWeights(NamedTuple):
@@ -76,29 +88,61 @@ class Reading(NamedTuple):
         return self.evidence.closest if self.answer in ("full", "partial") else None
 
 
+class _Overlap(NamedTuple):
+    """Shares of each insight and each bullet, shape (insights, bullets)."""
+
+    recall: NDArray[np.float64]
+    precision: NDArray[np.float64]
+    room: NDArray[np.float64]  # of the bullet's weight that the insight's would take
+
+
+class _Shares(NamedTuple):
+    """The shares of an insight and the bullet closest to it."""
+
+    recall: float
+    precision: float
+    share: float
+    bullet_share: float
+    cosine: float
+    room: float
+
+
+def embedded_text(line: str) -> str:
+    """The text of a bullet or an insight of which a vector is made."""
+    return without_marks(line)
+
+
 def statement_stems(line: str) -> frozenset[str]:
     """The distinct stems of a bullet's or an insight's statement, citations and list marker left aside."""
     return frozenset(stems(without_marks(line)))
 
 
-def shipped_judge(calibration: str) -> JudgeModel:
+def shipped_judge(name: str) -> JudgeModel:
     """
-    The fitted judge that ships for a calibration.
+    The fitted judge that ships: its calibration, with `-vectors` if it reads vectors.
 
     Raises:
         UsageError: There is none of that name.
     """
-    if calibration not in get_args(Calibration):
-        raise UsageError(f"judge calibration {calibration!r}: expected one of {list(get_args(Calibration))}")
-    name = f"judge_{calibration.replace('-', '')}"
-    return JudgeModel.from_json(read_model(name), file=f"{name}.json")
+    if name not in SHIPPED:
+        raise UsageError(f"judge calibration {name!r}: expected one of {list(SHIPPED)}")
+    return JudgeModel.from_json(read_model(SHIPPED[name]), file=f"{SHIPPED[name]}.json")
 
 
 class QueryInsights:
-    """The insights of one query, ready to be looked for in any number of summaries."""
+    """
+    The insights of one query, ready to be looked for in any number of summaries.
 
-    def __init__(self, insights: Sequence[str], weights: StemWeights) -> None:
+    Args:
+        insights: Their texts.
+        weights: Of stems.
+        embed: Makes vectors, for models that read them; None: such a model is refused.
+    """
+
+    def __init__(self, insights: Sequence[str], weights: StemWeights, *, embed: Embed | None = None) -> None:
         self._weights = weights
+        self._embed = embed
+        self._texts = [embedded_text(text) for text in insights]
         self._insights = [read_statement(text) for text in insights]
         every_stem = frozenset[str]().union(*(insight.stems for insight in self._insights))
         self._columns = {stem: i for i, stem in enumerate(sorted(every_stem))}
@@ -109,27 +153,27 @@ class QueryInsights:
 
     def readings(self, bullets: Sequence[str], model: JudgeModel) -> list[Reading]:
         """One reading an insight, in order. Without bullets every insight is unsaid: the answer is none, with 0."""
-        evidence = self.evidence(bullets)
+        evidence = self.evidence(bullets, model.fit)
         scores = model.scores(evidence).tolist()
         return [
             Reading(model.answer(score), score, found) if found.has_words else Reading(None, None, found)
             for score, found in zip(scores, evidence, strict=True)
         ]
 
-    def evidence(self, bullets: Sequence[str]) -> list[Evidence]:
+    def evidence(self, bullets: Sequence[str], rule: Fit) -> list[Evidence]:
         """Return the bullets' evidence for each insight, in order, before any model weighs it."""
         # A summary without bullets is one bullet without words: every share of it is 0.
         statements = [read_statement(text) for text in bullets or [""]]
-        recall, precision = self._overlap(statements)
-        fit = np.round(recall + precision, _DIGITS)
+        overlap = self._overlap(statements)
+        cosine = self._cosine(bullets) if rule.cosine and bullets else np.zeros_like(overlap.recall)
+        fit = np.round(overlap.recall + rule.precision * overlap.precision + rule.cosine * cosine, _DIGITS)
         closest = fit.argmax(axis=1)
         rows = np.arange(len(fit))
-        parts = np.stack([matrix[rows, closest] for matrix in (recall, precision, _share(fit))], axis=1)
+        parts = (overlap.recall, overlap.precision, _share(fit, rule), _bullet_share(fit, rule), cosine, overlap.room)
+        of_closest = np.round(np.stack([matrix[rows, closest] for matrix in parts], axis=1), _DIGITS)
         return [
-            self._evidence(insight, statements[place], *shares, closest=place if bullets else None)
-            for insight, place, shares in zip(
-                self._insights, closest.tolist(), np.round(parts, _DIGITS).tolist(), strict=True
-            )
+            self._evidence(insight, statements[place], _Shares(*shares), rule, closest=place if bullets else None)
+            for insight, place, shares in zip(self._insights, closest.tolist(), of_closest.tolist(), strict=True)
         ]
 
     def best_scores(self, bullets: Sequence[str]) -> NDArray[np.float64]:
@@ -140,15 +184,32 @@ class QueryInsights:
         """
         if not bullets or not self._insights:
             return np.zeros(len(bullets))
-        recall, precision = self._overlap([read_statement(text) for text in bullets])
-        share = _share(np.round(recall + precision, _DIGITS))
+        recall, precision, _ = self._overlap([read_statement(text) for text in bullets])
+        share = _share(np.round(recall + precision, _DIGITS), WORDS.fit)
         scores = np.where(recall > 0, (np.round(recall, _DIGITS) + np.round(share, _DIGITS)) / 2, 0.0)
         return np.asarray(np.round(scores.max(axis=0), _DIGITS))
 
-    def _overlap(self, statements: Sequence[Statement]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _overlap(self, statements: Sequence[Statement]) -> _Overlap:
         shared = self._weighted @ self._indicator(statements).T  # (insights, bullets)
-        bullet_mass = np.array([self._weights.total(statement.stems) for statement in statements])
-        return _ratio(shared, self._mass[:, None]), _ratio(shared, bullet_mass[None, :])
+        mass = self._mass[:, None]
+        bullet_mass = np.array([self._weights.total(statement.stems) for statement in statements])[None, :]
+        # a bullet without words has room for any insight
+        room = np.where(bullet_mass > 0, _ratio(np.broadcast_to(mass, shared.shape), bullet_mass), 1.0)
+        return _Overlap(_ratio(shared, mass), _ratio(shared, bullet_mass), room)
+
+    def _cosine(self, bullets: Sequence[str]) -> NDArray[np.float64]:
+        """Return the cosines of insights and bullets, shape (insights, bullets)."""
+        cosine = self._vectors @ self._made([embedded_text(text) for text in bullets]).T
+        return np.asarray(np.round(cosine.astype(np.float64), _COSINE_DIGITS), dtype=np.float64)
+
+    @cached_property
+    def _vectors(self) -> NDArray[np.float32]:
+        return self._made(self._texts)
+
+    def _made(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if self._embed is None:
+            raise LongformError("this judge reads sentence vectors: expected `embed`, which makes them, found None")
+        return self._embed(texts)
 
     def _indicator(self, statements: Sequence[Statement]) -> NDArray[np.float64]:
         held = np.zeros((len(statements), len(self._columns)))
@@ -160,9 +221,8 @@ class QueryInsights:
         self,
         insight: Statement,
         bullet: Statement,
-        recall: float,
-        precision: float,
-        share: float,
+        shares: _Shares,
+        rule: Fit,
         *,
         closest: int | None,
     ) -> Evidence:
@@ -170,14 +230,17 @@ class QueryInsights:
         return Evidence(
             closest=closest,
             has_words=bool(insight.stems),
-            recall=recall,
-            precision=precision,
-            share=share,
+            recall=shares.recall,
+            precision=shares.precision,
+            share=shares.share,
             numbers_missing=missing,
             numbers_contradicted=contradicted,
             denial_mismatch=self._denial_mismatch(insight, bullet),
-            order_lost=_order_lost(insight, bullet),
-            dilution=_falling(precision, WHOLE_FROM, DILUTED_BELOW),
+            order_lost=_order_lost(insight, bullet, *rule.order),
+            dilution=_falling(shares.precision, WHOLE_FROM, DILUTED_BELOW),
+            bullet_share=shares.bullet_share,
+            cosine=shares.cosine,
+            crowding=_falling(shares.room, ALONE_FROM, CROWDED_BELOW),
         )
 
     def _denial_mismatch(self, insight: Statement, bullet: Statement) -> float:
@@ -204,11 +267,11 @@ def _numbers(insight: Statement, bullet: Statement) -> tuple[float, float]:
     return round(len(stated - held) / len(stated), _DIGITS), round(len(contradicted) / len(stated), _DIGITS)
 
 
-def _order_lost(insight: Statement, bullet: Statement) -> float:
+def _order_lost(insight: Statement, bullet: Statement, kept_from: float, lost_below: float) -> float:
     found = [pair for pair in insight.neighbours if pair[0] in bullet.stems and pair[1] in bullet.stems]
     if len(found) < _ORDER_PAIRS:
         return 0.0
-    return _falling(sum(pair in bullet.in_order for pair in found) / len(found), ORDER_KEPT_FROM, ORDER_LOST_BELOW)
+    return _falling(sum(pair in bullet.in_order for pair in found) / len(found), kept_from, lost_below)
 
 
 def _falling(value: float, zero_from: float, one_below: float) -> float:
@@ -216,10 +279,17 @@ def _falling(value: float, zero_from: float, one_below: float) -> float:
     return round(min(1.0, max(0.0, (zero_from - value) / (zero_from - one_below))), _DIGITS)
 
 
-def _share(fit: NDArray[np.float64]) -> NDArray[np.float64]:
-    # (insights, bullets): softmax down each column, with one more row for nobody
-    strength = np.exp(SHARPNESS * fit)
-    return np.asarray(strength / (strength.sum(axis=0) + np.exp(SHARPNESS * NOBODY_FITS)))
+def _share(fit: NDArray[np.float64], rule: Fit) -> NDArray[np.float64]:
+    # (insights, bullets): softmax down each column, with one more row for nobody if nobody competes
+    strength = np.exp(rule.sharpness * fit)
+    nobody = 0.0 if rule.nobody is None else np.exp(rule.sharpness * rule.nobody)
+    return np.asarray(strength / (strength.sum(axis=0) + nobody))
+
+
+def _bullet_share(fit: NDArray[np.float64], rule: Fit) -> NDArray[np.float64]:
+    # (insights, bullets): softmax along each row
+    strength = np.exp(rule.sharpness * fit)
+    return np.asarray(strength / strength.sum(axis=1, keepdims=True))
 
 
 def _ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:

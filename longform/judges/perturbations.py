@@ -19,6 +19,7 @@ import numpy as np
 
 from longform.keys import stable_seed
 from longform.metrics.statistics import Estimate, pooled_mean
+from longform.text.citations import without_citations
 
 _MARKED = re.compile(r"^(\s*(?:[-*•–]\s+|\(?\d{1,2}[.)]\s+)?)(.*?)((?:\s*\[[\d, ]+\])*\s*\.?\s*)$", re.DOTALL)
 _DELETED_SHARE = 0.3
@@ -191,6 +192,12 @@ def perturb(
     raise ValueError(msg)
 
 
+def cite_all(bullets: Sequence[str], n_documents: int) -> list[str]:
+    """Return the bullets with every document cited by each, and by nothing else."""
+    cited = f"[{', '.join(map(str, range(1, n_documents + 1)))}]"
+    return [f"{without_citations(bullet)} {cited}" for bullet in bullets]
+
+
 def _parts(bullet: str) -> tuple[str, str, str]:
     """List marker, statement, citations."""
     found = _MARKED.match(bullet)
@@ -238,11 +245,16 @@ def drop_table(scores: Sequence[PerturbedScore], *, seed: int, resamples: int = 
     for name in dict.fromkeys(score.perturbation for score in scores):
         found = [score for score in scores if score.perturbation == name]
         for rows, chosen in (("fully covered", [s for s in found if s.fully_covered]), ("all", found)):
-            clusters = [score.summary_id for score in chosen]
-            before, after = np.array([[s.before, s.after] for s in chosen]).reshape(-1, 2).T
-            estimates = [
-                pooled_mean(values, np.ones(len(values)), clusters, seed=seed, resamples=resamples)
-                for values in (before, after, before - after)
-            ]
-            table.append(Drop(name, rows, *estimates))
+            table.append(drop_of(name, rows, chosen, seed=seed, resamples=resamples))
     return table
+
+
+def drop_of(name: str, rows: str, scores: Sequence[PerturbedScore], *, seed: int, resamples: int = 2000) -> Drop:
+    """Return the drop of the mean of *scores*, which are of one perturbation."""
+    clusters = [score.summary_id for score in scores]
+    before, after = np.array([[s.before, s.after] for s in scores]).reshape(-1, 2).T
+    estimates = [
+        pooled_mean(values, np.ones(len(values)), clusters, seed=seed, resamples=resamples)
+        for values in (before, after, before - after)
+    ]
+    return Drop(name, rows, *estimates)

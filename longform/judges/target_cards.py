@@ -23,6 +23,9 @@ from longform.text.citations import words_per_bullet
 TOPIC_KEPT_OUT = "topic kept out"
 """Names figures on a topic of which no label was fitted on."""
 
+SCALE_NAMES: Mapping[str, str] = {"people": "people", "gpt-4o": "GPT-4o", "people-vectors": "people, by vectors"}
+"""Offline judge of coverage -> its name in tables of reach."""
+
 Settings = Mapping[str, int]
 """`seed` and `resamples` of the intervals."""
 
@@ -182,10 +185,22 @@ def target_words(card: TargetCard, annotators: str) -> list[str]:
     unseen = [row for row in card["texts"] if not row["fitted"]]
     fitted = [row for row in card["texts"] if row["fitted"]]
     told = [_row_words(row, first=place == 0) for place, row in enumerate(unseen)]
-    first, *others = told or ["text that it was not fitted on: not measured"]
+    if not told and len(topics_kept_out(card)) <= 1:
+        told = ["text that it was not fitted on: not measured"]
     transfer = _kept_out(unseen[0]) if card["fitted_haystacks"] and unseen else ""
-    held_out = _held_out(card["held_out"], fitted) if card.get("held_out") else []
-    return [f"against {annotators}, {transfer}{first}", *others, *held_out]
+    first, *others = [*told, *(_held_out(card, fitted) if card.get("held_out") else [])]
+    return [f"against {annotators}, {transfer}{first}", *others]
+
+
+def topics_kept_out(card: TargetFigures) -> dict[str, list[HeldOutRow]]:
+    """Return the figures of fits on another topic, by the labels that they were measured on."""
+    rows = [row for row in card.get("held_out", []) if f", {TOPIC_KEPT_OUT}: " in row["measure"]]
+    return {place: [row for row in rows if row["scored_on"] == place] for place in _places(rows)}
+
+
+def _places(rows: Sequence[HeldOutRow]) -> list[str]:
+    """Return the sets of labels that agreement was measured on; figures of systems have other places."""
+    return list(dict.fromkeys(row["scored_on"] for row in rows if row["measure"].endswith(": pearson")))
 
 
 def _kept_out(row: TextRow) -> str:
@@ -216,30 +231,47 @@ def _plural(noun: str) -> str:
     return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
 
 
-def _held_out(rows: Sequence[HeldOutRow], fitted: Sequence[TextRow]) -> list[str]:
-    """Say what the judge reaches on text it was fitted on, by a fit on another topic, and with a part left out."""
-    topic = [row for row in rows if f", {TOPIC_KEPT_OUT}: " in row["measure"]]
-    part = [row for row in rows if row not in topic]
+def _held_out(card: TargetFigures, fitted: Sequence[TextRow]) -> list[str]:
+    """
+    Say what the judge reaches on text it was fitted on: by a fit on another topic, then with a part left out.
+
+    A judge that was fitted on several topics has both for each of them.
+    """
+    topics = topics_kept_out(card)
+    part = [row for row in card["held_out"] if f", {TOPIC_KEPT_OUT}: " not in row["measure"]]
     kinds = _text_words(list(dict.fromkeys(kind for row in fitted for kind in row["texts"])))
-    other = (
-        f"fitted on another topic ({topic[0]['fitted_on']}), on {kinds}: {_held_out_words(topic)}" if topic else None
-    )
+    several = len(_places(part)) > 1
+    others = [
+        f"fitted on another topic ({rows[0]['fitted_on']}), on {place if several else kinds}: {_held_out_words(rows)}"
+        for place, rows in topics.items()
+    ]
+    homes = [
+        _home_words(
+            place if several else f"{kinds} that it was fitted on", [r for r in part if r["scored_on"] == place]
+        )
+        for place in _places(part)
+    ]
+    return [*others, *(["the judge that ships was fitted on all of these topics"] if several else []), *homes]
+
+
+def _home_words(place: str, rows: Sequence[HeldOutRow]) -> str:
+    figures = by_measure(rows)
     drops = [
-        f"{word} {_by_measure(part)[f'drop by {name}, fully covered']['value']:.2f}"
+        f"{word} {figures[f'drop by {name}, fully covered']['value']:.2f}"
         for word, name in (("negated", "negate"), ("another number", "number"), ("shuffled", "shuffle"))
     ]
-    home = (
-        f"within {kinds} that it was fitted on ({part[0]['fitted_on']}): {_held_out_words(part)}; "
+    return (
+        f"within {place} ({rows[0]['fitted_on']}): {_held_out_words(rows)}; "
         f"there a covered insight loses {', '.join(drops)}"
     )
-    return [home] if other is None else [other, home]
 
 
 def _held_out_words(rows: Sequence[HeldOutRow]) -> str:
-    figures = _by_measure(rows)
+    figures = by_measure(rows)
     measures = (("r", "pearson"), ("kappa", "kappa"), ("bias", "bias of answers"))
     return ", ".join(f"{name} {with_interval(figures[key], 1, 2)}" for name, key in measures)
 
 
-def _by_measure(rows: Sequence[HeldOutRow]) -> dict[str, HeldOutRow]:
+def by_measure(rows: Sequence[HeldOutRow]) -> dict[str, HeldOutRow]:
+    """Return the rows of one judge and one set of labels by their measure."""
     return {row["measure"].partition(": ")[2]: row for row in rows}

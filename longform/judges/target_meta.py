@@ -15,7 +15,7 @@ from typing import NamedTuple, TypedDict
 
 import numpy as np
 
-from longform.judges.card_columns import CostColumns, LabelSet, SummarizerBias
+from longform.judges.card_columns import Adversarial, CostColumns, LabelSet, SummarizerBias
 from longform.judges.people_agreement import PeopleAgreement, people_agreement
 from longform.judges.target_cards import LabelledTarget, labels_of_targets
 from longform.metrics import agreement
@@ -48,6 +48,7 @@ class TargetJudge(NamedTuple):
         fitted_haystacks: Whose summaries it was fitted on.
         cost: Of its verdicts.
         card: The line of its card.
+        adversarial: The card's section on perturbed summaries; None: it has none.
     """
 
     name: str
@@ -55,6 +56,7 @@ class TargetJudge(NamedTuple):
     fitted_haystacks: frozenset[str]
     cost: CostColumns
     card: str
+    adversarial: Adversarial | None = None
 
 
 class PartColumns(TypedDict):
@@ -79,6 +81,7 @@ class BiasColumns(TypedDict):
 class TargetJudgeColumns(TypedDict):
     judge: str
     card: str
+    adversarial: Adversarial | None  # null: its kind has no perturbed summaries
     cost: CostColumns
     parts: dict[str, PartColumns]
     bias: BiasColumns
@@ -169,6 +172,7 @@ def _judge(
     return {
         "judge": judge.name,
         "card": judge.card,
+        "adversarial": judge.adversarial,
         "cost": judge.cost,
         "parts": {
             part: _part([one for one in judge.targets if belongs(one)], judge, settings)

@@ -37,7 +37,7 @@ ENUMERATED = 14
 DRAWS = 9_999
 
 _AT_ONCE = 1024  # tosses
-_STATISTICS_AT_ONCE = 2_000_000  # tosses of pairs: 16 MB an array, however many pairs
+_STATISTICS_AT_ONCE = 50_000  # tosses of pairs: arrays of 400 kB, which a processor's cache holds
 _SIGNS_AT_ONCE = 500_000  # tosses of clusters: 4 MB, however many clusters
 _SAME = 1e-10  # of statistics in [0, 1] that differ by rounding only
 _NOTHING = 1e-14  # of a cluster's difference, which is a share
@@ -229,7 +229,7 @@ class _Contributions(NamedTuple):
         own_sets = np.zeros(0) if nested is None else nested.largest(own[None])[0]
         reached_sets = np.zeros(len(own_sets))
         for some in signs:
-            n_parts = -(-some.shape[0] * len(own) // _STATISTICS_AT_ONCE)
+            n_parts = min(len(some), -(-len(some) * len(own) // _STATISTICS_AT_ONCE))
             for part in np.array_split(some, n_parts):
                 statistics = self.statistics(part)
                 largest.append(statistics.max(axis=1))

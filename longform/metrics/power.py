@@ -10,9 +10,11 @@ a larger sample is tested, too. All spreads are standard deviations of one clust
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from math import inf, sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
 from longform.metrics.paired_differences import ALPHA
 
@@ -39,8 +41,7 @@ def critical_at(level: float, n: int) -> float:
 
 def power_of(difference: float, *, spread: float, n: int, critical: float) -> float:
     """Return the probability that a true *difference* is told from chance with *n* clusters, 2 or more."""
-    from scipy.special import ndtr
-    from scipy.stats import chi2  # slow to import
+    from scipy.special import ndtr  # slow to import
 
     if critical == inf:
         return 0.0
@@ -48,8 +49,16 @@ def power_of(difference: float, *, spread: float, n: int, critical: float) -> fl
         return float(difference != 0)
     lead = abs(difference) / spread * sqrt(n)
     # The noncentral t is a normal number over the root of a mean square; SciPy's own is NaN for some of our arguments.
-    limits = critical * np.sqrt(chi2.ppf((np.arange(_POINTS) + 0.5) / _POINTS, n - 1) / (n - 1))
+    limits = critical * _root_mean_squares(n)
     return float((ndtr(lead - limits) + ndtr(-lead - limits)).mean())
+
+
+@lru_cache(maxsize=64)
+def _root_mean_squares(n: int) -> NDArray[np.float64]:
+    """Return equally likely values of the root of the mean square of n - 1 normal numbers, shape (_POINTS,)."""
+    from scipy.stats import chi2  # slow to import
+
+    return np.asarray(np.sqrt(chi2.ppf((np.arange(_POINTS) + 0.5) / _POINTS, n - 1) / (n - 1)))
 
 
 def detectable(*, spread: float, n: int, critical: float, power: float = POWER) -> float | None:

@@ -9,7 +9,7 @@ from longform.report.measures import capitalized
 from longform.report.parts import NO_DATASET, Section, as_shown, has_datasets
 from longform.report.plain_tables import plain_lines
 from longform.report.tables import Cell, Column, Table, number, words
-from longform.results.compared_runs import GroupsRow, PairedRow
+from longform.results.compared_runs import Family, GroupsRow, PairedRow
 from longform.results.comparison import Comparison
 from longform.results.comparisons import NOT_DISTINGUISHABLE
 from longform.results.groups import MOST_GROUPS
@@ -32,8 +32,13 @@ def conclusion(comparison: Comparison, main: Mapping[str | None, str]) -> list[s
         main: Judge -> the measure that heads; a judge without one is left out.
     """
     heading = [row for row in comparison["tests"] if main.get(row["judge"]) == row["measure"] and row["judge"]]
-    heading = heading or comparison["tests"]
+    heading = heading or _tests(comparison)
     return [_on_the_main_measure(comparison, heading), _on_all(comparison), _on_the_rest(comparison)]
+
+
+def _tests(comparison: Comparison) -> list[PairedRow]:
+    """Return the tests of summaries, of rankings if these alone were asked for."""
+    return comparison["tests"] or comparison["retrieval"]
 
 
 def _on_the_main_measure(comparison: Comparison, rows: Sequence[PairedRow]) -> str:
@@ -77,7 +82,7 @@ def _digits(row: PairedRow) -> int:
 
 
 def _on_all(comparison: Comparison) -> str:
-    counted: Counter[str] = Counter(row["finding"] for row in comparison["tests"])
+    counted: Counter[str] = Counter(row["finding"] for row in _tests(comparison))
     labels = [run["label"] for run in comparison["runs"]]
     parts = [
         f"{counted[f'{side} better']} find {label} better"
@@ -88,7 +93,7 @@ def _on_all(comparison: Comparison) -> str:
     parts.append(f"{counted['not distinguishable']} cannot tell the runs apart ({NOT_DISTINGUISHABLE})")
     if few := counted["too few"] + counted["none"]:
         parts.append(f"{few} have too few queries or haystacks to show anything")
-    n = len(comparison["tests"])
+    n = len(_tests(comparison))
     lead = f"Of all {n} comparisons together" if n > 1 else "Of this one comparison"
     return f"{lead}, {', '.join(parts)}."
 
@@ -157,7 +162,15 @@ def _runs(comparison: Comparison) -> Table:
 
 
 def _differences(comparison: Comparison) -> Iterator[Section]:
-    family = comparison["family"]
+    for rows, family, anchor, title in (
+        (comparison["tests"], comparison["family"], "differences", "Differences"),
+        (comparison["retrieval"], comparison["retrieval_family"], "retrieval", "Retrieval"),
+    ):
+        if rows:
+            yield _difference_section(comparison, rows, family, Section(anchor, title, [], []))
+
+
+def _difference_section(comparison: Comparison, rows: Sequence[PairedRow], family: Family, section: Section) -> Section:
     labels = [run["label"] for run in comparison["runs"]]
     percent = f"{100 * family['level']:.0f}"
     told = (
@@ -167,12 +180,11 @@ def _differences(comparison: Comparison) -> Iterator[Section]:
         f"haystacks). An interval excludes 0 exactly if p is at most {1 - family['level']:.2f}; else the two are "
         f"{NOT_DISTINGUISHABLE}, which does not mean that they are the same."
     )
-    tables = [_table(judge, dataset, rows, labels, several) for judge, dataset, rows, several in _by_family(comparison)]
-    yield Section("differences", "Differences", [told], tables)
+    tables = [_table(judge, dataset, own, labels, several) for judge, dataset, own, several in _by_family(rows)]
+    return section._replace(paragraphs=[told], tables=tables)
 
 
-def _by_family(comparison: Comparison) -> Iterator[tuple[str | None, str | None, list[PairedRow], bool]]:
-    rows = comparison["tests"]
+def _by_family(rows: Sequence[PairedRow]) -> Iterator[tuple[str | None, str | None, list[PairedRow], bool]]:
     several = has_datasets(rows)
     for dataset, judge in dict.fromkeys((row["dataset"], row["judge"]) for row in rows):
         yield judge, dataset, [row for row in rows if (row["dataset"], row["judge"]) == (dataset, judge)], several
@@ -294,7 +306,8 @@ def _lines(comparison: Comparison) -> Iterator[str]:
     for caution in comparison["cautions"]:
         yield f"Mind: {caution}"
     labels = [run["label"] for run in comparison["runs"]]
-    for judge, dataset, rows, several in _by_family(comparison):
+    found = [*_by_family(comparison["tests"]), *_by_family(comparison["retrieval"])]
+    for judge, dataset, rows, several in found:
         table = _table(judge, dataset, rows, labels, several)
         yield ""
         yield from plain_lines(table)

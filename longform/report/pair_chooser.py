@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from longform.report.parts import NO_DATASET, Judged, by_judge, has_datasets, judge_line
 from longform.report.tables import Cell, Column, Table, count, number
-from longform.results.pairwise import PairwiseFamily
+from longform.results.pairwise import PairwiseFamily, TestedColumns
 from longform.results.results import Results
 
 _TOO_MANY = "more than anyone has"
@@ -25,16 +25,57 @@ def chooser_json(results: Results) -> str | None:
         if one.get("reference")
     }
     shown = sorted(families, key=lambda one: one["measure"] != "joint")
-    packed = [_packed(one, several, reference.get((one["judge"], one["dataset"]))) for one in shown]
-    return json.dumps(packed, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+    systems = [
+        [
+            [system["system"], round(system["score"], 3), system["summarizer"], system["setting"]]
+            for system in one["systems"]
+        ]
+        for one in shown
+    ]
+    return _json(
+        _packed(one, of, [*_dataset_words(one, several), one["judge"] or "no judge"], reference.get(_judged(one)))
+        for one, of in zip(shown, systems, strict=True)
+    )
 
 
-def _packed(one: PairwiseFamily, several: bool, reference: str | None) -> dict[str, object]:
+def ranker_chooser_json(results: Results) -> str | None:
+    """Return the same of rankers."""
+    families = [one for one in results.get("retrieval_pairs") or [] if one["pairs"] is not None]
+    if not families:
+        return None
+    several = has_datasets(families)
+    return _json(
+        _packed(
+            one,
+            [[ranker["system"], round(ranker["score"], 3), None, None] for ranker in one["systems"]],
+            _dataset_words(one, several),
+            None,
+        )
+        for one in families
+    )
+
+
+def _json(packed: Iterable[dict[str, object]]) -> str:
+    """Return what stands in a script of a page."""
+    told = json.dumps(list(packed), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return told.replace("<", "\\u003c")
+
+
+def _judged(one: TestedColumns) -> tuple[str | None, str | None]:
+    return one["judge"], one["dataset"]
+
+
+def _dataset_words(one: TestedColumns, several: bool) -> list[str]:
+    return [one["dataset"] or NO_DATASET] if several else []
+
+
+def _packed(
+    one: TestedColumns, systems: Sequence[Sequence[object]], where: Sequence[str], reference: str | None
+) -> dict[str, object]:
     pairs = one["pairs"]
     assert pairs is not None
-    where = [*([one["dataset"] or NO_DATASET] if several else []), one["judge"] or "no judge"]
     return {
-        "title": f"{one['title']} ({', '.join(where)})",
+        "title": one["title"] + (f" ({', '.join(where)})" if where else ""),
         "unit": one["unit"],
         "better": one["better"],
         "clusters": _clusters(one),
@@ -45,17 +86,14 @@ def _packed(one: PairwiseFamily, several: bool, reference: str | None) -> dict[s
         "measure": one["measure"],
         "judge": one["judge"],
         "dataset": one["dataset"],
-        "systems": [
-            [system["system"], round(system["score"], 3), system["summarizer"], system["setting"]]
-            for system in one["systems"]
-        ],
+        "systems": systems,
         "difference": pairs["difference"],
         "half": pairs["half"],
         "p": pairs["p"],
     }
 
 
-def _clusters(one: PairwiseFamily) -> str:
+def _clusters(one: TestedColumns) -> str:
     plural = "queries" if one["cluster"] == "query" else "haystacks"
     shared = (
         f", which share the documents of {one['n_haystacks']} haystacks and so are not independent"

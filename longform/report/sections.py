@@ -17,6 +17,7 @@ from longform.report.minutes import minutes_sections
 from longform.report.models_told import models_told
 from longform.report.own_studies import own_sections
 from longform.report.parts import Section, as_shown, card_words, judge_cell, judge_line
+from longform.report.perturbed import perturbed_tables
 from longform.report.pooling import pooled_told
 from longform.report.position import position_sections
 from longform.report.provenance import provenance_section
@@ -62,7 +63,8 @@ def _judges(results: Results) -> Iterator[Section]:
         if not results.get("retest"):
             columns, body = columns[:-1], [row[:-1] for row in body]
         caption = "What each judge is worth: its agreement with people's labels."
-        yield Section("judges", "Judges", [], [Table(caption, columns, body), *retest_tables(results)])
+        perturbed = perturbed_tables({row["judge"]: row.get("adversarial") for row in rows})
+        yield Section("judges", "Judges", [], [Table(caption, columns, body), *retest_tables(results), *perturbed])
 
 
 SECTIONS: tuple[Callable[[Results], Iterable[Section]], ...] = (

@@ -20,6 +20,7 @@ from longform.report.judge_parts import (
     people_sections,
 )
 from longform.report.parts import INTERVAL, Section
+from longform.report.perturbed import perturbed_tables
 from longform.report.plots import Plot, or_gap, render, series_style
 from longform.report.tables import IN_SAMPLE, Cell, Column, Table, count, number
 
@@ -39,6 +40,9 @@ def target_sections(found: TargetMeta) -> Iterator[Section]:
     yield from people_sections(found["people"], found["people_reason"], links=links)
     yield _bias(found)
     yield _length(found)
+    perturbed = list(perturbed_tables({judge["judge"]: judge.get("adversarial") for judge in found["judges"]}))
+    if perturbed:
+        yield Section("perturbed", "Perturbed summaries", [], perturbed)
     yield from card_sections({judge["judge"]: judge["card"] for judge in found["judges"]})
 
 

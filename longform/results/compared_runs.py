@@ -127,13 +127,13 @@ class _Asked(NamedTuple):
     how: Averaging
 
 
-class _Pair(NamedTuple):
+class PairSums(NamedTuple):
     """A test before it is made: totals and counts of each cluster of its data set, shape (clusters, 2)."""
 
     dataset: str | None
     judge: str | None
     measure: Description
-    names: tuple[SystemName, SystemName]
+    names: tuple[object, object]  # that say themselves in words
     clusters: Sequence[str]
     first: Array
     second: Array
@@ -176,19 +176,31 @@ def compare_runs(
         how: Means are averaged, and signs drawn.
     """
     found = list(_pairs(first, second, _Asked(judges, measures, pairs, how)))
-    differences = _differences(found, signs_seed(how.seed))
-    n_clusters = len({(one.dataset, cluster) for one in found for cluster in one.clusters})
+    rows, family = tested(found, (first.label, second.label), seed=how.seed)
+    return Tested(rows, grouped((first, second), judges=judges, measures=measures, how=how), family)
+
+
+def tested(pairs: Sequence[PairSums], labels: tuple[str, str], *, seed: int) -> tuple[list[PairedRow], Family]:
+    """
+    Test all *pairs* as one family; return their rows, and what they share.
+
+    Args:
+        pairs: In the order of the rows.
+        labels: Of the two runs.
+        seed: Of the runs.
+    """
+    differences = _differences(pairs, signs_seed(seed))
+    n_clusters = len({(one.dataset, cluster) for one in pairs for cluster in one.clusters})
     family: Family = {
-        "n_tests": sum(not _too_few(one) for one in found),
+        "n_tests": sum(not _too_few(one) for one in pairs),
         "n_clusters": n_clusters,
         "n_sign_changes": n_sign_changes(n_clusters),
         "level": LEVEL,
     }
-    rows = [_row(first.label, second.label, pair, made) for pair, made in zip(found, differences, strict=True)]
-    return Tested(rows, grouped((first, second), judges=judges, measures=measures, how=how), family)
+    return [_row(*labels, pair, made) for pair, made in zip(pairs, differences, strict=True)], family
 
 
-def _pairs(first: RunScores, second: RunScores, asked: _Asked) -> Iterator[_Pair]:
+def _pairs(first: RunScores, second: RunScores, asked: _Asked) -> Iterator[PairSums]:
     for dataset in _datasets(first, second):
         for judge in asked.judges:
             sides = first.of_judge(judge, dataset), second.of_judge(judge, dataset)
@@ -197,7 +209,7 @@ def _pairs(first: RunScores, second: RunScores, asked: _Asked) -> Iterator[_Pair
                     one, other = (side.get(name, []) for side, name in zip(sides, names, strict=True))
                     if one or other:
                         sums = _paired_sums((one, other), measure["name"], asked.how)
-                        yield _Pair(dataset, judge, measure, names, *sums)
+                        yield PairSums(dataset, judge, measure, names, *sums)
 
 
 def _datasets(*runs: RunScores) -> list[str | None]:
@@ -212,7 +224,7 @@ def _in_both(
 
 
 class _Sums(NamedTuple):
-    """The last fields of a `_Pair`."""
+    """The last fields of a `PairSums`."""
 
     clusters: Sequence[str]
     first: Array
@@ -236,11 +248,11 @@ def _queries(group: Iterable[Scored], measure: str) -> set[str]:
     return {one.info.query_id for one in group if one.measures.get(measure, (0.0, 0, 0))[1]}
 
 
-def _too_few(pair: _Pair) -> bool:
+def _too_few(pair: PairSums) -> bool:
     return not pair.n_clusters or smallest_p(pair.n_clusters) > 1 - LEVEL
 
 
-def _differences(pairs: Sequence[_Pair], seed: int) -> list[Difference | None]:
+def _differences(pairs: Sequence[PairSums], seed: int) -> list[Difference | None]:
     """Return the difference of each pair: those of enough clusters as one family, the others without bounds."""
     members = [pair for pair in pairs if not _too_few(pair)]
     place = {key: n for n, key in enumerate(dict.fromkeys((p.dataset, c) for p in members for c in p.clusters))}
@@ -252,13 +264,13 @@ def _differences(pairs: Sequence[_Pair], seed: int) -> list[Difference | None]:
     return [_alone(pair, seed) if _too_few(pair) else next(tested) for pair in pairs]
 
 
-def _alone(pair: _Pair, seed: int) -> Difference | None:
+def _alone(pair: PairSums, seed: int) -> Difference | None:
     if not len(pair.clusters):
         return None
     return paired_differences(pair.second[:, None, :], pair.first[:, None, :], seed=seed)[0]
 
 
-def _row(first: str, second: str, pair: _Pair, made: Difference | None) -> PairedRow:
+def _row(first: str, second: str, pair: PairSums, made: Difference | None) -> PairedRow:
     finding = _finding(pair, made)
     bounds = [None if made is None or bound is None else bound * pair.factor for bound in _bounds(made)]
     return {
@@ -293,7 +305,7 @@ def _mean(sums: Array, factor: float) -> float | None:
     return factor * float(total / n) if n else None
 
 
-def _finding(pair: _Pair, made: Difference | None) -> Finding:
+def _finding(pair: PairSums, made: Difference | None) -> Finding:
     if made is None:
         return "none"
     if _too_few(pair):

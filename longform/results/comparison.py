@@ -33,6 +33,8 @@ class Comparison(TypedDict):
     conclusion: list[str]  # three sentences
     tests: list[PairedRow]
     family: Family
+    retrieval: list[PairedRow]  # of rankings; empty: neither ranks, or nothing is judged
+    retrieval_family: Family  # a family of their own
     groups: list[GroupsRow]
     settings: list[SettingRow]
     costs: list[CostRow]

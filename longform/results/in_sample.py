@@ -16,8 +16,14 @@ from longform.settings.chat import SummarizerSettings
 from longform.settings.judges import JudgeSettings
 from longform.settings.retrievers import RetrieverSettings
 
-FILES = {"support": "seen_support", "ranker": "seen_ranker", "people": "seen_judge", "gpt-4o": "seen_judge"}
-"""Fitted model, or scale of the offline judge -> the file that names what it was fitted on."""
+FILES = {
+    "support": "seen_support",
+    "ranker": "seen_ranker",
+    "people": "seen_judge",
+    "gpt-4o": "seen_judge",
+    "people-vectors": "seen_judge",
+}
+"""Fitted model, or that of the offline judge -> the file that names what it was fitted on."""
 
 SUPPORT = frozenset({"support"})
 _KEY_LENGTH = 10

@@ -11,12 +11,12 @@ from functools import partial
 from itertools import combinations
 from math import isnan
 from string import ascii_lowercase
-from typing import NotRequired, TypedDict
+from typing import NamedTuple, NotRequired, TypedDict
 
 from longform.metrics.best import Best
 from longform.metrics.measure import Better, Measure
 from longform.metrics.paired_differences import ALPHA, n_sign_changes, smallest_p
-from longform.results.aggregate import ClusterKind
+from longform.results.aggregate import ClusterKind, SummaryInfo
 from longform.results.columns import OfJudge
 from longform.results.comparisons import Member, NameColumns, contest_of, members_of, name_columns, system_groups
 from longform.results.evidence import Evidence, Family, rows_of
@@ -58,8 +58,8 @@ class PairColumns(TypedDict):
     n_clusters: list[int] | None  # null: all pairs have the family's
 
 
-class PairwiseFamily(OfJudge):
-    """All pairs of systems by one measure of one judge on one data set, in the measure's unit."""
+class TestedColumns(OfJudge):
+    """All pairs by one measure on one data set, in the measure's unit."""
 
     measure: str
     title: str
@@ -74,11 +74,16 @@ class PairwiseFamily(OfJudge):
     smallest_p: float  # possible
     level: float
     n_tests: int
-    best: NotRequired[BestColumns | None]  # null: nothing could be shown, or no value is better
-    systems: list[PairedSystem]
     pairs: PairColumns | None
     left_out: str | None  # why there are no pairs
     plan: PlanColumns | None
+
+
+class PairwiseFamily(TestedColumns):
+    """All pairs of systems by one measure of one judge."""
+
+    best: NotRequired[BestColumns | None]  # null: nothing could be shown, or no value is better
+    systems: list[PairedSystem]
 
 
 def pairwise(evidence: Evidence) -> list[PairwiseFamily]:
@@ -104,26 +109,69 @@ def _families(own: Family, measure: Measure, evidence: Evidence) -> Iterator[Pai
     contest = contest_of(known, measure.better)
     pairs = all_pairs([member.sums for member in known], seed=signs_seed(seed), contest=contest)
     infos = [one.info for one in own.summaries]
+    tested = tested_columns(
+        Tested(measure.name, measure.title or measure.name, measure.unit, measure.better, len(known)),
+        pairs,
+        judge=own.judge,
+        dataset=own.dataset,
+        sample=Sample.of(infos, len(clusters)),
+        factor=factor,
+    )
     yield {
-        "judge": own.judge,
-        "dataset": own.dataset,
-        "measure": measure.name,
-        "title": measure.title or measure.name,
-        "unit": measure.unit,
-        "better": measure.better,
-        "cluster": infos[0].cluster_kind,
-        "n_clusters": len(clusters),
-        "n_queries": len({info.query_id for info in infos}),
-        "n_haystacks": len({info.haystack_id for info in infos}),
-        "n_sign_changes": n_sign_changes(len(clusters)),
-        "exact": is_exact(len(clusters)),
-        "smallest_p": smallest_p(len(clusters)),
-        "level": ALPHA,
-        "n_tests": 0 if pairs is None else len(pairs.tests.value),
+        **tested,
         "best": None if pairs is None else _best(known, pairs.tests.best),
         "systems": _systems(known, pairs, measure.better, factor, few=smallest_p(len(clusters)) > ALPHA),
-        "pairs": None if pairs is None else _columns(pairs, len(clusters), factor),
-        "left_out": _why(len(known)) if pairs is None else None,
+    }
+
+
+class Tested(NamedTuple):
+    """The measure of a family, and how many systems it has."""
+
+    measure: str
+    title: str
+    unit: str
+    better: Better | None
+    n_systems: int
+
+
+class Sample(NamedTuple):
+    """The queries behind a family."""
+
+    cluster: ClusterKind
+    n_clusters: int
+    n_queries: int
+    n_haystacks: int
+
+    @classmethod
+    def of(cls, infos: Sequence[SummaryInfo], n_clusters: int) -> Sample:
+        """Count the queries of summaries; all resample one unit."""
+        queries, haystacks = {info.query_id for info in infos}, {info.haystack_id for info in infos}
+        return cls(infos[0].cluster_kind, n_clusters, len(queries), len(haystacks))
+
+
+def tested_columns(
+    tested: Tested, pairs: Pairs | None, *, judge: str | None, dataset: str | None, sample: Sample, factor: float
+) -> TestedColumns:
+    """Return the columns of a family that do not name its systems; *factor* makes the measure's unit of a mean."""
+    n = sample.n_clusters
+    return {
+        "judge": judge,
+        "dataset": dataset,
+        "measure": tested.measure,
+        "title": tested.title,
+        "unit": tested.unit,
+        "better": tested.better,
+        "cluster": sample.cluster,
+        "n_clusters": n,
+        "n_queries": sample.n_queries,
+        "n_haystacks": sample.n_haystacks,
+        "n_sign_changes": n_sign_changes(n),
+        "exact": is_exact(n),
+        "smallest_p": smallest_p(n),
+        "level": ALPHA,
+        "n_tests": 0 if pairs is None else len(pairs.tests.value),
+        "pairs": None if pairs is None else _columns(pairs, n, factor),
+        "left_out": _why(tested.n_systems) if pairs is None else None,
         "plan": None if pairs is None else pairs.plan(factor),
     }
 

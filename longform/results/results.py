@@ -7,6 +7,7 @@ from typing import NotRequired, TypedDict
 
 from pydantic import JsonValue
 
+from longform.judges.card_columns import Adversarial
 from longform.metrics.measure import Description
 from longform.results.aggregate import Aggregate, ClusterKind, ModelsRow
 from longform.results.audit import Audit
@@ -28,6 +29,7 @@ from longform.results.position import PositionRow
 from longform.results.repair import Repair
 from longform.results.retest import RetestRow
 from longform.results.retrieval_against_generation import RetrievalAgainstGeneration
+from longform.results.retrieval_pairs import RankerFamily
 from longform.results.retrieval_tables import RetrievalRow
 from longform.results.rouge_bootstrap import BootstrapRow
 from longform.results.so_far import SoFar
@@ -41,6 +43,7 @@ class JudgeRow(TypedDict):
     card: str | None  # its line; null: it has none
     card_brief: NotRequired[str | None]  # the same in a few words; null or missing: not known
     card_reason: str | None  # why it has none, if that needs a reason
+    adversarial: NotRequired[Adversarial]  # its card's section on perturbed summaries; missing: the card has none
     in_sample: NotRequired[str | None]
 
 
@@ -83,6 +86,7 @@ class Results(TypedDict, total=False):
     pairwise: list[PairwiseFamily]
     position: list[PositionRow]
     retrieval: list[RetrievalRow]
+    retrieval_pairs: list[RankerFamily]
     retrieval_against_generation: RetrievalAgainstGeneration
     repair: Repair
     faithfulness: Faithfulness

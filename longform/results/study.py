@@ -29,6 +29,7 @@ from longform.results.position import position
 from longform.results.repair import repair
 from longform.results.retest import retests
 from longform.results.retrieval_against_generation import retrieval_against_generation
+from longform.results.retrieval_pairs import retrieval_pairs
 from longform.results.retrieval_tables import retrieval
 from longform.results.rouge_bootstrap import rouge_bootstrap
 
@@ -61,6 +62,7 @@ SHIPPED = (
     Study("pairwise", {"scores", "summaries"}, pairwise),
     Study("position", {"scores", "summaries"}, position, (MEASURE,)),
     Study("retrieval", {"rankings", "contexts", "qrels"}, retrieval),
+    Study("retrieval_pairs", {"rankings", "contexts", "qrels", "summaries"}, retrieval_pairs),
     Study(
         "retrieval_against_generation",
         {"rankings", "contexts", "documents", "qrels", "scores", "summaries"},

@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, JsonValue, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import (
+    Field,
+    JsonValue,
+    SerializerFunctionWrapHandler,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from longform.settings.chat import ChatSettings, MayAskSettings
 from longform.settings.python_class import CodeSettings, PythonClassSettings
@@ -31,6 +38,9 @@ PROMPTS: Mapping[Task, str] = {
 Calibration = Literal["people", "gpt-4o"]
 """The marks that a judge's numbers are like: only scores of one calibration may be held against each other."""
 
+Features = Literal["words", "vectors"]
+"""Evidence that the offline judge of coverage reads."""
+
 References = Literal["first", "all"]
 """Reference texts of a query that a judge of task reference rates a summary beside."""
 
@@ -44,6 +54,12 @@ ALIGNERS = frozenset({ALIGNER, SECOND_ALIGNER})
 """Judges whose numbers stand in no table but those of alignment."""
 
 SHARED_WORDS = "longform.judges.shared_words:SharedWords"
+
+
+def fitted_name(calibration: str, features: str) -> str:
+    """Return the name of the fitted model of coverage that a judge of these marks and features judges by."""
+    return calibration if features == "words" else f"{calibration}-{features}"
+
 
 _SCALES: Mapping[Calibration, str] = {"people": "marks as people do", "gpt-4o": "marks as GPT-4o does"}
 _UNNAMED: Collection[Task] = ("coverage", "support")
@@ -150,7 +166,7 @@ class _Judge(CodeSettings, MayAskSettings):
         return None
 
     @property
-    def fitted_model(self) -> Calibration | None:
+    def fitted_model(self) -> str | None:
         """The shipped model of coverage that it judges by; None: none."""
         return None
 
@@ -182,21 +198,30 @@ class _Judge(CodeSettings, MayAskSettings):
 
 class OfflineJudgeSettings(_Judge):
     """
-    No language model: shared words and, but for coverage, the meaning of a few sentences.
+    No language model: shared words and, but for coverage by words, the meaning of a few sentences.
 
-    It is blind to what is denied or swapped.
+    For support and key points it is blind to what is denied or swapped.
     """
 
     tasks = ("coverage", "support", "key_point")
-    only_for: ClassVar[Mapping[str, tuple[Task, ...]]] = {"calibration": ("coverage",)}
+    newer = _Judge.newer | {"features"}
+    only_for: ClassVar[Mapping[str, tuple[Task, ...]]] = {"calibration": ("coverage",), "features": ("coverage",)}
 
     kind: Literal["offline"]
     calibration: Calibration | None = None  # gpt-4o: like SummHay's printed tables; people: like none
+    features: Features | None = None  # null: words; vectors: meanings too, with calibration people alone
+
+    @field_validator("features")
+    @classmethod
+    def _words_are_the_default(cls, features: Features | None) -> Features | None:
+        return None if features == "words" else features  # one judge, one identity
 
     @model_validator(mode="after")
     def _has_a_scale(self) -> Self:
         if self.task == "coverage" and self.calibration is None:
             raise ValueError(f"expected `calibration` {' or '.join(_SCALES)} with task coverage, found none")
+        if self.features == "vectors" and self.calibration != "people":
+            raise ValueError(f"expected `calibration` people with features vectors, found {self.calibration}")
         return self
 
     @property
@@ -204,8 +229,8 @@ class OfflineJudgeSettings(_Judge):
         return None if self.calibration is None else _SCALES[self.calibration]
 
     @property
-    def fitted_model(self) -> Calibration | None:
-        return self.calibration
+    def fitted_model(self) -> str | None:
+        return None if self.calibration is None else fitted_name(self.calibration, self.features or "words")
 
     @property
     def is_lexical(self) -> bool:
@@ -213,7 +238,7 @@ class OfflineJudgeSettings(_Judge):
 
     @property
     def model_name(self) -> str:
-        return "offline" if self.calibration is None else f"offline-{self.calibration}"
+        return "offline" if self.fitted_model is None else f"offline-{self.fitted_model}"
 
 
 class ChatJudgeSettings(_Judge):

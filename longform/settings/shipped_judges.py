@@ -23,6 +23,7 @@ SHIPPED_KEY_POINT_CHECKER = SHIPPED_CHECKER.model_copy(update={"task": "key_poin
 
 SHIPPED_JUDGES: Mapping[str, JudgeSettings] = {
     "offline-people": OfflineJudgeSettings(kind="offline", calibration="people"),
+    "offline-people-vectors": OfflineJudgeSettings(kind="offline", calibration="people", features="vectors"),
     "offline-gpt-4o": OfflineJudgeSettings(kind="offline", calibration="gpt-4o"),
     "offline": OfflineJudgeSettings(kind="offline", task="support"),
     "checker": SHIPPED_CHECKER,

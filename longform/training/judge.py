@@ -4,12 +4,13 @@ Fits the lexical judge on labels of released summaries, and measures it on label
 The ordinal model learns from labels alone. A guard's strength is the one at which damaged copies come closest to what
 they should score (`longform.training.judge_examples`). What is left out, by haystack or by query, reaches neither.
 
-Not fitted, but chosen by hand: the features and guards, the constants of `longform.judges.lexical_coverage`, and how
-far a denial reaches (`longform.text.statements`). They were chosen with labels of both news topics in sight, people's
-among them, so that figures against people are of held-out coefficients, not of a held-out design. What was tried and
-not taken reached r .80 to .83 there; the largest single step was from denials that reach to the end of the sentence
-(.81) to the published six words (.83). Designs chosen with a topic left out gained too little there to ship
-(decision 92).
+Not fitted, but chosen by hand: the features and guards of the judge by words, the constants of
+`longform.judges.lexical_coverage`, and how far a denial reaches (`longform.text.statements`). They were chosen with
+labels of both news topics in sight, people's among them, so that figures against people are of held-out coefficients,
+not of a held-out design. What was tried and not taken reached r .80 to .83 there; the largest single step was from
+denials that reach to the end of the sentence (.81) to the published six words (.83). Other designs of words alone,
+chosen with a topic left out, gained too little there to ship (decision 92); `longform.training.judge_vectors` fits the
+design that reads vectors.
 """
 
 from __future__ import annotations
@@ -20,15 +21,16 @@ from typing import NamedTuple
 import numpy as np
 
 from longform.errors import LongformError
-from longform.judges.coverage_model import FEATURES, Calibration, JudgeModel, column
+from longform.judges.coverage_model import WORDS, Calibration, Design, JudgeModel, column
 from longform.judges.lexical_coverage import Reading
 from longform.judges.perturbations import PERTURBATIONS, PerturbedScore, drop_table, perturb
+from longform.judges.target_cards import SCALE_NAMES, TOPIC_KEPT_OUT
 from longform.metrics import agreement
 from longform.metrics.agreement import WEIGHTS, JudgedPair
 from longform.metrics.coverage import score_summary
 from longform.metrics.measure import Verdict
 from longform.training.judge_examples import (
-    DAMAGE,
+    ANSWERS,
     JudgeExample,
     LabelledSet,
     LabelledSummary,
@@ -42,16 +44,22 @@ PENALTY_STRENGTH: Mapping[Calibration, float] = {"people": 0.1, "gpt-4o": 1.0}
 
 
 def fit_judge(
-    examples: Sequence[JudgeExample], *, calibration: Calibration, fitted_on: str, left_out: Collection[str]
+    examples: Sequence[JudgeExample],
+    *,
+    calibration: Calibration,
+    fitted_on: str,
+    left_out: Collection[str],
+    design: Design = WORDS,
 ) -> JudgeModel:
     """
     The judge that the examples teach.
 
     Args:
-        examples: Of one annotator.
+        examples: Of one annotator, their evidence by the rule of the design.
         calibration: Whose labels they carry.
         fitted_on: What they are, in words, for the model's reader.
         left_out: Haystack ids and query ids whose examples must not reach the fit.
+        design: The features and guards of the judge.
 
     Raises:
         LongformError: What is left does not hold all three labels.
@@ -61,7 +69,7 @@ def fit_judge(
     labels = np.array([e.label for e in released])
     if set(labels.tolist()) != set(WEIGHTS.values()):
         raise LongformError(f"{fitted_on}: expected examples of all labels, found {sorted(set(labels.tolist()))}")
-    features = np.stack([column([e.evidence for e in released], name) for name in FEATURES], axis=1)
+    features = np.stack([column([e.evidence for e in released], name) for name in design.features], axis=1)
     at_least_partial, full = (
         fit_logistic(features, labels >= cut, strength=PENALTY_STRENGTH[calibration]) for cut in (0.5, 1.0)
     )
@@ -73,18 +81,23 @@ def fit_judge(
         intercepts=(at_least_partial[1], full[1]),
         strengths={},
         cuts=(0.0, 0.0),
+        features=design.features,
+        fit=design.fit,
     )
-    model = unguarded._replace(strengths=_strengths(unguarded, kept))
+    model = unguarded._replace(strengths=_strengths(unguarded, kept, design.guards))
     scores = model.scores([e.evidence for e in released])
     shares = [float((labels < cut).mean()) for cut in (0.5, 1.0)]
     partial_from, full_from = np.quantile(scores, shares).tolist()
     return model._replace(cuts=(significant(partial_from), significant(full_from)))
 
 
-def _strengths(unguarded: JudgeModel, examples: Sequence[JudgeExample]) -> dict[str, float]:
+def _strengths(
+    unguarded: JudgeModel, examples: Sequence[JudgeExample], guards: Sequence[str] = WORDS.guards
+) -> dict[str, float]:
     """Guard -> the strength s in [0, 1] that minimises the squared distance of score (1 - s guard) from the label."""
     strengths = {}
-    for damage, (guard, _) in DAMAGE.items():
+    for guard in guards:
+        damage = ANSWERS[guard]
         copies = [e for e in examples if e.damage == damage]
         evidence = [e.evidence for e in copies]
         scores, labels = unguarded.unguarded_scores(evidence), np.array([e.label for e in copies])
@@ -141,41 +154,43 @@ def judge_reach(
     others = fit_judge(gpt4o_examples, calibration="gpt-4o", fitted_on=gpt4o.name, left_out=haystacks)
     without_query = _models_without_query(people)
     without_haystack = dict.fromkeys(people.targets, others)
-    foreign = _bullets_outside(gpt4o, haystacks)
+    foreign = bullets_outside(gpt4o, haystacks)
     found = []
     if kept_out is not None:
         found += [
             row
             for transfer in (
-                _Transfer("people", judge_examples(people), people.name, kept_out),
-                _Transfer("people", judge_examples(kept_out), kept_out.name, people),
-                _Transfer("gpt-4o", gpt4o_examples, gpt4o.name, kept_out),
+                Transfer("people", judge_examples(people), people.name, kept_out, "people"),
+                Transfer("people", judge_examples(kept_out), kept_out.name, people, "people"),
+                Transfer("gpt-4o", gpt4o_examples, gpt4o.name, kept_out, "gpt-4o"),
             )
-            for row in _topic_reach(transfer, foreign, query_texts)
+            for row in topic_reach(transfer, foreign, query_texts)
         ]
     for scale, models, fitted_on in (
         ("people", without_query, f"{people.name}, without the query"),
         ("GPT-4o", without_haystack, f"{gpt4o.name}, without the haystack"),
     ):
         rows = [
-            *_agreement_reach(people, models, fitted_on=fitted_on),
+            *agreement_reach(people, models, fitted_on=fitted_on),
             *_mean_reach(people, second, models, fitted_on=fitted_on),
-            *_drop_reach(people, models, foreign, query_texts, fitted_on=fitted_on),
+            *drop_reach(people, models, foreign, query_texts, fitted_on=fitted_on),
         ]
         found += [row._replace(measure=f"judge as {scale}: {row.measure}") for row in rows]
     return [*found, _second_alone(people, second), *_system_reach(gpt4o, gpt4o_examples, gold)]
 
 
-class _Transfer(NamedTuple):
+class Transfer(NamedTuple):
     """A fit whose every example is of another topic than the labels that it is measured on."""
 
     calibration: Calibration
     examples: Sequence[JudgeExample]
     fitted_on: str
     measured: LabelledSet
+    judge: str  # the name of the shipped judge whose design it has
+    design: Design = WORDS
 
 
-def _topic_reach(transfer: _Transfer, foreign: Sequence[str], query_texts: Mapping[str, str]) -> list[Reach]:
+def topic_reach(transfer: Transfer, foreign: Sequence[str], query_texts: Mapping[str, str]) -> list[Reach]:
     """Agreement and drops on topics kept out of the fit."""
     labelled = transfer.measured
     model = fit_judge(
@@ -183,14 +198,15 @@ def _topic_reach(transfer: _Transfer, foreign: Sequence[str], query_texts: Mappi
         calibration=transfer.calibration,
         fitted_on=transfer.fitted_on,
         left_out={summary.haystack_id for summary in labelled.summaries},
+        design=transfer.design,
     )
     models = dict.fromkeys(labelled.targets, model)
     rows = [
-        *_agreement_reach(labelled, models, fitted_on=transfer.fitted_on),
-        *_drop_reach(labelled, models, foreign, query_texts, fitted_on=transfer.fitted_on),
+        *agreement_reach(labelled, models, fitted_on=transfer.fitted_on),
+        *drop_reach(labelled, models, foreign, query_texts, fitted_on=transfer.fitted_on),
     ]
-    scale = "people" if transfer.calibration == "people" else "GPT-4o"
-    return [row._replace(measure=f"judge as {scale}, topic kept out: {row.measure}") for row in rows]
+    scale = SCALE_NAMES[transfer.judge]
+    return [row._replace(measure=f"judge as {scale}, {TOPIC_KEPT_OUT}: {row.measure}") for row in rows]
 
 
 def _models_without_query(labelled: LabelledSet) -> Models:
@@ -214,7 +230,7 @@ def _pairs(summary: LabelledSummary, readings: Sequence[Reading]) -> list[Judged
     ]
 
 
-def _agreement_reach(people: LabelledSet, models: Models, *, fitted_on: str) -> list[Reach]:
+def agreement_reach(people: LabelledSet, models: Models, *, fitted_on: str) -> list[Reach]:
     pairs = [pair for summary, readings in _read(people, models) for pair in _pairs(summary, readings)]
     measures = {
         "pearson": agreement.score_agreement,
@@ -263,11 +279,11 @@ def _second_alone(people: LabelledSet, second: LabelledSet) -> Reach:
 # ---------------------------------------------------------------- perturbations
 
 
-def _bullets_outside(labelled: LabelledSet, haystacks: Collection[str]) -> list[str]:
+def bullets_outside(labelled: LabelledSet, haystacks: Collection[str]) -> list[str]:
     return [line for s in labelled.summaries if s.haystack_id not in haystacks for line in s.lines[1:]]
 
 
-def _drop_reach(
+def drop_reach(
     people: LabelledSet, models: Models, foreign: Sequence[str], query_texts: Mapping[str, str], *, fitted_on: str
 ) -> list[Reach]:
     """Drops of the mean score; the foreign text is none that the guards were fitted with."""

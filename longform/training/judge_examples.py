@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from typing import NamedTuple
 
-from longform.judges.coverage_model import Evidence
-from longform.judges.lexical_coverage import QueryInsights, StemWeights
+from longform.judges.coverage_model import WORDS, Evidence, Fit
+from longform.judges.lexical_coverage import Embed, QueryInsights, StemWeights
 from longform.judges.perturbations import perturb
 from longform.keys import stable_seed
 from longform.metrics.agreement import WEIGHTS
@@ -21,15 +21,18 @@ from longform.records import Target
 from longform.rows import LabelRow, SummaryRow
 from longform.text.citations import Bullet, bullets
 
-DAMAGE: Mapping[str, tuple[str, float]] = {
-    "number": ("numbers_contradicted", 0.5),
-    "negate": ("denial_mismatch", 0.0),
-    "shuffle": ("order_lost", 0.5),
-    "pad": ("dilution", 0.75),
+DAMAGE: Mapping[str, float] = {"number": 0.5, "negate": 0.0, "shuffle": 0.5, "pad": 0.75}
+"""Perturbation -> the part of the label that is left. By judgement: a denied statement is not stated; with another
+number it is partly so; out of order it can be guessed; padded it is there, but the reader has to find it."""
+
+ANSWERS: Mapping[str, str] = {
+    "numbers_contradicted": "number",
+    "denial_mismatch": "negate",
+    "order_lost": "shuffle",
+    "dilution": "pad",
+    "crowding": "pad",
 }
-"""Perturbation -> the guard that must answer it, and the part of the label that is left. By judgement: a denied
-statement is not stated; with another number it is partly so; out of order it can be guessed; padded it is there, but
-the reader has to find it."""
+"""Guard -> the perturbation that it must answer."""
 
 _DAMAGED_SUMMARIES = 200
 """Damaged summaries of each set: four strengths need no more."""
@@ -59,6 +62,7 @@ class LabelledSet(NamedTuple):
     name: str
     targets: Mapping[str, Sequence[Target]]  # query id -> its insights, in order
     summaries: Sequence[LabelledSummary]
+    embed: Embed | None = None  # makes vectors for judges that read them; null: no judge of these labels reads any
 
     def only(self, haystack_id: str) -> LabelledSet:
         """The part of one haystack."""
@@ -71,7 +75,9 @@ class LabelledSet(NamedTuple):
             texts.setdefault(target.haystack_id, []).append(target.text)
         weights = {haystack_id: StemWeights.of(insights) for haystack_id, insights in texts.items()}
         return {
-            query_id: QueryInsights([target.text for target in targets], weights[targets[0].haystack_id])
+            query_id: QueryInsights(
+                [target.text for target in targets], weights[targets[0].haystack_id], embed=self.embed
+            )
             for query_id, targets in self.targets.items()
         }
 
@@ -121,8 +127,14 @@ def _labelled(row: SummaryRow, labels: Mapping[str, LabelRow], targets: Sequence
     )
 
 
-def judge_examples(labelled: LabelledSet) -> list[JudgeExample]:
-    """Each labelled pair, and damaged copies of the pairs of up to 200 summaries (chosen by key, not by label)."""
+def judge_examples(labelled: LabelledSet, rule: Fit = WORDS.fit) -> list[JudgeExample]:
+    """
+    Each labelled pair, and damaged copies of the pairs of up to 200 summaries (chosen by key, not by label).
+
+    Args:
+        labelled: The labels.
+        rule: The rule by which insights and bullets are held against each other.
+    """
     insights = labelled.query_insights()
     chosen = sorted(labelled.summaries, key=lambda summary: stable_seed(_SEED, summary.summary_id))
     damaged = {summary.summary_id for summary in chosen[:_DAMAGED_SUMMARIES]}
@@ -131,20 +143,20 @@ def judge_examples(labelled: LabelledSet) -> list[JudgeExample]:
         example
         for summary in labelled.summaries
         for damage in (None, *(DAMAGE if summary.summary_id in damaged else ()))
-        for example in _examples(summary, insights[summary.query_id], damage, foreign)
+        for example in _examples(summary, insights[summary.query_id], damage, foreign, rule)
     ]
 
 
 def _examples(
-    summary: LabelledSummary, insights: QueryInsights, damage: str | None, foreign: Sequence[str]
+    summary: LabelledSummary, insights: QueryInsights, damage: str | None, foreign: Sequence[str], rule: Fit
 ) -> list[JudgeExample]:
     lines = summary.lines if damage is None else perturb(damage, summary.lines, seed=_SEED, foreign=foreign)
-    left = 1.0 if damage is None else DAMAGE[damage][1]
+    left = 1.0 if damage is None else DAMAGE[damage]
     return [
         JudgeExample(
             summary.haystack_id, summary.query_id, summary.summary_id, damage, evidence, left * WEIGHTS[answer]
         )
-        for evidence, answer in zip(insights.evidence(lines), summary.answers, strict=True)
+        for evidence, answer in zip(insights.evidence(lines, rule), summary.answers, strict=True)
         if answer is not None and evidence.has_words
     ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TypedDict
 
 from actors.judges.cards import card_of_file
@@ -21,11 +22,11 @@ class CardFields(TypedDict):
 NO_CARD = "this judge has not been measured against people: no card is shipped or named for it"
 
 
-def served_card(settings: ServedKind, judge: Judge) -> str | None:
+def served_card(settings: ServedKind, judge: Judge, members: Mapping[str, Judge] | None = None) -> str | None:
     """
     Return the line of the card that the entry names, else of the one that ships; None: none.
 
-    A card that is named must be of the judge's model and of its code or prompts.
+    A card that is named must be of the judge's model and of its code or prompts; that of a mean, of its *members*'.
 
     Raises:
         UsageError: The file is no card, or is another judge's.
@@ -33,11 +34,14 @@ def served_card(settings: ServedKind, judge: Judge) -> str | None:
     if settings.card is None:
         return shipped_line(judge.settings)
     card = card_of_file(settings.card, judge.kind.task, expected="a file that `longform calibrate` wrote")
-    if reason := other_judge(card, judged_by(judge.name, {judge.name: judge.settings}, {judge.name: judge.version})):
+    judges = {**(members or {}), judge.name: judge}
+    settings_of = {name: one.settings for name, one in judges.items()}
+    versions = {name: one.version for name, one in judges.items()}
+    if reason := other_judge(card, judged_by(judge.name, settings_of, versions)):
         raise UsageError(f"card {settings.card!r}: expected that of this judge, found {reason}")
     return describe(card)
 
 
-def card_fields(line: str | None) -> CardFields:
-    """Return a card's line as `About` has it."""
-    return {"card": line, "card_reason": None if line else NO_CARD}
+def card_fields(line: str | None, *, none: str = NO_CARD) -> CardFields:
+    """Return a card's line as `About` has it; *none* says why there is no line."""
+    return {"card": line, "card_reason": None if line else none}

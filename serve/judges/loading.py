@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from actors.judges.opening import make_judge
 from longform.errors import UsageError
 from longform.settings.strict import Strict
+from serve.judges.cards import served_card
 from serve.judges.items import JudgeWorker, common_item, item_of
 from serve.judges.mean import MeanWorker
 from serve.judges.workers import KindWorker
@@ -33,7 +34,8 @@ def load_judge(name: str, judges: Mapping[str, ServedJudge], *, threads: int, le
             return KindWorker(name, settings, threads=threads, ledger=ledger)
         loaded = {one: load_judge(one, judges, threads=threads, ledger=ledger) for one in settings.judge.members}
         ours = {one: entry.judge for one, entry in judges.items() if isinstance(entry, ServedKind)}
-        return MeanWorker(name, make_judge(name, ours), loaded)
+        mean, members = make_judge(name, ours), {one: make_judge(one, ours) for one in settings.judge.members}
+        return MeanWorker(name, mean, loaded, card=served_card(settings, mean, members))
     make = _imported(name, settings)
     try:
         worker = make(name, threads=threads, **settings.settings)

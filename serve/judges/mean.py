@@ -12,9 +12,10 @@ from longform.keys import content_key
 from longform.settings.strict import Strict
 from serve.engine import Work
 from serve.items import JudgeItem, JudgeUnit, Verdicts
+from serve.judges.cards import card_fields
 from serve.judges.items import JudgeWorker, common_item
 
-NO_CARD_OF_MEAN = "no card is read for a mean of judges; those of its members say what they are worth"
+NO_CARD_OF_MEAN = "no card is named for this mean of judges; those of its members say what they are worth"
 
 
 class MeanWorker:
@@ -25,9 +26,10 @@ class MeanWorker:
         name: Of the entry.
         judge: The mean.
         members: Name -> member, in the order in which the mean names them.
+        card: The line of its card; None: it has none.
     """
 
-    def __init__(self, name: str, judge: Judge, members: Mapping[str, JudgeWorker]) -> None:
+    def __init__(self, name: str, judge: Judge, members: Mapping[str, JudgeWorker], *, card: str | None = None) -> None:
         self._name, self._judge, self._members = name, judge, members
         self.item: type[Strict] = common_item([member.item for member in members.values()])
         abouts = [member.about for member in members.values()]
@@ -37,7 +39,7 @@ class MeanWorker:
             version=content_key(VERSION, judge.settings.stated, [about.version for about in abouts]),
             task=abouts[0].task,
             score_kind="probability",
-            card_reason=NO_CARD_OF_MEAN,
+            **card_fields(card, none=NO_CARD_OF_MEAN),
             estimated=any(about.estimated for about in abouts),
         )
 

@@ -14,7 +14,9 @@ from actors.judges.counted_words import PROMPT_VERSION
 from actors.storage.folder import Folder
 from jobs.calibrate import main
 from jobs.ingest import ingest
+from longform.judges.brief_cards import brief
 from longform.judges.cards import KEY_POINT_CHECKER, describe, shipped_card, shipped_line
+from longform.judges.lexical_coverage import shipped_judge
 from longform.metrics.agreement import WEIGHTS
 from longform.settings.judges import judges_of
 from longform.settings.shipped_judges import SHIPPED_JUDGES, SHIPPED_KEY_POINT_CHECKER
@@ -133,14 +135,42 @@ def test_offline_judge_agrees_with_people_as_its_card_says(study: str, judge: st
 
     assert shipped is not None
     assert shipped["judged_by"] == card["judged_by"]
-    assert PROMPT_VERSION in card["judged_by"]["prompt_version"]
     for measure in ("pearson", "kappa", "linking_accuracy", "linking_recall"):
         assert card[measure] == pytest.approx(shipped[measure], abs=1e-6)
     assert card["labels"] == shipped["labels"]
+    for now, then in zip(card["adversarial"]["rows"], shipped["adversarial"]["rows"], strict=True):
+        assert (now["perturbation"], now["n_summaries"]) == (then["perturbation"], then["n_summaries"])
+        assert now["drop"] == pytest.approx(then["drop"], abs=1e-6)
     assert shipped["scale"] == SHIPPED_JUDGES[judge].scale
+
+
+@pytest.mark.parametrize("judge", ["offline-people", "offline-gpt-4o"])
+def test_a_card_of_the_judges_by_words_leads_with_text_that_they_never_saw(judge: str) -> None:
+    shipped: Any = shipped_card(judge)
+
+    assert PROMPT_VERSION in shipped["judged_by"]["prompt_version"]
     assert describe(shipped).startswith(
         f"{shipped['scale']}; against people, on a topic kept out, conversation (325 labels"
     )
+
+
+def test_the_card_of_a_judge_that_saw_both_topics_leads_with_each_kept_out_and_says_so() -> None:
+    shipped: Any = shipped_card("offline-people-vectors")
+    line, news, talks = describe(shipped), "labels of 61 summaries of news", "labels of 56 summaries of conversation"
+    parts = [
+        f"against people, fitted on another topic ({news} by people), on {talks} by people: r 0.75 [",
+        f"; fitted on another topic ({talks} by people), on {news} by people: r 0.83 [",
+        f"; the judge that ships was fitted on all of these topics; within {news} by people (",
+        f"; within {talks} by people (labels of both topics, without the query): r 0.7",
+    ]
+
+    assert [part for part in parts if part not in line] == []
+    assert [line.index(part) for part in parts] == sorted(line.index(part) for part in parts)
+    assert brief(shipped) == (
+        "against people, by fits without the measured topic (what ships saw all): "
+        "r 0.75 and 0.83, kappa 0.54 and 0.59, bias -4 points and +3 points"
+    )
+    assert set(shipped["fitted_haystacks"]) == set(shipped_judge("people-vectors").fitted_haystacks)
 
 
 def test_mean_of_released_judges_is_the_mean_of_what_they_answered(human: str, calibrated: Calibrated) -> None:

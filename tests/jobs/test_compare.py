@@ -106,6 +106,29 @@ def test_settings_that_differ_are_told_and_systems_may_be_named(
     assert "expected one system" in refused(capsys, town, small, "--systems", "nobody=bm25")
 
 
+def test_rankings_are_compared_too_and_alone_if_asked_for(town: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The two rankers stand in one run, whose report has their recall."""
+    pair = ["--systems", "bm25=oracle"]
+    whole, alone = compared(capsys, town, town, *pair), compared(capsys, town, town, *pair, "--measure", "R@5")
+
+    in_report = {row["system"]: row["R@5"] for row in report_of(town)["retrieval"]}
+    (row,) = alone["retrieval"]
+    assert (alone["tests"], alone["retrieval_family"]["n_tests"]) == ([], 1)
+    assert (row["first"], row["second"]) == (
+        pytest.approx(100 * in_report["bm25"]),
+        pytest.approx(100 * in_report["oracle"]),
+    )
+    assert "R@5" in {one["measure"] for one in whole["retrieval"]}
+    assert "retrieval" not in {one["measure"] for one in whole["tests"]}
+    assert "R@5 of bm25 against oracle is" in " ".join(alone["conclusion"])
+    assert main([town, town, *pair, "--measure", "R@5"]) == 0
+    assert "bm25 against oracle" in capsys.readouterr().out
+
+
+def report_of(run: str) -> Any:
+    return json.loads(Path(run, "results.json").read_text())
+
+
 def test_another_judge_of_the_same_name_is_not_compared(
     folder: Path, bench: str, town: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -29,6 +29,7 @@ CONFIGURATION = {
     "judges": {
         "people": {"kind": "offline", "calibration": "people"},
         "gpt": {"kind": "offline", "calibration": "gpt-4o"},
+        "near": {"kind": "offline", "calibration": "people", "features": "vectors"},
         "support": {"kind": "offline", "task": "support"},
     },
     "systems": [SYSTEM],
@@ -67,9 +68,12 @@ def texts(bench: longform.Benchmark, haystack_id: str) -> list[str]:
     return [document.text for document in bench.documents(haystack_id)]
 
 
-@pytest.mark.parametrize(("judge", "calibration"), [("people", "people"), ("gpt", "gpt-4o")])
+@pytest.mark.parametrize(
+    ("judge", "calibration", "features"),
+    [("people", "people", "words"), ("gpt", "gpt-4o", "words"), ("near", "people", "vectors")],
+)
 def test_scores_are_those_of_evaluate_to_the_last_digit(
-    bench: longform.Benchmark, run: longform.Run, judge: str, calibration: str
+    bench: longform.Benchmark, run: longform.Run, judge: str, calibration: str, features: str
 ) -> None:
     stored = {(one["summary_id"], one["measure"]): one for one in run.scores.to_pylist() if one["judge"] == judge}
     verdicts = {(one["summary_id"], one["target_id"]): one for one in run.verdicts.to_pylist() if one["judge"] == judge}
@@ -82,6 +86,7 @@ def test_scores_are_those_of_evaluate_to_the_last_digit(
             [longform.Insight(target.text, sorted(gold[target.target_id])) for target in targets],
             background=[target.text for target in bench.haystack_targets(summary["haystack_id"])],
             calibration=calibration,
+            features=features,
         )
         for name, score in found.scores.items():
             row = stored[summary["summary_id"], name]
@@ -210,7 +215,7 @@ def test_explain_adds_up_to_the_scores(run: longform.Run) -> None:
 def test_explain_names_what_it_lacks(run: longform.Run) -> None:
     summary_id = run.summaries.column("summary_id").to_pylist()[0]
     with pytest.raises(
-        UsageError, match=r"judged insights of summary .* found 'nobody'; the run's judges: gpt, people"
+        UsageError, match=r"judged insights of summary .* found 'nobody'; the run's judges: gpt, near, people"
     ):
         run.explain(summary_id, "nobody")
     with pytest.raises(UsageError, match="summary_id: expected one of the summaries"):

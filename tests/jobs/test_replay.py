@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -148,11 +149,13 @@ def test_second_replay_redoes_nothing(replayed: tuple[Folder, dict[str, Any]], b
     assert again["cells"] == replayed[1]["cells"]
 
 
-def test_aggregate_scores_again_what_partial_coverage_counts(replayed: tuple[Folder, dict[str, Any]]) -> None:
+def test_aggregate_scores_again_what_partial_coverage_counts(
+    replayed: tuple[Folder, dict[str, Any]], tmp_path: Path
+) -> None:
     """Partial coverage at 0 lowers coverage by half of the partial share, and asks nothing again."""
     run, before = replayed
-    after = aggregate(run.url, ["partial_score=0", "resamples=200"], cluster=CLUSTER)
+    own = shutil.copytree(run.url, tmp_path / "run")
+    after = aggregate(str(own), ["partial_score=0", "resamples=200"], cluster=CLUSTER)
 
     assert [stage["name"] for stage in after["run"]["last_call"]["stages"]] == ["score"]
     assert all(a["coverage"] < b["coverage"] for a, b in zip(after["cells"], before["cells"], strict=True))
-    aggregate(run.url, ["partial_score=0.5"], cluster=CLUSTER)

@@ -113,8 +113,10 @@ def test_another_judges_card_is_refused(tmp_path: Path) -> None:
         loaded("judges", {"task": "support", "judge": {"kind": "offline"}, "card": str(tmp_path / "gone.json")})
 
 
-def test_coverage_links_the_bullet_that_says_it() -> None:
-    worker = loaded("judges", {"task": "coverage", "judge": {"kind": "offline", "calibration": "people"}})
+@pytest.mark.parametrize("features", ["words", "vectors"])
+def test_coverage_links_the_bullet_that_says_it(features: str) -> None:
+    judge = {"kind": "offline", "calibration": "people", "features": features}
+    worker = loaded("judges", {"task": "coverage", "judge": judge})
     item = CoverageItem(
         bullets=("Shops were closed.", "The bank raised its rate on Monday."),
         insights=("On Monday the bank raised its rate.", "Whales sing at night.", "?"),
@@ -127,13 +129,13 @@ def test_coverage_links_the_bullet_that_says_it() -> None:
     assert worker.about.card.startswith("marks as people do")
 
 
-def test_calibrations_do_not_share_answers() -> None:
-    """A cache that mixed them would hand out scores of two scales as one."""
+def test_models_do_not_share_answers() -> None:
+    """A cache that mixed them would hand out scores of two judges as one."""
+    judges = ({"calibration": "people"}, {"calibration": "gpt-4o"}, {"calibration": "people", "features": "vectors"})
     versions = {
-        loaded("judges", {"task": "coverage", "judge": {"kind": "offline", "calibration": calibration}}).about.version
-        for calibration in ("people", "gpt-4o")
+        loaded("judges", {"task": "coverage", "judge": {"kind": "offline"} | judge}).about.version for judge in judges
     }
-    assert len(versions) == 2
+    assert len(versions) == 3
 
 
 async def test_a_judge_of_a_new_kind_is_one_entry_of_the_configuration() -> None:

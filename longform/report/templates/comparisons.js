@@ -73,7 +73,7 @@ function startChooser(box) {
     const family = families[measure.select.value];
     const names = family.systems.map(([name]) => name);
     const [one, other] = [names.indexOf(first.select.value), names.indexOf(second.select.value)];
-    read.hidden = matrix === null || one === other;
+    read.hidden = matrix === null || one === other || family.systems[one][2] === null; // a ranker wrote no summary
     way.href = `matrix.html#${besideFragment(family, one, other)}`;
     if (one === other) {
       sentence.textContent = "A and B are the same system: choose two.";

@@ -7,6 +7,8 @@ import pytest
 from actors.judges.counted_words import CountedWordsJudge
 from actors.judges.opening import make_judge
 from actors.judges.rows import judged_rows
+from actors.local_models.encoder import Encoder
+from actors.local_models.weights import MINILM
 from actors.storage.benchmark import Benchmark, part_work_id
 from actors.storage.folder import Folder
 from jobs.stages.judged_texts import judged_summary
@@ -44,9 +46,11 @@ def summary(bullets: list[str], query_id: str = "q1") -> dict:
 class OfflineJudge:
     """The judge that counts words, asked about rows of summaries as the judge stage asks it."""
 
-    def __init__(self, bench: str, name: str = "offline", *, calibration: str) -> None:
-        self._benchmark, self._backend = Benchmark(bench), CountedWordsJudge(calibration=calibration)
-        settings = OfflineJudgeSettings.model_validate({"kind": "offline", "calibration": calibration})
+    def __init__(self, bench: str, name: str = "offline", *, calibration: str, features: str | None = None) -> None:
+        content = {"kind": "offline", "calibration": calibration, "features": features}
+        settings = OfflineJudgeSettings.model_validate(content)
+        assert settings.fitted_model is not None
+        self._benchmark, self._backend = Benchmark(bench), CountedWordsJudge(model=settings.fitted_model)
         self._judge = make_judge(name, {name: settings})
 
     def judge(self, rows: list[dict]) -> list[dict]:
@@ -73,6 +77,33 @@ def test_each_target_gets_one_verdict_with_link_and_reason(bench: str) -> None:
     }
 
 
+def test_the_judge_by_vectors_tells_what_it_reads_and_names_its_encoder(bench: str) -> None:
+    judge = OfflineJudge(bench, calibration="people", features="vectors")
+    _, stores = judge.judge([summary([f"- {STORES} [4]", "- Sales fell. [2]"])])
+
+    assert (stores["answer"], stores["linked_unit"]) == ("full", 0)
+    assert list(json.loads(stores["reply"])) == [
+        "closest_bullet", "recall", "precision", "share", "numbers_contradicted", "denial_mismatch", "order_lost",
+        "bullet_share", "cosine", "crowding",
+    ]  # fmt: skip
+    assert json.loads(stores["reply"])["cosine"] == 1.0
+    versions = judge._judge.version
+    assert versions.work == versions.prompt == stores["prompt_version"]
+    assert versions.prompt.endswith(MINILM)
+    assert versions.work != OfflineJudge(bench, calibration="people")._judge.version.work
+
+
+def test_bullets_are_embedded_at_once_and_insights_once_for_all(bench: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[set[str]] = []
+    encode = Encoder._encode
+    monkeypatch.setattr(Encoder, "_encode", lambda self, texts: (asked.append({*texts}), encode(self, texts))[1])
+    judge = OfflineJudge(bench, calibration="people", features="vectors")
+    judge.judge([summary(["- Sales rose."]), summary(["- Sales fell. [2]"])])
+    judge.judge([summary(["- Winter sales fell."])])
+
+    assert asked == [{"Sales rose.", "Sales fell."}, {SALES, STORES}, {"Winter sales fell."}]
+
+
 def test_summary_without_bullets_covers_nothing(bench: str) -> None:
     rows = OfflineJudge(bench, calibration="people").judge([summary([])])
     assert [(r["answer"], r["probability"], r["linked_unit"], r["failure"]) for r in rows] == [
@@ -86,13 +117,12 @@ def test_unsaid_target_is_linked_to_no_bullet(bench: str) -> None:
     assert json.loads(verdict["reply"])["closest_bullet"] == 0
 
 
-def test_verdicts_do_not_depend_on_what_else_is_judged(bench: str) -> None:
+@pytest.mark.parametrize("features", ["words", "vectors"])
+def test_verdicts_do_not_depend_on_what_else_is_judged(bench: str, features: str) -> None:
     """Rows reach an actor in any company; a re-run with other blocks must give the same rows."""
     first, second = summary([f"- {SALES}"]), summary(["- Points in the app"], "q2")
-    judge = OfflineJudge(bench, calibration="people")
-    assert judge.judge([second, first]) == OfflineJudge(bench, calibration="people").judge([second]) + OfflineJudge(
-        bench, calibration="people"
-    ).judge([first])
+    together, *alone = (OfflineJudge(bench, calibration="people", features=features) for _ in range(3))
+    assert together.judge([second, first]) == alone[0].judge([second]) + alone[1].judge([first])
 
 
 def test_query_without_targets_has_no_verdict(bench: str) -> None:
@@ -111,4 +141,4 @@ def test_calibrations_are_two_scales(bench: str) -> None:
 
 def test_calibration_that_does_not_ship_is_refused_at_once() -> None:
     with pytest.raises(UsageError, match="gemini"):
-        CountedWordsJudge(calibration="gemini")
+        CountedWordsJudge(model="gemini")

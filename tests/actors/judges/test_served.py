@@ -60,7 +60,12 @@ def asking(server: Server, task: Task) -> ServedJudge:
 
 @pytest.mark.parametrize(
     ("task", "judge", "groups"),
-    [("support", "offline", SUPPORT), ("coverage", "offline-people", COVERAGE), ("key_point", "mine", KEY_POINTS)],
+    [
+        ("support", "offline", SUPPORT),
+        ("coverage", "offline-people", COVERAGE),
+        ("coverage", "offline-people-vectors", COVERAGE),
+        ("key_point", "mine", KEY_POINTS),
+    ],
 )
 async def test_the_verdicts_are_those_of_the_judge_behind_it(task: Task, judge: str, groups: list[Group]) -> None:
     server = Server(judge, task=task)

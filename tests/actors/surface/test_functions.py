@@ -85,6 +85,8 @@ def test_a_summary_quotes_within_its_bounds() -> None:
         (lambda: longform.judge("a", [VOTE, "b"]), r"insights\[1\]: expected `documents` as 1 other insights"),
         (lambda: longform.judge("a", [longform.Insight("b", [0])]), r"insights\[0\].documents: expected .* from 1"),
         (lambda: longform.judge("a", ["b"], calibration="mine"), "'mine': expected one of"),
+        (lambda: longform.judge("a", ["b"], features="all"), "features: expected one of .*'words', 'vectors'.* 'all'"),
+        (lambda: longform.judge("a", ["b"], calibration="gpt-4o", features="vectors"), "'gpt-4o-vectors': expected"),
         (
             lambda: longform.judge("a", ["b"], partial_score=50),
             "partial_score: expected a number from 0 to 1, found 50",

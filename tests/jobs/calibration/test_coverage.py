@@ -48,11 +48,12 @@ def test_the_example_of_the_documentation_is_calibrated(bench: str, capsys: pyte
     assert "against annotator first, on a topic kept out, news (3 labels, 2 summaries, 1 topic): r " in describe(card)
 
 
-def with_a_second_annotator(folder: Path, *, people: str = "s1 s2", model: str = "s1 s2") -> str:
+def with_a_second_annotator(folder: Path, *, people: str = "s1 s2", model: str = "s1 s2", documents: int = 1) -> str:
     """A benchmark of two summaries, where two people have labelled those named, and a model those named for it."""
+    other = [{"doc_id": f"other{place}", "text": "Farmers met."} for place in range(1, documents)]
     labelled = {"ann": people, "bo": people, "released:m": model}
     rows = {
-        "documents": [{"doc_id": "d", "text": "The dam was closed in May."}],
+        "documents": [{"doc_id": "d", "text": "The dam was closed in May."}, *other],
         "queries": [{"query_id": "q", "text": "What happened?"}],
         "insights": [{"insight_id": "i", "query_id": "q", "text": "The dam was closed in May.", "doc_ids": ["d"]}],
         "summaries": [

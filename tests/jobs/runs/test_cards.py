@@ -36,6 +36,7 @@ def experiment(judges: dict[str, object], **more: object) -> Experiment:
 def test_card_that_ships_is_by_calibration_whatever_the_judge_is_called() -> None:
     (row,) = judge_rows(experiment({"mine": OFFLINE}))
 
+    assert row.pop("adversarial") == (shipped_card("offline-gpt-4o") or {})["adversarial"]
     assert row == {
         "judge": "mine",
         "scale": "marks as GPT-4o does",

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longform.errors import InputError, UsageError
-from longform.judges.coverage_model import FEATURES, GUARDS, Evidence, JudgeModel
+from longform.judges.coverage_model import WORDS, Evidence, JudgeModel
 from longform.judges.lexical_coverage import QueryInsights, Reading, StemWeights, shipped_judge
 
 SALES = "Sales fell 3% to $2.33 billion in the winter quarter."
@@ -32,7 +32,7 @@ def test_copied_insights_are_full_and_linked_to_their_copies(calibration: str) -
     assert [reading.answer for reading in found] == ["full"] * 3
     assert [reading.linked for reading in found] == [2, 1, 0]
     assert all(reading.evidence.recall == reading.evidence.precision == 1 for reading in found)
-    assert all(getattr(reading.evidence, guard) == 0 for reading in found for guard in GUARDS)
+    assert all(getattr(reading.evidence, guard) == 0 for reading in found for guard in WORDS.guards)
 
 
 def test_foreign_bullets_say_nothing() -> None:
@@ -87,9 +87,9 @@ def test_score_is_the_mean_of_two_probabilities_less_the_guards() -> None:
     model = PEOPLE._replace(
         coefficients=((2 * np.log(3), 0.0, 0.0), (0.0, 0.0, 0.0)),
         intercepts=(0.0, 0.0),
-        strengths=dict.fromkeys(GUARDS, 0.0) | {"dilution": 0.4},
+        strengths=dict.fromkeys(WORDS.guards, 0.0) | {"dilution": 0.4},
     )
-    evidence = Evidence(0, True, 0.5, 0.2, 0.0, 0.0, 0.0, 0.0, 0.0, 0.5)
+    evidence = Evidence(0, True, 0.5, 0.2, 0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0)
     assert model.scores([evidence]).tolist() == [pytest.approx((0.75 + 0.5) / 2 * (1 - 0.5 * 0.4))]
 
 
@@ -177,9 +177,11 @@ def test_best_score_of_a_bullet_does_not_depend_on_its_company_nor_on_denial() -
 # ---------------------------------------------------------------- models
 
 
-@pytest.mark.parametrize("calibration", CALIBRATIONS)
-def test_shipped_model_survives_json_and_takes_nothing_for_granted(calibration: str) -> None:
-    model = shipped_judge(calibration)
+@pytest.mark.parametrize(
+    ("name", "calibration"), [*((name, name) for name in CALIBRATIONS), ("people-vectors", "people")]
+)
+def test_shipped_model_survives_json_and_takes_nothing_for_granted(name: str, calibration: str) -> None:
+    model = shipped_judge(name)
     assert JudgeModel.from_json(json.loads(json.dumps(model.as_json())), file="x") == model
     assert model.calibration == calibration
     assert 0 < model.cuts[0] < model.cuts[1] < 1
@@ -196,4 +198,4 @@ def test_model_of_another_version_is_refused(field: str) -> None:
     content = PEOPLE.as_json() | {field: {"recall": 1.0}}
     with pytest.raises(InputError, match=field):
         JudgeModel.from_json(content, file="judge_people.json")
-    assert len(FEATURES) == len(PEOPLE.coefficients[0])
+    assert len(WORDS.features) == len(PEOPLE.coefficients[0])

@@ -25,6 +25,7 @@ def test_released_topics_are_in_sample_for_what_was_fitted_on_them(released: Pat
 
     assert in_sample({"support"}, texts) == f"in sample: fitted on {len(texts)} of these {len(texts)} insights"
     assert in_sample({"gpt-4o"}, texts) is not None
+    assert in_sample({"people-vectors"}, texts) is not None
     assert in_sample({"gpt-4o"}, released_insights(released, "conv5")) is None  # its labels are of news
     assert in_sample({"support"}, released_insights(released, "conv5")) is not None
 

@@ -38,6 +38,15 @@ def test_offline_judge_without_a_calibration_is_refused():
         OfflineJudgeSettings(kind="offline")
 
 
+def test_vectors_are_for_coverage_as_people_mark_it():
+    with pytest.raises(ValidationError, match="`calibration` people with features vectors, found gpt-4o"):
+        OfflineJudgeSettings(kind="offline", calibration="gpt-4o", features="vectors")
+    with pytest.raises(ValidationError, match="`features` is not for task support"):
+        OfflineJudgeSettings(kind="offline", task="support", features="vectors")
+    told = OfflineJudgeSettings(kind="offline", calibration="people", features="words")
+    assert told == OfflineJudgeSettings(kind="offline", calibration="people")
+
+
 @pytest.mark.parametrize(
     ("judges", "told"),
     [
@@ -124,6 +133,7 @@ def test_the_identity_of_coverage_and_support_is_what_it_was_before_there_were_t
     judges = experiment(
         {"lexical": {"kind": "offline"}, "asked": {"kind": "chat", "chat": {"model": "m"}}},
         people=OFFLINE,
+        meanings=OFFLINE | {"features": "vectors"},
         chat={"kind": "chat", "chat": {"model": "m"}},
         both={"kind": "mean", "of": ["people", "chat"]},
     ).judges
@@ -131,6 +141,7 @@ def test_the_identity_of_coverage_and_support_is_what_it_was_before_there_were_t
 
     assert named == {
         "people": {"kind", "calibration"},
+        "meanings": {"kind", "calibration", "features"},
         "chat": {"kind", "chat", "prompt"},
         "both": {"kind", "of", "cuts"},
         "lexical": {"kind"},
@@ -147,9 +158,10 @@ def test_scale_of_a_judge_is_told_in_words():
     assert judge_scale("released:gpt-4o", judges) is None
 
 
-def test_shipped_judges_are_one_of_each_calibration():
+def test_shipped_judges_are_one_of_each_model():
     assert {name: judge.fitted_model for name, judge in judges_of("coverage", SHIPPED_JUDGES).items()} == {
         "offline-people": "people",
+        "offline-people-vectors": "people-vectors",
         "offline-gpt-4o": "gpt-4o",
     }
 

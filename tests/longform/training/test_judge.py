@@ -8,7 +8,7 @@ import pytest
 from actors.storage.benchmark import Benchmark
 from jobs.ingest import ingest
 from longform.errors import LongformError
-from longform.judges.coverage_model import Evidence, JudgeModel
+from longform.judges.coverage_model import WORDS, Evidence, JudgeModel
 from longform.judges.lexical_coverage import shipped_judge
 from longform.keys import content_key
 from longform.records import Target
@@ -16,6 +16,7 @@ from longform.text.citations import Bullet
 from longform.training import judge as training
 from longform.training.judge import fit_judge, fit_shipped_judges, judge_reach
 from longform.training.judge_examples import (
+    ANSWERS,
     DAMAGE,
     JudgeExample,
     LabelledSet,
@@ -25,7 +26,7 @@ from longform.training.judge_examples import (
 )
 from longform.training.reach import Reach
 
-NO_DAMAGE = Evidence(0, True, 0.5, 0.5, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0)
+NO_DAMAGE = Evidence(0, True, 0.5, 0.5, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0)
 
 
 def made_examples(*, haystacks: int = 2, queries: int = 3, rows: int = 40) -> list[JudgeExample]:
@@ -40,8 +41,10 @@ def made_examples(*, haystacks: int = 2, queries: int = 3, rows: int = 40) -> li
                 label = float(np.digitize(recall + 0.2 * rng.normal(), [0.3, 0.6])) / 2
                 key = (f"h{haystack}", f"h{haystack}-q{query}", f"s{row}")
                 found.append(JudgeExample(*key, None, evidence, label))
-                for damage, (guard, left) in DAMAGE.items():
-                    found.append(JudgeExample(*key, damage, evidence._replace(**{guard: 0.8}), left * label))
+                for guard in WORDS.guards:
+                    damage = ANSWERS[guard]
+                    damaged = evidence._replace(**{guard: 0.8})
+                    found.append(JudgeExample(*key, damage, damaged, DAMAGE[damage] * label))
     return found
 
 
@@ -102,8 +105,8 @@ def test_strength_is_what_brings_damaged_copies_to_their_labels() -> None:
 
     def strengths(label: float) -> set[float]:
         copies = [
-            JudgeExample("h", "q", "s", damage, NO_DAMAGE._replace(**{guard: 0.5}), label)
-            for damage, (guard, _) in DAMAGE.items()
+            JudgeExample("h", "q", "s", ANSWERS[guard], NO_DAMAGE._replace(**{guard: 0.5}), label)
+            for guard in WORDS.guards
         ]
         return set(training._strengths(even, copies).values())
 
@@ -158,7 +161,7 @@ def test_labels_stand_in_the_order_of_the_targets_and_a_missing_one_is_null() ->
 def test_each_labelled_pair_is_an_example_with_one_copy_for_each_damage() -> None:
     examples = judge_examples(small_set())
     assert [(e.damage, e.label) for e in examples] == [
-        (None, 1.0), *((damage, left) for damage, (_, left) in DAMAGE.items()),
+        (None, 1.0), *((damage, left) for damage, left in DAMAGE.items()),
     ]  # fmt: skip
     by_damage = {e.damage: e.evidence for e in examples}
     assert by_damage[None].numbers_missing < by_damage["number"].numbers_missing
@@ -197,7 +200,7 @@ def test_judge_agrees_with_people_on_queries_it_was_not_fitted_on(people: Benchm
     """A judge trained with sentence embeddings reached r .765, kappa .52 and 86 % of links here."""
     labelled = read_set(people, "human", "people")
     models = training._models_without_query(labelled)
-    reach = {r.measure: r for r in training._agreement_reach(labelled, models, fitted_on="the other queries")}
+    reach = {r.measure: r for r in training.agreement_reach(labelled, models, fitted_on="the other queries")}
     assert reach["pearson"].n == 562
     assert reach["pearson"].value > 0.82
     assert reach["kappa"].value > 0.58
@@ -214,8 +217,8 @@ def test_a_kept_out_topic_never_reaches_the_fit_that_is_measured_on_it(people: B
     poison = [e._replace(haystack_id=own, label=1.0 - e.label) for e in EXAMPLES[:500]]
 
     def reach(examples: list[JudgeExample]) -> list[Reach]:
-        transfer = training._Transfer("people", examples, "made examples", labelled)
-        return training._topic_reach(transfer, foreign, texts)
+        transfer = training.Transfer("people", examples, "made examples", labelled, "people")
+        return training.topic_reach(transfer, foreign, texts)
 
     clean = reach(EXAMPLES)
     assert reach([*EXAMPLES, *poison]) == clean
@@ -229,7 +232,7 @@ def test_each_damage_moves_the_score_of_fully_covered_insights(people: Benchmark
     models = training._models_without_query(labelled)
     texts = {query_id: query.text for query_id, query in people.queries.items()}
     foreign = ["- The river ferry was sold to an island cooperative after a dispute about winter timetables."]
-    reach = training._drop_reach(labelled, models, foreign, texts, fitted_on="the other queries")
+    reach = training.drop_reach(labelled, models, foreign, texts, fitted_on="the other queries")
     low = {r.measure: r.low for r in reach if r.measure.endswith("fully covered")}
     least = {"negate": 0.4, "number": 0.3, "shuffle": 0.3, "delete": 0.1, "merge": 0.3, "pad": 0.03, "echo": 0.6}
     assert {name: low[f"drop by {name}, fully covered"] > drop for name, drop in least.items()} == dict.fromkeys(

@@ -10,10 +10,11 @@ import pytest
 
 from actors.judges.opening import make_judge
 from longform.errors import UsageError
+from longform.judges.cards import describe, shipped_card
 from serve.deployments import load_engine
 from serve.http.app import Backends, ServedJudge
 from serve.judges.items import CoverageItem
-from serve.judges.loading import item_type
+from serve.judges.loading import item_type, load_judge
 from serve.judges.mean import NO_CARD_OF_MEAN, mean_verdicts
 from serve.settings import ServedKind, Settings, parse_settings
 from tests.serve.served import client, local_app
@@ -62,6 +63,30 @@ async def test_a_mean_is_that_of_what_its_members_answer(tmp_path: Path) -> None
     assert (found["both"]["card"], found["both"]["card_reason"]) == (None, NO_CARD_OF_MEAN)
     members = sum(found[name]["usage"]["prompt_tokens"] for name in ("offline", "chat"))
     assert found["both"]["usage"]["prompt_tokens"] == members
+
+
+def test_a_mean_has_the_card_that_is_named_for_it_and_no_other_one(tmp_path: Path) -> None:
+    """The card of a member is refused, and one of another mean of the same members."""
+    other = {"task": "coverage", "judge": {"kind": "offline", "calibration": "gpt-4o"}}
+    own = {"kind": "mean", "of": ["a", "b"]}
+    card = tmp_path / "card.json"
+
+    def loaded(judge: dict[str, Any], **more: Any) -> Any:
+        entries = {"a": OFFLINE, "b": other, "both": {"task": "coverage", "judge": judge, **more}}
+        return load_judge("both", parse_settings({"judges": entries}).judges, threads=1).about
+
+    assert loaded(own).card_reason == NO_CARD_OF_MEAN
+    made: Any = shipped_card("offline-people")
+    member = {"backend": "offline", "prompt_version": made["judged_by"]["prompt_version"]}
+    of = [member | {"model": name} for name in ("offline-people", "offline-gpt-4o")]
+    figures = made | {"judged_by": {"backend": "mean", "cuts": [0.25, 0.75], "of": of}}
+    card.write_text(json.dumps(figures))
+    assert loaded(own, card=str(card)).card == describe(figures)
+    with pytest.raises(UsageError, match=r"cuts 0\.25, not 0\.3"):
+        loaded(own | {"cuts": [0.3, 0.75]}, card=str(card))
+    card.write_text(json.dumps(made))
+    with pytest.raises(UsageError, match="backend 'offline', not 'mean'"):
+        loaded(own, card=str(card))
 
 
 async def test_a_mean_is_from_the_ledger_where_all_calls_of_its_members_are(tmp_path: Path) -> None:
@@ -118,7 +143,6 @@ def test_items_are_those_that_every_member_can_read(tmp_path: Path) -> None:
         pytest.param(
             {"both": {"task": "coverage", "judge": {"kind": "mean", "of": ["chat", "x"]}}}, "'x'", id="unknown"
         ),
-        pytest.param({"both": MEAN | {"card": "card.json"}}, "no `card` with a mean", id="card"),
     ],
 )
 def test_a_mean_of_what_it_cannot_be_of_is_refused(tmp_path: Path, judges: dict[str, Any], said: str) -> None:

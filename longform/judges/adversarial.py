@@ -1,0 +1,262 @@
+"""
+Perturbed copies of labelled summaries, and their effect on a judge that links bullets.
+
+A judge must not move if a summary says the same in other words, in one bullet, at more length or with more citations.
+It must count a bullet less with other numbers or its words shuffled, and a denial or an echo of the query not at all.
+The summaries are those that people labelled, so that it is known what they said before.
+
+The paraphrase is no rewriting by rule. If people call an insight fully covered in two summaries and name the bullet,
+the bullet of one summary takes the place of that of the other: both say the insight, in the words of two systems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from longform.judges.card_columns import Adversarial, AdversarialRow
+from longform.judges.perturbations import PerturbedScore, cite_all, drop_of, perturb
+from longform.keys import stable_seed
+
+Should = Literal["full", "same", "nothing", "less"]
+Rows = Literal["fully covered", "all"]
+
+SCORE, PRECISION = "score", "citation precision"
+
+SEED = 29
+"""The seed of every choice; not that of the copies that the offline judges' guards were fitted on."""
+
+
+class LabelledLines(NamedTuple):
+    """
+    A summary that people labelled.
+
+    Attributes:
+        summary_id: Its key.
+        lines: Its bullets, with markers and citations.
+        query: Asks for it.
+        insights: Target id -> text, of the insights of its query.
+        labelled: Insights with people's answer.
+        covered: Those that people call fully covered -> the bullet that says them, from 0; None: not named.
+        n_documents: Of its haystack; 0: not known.
+    """
+
+    summary_id: str
+    lines: tuple[str, ...]
+    query: str
+    insights: Mapping[str, str]
+    labelled: Collection[str]
+    covered: Mapping[str, int | None]
+    n_documents: int = 0
+
+
+class Perturbed(NamedTuple):
+    """A perturbed summary, with the insights whose score tells something."""
+
+    lines: tuple[str, ...]
+    targets: tuple[str, ...]
+
+
+class Others(NamedTuple):
+    """
+    Texts of other summaries.
+
+    Attributes:
+        foreign: Bullets about something else.
+        saying: Insight -> bullets of any summary that say it, as people label them.
+    """
+
+    foreign: Sequence[str]
+    saying: Mapping[str, Sequence[str]]
+
+
+class Perturbation(NamedTuple):
+    """
+    A change of a summary, and what a judge must make of it.
+
+    Attributes:
+        name: In cards.
+        rows: The insights that count.
+        should: What their score must do.
+        make: Makes the copy; None: nothing of the summary can be changed so.
+        needs: Why no summary can be changed so.
+        cites: True if it changes citations, so that their precision is measured, too.
+    """
+
+    name: str
+    rows: Rows
+    should: Should
+    make: Callable[[LabelledLines, Others], Perturbed | None]
+    needs: str = "people call no insight fully covered"
+    cites: bool = False
+
+
+# ---------------------------------------------------------------- copies
+
+
+def _copied(summary: LabelledLines, _others: Others) -> Perturbed:
+    """Add a bullet for each insight of the query, in its own words."""
+    copies = (f"- {text}" for text in summary.insights.values())
+    return Perturbed((*summary.lines, *copies), tuple(summary.labelled))
+
+
+def _paraphrased(summary: LabelledLines, others: Others) -> Perturbed | None:
+    """Replace each bullet that says an insight by a bullet of another summary that says it, too."""
+    lines, found = list(summary.lines), {}
+    for target, unit in summary.covered.items():
+        if unit is None or unit in found or not 0 <= unit < len(lines):
+            continue
+        choices = [line for line in others.saying.get(target, ()) if line != summary.lines[unit]]
+        if choices:
+            lines[unit] = choices[stable_seed(SEED, summary.summary_id, target) % len(choices)]
+            found[unit] = target
+    return Perturbed(tuple(lines), tuple(found.values())) if found else None
+
+
+def _cited(summary: LabelledLines, _others: Others) -> Perturbed:
+    return Perturbed(tuple(cite_all(summary.lines, summary.n_documents)), tuple(summary.labelled))
+
+
+def _echoed(summary: LabelledLines, _others: Others) -> Perturbed | None:
+    if not summary.query:
+        return None
+    lines = perturb("echo", summary.lines, seed=SEED, query=summary.query)
+    return Perturbed(tuple(lines), tuple(summary.labelled))
+
+
+def _numbered(summary: LabelledLines, others: Others) -> Perturbed | None:
+    """Change numbers; only insights that state a number can tell."""
+    found = _changed("number")(summary, others)
+    if found is None:
+        return None
+    told = [one for one in found.targets if perturb("number", [text := summary.insights[one]], seed=SEED) != [text]]
+    return found._replace(targets=tuple(told)) if told else None
+
+
+def _changed(name: str) -> Callable[[LabelledLines, Others], Perturbed | None]:
+    """Return what makes a copy by the perturbation of this name; those without a fully covered insight have none."""
+
+    def make(summary: LabelledLines, others: Others) -> Perturbed | None:
+        if not summary.covered or (name == "pad" and not others.foreign):
+            return None
+        lines = perturb(name, summary.lines, seed=SEED, foreign=others.foreign)
+        return Perturbed(tuple(lines), tuple(summary.covered))
+
+    return make
+
+
+_NO_LABELS = "no insight has people's answer"
+_NO_PARAPHRASE = "no insight is fully covered in two summaries, with the bullets named"
+_NO_FOREIGN = "no other query has summaries, or people call no insight fully covered"
+
+ADVERSARIAL: Mapping[str, Perturbation] = {
+    one.name: one
+    for one in (
+        Perturbation("copy", "all", "full", _copied, _NO_LABELS),
+        Perturbation("paraphrase", "fully covered", "same", _paraphrased, _NO_PARAPHRASE),
+        Perturbation("merge", "fully covered", "same", _changed("merge")),
+        Perturbation("pad", "fully covered", "same", _changed("pad"), _NO_FOREIGN),
+        Perturbation("cite all", "all", "same", _cited, _NO_LABELS, cites=True),
+        Perturbation("negate", "fully covered", "nothing", _changed("negate")),
+        Perturbation("number", "fully covered", "less", _numbered, "no fully covered insight states a number"),
+        Perturbation("shuffle", "fully covered", "less", _changed("shuffle")),
+        Perturbation("echo", "all", "nothing", _echoed, _NO_LABELS),
+    )
+}
+"""By name, first those under which a summary says what it said."""
+
+
+def perturbed_summaries(
+    summaries: Sequence[LabelledLines], others: Callable[[LabelledLines], Others], names: Sequence[str]
+) -> dict[tuple[str, str], Perturbed]:
+    """Return (perturbation, summary id) -> the perturbed summary, of those that can be perturbed so."""
+    found = {}
+    for summary in summaries:
+        beside = others(summary)
+        for name in names:
+            made = ADVERSARIAL[name].make(summary, beside)
+            if made is not None and made.targets:
+                found[name, summary.summary_id] = made
+    return found
+
+
+# ---------------------------------------------------------------- rows
+
+
+class ScoredPair(NamedTuple):
+    """A judge's view of one insight in one summary; None: unjudged, or not known."""
+
+    score: float | None
+    precision: float | None = None  # of the citations of the bullet that it links
+
+
+Scored = Callable[[str | None, str, str], ScoredPair]
+"""(perturbation or None, summary id, target id) -> the judge's view."""
+
+
+def adversarial(
+    perturbed: Mapping[tuple[str, str], Perturbed], scored: Scored, *, seed: int, resamples: int
+) -> Adversarial:
+    """
+    Return the section of a card: a row for each perturbation, and one on citations.
+
+    Args:
+        perturbed: By perturbation and summary.
+        scored: The judge's views.
+        seed: Of the intervals, which resample summaries.
+        resamples: Of each.
+    """
+    rows: list[AdversarialRow] = []
+    missing: dict[str, str] = {}
+    for one in ADVERSARIAL.values():
+        pairs = list(_pairs(one, perturbed, scored))
+        if not pairs:
+            missing[one.name] = one.needs
+            continue
+        scores = [(summary, before.score, after.score) for summary, before, after in pairs]
+        rows.append(_row(one, SCORE, one.should, scores, seed=seed, resamples=resamples))
+        if one.cites:
+            known = [(summary, before.precision, after.precision) for summary, before, after in pairs]
+            if cited := [pair for pair in known if None not in pair]:
+                rows.append(_row(one, PRECISION, "less", cited, seed=seed, resamples=resamples))
+            else:
+                missing[PRECISION] = "the documents that state the insights are not known"
+    return {"rows": rows, "missing": missing, "reason": None}
+
+
+def _pairs(
+    one: Perturbation, perturbed: Mapping[tuple[str, str], Perturbed], scored: Scored
+) -> Iterator[tuple[str, ScoredPair, ScoredPair]]:
+    for (name, summary), made in perturbed.items():
+        for target in made.targets if name == one.name else ():
+            yield summary, scored(None, summary, target), scored(name, summary, target)
+
+
+def _row(
+    one: Perturbation,
+    measure: str,
+    should: Should,
+    pairs: Sequence[tuple[str, float | None, float | None]],
+    *,
+    seed: int,
+    resamples: int,
+) -> AdversarialRow:
+    scores = list(_known(one, pairs))
+    drop = drop_of(one.name, one.rows, scores, seed=seed, resamples=resamples)
+    return {
+        "perturbation": one.name,
+        "measure": measure,
+        "rows": "covered by the judge" if measure == PRECISION else one.rows,
+        "should": should,
+        "before": drop.before.as_json(),
+        "after": drop.after.as_json(),
+        "drop": drop.drop.as_json(),
+        "n_summaries": len({score.summary_id for score in scores}),
+        "n_unjudged": len(pairs) - len(scores),
+    }
+
+
+def _known(one: Perturbation, pairs: Sequence[tuple[str, float | None, float | None]]) -> Iterator[PerturbedScore]:
+    for summary, before, after in pairs:
+        if before is not None and after is not None:
+            yield PerturbedScore(one.name, summary, one.rows == "fully covered", before, after)

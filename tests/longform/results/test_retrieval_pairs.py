@@ -1,0 +1,172 @@
+"""Rankers by pairs, in a run and of two runs: differences known by hand, with the tests of systems."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, cast
+
+import pytest
+
+from longform.metrics.retrieval import AT_BUDGET, MEASURES
+from longform.report.retrieval import retrieval_sections
+from longform.results.aggregate import SummaryInfo
+from longform.results.compared_rankings import RankedHow, RunRankings, compare_rankings
+from longform.results.pairwise import places_of
+from longform.results.ranked import RankedQuery, Ranker
+from longform.results.results import Results
+from longform.results.retrieval_pairs import RankerFamily, retrieval_pairs
+from longform.results.retrieval_tables import retrieval
+from tests.longform.results.test_retrieval_against_generation import QUERIES, documents, evidence
+
+GOOD, POOR = Ranker("good", None), Ranker("poor", None)
+
+
+def families(names: list[str], **more: Any) -> dict[str, RankerFamily]:
+    run = evidence(names)
+    for field, value in more.items():
+        setattr(run, field, value)
+    return {one["measure"]: one for one in retrieval_pairs(run)}
+
+
+def test_each_measure_and_cutoff_is_a_family_of_all_pairs() -> None:
+    """By hand: of six queries, `good` finds the document first in four, `fair` in two, `poor` in none."""
+    found = families(["good", "fair", "poor"])
+    one = found["P@1"]
+
+    assert list(found) == [f"{name}@{k}" for name in ("P", "R", "nDCG", "MAP") for k in (1, 2)]
+    assert one["n_tests"] == 3
+    assert [(ranker["system"], round(ranker["score"], 6)) for ranker in one["systems"]] == [
+        ("good", 66.666667),
+        ("fair", 33.333333),
+        ("poor", 0.0),
+    ]
+    pairs = one["pairs"]
+    assert pairs is not None
+    difference = dict(zip(places_of(3), pairs["difference"], strict=True))
+    assert difference[0, 2] == pytest.approx(66.666667, abs=1e-5)
+    assert difference[0, 1] == pytest.approx(33.333333, abs=1e-5)
+    assert (one["n_clusters"], one["exact"], one["smallest_p"]) == (6, True, 2**-5)
+    # four of six queries differ: two of the sixteen changes of their signs reach the largest sum
+    assert dict(zip(places_of(3), pairs["p_alone"], strict=True))[0, 2] == pytest.approx(2 / 16)
+
+
+def test_scores_are_those_of_the_table_of_rankers() -> None:
+    run = evidence(["good", "fair"])
+    table = {row["system"]: row for row in cast(Any, retrieval(_with_datasets(run)))}
+
+    for one in retrieval_pairs(run):
+        for ranker in one["systems"]:
+            assert ranker["score"] == pytest.approx(100 * table[ranker["system"]][one["measure"]])
+
+
+def _with_datasets(run: Any) -> Any:
+    run.datasets = dict.fromkeys(QUERIES)
+    return run
+
+
+def test_recall_at_budget_is_of_a_ranker_and_its_budget() -> None:
+    one = families(["good", "poor"], ranking_measures=(*MEASURES, AT_BUDGET))["recall_at_budget"]
+
+    assert [ranker["system"] for ranker in one["systems"]] == ["good, no limit", "poor, no limit"]
+    assert one["title"] == "recall at budget"
+
+
+def test_one_ranker_has_no_pair_and_a_run_without_gold_has_none() -> None:
+    assert families(["good"]) == {}
+    assert families(["good", "poor"], gold={}) == {}
+
+
+def test_queries_of_one_haystack_are_one_cluster() -> None:
+    run: Any = evidence(["good", "poor"])
+    run.infos = {
+        key: info._replace(cluster_kind="haystack", haystack_id=f"h{QUERIES.index(info.query_id) // 2}")
+        for key, info in run.infos.items()
+    }
+
+    one = retrieval_pairs(run)[0]
+    assert (one["cluster"], one["n_clusters"], one["n_queries"], one["n_haystacks"]) == ("haystack", 3, 6, 3)
+
+
+def test_the_report_holds_the_best_ranker_against_the_others_and_offers_any_two() -> None:
+    run = _with_datasets(evidence(["fair", "good", "poor"]))
+    results = cast(Results, {"retrieval": retrieval(run), "retrieval_pairs": retrieval_pairs(run)})
+    (section,) = retrieval_sections(results)
+
+    rows = [[cell.text for cell in row] for row in section.tables[1].rows]
+    assert [row[:3] for row in rows if row[0] == "P@2"] == [["P@2", "good", "fair"], ["P@2", "good", "poor"]]
+    assert {row[0] for row in rows} == {"P@2", "R@2", "nDCG@2", "MAP@2"}  # the largest cutoff alone
+    offered = json.loads(section.chooser or "")
+    assert [one["title"] for one in offered][:2] == ["P@1", "P@2"]
+    assert [system[0] for system in offered[0]["systems"]] == ["fair", "good", "poor"]
+
+
+# ---------------------------------------------------------------- two runs
+
+RANKS = {"first": [0, 0, 0, 0, 0, 0, 1, None], "second": [1, 1, 1, 1, 1, 1, 1, None]}
+
+
+def run(name: str, *, without: str = "") -> RunRankings:
+    ranked = [
+        RankedQuery(GOOD, f"q{place}", documents(rank))
+        for place, rank in enumerate(RANKS[name])
+        if f"q{place}" != without
+    ]
+    return RunRankings(name, ranked)
+
+
+def infos() -> dict[str, SummaryInfo]:
+    return {
+        f"q{place}": SummaryInfo(f"s{place}", f"q{place}", "m", "s", None, None, None, None, haystack_id="h")
+        for place in range(8)
+    }
+
+
+GOLD = {f"q{place}": {"gold"} for place in range(8)}
+HOW = RankedHow(MEASURES, (1, 2), frozenset(), 1)
+
+
+def test_two_runs_are_compared_by_every_measure_on_what_both_ranked() -> None:
+    rows, family = compare_rankings(
+        run("first"), run("second", without="q7"), infos=infos(), gold=GOLD, pairs=[(GOOD, GOOD)], how=HOW
+    )
+    found = {row["measure"]: row for row in rows}
+
+    assert len(rows) == family["n_tests"] == 8
+    one = found["P@1"]
+    assert (one["first"], one["second"], one["n_queries"], one["n_left_out"]) == (
+        pytest.approx(600 / 7),
+        0.0,
+        7,
+        1,
+    )
+    assert (one["difference"], one["finding"], one["told"]) == (
+        pytest.approx(-600 / 7),
+        "first better",
+        "first is better",
+    )
+    assert found["R@2"]["difference"] == 0.0
+    assert found["R@2"]["finding"] == "not distinguishable"
+
+
+@pytest.mark.parametrize(
+    ("only", "names"), [({"nDCG"}, ["nDCG@1", "nDCG@2"]), ({"P@1", "MAP@2"}, ["P@1", "MAP@2"]), ({"P@9"}, [])]
+)
+def test_measures_are_chosen_by_name_with_or_without_a_cutoff(only: set[str], names: list[str]) -> None:
+    rows, _ = compare_rankings(
+        run("first"),
+        run("second"),
+        infos=infos(),
+        gold=GOLD,
+        pairs=[(GOOD, GOOD)],
+        how=HOW._replace(only=frozenset(only)),
+    )
+
+    assert [row["measure"] for row in rows] == names
+
+
+def test_a_ranker_that_one_run_has_not_is_compared_with_nothing() -> None:
+    rows, family = compare_rankings(
+        run("first"), run("second"), infos=infos(), gold=GOLD, pairs=[(GOOD, POOR)], how=HOW
+    )
+
+    assert (rows, family["n_tests"]) == ([], 0)
