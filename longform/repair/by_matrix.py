@@ -8,13 +8,15 @@ from typing import NamedTuple
 from longform.models import models_version
 from longform.repair.twins import citing, is_header, twin
 from longform.rows import SummaryRow
+from longform.support.feedback import VERSION as FEEDBACK_VERSION
+from longform.support.feedback import read_twice
 from longform.support.index import WINDOW, SupportIndex
 from longform.support.model import VERSION as MODEL_VERSION
 from longform.support.model import SupportModel, expected_f1_sets, shipped_support_model
 from longform.text.citations import bullets
 from longform.text.words import stems, without_marks
 
-VERSION = f"2+{MODEL_VERSION}+{models_version('support_words')}"
+VERSION = f"3+{FEEDBACK_VERSION}+{MODEL_VERSION}+{models_version('support_words')}"
 """Changes with any change of what is cited."""
 
 
@@ -41,7 +43,8 @@ def repaired_texts(
     Return *texts* with every bullet citing the documents that support it.
 
     A header line (no citation, a colon at its end) stays as it is, and so does a line of nothing but citations; a
-    bullet that no document supports cites none. No line comes or goes: links to bullets stay true.
+    bullet that no document supports cites none. No line comes or goes: links to bullets stay true. Among many documents
+    a bullet is read twice (`longform.support.feedback`).
 
     Args:
         texts: Summaries of one haystack.
@@ -51,8 +54,7 @@ def repaired_texts(
     """
     model = model or shipped_support_model("words")
     lines = [bullet for text in texts for bullet in bullets(text)]
-    signals = index.signals([line.text for line in lines])
-    cited = expected_f1_sets(model.probability(signals))  # (lines, documents)
+    cited = expected_f1_sets(read_twice([line.text for line in lines], index, model))  # (lines, documents)
     repaired = iter(
         line.text
         if is_header(line)

@@ -112,15 +112,38 @@ class SupportIndex:
             vectors: Unit vectors of the claims, shape (claims, dimensions).
         """
         statements = [without_marks(claim) for claim in claims]
-        weighted = self._claim_matrix([stems(text) for text in statements])
-        found = {name: self._empty(len(claims)) for name in WORD_SIGNALS}
+        weights = self.weights(stems(text) for text in statements)
+        return {**self.weighted_signals(weights, vectors), NUMBERS: self._number_recall(statements)}
+
+    def weights(self, claims: Iterable[Iterable[str]]) -> sparse.csr_array:
+        """Return the share of each claim's weight in each known stem, shape (claims, stems); claims as their stems."""
+        values: list[float] = []
+        columns: list[int] = []
+        ends = [0]
+        for claim in claims:
+            weights = {stem: self.idf(stem) for stem in sorted(set(claim))}
+            mass = sum(weights.values())
+            for stem, weight in weights.items():
+                if stem in self._columns:
+                    values.append(weight / mass)
+                    columns.append(self._columns[stem])
+            ends.append(len(columns))
+        return sparse.csr_array(
+            (np.array(values, dtype=np.float32), np.array(columns, dtype=np.int64), ends),
+            shape=(len(ends) - 1, len(self._columns)),
+        )
+
+    def weighted_signals(self, weights: sparse.csr_array, vectors: Matrix | None = None) -> Signals:
+        """Return `signals` of claims given as weights of stems, shape (claims, stems), but for their numbers."""
+        n_claims = weights.shape[0]
+        found = {name: self._empty(n_claims) for name in WORD_SIGNALS}
         if vectors is not None and self._vectors is not None:
-            found |= {name: self._empty(len(claims)) for name in VECTOR_SIGNALS}
-        for rows in self._blocks(len(claims)):
+            found |= {name: self._empty(n_claims) for name in VECTOR_SIGNALS}
+        for rows in self._blocks(n_claims):
             block_vectors = None if vectors is None else vectors[rows]
-            for name, values in self._block_signals(weighted[rows], block_vectors).items():
+            for name, values in self._block_signals(weights[rows], block_vectors).items():
                 found[name][rows] = values
-        return {**found, NUMBERS: self._number_recall(statements)}
+        return found
 
     def _block_signals(self, weighted: sparse.csr_array, vectors: Matrix | None) -> Signals:
         found = {}
@@ -129,7 +152,7 @@ class SupportIndex:
             recall = self._window_recall(weighted, size)
             pair_recall = recall if size == WINDOWS[0] else pair_recall
             found[f"recall_{size}"] = self._document_max(recall)
-        found["recall_document"] = _dense(weighted @ self._held_by(None))
+        found["recall_document"] = _dense(weighted @ self.held_by(None))
         if vectors is not None and self._vectors is not None and self._pairs is not None:
             cosine = np.maximum(vectors @ self._vectors.T, vectors @ self._pairs.T)
             found["cosine"] = self._document_max(cosine)
@@ -162,11 +185,14 @@ class SupportIndex:
 
     def best_windows(self, claims: Iterable[Iterable[str]], *, window: int = WINDOW) -> BestWindows:
         """Return `support` of claims given as their stems, and its place in each document. Memory: both, a block."""
-        weighted = self._claim_matrix(claims)
-        recall = self._empty(weighted.shape[0])
+        return self.weighted_windows(self.weights(claims), window=window)
+
+    def weighted_windows(self, weights: sparse.csr_array, *, window: int) -> BestWindows:
+        """Return `best_windows` of claims given as weights of stems, shape (claims, stems)."""
+        recall = self._empty(weights.shape[0])
         start = np.zeros(recall.shape, dtype=np.int32)
-        for rows in self._blocks(weighted.shape[0]):
-            block = self._window_recall(weighted[rows], window)
+        for rows in self._blocks(weights.shape[0]):
+            block = self._window_recall(weights[rows], window)
             for document, (begin, end) in enumerate(pairwise(self.bounds.tolist())):
                 if end > begin:
                     best = block[:, begin:end].argmax(axis=1)
@@ -185,7 +211,7 @@ class SupportIndex:
 
     def _window_recall(self, weighted: sparse.csr_array, size: int) -> Matrix:
         # (claims, windows), one window for each sentence
-        return _dense(weighted @ self._held_by(size))
+        return _dense(weighted @ self.held_by(size))
 
     def _document_max(self, by_sentence: Matrix) -> Matrix:
         # (claims, sentences) -> (claims, documents); reduceat would give an empty document its neighbour's value
@@ -195,26 +221,8 @@ class SupportIndex:
             best[:, filled] = np.maximum.reduceat(by_sentence, self.bounds[filled], axis=1)
         return best
 
-    def _claim_matrix(self, claims: Iterable[Iterable[str]]) -> sparse.csr_array:
-        # (claims, stems): each known stem's share of its claim's weight
-        values: list[float] = []
-        columns: list[int] = []
-        ends = [0]
-        for claim in claims:
-            weights = {stem: self.idf(stem) for stem in sorted(set(claim))}
-            mass = sum(weights.values())
-            for stem, weight in weights.items():
-                if stem in self._columns:
-                    values.append(weight / mass)
-                    columns.append(self._columns[stem])
-            ends.append(len(columns))
-        return sparse.csr_array(
-            (np.array(values, dtype=np.float32), np.array(columns, dtype=np.int64), ends),
-            shape=(len(ends) - 1, len(self._columns)),
-        )
-
-    def _held_by(self, size: int | None) -> sparse.csr_array:
-        # (stems, windows) of 0 and 1 for windows of *size* sentences; None: (stems, documents)
+    def held_by(self, size: int | None) -> sparse.csr_array:
+        """Return 0 and 1, shape (stems, windows), for windows of *size* sentences; None: (stems, documents)."""
         if size not in self._held:
             spans = pairwise(self.bounds.tolist())
             if size is None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -11,11 +12,12 @@ from longform.metrics.measure import Score, Verdict
 from longform.metrics.statistics import pooled_mean
 from longform.repair.by_matrix import repaired_texts
 from longform.rows import LabelRow, SummaryRow
-from longform.support.model import Kind, SupportModel
+from longform.support.feedback import read_twice
+from longform.support.model import Kind, SupportModel, expected_f1_sets
 from longform.text.citations import bullets
 from longform.training.haystacks import GoldHaystack
 from longform.training.reach import INTERVALS, Reach, reach_of
-from longform.training.support import fit_support, found_quality
+from longform.training.support import SetQuality, fit_support, found_quality, set_quality
 
 KINDS: tuple[Kind, ...] = ("words", "vectors")
 
@@ -32,17 +34,33 @@ def support_without(haystacks: Sequence[GoldHaystack], kind: Kind, left_out: str
 def document_reach(haystacks: Sequence[GoldHaystack]) -> list[Reach]:
     """Mean F1 of the documents found for each insight, by domain, each haystack by a model fitted on the others."""
     found = []
-    for kind in KINDS:
-        quality = {h: found_quality(h.claims, support_without(haystacks, kind, h.haystack_id)) for h in haystacks}
+    for reading, quality_of in _READINGS.items():
+        quality = {h: quality_of(h, haystacks) for h in haystacks}
         for domain in sorted({haystack.domain for haystack in haystacks}):
             members = [haystack for haystack in haystacks if haystack.domain == domain]
             f1 = np.concatenate([quality[haystack].f1 for haystack in members])
             clusters = [query_id for haystack in members for query_id in haystack.claims.query_ids]
             estimate = pooled_mean(f1, np.ones_like(f1), clusters, **INTERVALS)
-            measure = f"documents found for an insight, by {kind}: F1"
+            measure = f"documents found for an insight, by {reading}: F1"
             found.append(reach_of(measure, estimate, fitted_on=_OTHERS, scored_on=f"{domain} ({len(members)})"))
     return found
 
+
+def _once(kind: Kind, haystack: GoldHaystack, haystacks: Sequence[GoldHaystack]) -> SetQuality:
+    return found_quality(haystack.claims, support_without(haystacks, kind, haystack.haystack_id))
+
+
+def _twice(haystack: GoldHaystack, haystacks: Sequence[GoldHaystack]) -> SetQuality:
+    model = support_without(haystacks, "words", haystack.haystack_id)
+    probability = read_twice([target.text for target in haystack.targets], haystack.index, model)
+    return set_quality(expected_f1_sets(probability), haystack.claims.gold)
+
+
+_READINGS: dict[str, Callable[[GoldHaystack, Sequence[GoldHaystack]], SetQuality]] = {
+    **{kind: partial(_once, kind) for kind in KINDS},
+    "words read twice": _twice,
+}
+"""Maps a reading to the quality of what it finds on a haystack, fitted on the others of those given."""
 
 _OTHERS = "gold maps of the other haystacks"
 

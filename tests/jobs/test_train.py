@@ -53,7 +53,7 @@ def test_support_is_fitted_and_measured_on_a_benchmark_the_project_made(bench: s
     assert set(files) == {"support_words.json", "support_vectors.json", "reach_support.json", "seen_support.json"}
     assert files["reach_support.json"]["rows"] == [row._asdict() for row in rows]
     assert {row.measure for row in rows} == {
-        f"documents found for an insight, by {k}: F1" for k in ("words", "vectors")
+        f"documents found for an insight, by {k}: F1" for k in ("words", "vectors", "words read twice")
     }
     assert all(0.5 < row.value <= 1 for row in rows)
     assert all(weight > 0 for weight in files["support_vectors.json"]["model"]["weights"].values())

@@ -9,6 +9,7 @@ from longform.repair.by_matrix import VERSION, Evidence, best_evidence, repaired
 from longform.repair.twins import twin_id
 from longform.support.index import SupportIndex
 from longform.text.citations import bullets, without_citations
+from tests.longform.support.collection import CLAIM, COLLECTION, PARAPHRASE
 
 DOCUMENTS = [
     "The bridge costs 5 million euros. It rained.",
@@ -26,6 +27,13 @@ def test_bullet_cites_the_documents_that_support_it_and_no_others() -> None:
 
     assert [bullet.citations for bullet in bullets(repaired)] == [[], [11, 12], [13]]
     assert repaired.split("\n")[0] == "Two things:"
+
+
+def test_bullet_is_read_twice_among_many_documents() -> None:
+    """One document says it in other words, which it shares with those that say it as the bullet does."""
+    (repaired,) = repaired_texts([CLAIM], SupportIndex(COLLECTION), range(1, len(COLLECTION) + 1))
+
+    assert [bullet.citations for bullet in bullets(repaired)] == [[1, 2, 3, 4, 5, 6, PARAPHRASE + 1]]
 
 
 def test_statement_without_support_cites_nothing() -> None:

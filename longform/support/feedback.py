@@ -1,0 +1,125 @@
+"""
+Read claims a second time, with the words in which the documents state them.
+
+A summary's bullet says in its own words what documents say in theirs, or says more than one of them does. The first
+reading finds a few documents all the same. Words that their best windows share, and that the best windows of the other
+documents lack, widen the claim for a second reading: pseudo-relevance feedback. Words are weighed by their part in the
+Kullback-Leibler divergence of the two, after Carpineto et al., An Information-Theoretic Approach to Automatic Query
+Expansion (TOIS 2001).
+
+What is read depends on the claim and the documents alone, never on other claims.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from longform.support.index import NUMBERS, SupportIndex
+from longform.support.model import FEW_DOCUMENTS, Array, SupportModel
+from longform.text.words import stems, without_marks
+
+VERSION = "1"
+"""Changes with any change of a probability."""
+
+DOCUMENTS = 5
+"""The most probable documents of the first reading, whose windows give words."""
+
+WINDOWS = (1, 2, 3)
+"""Sizes of the windows, in sentences; their words are averaged."""
+
+WORDS = 20
+"""Stems taken from the windows of one size."""
+
+SHARE = 0.6
+"""The found words' share of the widened claim's weight."""
+
+_FLOOR = 0.02
+"""Added to both shares of a word's windows, so that one chance window decides nothing."""
+
+_BLOCK_CELLS = 4_000_000
+
+
+def read_twice(claims: Sequence[str], index: SupportIndex, model: SupportModel) -> Array:
+    """
+    Return the probability that each document supports each claim, read twice; shape (claims, documents).
+
+    Few documents are read once: their model compares a document with the best one alone.
+
+    Args:
+        claims: Text; citations and list markers are left aside.
+        index: The documents.
+        model: Of kind `words`; its features are the same in both readings, so that it needs no other fit.
+    """
+    signals = index.signals(claims)
+    first = model.probability(signals)
+    if first.shape[1] < FEW_DOCUMENTS:
+        return first
+    weights = index.weights(stems(without_marks(claim)) for claim in claims)
+    widened = widen(weights, first, index)
+    return model.probability({**index.weighted_signals(widened), NUMBERS: signals[NUMBERS]})
+
+
+def widen(weights: sparse.csr_array, probability: Array, index: SupportIndex) -> sparse.csr_array:
+    """
+    Return claims with the words of the documents that seem to support them, shape (claims, stems).
+
+    Args:
+        weights: Of `SupportIndex.weights`.
+        probability: Of the first reading, shape (claims, documents).
+        index: The documents.
+    """
+    found = sum(
+        (_found_words(weights, probability, index, size) for size in WINDOWS), start=sparse.csr_array(weights.shape)
+    )
+    return sparse.csr_array((1 - SHARE) * weights + SHARE / len(WINDOWS) * found, dtype=np.float32)
+
+
+def _found_words(weights: sparse.csr_array, probability: Array, index: SupportIndex, size: int) -> sparse.csr_array:
+    # (claims, stems), a row's weights sum to 1, or to 0 if no word tells the likely documents from the others
+    best = index.weighted_windows(weights, window=size)
+    shares_a_word = best.recall > 0  # a document without sentences has no window
+    likely = _windows(best.start, shares_a_word * _most_probable(probability), len(index.sentences))
+    others = _windows(best.start, shares_a_word * (1 - probability), len(index.sentences))
+    held = index.held_by(size).T.tocsr()  # (windows, stems)
+    step = max(1, _BLOCK_CELLS // max(1, held.shape[1]))
+    blocks = [
+        _strongest(_divergence(likely[top : top + step] @ held, (others[top : top + step] @ held).toarray()))
+        for top in range(0, weights.shape[0], step)
+    ]
+    return sparse.csr_array(sparse.vstack(blocks)) if blocks else sparse.csr_array(weights.shape)
+
+
+def _most_probable(probability: Array) -> Array:
+    place = min(DOCUMENTS, probability.shape[1])
+    least = np.partition(probability, -place, axis=1)[:, -place][:, None]
+    return np.where(probability >= least, probability, 0.0)
+
+
+def _windows(start: NDArray[np.int32], share: Array, n_windows: int) -> sparse.csr_array:
+    # (claims, windows): each document's share at its best window; a row sums to 1
+    shares = share / np.maximum(share.sum(axis=1, keepdims=True), 1e-9)
+    ends = np.arange(len(start) + 1) * start.shape[1]
+    return sparse.csr_array((shares.ravel(), start.ravel(), ends), shape=(len(start), n_windows))
+
+
+def _divergence(likely: sparse.csr_array, others: Array) -> sparse.csr_array:
+    # of both, shape (claims, stems): the share of windows that hold a stem
+    rows = np.repeat(np.arange(likely.shape[0]), np.diff(likely.indptr))
+    ratio = (likely.data + _FLOOR) / (others[rows, likely.indices] + _FLOOR)
+    part = np.round(likely.data * np.maximum(np.log(ratio), 0), 9)  # equal words stay equal on any machine
+    return sparse.csr_array((part, likely.indices, likely.indptr), shape=likely.shape)
+
+
+def _strongest(parts: sparse.csr_array) -> sparse.csr_array:
+    # the WORDS strongest of each row, those as strong as the last too; a row sums to 1
+    kept = parts.data.copy()
+    for begin, end in zip(parts.indptr, parts.indptr[1:], strict=False):
+        row = kept[begin:end]
+        if len(row) > WORDS:
+            row[row < np.partition(row, -WORDS)[-WORDS]] = 0
+        row /= max(row.sum(), 1e-9)
+    return sparse.csr_array((kept, parts.indices, parts.indptr), shape=parts.shape)
