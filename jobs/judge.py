@@ -54,7 +54,7 @@ JUDGES: Mapping[str, JudgeSettings] = {
     **SHIPPED_JUDGES,
     "offline-key-points": OfflineJudgeSettings(kind="offline", task="key_point"),
 }
-_DEFAULTS = {"insight": "offline-people", "key_point": "offline-key-points"}
+_DEFAULTS = {"insight": "offline-people-vectors", "key_point": "offline-key-points"}
 _SUPPORT = "offline"
 _MOST_PAIRS = 2000  # of an answer and a document of its haystack, of answers that do not name what they saw: seconds
 

@@ -91,11 +91,11 @@ def judge(
     *,
     background: Sequence[str] = (),
     calibration: str = "people",
-    features: str = "words",
+    features: str | None = None,
     partial_score: float = 0.5,
 ) -> Coverage:
     """
-    Judge which insights a summary says, by the words that they share (SummHay, section 4, without a language model).
+    Judge which insights a summary says, by words and meanings (SummHay, section 4, without a language model).
 
     The numbers are those of `longform evaluate` with a judge `{kind: offline, calibration: ..., features: ...}`.
 
@@ -104,7 +104,8 @@ def judge(
         insights: Of the query that the summary answers. They compete for bullets, so give all of them.
         background: Insights of all queries to the same documents, by which words weigh; none: *insights*.
         calibration: Whose marks the judge was fitted to: `people` or `gpt-4o`.
-        features: `words`; or `vectors`, which compares meanings too, and was fitted to people's marks alone.
+        features: `words`, or `vectors`, which compares meanings too and was fitted to people's marks alone; None:
+            vectors for people's marks, words for those of gpt-4o.
         partial_score: What a partly said insight counts.
 
     Raises:
@@ -157,7 +158,8 @@ def _check_numbers(place: int, documents: object) -> None:
 
 
 def _fitted_model(calibration: object, features: object) -> str:
-    named, read = text_of("calibration", calibration), text_of("features", features)
+    named = text_of("calibration", calibration)
+    read = text_of("features", features or ("vectors" if named == "people" else "words"))
     if read not in DESIGNS:
         raise UsageError(f"features: expected one of {list(DESIGNS)}, found {read!r}")
     return fitted_name(named, read)

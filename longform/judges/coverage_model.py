@@ -54,14 +54,17 @@ class Fit(NamedTuple):
         precision: The weight of precision.
         cosine: The weight of the cosine of both vectors; 0: no vector is made.
         sharpness: Of the softmaxes: at 8, a sibling that fits 0.3 better takes nine tenths of the share.
-        nobody: The fit of nobody, who competes for each bullet; None: nobody does.
+        nobody: The fit of nobody, who competes for each bullet beside the insights.
+        competitors: Where fewer insights or bullets compete, nobody takes the places of those that lack; None: nobody
+            competes once for each bullet, and for no insight.
         order: Shares of neighbouring words in order: from the first on none is lost, at the second all is.
     """
 
     precision: float
     cosine: float
     sharpness: float
-    nobody: float | None
+    nobody: float
+    competitors: int | None
     order: tuple[float, float]
 
 
@@ -78,16 +81,18 @@ WORDS = Design(
     guards=("numbers_contradicted", "denial_mismatch", "order_lost", "dilution"),
     # nobody: a quarter of the words both ways. order: 95 % of covering bullets of news have more than 0.56, shuffled
     # ones 0.21 (median).
-    fit=Fit(precision=1.0, cosine=0.0, sharpness=8.0, nobody=0.5, order=(0.5, 0.2)),
+    fit=Fit(precision=1.0, cosine=0.0, sharpness=8.0, nobody=0.5, competitors=None, order=(0.5, 0.2)),
 )
 """Shared words alone, chosen on news."""
 
 VECTORS = Design(
     features=("recall", "share", "bullet_share"),
     guards=("numbers_contradicted", "denial_mismatch", "order_lost", "crowding"),
+    # nobody, competitors: queries of the study have 5 insights or more, most others fewer; without nobody, a single
+    # insight or a single bullet has no competitor, and any shared word covers it.
     # order: 95 % of covering bullets of news have more than 0.57, of conversations more than 0.43; a quarter of
     # shuffled ones has less than 0.12
-    fit=Fit(precision=0.5, cosine=0.5, sharpness=5.0, nobody=None, order=(0.4, 0.1)),
+    fit=Fit(precision=0.5, cosine=0.5, sharpness=5.0, nobody=0.6, competitors=4, order=(0.4, 0.1)),
 )
 """Shared words and the cosine of sentence vectors, chosen on news and conversations, each fitted on the other."""
 

@@ -8,7 +8,8 @@ compete: where a sibling insight of the same query fits that bullet better, the 
 The *share* is a softmax of fit over the siblings and over nobody, who stands for a bullet that fits none of them.
 
 Another design (`longform.judges.coverage_model.VECTORS`) counts precision half and adds half of the cosine of both
-sentence vectors, so that other words for the same thing fit too. There bullets compete for the insight as well.
+sentence vectors, so that other words for the same thing fit too. There bullets compete for the insight as well, and
+nobody competes only where fewer than four insights or bullets do.
 
 What the bullet says with those words counts too: a number changed, a statement denied, words out of order, or a
 statement lost among other matter lower the score (`longform.judges.coverage_model`). The model is fitted on labels of
@@ -280,16 +281,18 @@ def _falling(value: float, zero_from: float, one_below: float) -> float:
 
 
 def _share(fit: NDArray[np.float64], rule: Fit) -> NDArray[np.float64]:
-    # (insights, bullets): softmax down each column, with one more row for nobody if nobody competes
+    # (insights, bullets): softmax down each column and rows for nobody
     strength = np.exp(rule.sharpness * fit)
-    nobody = 0.0 if rule.nobody is None else np.exp(rule.sharpness * rule.nobody)
-    return np.asarray(strength / (strength.sum(axis=0) + nobody))
+    absent = 1 if rule.competitors is None else max(0, rule.competitors - len(fit))
+    return np.asarray(strength / (strength.sum(axis=0) + absent * np.exp(rule.sharpness * rule.nobody)))
 
 
 def _bullet_share(fit: NDArray[np.float64], rule: Fit) -> NDArray[np.float64]:
-    # (insights, bullets): softmax along each row
+    # (insights, bullets): softmax along each row and columns for nobody
     strength = np.exp(rule.sharpness * fit)
-    return np.asarray(strength / strength.sum(axis=1, keepdims=True))
+    absent = 0 if rule.competitors is None else max(0, rule.competitors - fit.shape[1])
+    total = strength.sum(axis=1, keepdims=True) + absent * np.exp(rule.sharpness * rule.nobody)
+    return np.asarray(strength / total)
 
 
 def _ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -165,7 +165,7 @@ def test_tables_are_written_and_printed(town: Town, tmp_path: Path, capsys: pyte
     assert correct([town.run, "--labels", str(sheet), "--out", str(tmp_path / "out")]) == 0
 
     said = capsys.readouterr().out
-    assert "Judge offline-people: means." in said
+    assert "Judge offline-people-vectors: means." in said
     assert "corrected.html, corrected.md, corrected.json" in said
     page = (tmp_path / "out" / "corrected.html").read_text()
     assert "prediction-powered inference" in page
@@ -249,7 +249,7 @@ def test_labels_of_another_run_count_for_equal_texts(town: Town, capsys: pytest.
     ("words", "told"),
     [
         ([], "expected people's labels of coverage or support on summaries of"),
-        (["--judge", "gpt"], "--judge: expected one of offline-people, offline, found 'gpt'"),
+        (["--judge", "gpt"], "--judge: expected one of offline-people-vectors, offline, found 'gpt'"),
         (["--task", "key_point"], "--task: expected one of coverage, support, found 'key_point'"),
         (["--labels", "FOREIGN"], "--labels: expected --task coverage or support beside these sheets"),
         (["--labels", "SHEET", "--task", "coverage", "--annotator", "bo"], "labels of coverage by bo on summaries of"),

@@ -52,10 +52,10 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Town:
 
 def test_thresholds_end_with_their_exit_code_and_a_line_each(town: Town, capsys: pytest.CaptureFixture[str]) -> None:
     assert gate([town.run, "--fail-under", "notes:coverage=100", "--fail-under", "support=50"]) == 0
-    assert "passed    coverage of notes, unknown by offline-people: 100.0" in capsys.readouterr().out
+    assert "passed    coverage of notes, unknown by offline-people-vectors: 100.0" in capsys.readouterr().out
     assert gate([town.run, "--fail-under", "coverage=80"]) == WORSE
     said = capsys.readouterr().out
-    assert "failed    coverage of terse, unknown by offline-people: 50.0" in said
+    assert "failed    coverage of terse, unknown by offline-people-vectors: 50.0" in said
     assert "gate: FAILED (2 checks: 1 passed, 1 failed)" in said
 
 
@@ -88,7 +88,7 @@ def test_files_for_ci_are_written(town: Town, tmp_path: Path, monkeypatch: pytes
     assert (root.get("tests"), root.get("failures")) == ("2", "1")
     text = summary.read_text()
     assert text.startswith("before\n")
-    assert "| **failed** | coverage | terse, unknown | offline-people | 50.0" in text
+    assert "| **failed** | coverage | terse, unknown | offline-people-vectors | 50.0" in text
     assert "https://git/a/b/actions/runs/7#artifacts" in text
 
 

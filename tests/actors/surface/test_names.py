@@ -35,10 +35,12 @@ def test_import_loads_nothing_heavy() -> None:
 
 
 def test_judging_loads_no_cluster_and_no_client() -> None:
-    found = modules_after("import longform\nlongform.judge('- It rained.', ['It rained.'])")
+    judging = "import longform\nlongform.judge('- It rained.', ['It rained.'], features={})"
+    by_default, by_words = modules_after(judging.format(None)), modules_after(judging.format("'words'"))
 
-    assert "actors.surface.coverage" in found
-    assert found.isdisjoint({"ray", "torch", "litellm", "boto3", "onnxruntime"})
+    assert "actors.surface.coverage" in by_default & by_words
+    assert by_default.isdisjoint({"ray", "torch", "litellm", "boto3"})
+    assert by_words.isdisjoint({"ray", "torch", "litellm", "boto3", "onnxruntime"})
 
 
 @pytest.mark.parametrize("name", longform.__all__)

@@ -39,7 +39,7 @@ def test_a_place_is_the_key_in_the_file(place: tuple[int | str, ...], key: str) 
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ("judges.offline-people.scale=1", r"\n  judges\.offline-people\.scale: no such key"),
+        ("judges.offline-people-vectors.scale=1", r"\n  judges\.offline-people-vectors\.scale: no such key"),
         ("retrievers.bm25.kind=bm52", r"retrievers\.bm25\.kind: no kind 'bm52'.*did you mean 'bm25'"),
         ("systems.0.retriever=[bm52]", r"systems\.retriever names 'bm52'.*did you mean 'bm25'"),
         ("resample=100", r"resample: no such key; did you mean 'resamples'"),

@@ -69,8 +69,25 @@ def test_shares_are_softmaxes_of_the_fit_over_siblings_and_over_bullets() -> Non
     evidence = readings([SALES, STORES])[0].evidence
     assert (evidence.recall, evidence.precision, evidence.cosine) == (1.0, 1.0, 1.0)
     strong = np.exp(5.0 * 2.0)
-    assert evidence.share == pytest.approx(strong / (strong + 2), abs=1e-5)
-    assert evidence.bullet_share == pytest.approx(strong / (strong + 1), abs=1e-5)
+    nobody = np.exp(5.0 * 0.6)  # takes one place beside three insights, and two beside two bullets
+    assert evidence.share == pytest.approx(strong / (strong + 2 + nobody), abs=1e-5)
+    assert evidence.bullet_share == pytest.approx(strong / (strong + 1 + 2 * nobody), abs=1e-5)
+
+
+@pytest.mark.parametrize("insights", [[SALES], [SALES, STORES], INSIGHTS])
+def test_a_bullet_on_the_subject_alone_covers_nothing_in_full_however_few_compete(insights: list[str]) -> None:
+    """Without nobody in the places of those that lack, nothing competes, and a shared word covers it in full."""
+    for bullets in (["Sales matter."], ["Sales matter.", "Penguins breed on ice."]):
+        assert readings(bullets, insights)[0].answer != "full"
+    assert readings([SALES], insights)[0].answer == "full"
+
+
+def test_with_four_insights_and_four_bullets_nobody_competes() -> None:
+    more = [*INSIGHTS, "Penguins breed on Antarctic ice."]
+    evidence = readings(more, more)[0].evidence
+    fits = np.array([2.0, 0.0, 0.0, 0.0])
+    assert evidence.share == pytest.approx(float(np.exp(5 * fits[0]) / np.exp(5 * fits).sum()), abs=1e-3)
+    assert evidence.bullet_share == pytest.approx(evidence.share, abs=1e-3)
 
 
 def test_crowding_is_the_insights_weight_by_the_bullets() -> None:
