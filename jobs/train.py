@@ -39,8 +39,18 @@ from longform.training.judge_vectors import NAME as PEOPLE_VECTORS
 from longform.training.judge_vectors import Topics, vectors_reach
 from longform.training.ranker import fit_ranker
 from longform.training.reach import Reach, reach_table
-from longform.training.reach_summary import Joined, held_out, retrieval_reach, summary_reach
+from longform.training.reach_spelling import GPT4O_STRENGTH, spelling_reach
+from longform.training.reach_summary import (
+    Joined,
+    SummaryJudge,
+    held_out,
+    judge_by_spelling,
+    judge_by_words,
+    retrieval_reach,
+    summary_reach,
+)
 from longform.training.reach_support import KINDS, citation_reach, document_reach
+from longform.training.spelling_judge import SpellingModel, fit_spelling, spelled_examples
 from longform.training.support import fit_support
 
 HUMAN, GPT_4O = "human", "released:gpt-4o"
@@ -114,6 +124,10 @@ class Training:
         return Topics(first, second)
 
     @cached_property
+    def _kept_out_people(self) -> LabelledSet | None:
+        return None if self._kept_out is None else _labels(self._kept_out, HUMAN)
+
+    @cached_property
     def _human(self) -> Benchmark:
         if self._human_url is None:
             raise UsageError("the judge is fitted on people's labels: name their benchmark with --human")
@@ -155,14 +169,35 @@ class Training:
         systems = held_out(self.haystacks)
         counter = TokenCounter(threads=_THREADS)
         tokens = {h.haystack_id: counter.counts([d.text for d in h.documents]) for h in self.haystacks}
-        judges = {"GPT-4o": self._gpt4o_without_haystack, "people": self._people_without_query}
-        judged_by = {
-            "GPT-4o": f"{self.gpt4o.name}, without the haystack",
-            "people": f"{self.people.name}, without the query",
-        }
         return [
-            *summary_reach(systems, judges, judged_by=judged_by),
+            *summary_reach(systems, self._summary_judges()),
             *retrieval_reach(systems, self._training_free(), tokens, joined=self._joined()),
+            *spelling_reach(self.people, self.gpt4o, self._kept_out_people),
+        ]
+
+    def _summary_judges(self) -> list[SummaryJudge]:
+        without_haystack, spelled = f"{self.gpt4o.name}, without the haystack", spelled_examples(self.gpt4o)
+
+        @cache
+        def speller(left_out: str) -> SpellingModel:
+            return fit_spelling(spelled, strength=GPT4O_STRENGTH, left_out=[left_out])
+
+        return [
+            SummaryJudge(
+                "as GPT-4o",
+                without_haystack,
+                lambda haystack, query: judge_by_words(haystack, query, self._judge("gpt-4o", haystack.haystack_id)),
+            ),
+            SummaryJudge(
+                "as people",
+                f"{self.people.name}, without the query",
+                lambda haystack, query: judge_by_words(haystack, query, self._judge("people", query.query_id)),
+            ),
+            SummaryJudge(
+                "by spelling",
+                without_haystack,
+                lambda haystack, query: judge_by_spelling(haystack, query, speller(haystack.haystack_id)),
+            ),
         ]
 
     def _joined(self) -> Joined:
@@ -187,12 +222,6 @@ class Training:
                 scores = found[row["system"]].setdefault(row["query_id"], np.zeros(len(places)))
                 scores[places[row["doc_id"]]] = row["score"]
         return found
-
-    def _gpt4o_without_haystack(self, haystack: GoldHaystack, _: Query) -> JudgeModel:
-        return self._judge("gpt-4o", haystack.haystack_id)
-
-    def _people_without_query(self, _: GoldHaystack, query: Query) -> JudgeModel:
-        return self._judge("people", query.query_id)
 
     @cached_property
     def _judge(self) -> Callable[[str, str], JudgeModel]:
@@ -227,7 +256,7 @@ class Training:
         labelled = [self._human] if self._kept_out is None else [self._human, self._kept_out]
         texts = {query.query_id: query.text for benchmark in labelled for query in benchmark.queries.values()}
         second = _labels(self._human, GPT_4O)
-        kept_out = None if self._kept_out is None else _labels(self._kept_out, HUMAN)
+        kept_out = self._kept_out_people
         rows = judge_reach(self.people, second, self.gpt4o, kept_out=kept_out, query_texts=texts, gold=gold)
         if self.topics is None:
             return rows

@@ -54,6 +54,10 @@ class GoldHaystack:
         """All insights, query after query."""
         return [target for _, targets in self.queries for target in targets]
 
+    def insights(self, query: Query) -> list[str]:
+        """Return the texts of a query's insights, in order."""
+        return next([target.text for target in targets] for known, targets in self.queries if known is query)
+
     def states(self, target_id: str) -> NDArray[np.bool_]:
         """Mark the documents that state an insight, shape (documents,)."""
         return np.array([document.doc_id in self._gold[target_id] for document in self.documents])

@@ -24,6 +24,7 @@ from longform.training.haystacks import GoldHaystack, ranked_queries
 from longform.training.ranker import fit_ranker
 from longform.training.reach import INTERVALS, Reach, reach_of
 from longform.training.reach_support import support_without
+from longform.training.spelling_judge import SpellingModel, spelled_evidence
 
 MAX_WORDS = 300
 BUDGET_TOKENS = 15_000
@@ -32,8 +33,32 @@ N_STATEMENTS = 12
 _OTHERS = "gold maps of the other haystacks"
 
 Total = tuple[float, int, str]  # sum, count, query id
-JudgeFor = Callable[[GoldHaystack, Query], JudgeModel]
+Judge = Callable[[Sequence[str]], Sequence[tuple[str | None, int | None]]]
+"""Bullets -> the answer to each insight of one query, and the bullet that says it."""
+
+JudgeFor = Callable[[GoldHaystack, Query], Judge]
 """The judge of a query's summary, fitted without it."""
+
+
+class SummaryJudge(NamedTuple):
+    """A judge that summaries are measured by."""
+
+    name: str  # as figures name it
+    fitted_on: str
+    judge_for: JudgeFor
+
+
+def judge_by_words(haystack: GoldHaystack, query: Query, model: JudgeModel) -> Judge:
+    """Return the offline judge of one query."""
+    weights = StemWeights.of([target.text for target in haystack.targets])
+    insights = QueryInsights(haystack.insights(query), weights)
+    return lambda lines: [(reading.answer, reading.linked) for reading in insights.readings(lines, model)]
+
+
+def judge_by_spelling(haystack: GoldHaystack, query: Query, model: SpellingModel) -> Judge:
+    """Return the judge by spelling of one query."""
+    insights = haystack.insights(query)
+    return lambda lines: model.readings(spelled_evidence(insights, lines))
 
 
 class HeldOut(NamedTuple):
@@ -57,31 +82,25 @@ def held_out(haystacks: Sequence[GoldHaystack]) -> list[HeldOut]:
 # ---------------------------------------------------------------- summaries
 
 
-def summary_reach(
-    systems: Sequence[HeldOut], judges: Mapping[str, JudgeFor], *, judged_by: Mapping[str, str]
-) -> list[Reach]:
+def summary_reach(systems: Sequence[HeldOut], judges: Sequence[SummaryJudge]) -> list[Reach]:
     """
     Coverage, citation and joint score of the summaries of whole haystacks, by each judge.
 
-    As many bullets as the query has insights, at most 300 words.
-
-    Args:
-        systems: From `held_out`.
-        judges: Calibration -> the judge of each query.
-        judged_by: Calibration -> what its judges were fitted on, in words.
+    As many bullets as the query has insights, at most 300 words. A domain of several haystacks has figures of each.
     """
     found = []
-    for calibration, judge_for in judges.items():
+    for judge in judges:
         totals: dict[tuple[str, str], list[Total]] = {}
         for system in systems:
-            for measure, total in _scored(system, judge_for):
-                for group in ("all", system.haystack.domain):
+            groups = _groups(system, systems)
+            for measure, total in _scored(system, judge.judge_for):
+                for group in groups:
                     totals.setdefault((measure, group), []).append(total)
         found += [
             _reach(
-                f"summarizer, judged as {calibration}: {measure}",
+                f"summarizer, judged {judge.name}: {measure}",
                 rows,
-                fitted_on=f"{_OTHERS}; {judged_by[calibration]}",
+                fitted_on=f"{_OTHERS}; {judge.fitted_on}",
                 scored_on=group,
             )
             for (measure, group), rows in totals.items()
@@ -89,18 +108,22 @@ def summary_reach(
     return found
 
 
+def _groups(system: HeldOut, systems: Sequence[HeldOut]) -> list[str]:
+    domain = system.haystack.domain
+    alone = sum(other.haystack.domain == domain for other in systems) == 1
+    return ["all", domain, *([] if alone else [f"haystack {system.haystack.haystack_id}"])]
+
+
 def _scored(system: HeldOut, judge_for: JudgeFor) -> Iterable[tuple[str, Total]]:
     haystack = system.haystack
-    weights = StemWeights.of([target.text for target in haystack.targets])
     gold = haystack.gold_numbers()
     for query, targets in haystack.queries:
         extracted = system.extractor.extract(haystack.query_text(query), len(targets), MAX_WORDS)
         units = bullets(bullet_lines(extracted))
-        insights = QueryInsights([target.text for target in targets], weights)
-        readings = insights.readings([unit.text for unit in units], judge_for(haystack, query))
+        readings = judge_for(haystack, query)([unit.text for unit in units])
         verdicts = [
-            Verdict(target.target_id, reading.answer, linked_unit=reading.linked)
-            for target, reading in zip(targets, readings, strict=True)
+            Verdict(target.target_id, answer, linked_unit=linked)
+            for target, (answer, linked) in zip(targets, readings, strict=True)
         ]
         for score in score_summary(verdicts, units, gold, partial_score=0.5):
             if score.measure in ("coverage", "citation", "joint"):
