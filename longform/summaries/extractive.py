@@ -24,7 +24,7 @@ from longform.summaries.sentence_support import Embed, SentenceSupport
 from longform.summaries.tree_ensemble import TreeEnsemble
 from longform.support.model import SupportModel
 
-VERSION = "2"
+VERSION = "3"
 """Changes with any change of what the code extracts, prose and support included."""
 
 _MIN_WORDS, _MAX_WORDS = 5, 60

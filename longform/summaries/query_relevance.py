@@ -28,9 +28,10 @@ FEATURES = (
     "query_cosine",
     "subtopic_cosine",
     "document_relevance",
+    "confirmed_mass",
 )
 
-VERSION = "1"
+VERSION = "2"
 """Changes with any change of a feature."""
 
 _NEAR, _NEARBY, _FAR = 2, 3, 5  # sentences on each side: for cosines, for words, for salience
@@ -97,6 +98,7 @@ def relevance(support: SentenceSupport, query: QueryText) -> Relevance:
         _z_scores(support.over_support(matches.cosine_near)),
         _z_scores(support.over_support(subtopic_near)),
         _z_scores(_document_relevance(support, here)),
+        support.confirmed * np.sqrt(support.weights),
     )
     return Relevance(here, np.round(np.stack(columns, axis=1), 6))
 

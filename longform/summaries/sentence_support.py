@@ -46,6 +46,8 @@ class SentenceSupport:
         cited: The documents a bullet of that sentence would cite, shape (sentences, documents).
         places: The sentence in the middle of each document's best window, shape (sentences, documents).
         repeated: Mean recall in the 3 and in the 6 other documents that repeat a sentence best, shape (2, sentences).
+        confirmed: Mean recall in the documents that a bullet of that sentence would cite, its own counted as 1; shape
+            (sentences,).
     """
 
     def __init__(self, documents: Sequence[str], embed: Embed, model: SupportModel) -> None:
@@ -64,6 +66,7 @@ class SentenceSupport:
         self.n_expected = self.probability.sum(axis=1)
         self.cited = expected_f1_sets(self.probability)
         self.repeated = _repeated(signals["recall_3"], own)
+        self.confirmed = _confirmed(signals["recall_3"], own, self.cited)
         self.places = self._middles()
         self._shares = self._support_shares()
         self._columns, held = _held_stems(self.index.stems)
@@ -151,6 +154,12 @@ def _repeated(recall: NDArray[np.float32], own: NDArray[np.int64]) -> Array:
     strongest = -np.sort(-others, axis=1)
     n_others = max(recall.shape[1] - 1, 1)
     return np.stack([strongest[:, :n].sum(axis=1) / min(n, n_others) for n in _REPEATED_BY])
+
+
+def _confirmed(recall: NDArray[np.float32], own: NDArray[np.int64], cited: NDArray[np.bool_]) -> Array:
+    whole = recall.astype(np.float64)
+    whole[np.arange(len(own)), own] = 1.0
+    return np.asarray(np.where(cited, whole, 0.0).sum(axis=1) / np.maximum(cited.sum(axis=1), 1))
 
 
 def _word_counts(texts: Sequence[str]) -> NDArray[np.int64]:

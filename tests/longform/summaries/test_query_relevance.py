@@ -41,11 +41,13 @@ def test_what_the_query_asks_for_is_more_relevant_than_what_is_repeated_as_much(
 
 
 def test_repetition_does_not_hang_on_the_query(support: SentenceSupport) -> None:
-    for name in ("repeated_3", "repeated_6", "mass", "words"):
+    for name in ("repeated_3", "repeated_6", "mass", "words", "confirmed_mass"):
         values = feature(support, LIBRARY, name)
         assert np.array_equal(values, feature(support, "heavy snow", name)), name
         assert np.ptp(values) > 0, name
     assert feature(support, LIBRARY, "repeated_3") == pytest.approx(support.repeated[0], abs=1e-6)
+    confirmed = support.confirmed * np.sqrt(support.weights)
+    assert feature(support, LIBRARY, "confirmed_mass") == pytest.approx(confirmed, abs=1e-6)
     assert feature(support, LIBRARY, "words").tolist() == [len(text.split()) for text in support.statements]
 
 

@@ -102,6 +102,15 @@ def test_repetition_is_recall_in_the_best_other_documents(support: SentenceSuppo
     assert support.repeated == pytest.approx(np.stack([strongest[:, :n].mean(axis=1) for n in (3, 6)]), abs=1e-6)
 
 
+def test_confirmation_is_recall_in_the_cited_documents(support: SentenceSupport) -> None:
+    recall = support.index.signals(support.statements, support.vectors)["recall_3"].astype(float)
+    for place, own in enumerate(support.index.owners.tolist()):
+        recall[place, own] = 1
+        assert support.confirmed[place] == pytest.approx(recall[place, support.cited[place]].mean(), abs=1e-6)
+    for text in PLANTED:
+        assert support.confirmed[places_of(support, text)] == pytest.approx(1, abs=1e-6)
+
+
 def test_around_is_the_mean_of_the_neighbours_in_the_document(support: SentenceSupport) -> None:
     values = np.random.default_rng(1).random((len(support.statements), 2))
     for reach in (0, 2, 5):
