@@ -33,9 +33,8 @@ test: install
 test-quick: install
 	$(BIN)/pytest $(PARALLEL) --ignore tests/jobs --ignore tests/actors/local_models -m "not slow and not ray and not long"
 
-# Files with most tests first, so that no process is left with one in the end.
 test-slow: install
-	$(BIN)/pytest --numprocesses 2 --dist loadfile --durations 25 -m slow
+	$(BIN)/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 25 -m slow
 
 # Two simulated nodes on this machine, each with a folder that dies with it, and the tests that need them.
 cluster-test: install

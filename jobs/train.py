@@ -56,9 +56,9 @@ from longform.training.support import fit_support
 HUMAN, GPT_4O = "human", "released:gpt-4o"
 _THREADS = 2
 _TRAINING_FREE = ("bm25", "hybrid-rm3", "bm25-rm3", "bm25-rm3-short")
-"""Retrievers of the summhay preset; its `trained` joins the statements with `bm25-rm3`."""
+"""Retrievers of the summhay preset; its `trained` joins the statements with `bm25-rm3-short`."""
 
-_JOINED = ("trained", "bm25-rm3")
+_JOINED = ("trained", "bm25-rm3-short")
 
 Files = dict[str, dict[str, Any]]
 

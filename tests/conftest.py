@@ -59,6 +59,12 @@ def ray_session() -> Iterator[None]:
     ray.shutdown()
 
 
+@pytest.fixture
+def without_ray(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let pools keep their own ledger and limits, also where a test before has left the session's Ray running."""
+    monkeypatch.setattr("ray.is_initialized", lambda: False)
+
+
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"abcdefghijklmnopqrstuvwxyz", "fed", "bank", "rate"]
 
 

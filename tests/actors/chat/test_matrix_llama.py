@@ -19,7 +19,7 @@ from longform.judges.kinds import KINDS
 from longform.settings.chat import ChatSettings
 from longform.settings.judges import ChatJudgeSettings
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("without_ray")]
 N_DOCUMENTS, N_SENTENCES = 4, 5
 WORDS = "river budget council bridge winter market teacher engine harvest signal letter garden doctor planet".split()
 

@@ -176,6 +176,7 @@ async def test_rows_come_out_as_each_does_by_itself(bench: str, cache: str) -> N
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("without_ray")
 async def test_all_lengths_cost_the_server_little_more_than_the_longest(llama_server: str, tmp_path: Path) -> None:
     """At most 1.2 times its prompt tokens by the server's own count; a row at a time in random order takes more."""
     bench = write_bench(tmp_path, n_words=480)
