@@ -114,12 +114,12 @@ class Training:
     @cached_property
     def topics(self) -> Topics | None:
         """Return people's labels of both topics, for the judge by vectors; None if there is one topic."""
-        if self._kept_out is None:
+        if self._kept_out is None or self._kept_out_people is None:
             return None
         embed = Encoder(MINILM, threads=_THREADS).embed
         first, second = (
-            _labels(benchmark, HUMAN)._replace(name=_topic_name(benchmark), embed=embed)
-            for benchmark in (self._human, self._kept_out)
+            labels._replace(name=_topic_name(benchmark, labels), embed=embed)
+            for benchmark, labels in ((self._human, self.people), (self._kept_out, self._kept_out_people))
         )
         return Topics(first, second)
 
@@ -280,9 +280,8 @@ def _labelled_insights(benchmark: Benchmark, annotator: str) -> list[str]:
     return insight_keys(benchmark.target(target_id).text for target_id in labelled)
 
 
-def _topic_name(benchmark: Benchmark) -> str:
+def _topic_name(benchmark: Benchmark, labels: LabelledSet) -> str:
     """Name a topic by its kind of text and its size."""
-    labels = _labels(benchmark, HUMAN)
     kinds = sorted({benchmark.queries[summary.query_id].domain or "unknown text" for summary in labels.summaries})
     return f"labels of {len(labels.summaries):,} summaries of {' and '.join(kinds)} by people"
 

@@ -159,7 +159,8 @@ def _check_numbers(place: int, documents: object) -> None:
 
 def _fitted_model(calibration: object, features: object) -> str:
     named = text_of("calibration", calibration)
-    read = text_of("features", features or ("vectors" if named == "people" else "words"))
+    usual = "vectors" if named == "people" else "words"
+    read = usual if features is None else text_of("features", features)
     if read not in DESIGNS:
         raise UsageError(f"features: expected one of {list(DESIGNS)}, found {read!r}")
     return fitted_name(named, read)

@@ -163,7 +163,7 @@ ADVERSARIAL: Mapping[str, Perturbation] = {
         Perturbation("echo", "all", "nothing", _echoed, _NO_LABELS),
     )
 }
-"""By name, first those under which a summary says what it said."""
+"""Maps a name to its perturbation; first stand those under which a summary says what it said."""
 
 
 def perturbed_summaries(

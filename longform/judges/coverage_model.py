@@ -129,17 +129,12 @@ class JudgeModel(NamedTuple):
     def unguarded_scores(self, evidence: Sequence[Evidence]) -> NDArray[np.float64]:
         """The ordinal model alone."""
         features = np.stack([column(evidence, name) for name in self.features], axis=1)
-        # (insights, features) @ (features, 2) -> (insights, 2)
-        logits = features @ np.array(self.coefficients).T + np.array(self.intercepts)
-        expected = (1 / (1 + np.exp(-logits))).mean(axis=1)
+        expected = expected_labels(features, self.coefficients, self.intercepts)
         return np.where(column(evidence, "recall") > 0, expected, 0.0)
 
     def answer(self, score: float) -> Answer:
-        """The three-way answer for a score; a cut belongs to the higher answer."""
-        partial_from, full_from = self.cuts
-        if score >= full_from:
-            return "full"
-        return "partial" if score >= partial_from else "none"
+        """The three-way answer for a score."""
+        return answer_at(score, self.cuts)
 
     def as_json(self) -> dict[str, Any]:
         """The model as it ships, numbers of six significant digits; without `fit`, it is that of words."""
@@ -180,6 +175,29 @@ class JudgeModel(NamedTuple):
             features=read["features"],
             fit=WORDS.fit if fit is None else Fit(**fit | {"order": tuple(fit["order"])}),
         )
+
+
+def expected_labels(
+    features: NDArray[np.float64], coefficients: Sequence[Sequence[float]], intercepts: Sequence[float]
+) -> NDArray[np.float64]:
+    """
+    Return the mean of two logistic regressions, "at least partial" and "full": shape (insights,).
+
+    Args:
+        features: Shape (insights, features).
+        coefficients: Of both, in that order.
+        intercepts: Of both.
+    """
+    logits = features @ np.array(coefficients).T + np.array(intercepts)
+    return np.asarray((1 / (1 + np.exp(-logits))).mean(axis=1))
+
+
+def answer_at(score: float, cuts: tuple[float, float]) -> Answer:
+    """Return the answer for a score: partial and full from the first and the second of *cuts* on."""
+    partial_from, full_from = cuts
+    if score >= full_from:
+        return "full"
+    return "partial" if score >= partial_from else "none"
 
 
 def column(evidence: Sequence[Evidence], name: str) -> NDArray[np.float64]:

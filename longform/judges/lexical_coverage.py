@@ -170,7 +170,7 @@ class QueryInsights:
         fit = np.round(overlap.recall + rule.precision * overlap.precision + rule.cosine * cosine, _DIGITS)
         closest = fit.argmax(axis=1)
         rows = np.arange(len(fit))
-        parts = (overlap.recall, overlap.precision, _share(fit, rule), _bullet_share(fit, rule), cosine, overlap.room)
+        parts = (overlap.recall, overlap.precision, share_of(fit, rule), _bullet_share(fit, rule), cosine, overlap.room)
         of_closest = np.round(np.stack([matrix[rows, closest] for matrix in parts], axis=1), _DIGITS)
         return [
             self._evidence(insight, statements[place], _Shares(*shares), rule, closest=place if bullets else None)
@@ -186,7 +186,7 @@ class QueryInsights:
         if not bullets or not self._insights:
             return np.zeros(len(bullets))
         recall, precision, _ = self._overlap([read_statement(text) for text in bullets])
-        share = _share(np.round(recall + precision, _DIGITS), WORDS.fit)
+        share = share_of(np.round(recall + precision, _DIGITS), WORDS.fit)
         scores = np.where(recall > 0, (np.round(recall, _DIGITS) + np.round(share, _DIGITS)) / 2, 0.0)
         return np.asarray(np.round(scores.max(axis=0), _DIGITS))
 
@@ -280,8 +280,8 @@ def _falling(value: float, zero_from: float, one_below: float) -> float:
     return round(min(1.0, max(0.0, (zero_from - value) / (zero_from - one_below))), _DIGITS)
 
 
-def _share(fit: NDArray[np.float64], rule: Fit) -> NDArray[np.float64]:
-    # (insights, bullets): softmax down each column and rows for nobody
+def share_of(fit: NDArray[np.float64], rule: Fit) -> NDArray[np.float64]:
+    """Return each insight's share of each bullet, shape (insights, bullets): a softmax over insights and nobody."""
     strength = np.exp(rule.sharpness * fit)
     absent = 1 if rule.competitors is None else max(0, rule.competitors - len(fit))
     return np.asarray(strength / (strength.sum(axis=0) + absent * np.exp(rule.sharpness * rule.nobody)))

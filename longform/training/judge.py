@@ -36,7 +36,7 @@ from longform.training.judge_examples import (
     LabelledSummary,
     judge_examples,
 )
-from longform.training.logistic import fit_logistic, significant
+from longform.training.logistic import cuts_by_shares, fit_ordinal, significant
 from longform.training.reach import INTERVALS, Reach, reach_of
 
 PENALTY_STRENGTH: Mapping[Calibration, float] = {"people": 0.1, "gpt-4o": 1.0}
@@ -70,15 +70,13 @@ def fit_judge(
     if set(labels.tolist()) != set(WEIGHTS.values()):
         raise LongformError(f"{fitted_on}: expected examples of all labels, found {sorted(set(labels.tolist()))}")
     features = np.stack([column([e.evidence for e in released], name) for name in design.features], axis=1)
-    at_least_partial, full = (
-        fit_logistic(features, labels >= cut, strength=PENALTY_STRENGTH[calibration]) for cut in (0.5, 1.0)
-    )
+    coefficients, intercepts = fit_ordinal(features, labels, strength=PENALTY_STRENGTH[calibration])
     unguarded = JudgeModel(
         calibration=calibration,
         fitted_on=fitted_on,
         fitted_haystacks=tuple(sorted({e.haystack_id for e in kept})),
-        coefficients=(at_least_partial[0], full[0]),
-        intercepts=(at_least_partial[1], full[1]),
+        coefficients=coefficients,
+        intercepts=intercepts,
         strengths={},
         cuts=(0.0, 0.0),
         features=design.features,
@@ -86,9 +84,7 @@ def fit_judge(
     )
     model = unguarded._replace(strengths=_strengths(unguarded, kept, design.guards))
     scores = model.scores([e.evidence for e in released])
-    shares = [float((labels < cut).mean()) for cut in (0.5, 1.0)]
-    partial_from, full_from = np.quantile(scores, shares).tolist()
-    return model._replace(cuts=(significant(partial_from), significant(full_from)))
+    return model._replace(cuts=cuts_by_shares(scores, labels))
 
 
 def _strengths(

@@ -27,6 +27,30 @@ def fit_logistic(
     return tuple(significant(weight) for weight in weights), significant(model.intercept_[0] - weights @ mean)
 
 
+def fit_ordinal(
+    features: NDArray[np.float64], labels: NDArray[np.float64], *, strength: float
+) -> tuple[tuple[tuple[float, ...], tuple[float, ...]], tuple[float, float]]:
+    """
+    Return weights and intercepts of two fits, one for labels of at least 0.5 and one for 1.
+
+    Args:
+        features: Shape (rows, features), finite.
+        labels: Shape (rows,), each 0, 0.5 or 1.
+        strength: Inverse of the L2 penalty.
+    """
+    (partly, partly_at), (fully, fully_at) = (
+        fit_logistic(features, labels >= cut, strength=strength) for cut in (0.5, 1.0)
+    )
+    return (partly, fully), (partly_at, fully_at)
+
+
+def cuts_by_shares(scores: NDArray[np.float64], labels: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the scores from which answers are partial and full, so that answers have the shares of the labels."""
+    shares = [float((labels < cut).mean()) for cut in (0.5, 1.0)]
+    partial_from, full_from = np.quantile(scores, shares).tolist()
+    return significant(partial_from), significant(full_from)
+
+
 def significant(value: float) -> float:
     """*value* with 6 significant digits."""
     return float(f"{value:.{SIGNIFICANT}g}")

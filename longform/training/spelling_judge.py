@@ -19,20 +19,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longform.errors import LongformError
-from longform.judges.coverage_model import Answer
+from longform.judges.coverage_model import WORDS, Answer, answer_at, expected_labels
+from longform.judges.lexical_coverage import share_of
 from longform.metrics.agreement import WEIGHTS
 from longform.text.words import numbers, without_marks, words
 from longform.training.judge_examples import LabelledSet
-from longform.training.logistic import fit_logistic, significant
+from longform.training.logistic import cuts_by_shares, fit_ordinal
 
 GRAM = 4
 """Characters of a gram, spaces between words counted."""
 
-SHARPNESS = 8.0
-"""The sharpness of the softmax, as of the offline judge."""
-
-NOBODY_FITS = 0.7
-"""The fit of nobody. Two texts of one topic share more grams than words; of 0.5, 0.6 and 0.7 none was better."""
+FIT = WORDS.fit._replace(nobody=0.7)
+"""The softmax of the offline judge. Texts of one topic share more grams than words; 0.5 and 0.6 did as well as 0.7."""
 
 FEATURES = ("recall", "share", "numbers_missing")
 
@@ -68,22 +66,15 @@ class SpellingModel(NamedTuple):
 
     def scores(self, evidence: Sequence[SpelledEvidence]) -> Array:
         """Return the expected label of each insight, shape (insights,), in [0, 1]; 0 without a bullet."""
-        logits = _features(evidence) @ np.array(self.coefficients).T + np.array(self.intercepts)
         said = np.array([row.closest is not None for row in evidence])
-        return np.where(said, (1 / (1 + np.exp(-logits))).mean(axis=1), 0.0)
+        return np.where(said, expected_labels(_features(evidence), self.coefficients, self.intercepts), 0.0)
 
     def readings(self, evidence: Sequence[SpelledEvidence]) -> list[tuple[Answer, int | None]]:
         """Return the answer to each insight and the bullet that says it; None if none does."""
-        answers = [self._answer(score) for score in self.scores(evidence).tolist()]
+        answers = [answer_at(score, self.cuts) for score in self.scores(evidence).tolist()]
         return [
             (answer, None if answer == "none" else row.closest) for answer, row in zip(answers, evidence, strict=True)
         ]
-
-    def _answer(self, score: float) -> Answer:
-        partial_from, full_from = self.cuts
-        if score >= full_from:
-            return "full"
-        return "partial" if score >= partial_from else "none"
 
 
 def spelled_evidence(insights: Sequence[str], lines: Sequence[str]) -> list[SpelledEvidence]:
@@ -94,8 +85,7 @@ def spelled_evidence(insights: Sequence[str], lines: Sequence[str]) -> list[Spel
     shared = np.array([[len(a & b) for b in held] for a in wanted], dtype=np.float64)  # (insights, bullets)
     recall, precision = (shared / np.maximum(sizes, 1) for sizes in (_sizes(wanted)[:, None], _sizes(held)[None, :]))
     fit = np.round(recall + precision, 6)
-    strength = np.exp(SHARPNESS * fit)
-    share = strength / (strength.sum(axis=0) + np.exp(SHARPNESS * NOBODY_FITS))
+    share = share_of(fit, FIT)
     return [
         SpelledEvidence(
             place, float(recall[row, place]), float(share[row, place]), _missing(insights[row], lines[place])
@@ -155,13 +145,8 @@ def fit_spelling(examples: Iterable[SpelledExample], *, strength: float, left_ou
     if set(labels.tolist()) != set(WEIGHTS.values()):
         raise LongformError(f"judge by spelling: expected examples of all labels, found {sorted(set(labels.tolist()))}")
     evidence = [e.evidence for e in kept]
-    (partly, partly_at), (fully, fully_at) = (
-        fit_logistic(_features(evidence), labels >= cut, strength=strength) for cut in (0.5, 1.0)
-    )
-    model = SpellingModel((partly, fully), (partly_at, fully_at), (0.0, 0.0))
-    shares = [float((labels < cut).mean()) for cut in (0.5, 1.0)]
-    partial_from, full_from = np.quantile(model.scores(evidence), shares).tolist()
-    return model._replace(cuts=(significant(partial_from), significant(full_from)))
+    model = SpellingModel(*fit_ordinal(_features(evidence), labels, strength=strength), (0.0, 0.0))
+    return model._replace(cuts=cuts_by_shares(model.scores(evidence), labels))
 
 
 def _features(evidence: Sequence[SpelledEvidence]) -> Array:

@@ -116,7 +116,7 @@ def test_a_judge_that_is_not_asked_says_why(judge: str, reason: str, calibrate: 
 
     assert card["adversarial"]["reason"].startswith(reason)
     assert card["adversarial"]["rows"] == []
-    assert adversarial_words(card)[0].startswith(f"perturbed summaries: not judged ({reason}")  # type: ignore[arg-type]
+    assert adversarial_words(card)[0].startswith(f"perturbed summaries: not judged ({reason}")
 
 
 def test_a_plan_counts_the_calls_about_perturbed_summaries_if_they_are_wanted(calibrate: Calibrate) -> None:

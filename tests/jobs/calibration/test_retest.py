@@ -13,7 +13,7 @@ from jobs.calibrate import main
 from longform.judges.cards import describe
 from tests.jobs.calibration.test_adversarial import OFFLINE
 from tests.jobs.calibration.test_coverage import with_a_second_annotator
-from tests.jobs.calibration.test_support import bench as support  # noqa: F401
+from tests.jobs.calibration.test_support import labelled_bench
 
 CHAT = {"kind": "chat", "repeats": 3, "chat": {"provider": "scripted", "model": "m", "script": "wavering"}}
 
@@ -29,7 +29,7 @@ def test_a_judge_of_coverage(tmp_path: Path) -> None:
 
     assert (card["retest"]["n_repeats"], card["retest"]["n_pairs"]) == (3, 2)
     assert 0 <= card["retest"]["same"]["value"] <= 1
-    assert "asked 3 times (2 questions): same answer again" in describe(card)  # type: ignore[arg-type]
+    assert "asked 3 times (2 questions): same answer again" in describe(card)
 
 
 def test_perturbed_summaries_are_no_questions_of_the_retest(tmp_path: Path) -> None:
@@ -41,11 +41,11 @@ def test_perturbed_summaries_are_no_questions_of_the_retest(tmp_path: Path) -> N
     assert many["retest"] == few["retest"]
 
 
-def test_a_judge_of_support(support: str, tmp_path: Path) -> None:  # noqa: F811
-    card = card_of(support, tmp_path, "--support", json.dumps(CHAT))
+def test_a_judge_of_support(tmp_path: Path) -> None:
+    card = card_of(labelled_bench(tmp_path), tmp_path, "--support", json.dumps(CHAT))
 
     assert (card["retest"]["n_repeats"], card["retest"]["n_pairs"]) == (3, 15)
-    assert "asked 3 times (15 questions): same answer again" in describe(card)  # type: ignore[arg-type]
+    assert "asked 3 times (15 questions): same answer again" in describe(card)
 
 
 def test_a_mean_answers_as_often_as_its_members(tmp_path: Path) -> None:

@@ -68,14 +68,19 @@ SUMMARIES = [
 ]
 
 
-@pytest.fixture
-def bench(tmp_path: Path) -> str:
+def labelled_bench(tmp_path: Path) -> str:
+    """Write a benchmark of labelled sentences and summaries, and return its folder."""
     for name, examples in (("said", SENTENCES), ("whole", SUMMARIES)):
         lines = [json.dumps({"document": " ".join(e["documents"]), **e}) for e in examples]  # type: ignore[arg-type]
         (tmp_path / f"{name}.jsonl").write_text("\n".join(lines))
     url = str(tmp_path / "bench")
     ingest("longformfact", [str(tmp_path / "said.jsonl"), str(tmp_path / "whole.jsonl")], url)
     return url
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> str:
+    return labelled_bench(tmp_path)
 
 
 def test_labels_are_of_sentences_or_summaries_and_equal_documents_are_one_article(bench: str) -> None:

@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.slow, needs_browser]
 
 
 def test_any_two_rankers_are_compared_by_any_measure(browse: Any, tmp_path: Path) -> None:
-    """By hand: of six queries `good` finds the document first in four, `poor` in none."""
+    """Hand-worked: of six queries `good` finds the document first in four, `poor` in none."""
     run: Any = evidence(["good", "fair", "poor"])
     run.datasets = dict.fromkeys(QUERIES)
     results = cast(Results, {"retrieval": retrieval(run), "retrieval_pairs": retrieval_pairs(run)})

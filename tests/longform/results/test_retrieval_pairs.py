@@ -29,7 +29,7 @@ def families(names: list[str], **more: Any) -> dict[str, RankerFamily]:
 
 
 def test_each_measure_and_cutoff_is_a_family_of_all_pairs() -> None:
-    """By hand: of six queries, `good` finds the document first in four, `fair` in two, `poor` in none."""
+    """Hand-worked: of six queries, `good` finds the document first in four, `fair` in two, `poor` in none."""
     found = families(["good", "fair", "poor"])
     one = found["P@1"]
 

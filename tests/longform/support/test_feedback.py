@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from longform.support import feedback
 from longform.support.feedback import SHARE, WINDOWS, read_twice, widen
@@ -115,8 +116,8 @@ def test_words_are_weighed_by_their_part_in_the_divergence(words: int, monkeypat
     assert "girder" in found
 
 
-def named(index: SupportIndex, weights: object) -> dict[str, float]:
+def named(index: SupportIndex, weights: sparse.csr_array) -> dict[str, float]:
     """The one row of *weights* by its stems."""
     names = sorted(frozenset[str]().union(*index.stems))
-    row = np.asarray(weights.toarray())[0]  # type: ignore[attr-defined]
+    row = np.asarray(weights.toarray())[0]
     return {names[column]: float(row[column]) for column in np.flatnonzero(row)}

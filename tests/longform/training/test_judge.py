@@ -2,7 +2,6 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from actors.storage.benchmark import Benchmark
@@ -25,26 +24,21 @@ from longform.training.judge_examples import (
     labelled_set,
 )
 from longform.training.reach import Reach
+from tests.longform.training.made_rows import made_rows
 
 NO_DAMAGE = Evidence(0, True, 0.5, 0.5, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0)
 
 
-def made_examples(*, haystacks: int = 2, queries: int = 3, rows: int = 40) -> list[JudgeExample]:
+def made_examples(**sizes: int) -> list[JudgeExample]:
     """Labels that follow recall, and for each damage a copy whose guard is up."""
-    rng = np.random.default_rng(5)
     found = []
-    for haystack in range(haystacks):
-        for query in range(queries):
-            for row in range(rows):
-                recall, share, missing = np.round(rng.random(3), 6).tolist()
-                evidence = NO_DAMAGE._replace(recall=recall, share=share, numbers_missing=missing)
-                label = float(np.digitize(recall + 0.2 * rng.normal(), [0.3, 0.6])) / 2
-                key = (f"h{haystack}", f"h{haystack}-q{query}", f"s{row}")
-                found.append(JudgeExample(*key, None, evidence, label))
-                for guard in WORDS.guards:
-                    damage = ANSWERS[guard]
-                    damaged = evidence._replace(**{guard: 0.8})
-                    found.append(JudgeExample(*key, damage, damaged, DAMAGE[damage] * label))
+    for made in made_rows(**sizes):
+        evidence = NO_DAMAGE._replace(recall=made.recall, share=made.share, numbers_missing=made.missing)
+        found.append(JudgeExample(*made.key, None, evidence, made.step / 2))
+        for guard in WORDS.guards:
+            damage = ANSWERS[guard]
+            damaged = evidence._replace(**{guard: 0.8})
+            found.append(JudgeExample(*made.key, damage, damaged, DAMAGE[damage] * made.step / 2))
     return found
 
 

@@ -52,7 +52,7 @@ def figures(judge: SummaryJudge) -> dict[tuple[str, str], float]:
 
 
 def test_each_haystack_of_a_domain_that_has_several_has_figures() -> None:
-    """By hand: one insight of two is said, and of its two citations one is right, so that F1 is 2 / 3."""
+    """Hand-worked: one insight of two is said, and of its two citations one is right, so that F1 is 2 / 3."""
     judge = SummaryJudge("by spelling", "labels", lambda haystack, query: judge_by_spelling(haystack, query, BY_RECALL))
     shown = figures(judge)
     assert {group for _, group in shown} == {"all", "news", "talk", "haystack a", "haystack b"}

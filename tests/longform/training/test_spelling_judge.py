@@ -9,8 +9,7 @@ from longform.text.citations import Bullet
 from longform.training.judge_examples import LabelledSet, LabelledSummary
 from longform.training.reach_spelling import spelling_reach
 from longform.training.spelling_judge import (
-    NOBODY_FITS,
-    SHARPNESS,
+    FIT,
     SpelledEvidence,
     SpelledExample,
     SpellingModel,
@@ -19,23 +18,19 @@ from longform.training.spelling_judge import (
     spelled_evidence,
     spelled_examples,
 )
+from tests.longform.training.made_rows import made_rows
 
 FERRY = "The ferry leaves at seven on 12 days."
 LOCKERS = "Lockers cost ten dollars."
 
 
-def made_examples(*, haystacks: int = 2, queries: int = 3, rows: int = 40) -> list[SpelledExample]:
+def made_examples(**sizes: int) -> list[SpelledExample]:
     """Labels that follow recall."""
-    rng = np.random.default_rng(5)
-    found = []
-    for haystack in range(haystacks):
-        for query in range(queries):
-            for row in range(rows):
-                recall, share, missing = np.round(rng.random(3), 6).tolist()
-                answer = ("none", "partial", "full")[int(np.digitize(recall + 0.2 * rng.normal(), [0.3, 0.6]))]
-                key = (f"h{haystack}", f"h{haystack}-q{query}", f"s{row}")
-                found.append(SpelledExample(*key, SpelledEvidence(0, recall, share, missing), answer, 0))
-    return found
+    answers = ("none", "partial", "full")
+    return [
+        SpelledExample(*made.key, SpelledEvidence(0, made.recall, made.share, made.missing), answers[made.step], 0)
+        for made in made_rows(**sizes)
+    ]
 
 
 EXAMPLES = made_examples()
@@ -55,7 +50,7 @@ def test_grams_are_of_words_in_lower_case_without_marks() -> None:
 def test_evidence_of_two_insights_and_two_bullets_by_hand() -> None:
     """Words "ab cd" have the grams `_ab_ ab_c b_cd _cd_`, and "ab xy" shares one of its four with them."""
     first, second = spelled_evidence(["ab cd", "ab xy"], ["- ab cd [1]", "- uv"])
-    nobody, mine, other = (np.exp(SHARPNESS * fit) for fit in (NOBODY_FITS, 2.0, 0.5))
+    nobody, mine, other = (np.exp(FIT.sharpness * fit) for fit in (FIT.nobody, 2.0, 0.5))
     assert first == (0, 1.0, pytest.approx(mine / (mine + other + nobody)), 0.0)
     assert second == (0, 0.25, pytest.approx(other / (mine + other + nobody)), 0.0)
 
