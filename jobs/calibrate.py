@@ -135,13 +135,13 @@ def _labelled(arguments: argparse.Namespace, name: str, judges: Mapping[str, Jud
 
 
 _CANNOT_BE_ASKED = "a release ships the predictions of {}, and perturbed summaries are not among them"
-_COSTS = "{} asks a chat model, which costs calls; --adversarial asks it about perturbed summaries, too"
+_COSTS = "{}; --adversarial asks it about perturbed summaries, too"
 
 
 def _perturbations(
     arguments: argparse.Namespace, kind: Kind, name: str, judges: Mapping[str, JudgeSettings]
 ) -> dict[str, Any]:
-    """Return the perturbations that a judge is asked about; a chat model is only if the command line says so."""
+    """Return the perturbations that a judge is asked about; one whose answers may cost is only by `--adversarial`."""
     settings, wanted = judges.get(name), arguments.adversarial
     if not kind.links:
         if wanted:
@@ -149,15 +149,15 @@ def _perturbations(
         return {}
     members = {one: judges.get(one) for one in (settings.members if settings else ()) or (name,)}
     released = [one for one, judge in members.items() if judge is None]
-    chats = [one for one, judge in members.items() if judge is not None and judge.asked_model is not None]
+    dear = [f"{one} {judge.costs}" for one, judge in members.items() if judge is not None and judge.costs]
     full = max(kind.counts, key=lambda answer: kind.counts[answer])
     found = {"full": full, "fitted": fitted_haystacks(members.values())}
     if wanted is False:
         return found | {"why_unperturbed": "left out by --no-adversarial"}
     if released:
         return found | {"why_unperturbed": _CANNOT_BE_ASKED.format(" and ".join(released))}
-    if chats and not wanted:
-        return found | {"why_unperturbed": _COSTS.format(" and ".join(chats))}
+    if dear and not wanted:
+        return found | {"why_unperturbed": _COSTS.format(" and ".join(dear))}
     return found | {"perturbations": tuple(ADVERSARIAL)}
 
 

@@ -9,6 +9,7 @@ import yaml
 from jobs.calibration.labelled import RELEASED
 from jobs.configs import Content, validated
 from longform.errors import UsageError
+from longform.nearest import meant
 from longform.settings.judges import JudgeSettings, judges_of
 from longform.settings.strict import Strict
 
@@ -70,4 +71,5 @@ def _validated(content: Content, task: str, *, where: str) -> JudgeSettings:
 def _unknown(name: str, known: Mapping[str, JudgeSettings], task: str | None) -> str:
     of_task = f" of {task}" if task else ""
     released = "" if task else "released:NAME, "
-    return f"no judge {name!r}{of_task}: expected {released}mean:A+B, settings as YAML or one of {sorted(known)}"
+    expected = f"{released}mean:A+B, settings as YAML or one of {sorted(known)}"
+    return f"no judge {name!r}{of_task}: expected {expected}{meant(name, known)}"

@@ -46,7 +46,7 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--out", metavar="OUT", help="file of the card; of several judges, or with / behind it, a folder")
     made.add_argument("--note", help="what a reader of the card must know besides, in one sentence")
-    told = "ask a judge of coverage about perturbed summaries, too; default: unless it asks a chat model"
+    told = "ask a judge of coverage about perturbed summaries, too; default: if its answers cost nothing"
     made.add_argument("--adversarial", action=argparse.BooleanOptionalAction, default=None, help=told)
     made.add_argument("--resamples", type=int, default=2000, help="of each interval")
     made.add_argument("--seed", type=int, default=1, help="of the intervals")

@@ -79,6 +79,7 @@ class _Judge(CodeSettings, MayAskSettings):
         judges_own: Whether they can judge what a user has defined; settings are then as for key points.
         only_for: Field -> the tasks that have a use for it; a field that is not named serves all of them.
         same_each_time: Why such a judge has no repeats; None: it may answer otherwise when it is asked again.
+        costs: Why a question to it may cost something; None: it computes its answers here.
     """
 
     tasks: ClassVar[tuple[Task, ...]]
@@ -87,6 +88,7 @@ class _Judge(CodeSettings, MayAskSettings):
     newer = frozenset({"folder", "samples", "references", "repeats"})
     how_it_is_asked = CodeSettings.how_it_is_asked | {"repeats"}
     same_each_time: ClassVar[str | None] = "it answers the same every time"
+    costs: ClassVar[str | None] = None
 
     task: str = "coverage"  # a Task, or the import path of a Kind, MODULE:NAME
     repeats: int | None = Field(None, ge=1)  # answers to each question, in calls of their own; null: one
@@ -247,6 +249,7 @@ class ChatJudgeSettings(_Judge):
     tasks = ("coverage", "support", "key_point", "reference", "errors", "misses")
     judges_own = True
     same_each_time = None
+    costs = "asks a chat model, which costs calls"
     only_for: ClassVar[Mapping[str, tuple[Task, ...]]] = {
         "probability": ("support", "key_point", "reference"),
         "fidelity": ("support",),
@@ -391,6 +394,7 @@ class ServedJudgeSettings(_Judge):
     tasks = ("coverage", "support", "key_point", "reference", "misses", "errors")
     how_it_is_asked = frozenset({"token_env", "concurrency", "repeats"})
     same_each_time = "its server gives one answer to one question"
+    costs = "asks a server, behind which a chat model may stand"
     only_for: ClassVar[Mapping[str, tuple[Task, ...]]] = {"references": ("reference",)}
 
     kind: Literal["served"]
@@ -414,6 +418,7 @@ class PythonJudgeSettings(_NumberJudge, PythonClassSettings):
     """A class of one's own."""
 
     same_each_time = None
+    costs = "runs a class of one's own, which may ask what costs calls"
     only_for: ClassVar[Mapping[str, tuple[Task, ...]]] = {**_NumberJudge.only_for, "references": ("reference",)}
 
     references: References | None = None  # null: all

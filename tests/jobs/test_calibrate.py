@@ -239,6 +239,7 @@ def test_mean_with_a_judge_of_a_configuration_uses_its_cuts(human: str, tmp_path
     [
         ("released:gpt-9", "released:gpt-4o"),
         ("nobody", "offline-people"),
+        ("ofline-people", "; did you mean 'offline-people'?"),
         ("offline", "expected people's labels of support"),
         ("mean:offline-people", "at least 2"),
         ("mean:offline-people+offline", "no judge 'offline'"),

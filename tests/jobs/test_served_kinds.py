@@ -183,6 +183,8 @@ def test_the_card_of_a_served_judge_is_that_of_the_same_judge_here(
     assert here["n"] == 6
     assert card(there) == card(here)
     assert there["judged_by"] != here["judged_by"]
+    if task == "coverage":
+        assert "asks a server, behind which a chat model may stand; --adversarial" in there["adversarial"]["reason"]
 
 
 def test_a_server_that_cannot_be_asked_costs_no_other_judge_its_card(

@@ -39,6 +39,10 @@ class Calibrate:
             "judges": {"a": OFFLINE, "gpt": CHAT, "m": {"kind": "mean", "of": ["a", "offline-gpt-4o"]}},
             "systems": [{"retriever": "full", "budget_tokens": None, "summarizer": "offline"}],
         }
+        (folder / "their_judge.py").write_text(
+            "class Full:\n    def judge(self, group):\n        return [1.0] * len(group.items)\n"
+        )
+        content["judges"]["own"] = {"kind": "python", "class": "their_judge:Full"}
         content["judges"]["offline-gpt-4o"] = {"kind": "offline", "calibration": "gpt-4o"}
         self.config = str(folder / "x.yaml")
         Path(self.config).write_text(yaml.safe_dump(content))
@@ -109,6 +113,7 @@ def test_a_mean_has_a_section_of_its_own(calibrate: Calibrate) -> None:
         ("mean:a+released:m", "a release ships the predictions of released:m"),
         ("gpt", "gpt asks a chat model, which costs calls; --adversarial asks it about perturbed summaries, too"),
         ("mean:a+gpt", "gpt asks a chat model"),
+        ("own", "own runs a class of one's own, which may ask what costs calls; --adversarial"),
     ],
 )
 def test_a_judge_that_is_not_asked_says_why(judge: str, reason: str, calibrate: Calibrate) -> None:
