@@ -10,7 +10,7 @@ from typing import NotRequired, TypedDict
 from actors.judges.kinds import named_kind
 from jobs.calibration.labelled import RELEASED
 from jobs.calibration.place import LabelledPlace
-from jobs.calibration.samples import keep_samples, note_sample, samples_beside
+from jobs.calibration.samples import BESIDE_SHEETS, keep_samples, kept_samples, note_sample, samples_beside
 from jobs.calibration.sheets import (
     GUIDE,
     QuerySubjects,
@@ -49,7 +49,20 @@ def annotate(arguments: argparse.Namespace) -> Outcome:
     filled = read_sheets(subjects, arguments.filled)
     keep_labels(subjects.place, kind, filled)
     keep_samples(subjects.place.folder, samples_beside(arguments.filled))
-    return _told(arguments, kind, subjects.place, filled)
+    told = _told(arguments, kind, subjects.place, filled)
+    return _with_undrawn(told, subjects, filled) if isinstance(subjects, SummarySubjects) else told
+
+
+def _with_undrawn(told: Outcome, subjects: SummarySubjects, filled: Sequence[Filled]) -> Outcome:
+    """Add the number of summaries on the sheets of which no sample is known, and what to do about it."""
+    samples = [sample for sample in kept_samples(subjects.place.folder) if sample["task"] == subjects.kind.task]
+    drawn = {subject for sample in samples for subject in sample["subjects"]}
+    undrawn = len({one.pair.summary_id for one in filled} - drawn)
+    words = (
+        f"nothing says how {undrawn:,} of these summaries were chosen: expected {BESIDE_SHEETS}, from the folder where "
+        "`annotate` wrote the sheets, beside the filled ones; put it there and read them again, or `correct` warns"
+    )
+    return Outcome({**told.document, "n_undrawn": undrawn}, "\n".join([told.words, *([words] if undrawn else [])]))
 
 
 def _kind_of(task: str) -> SheetKind:

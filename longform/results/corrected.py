@@ -271,7 +271,7 @@ def sample_cautions(task: str, labelled: Collection[str], samples: Iterable[Samp
         found.append(
             f"Nothing says how {n:,} of {len(labelled):,} summaries with labels of {task} were chosen. Unless it was "
             "at random (and not the longest, or the doubtful ones), corrected means are of no use; "
-            "`longform annotate --summaries N` draws at random."
+            "`longform annotate --summaries N` draws at random, and its sample.json, beside the filled sheets, says so."
         )
     if n := len(drawn - set(labelled)):
         found.append(

@@ -347,6 +347,23 @@ def test_queries_are_rated_by_six_criteria_and_each_has_its_mean_and_agreement(r
     assert {row["reply"] for row in labels} == {"fine", "so"}
 
 
+def test_filled_sheets_that_moved_without_their_sample_say_what_is_lost(
+    bench: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    annotating = Annotating(bench, tmp_path / "sheets", capsys)
+    annotating.write("ann")
+    sheet = Path(annotating.fill("ann", lambda row: {"answer": "none"}))
+    elsewhere = tmp_path / "mail" / "ann.csv"
+    elsewhere.parent.mkdir()
+    elsewhere.write_bytes(sheet.read_bytes())
+
+    assert annotating("--filled", str(elsewhere))["n_undrawn"] == 3
+    assert main([bench, "--filled", str(elsewhere)]) == 0
+    assert "how 3 of these summaries were chosen: expected sample.json" in capsys.readouterr().out
+    assert annotating("--filled", str(sheet))["n_undrawn"] == 0
+    assert annotating("--filled", str(elsewhere))["n_undrawn"] == 0, "the sample is kept with the labels"
+
+
 def test_a_sample_is_as_large_of_each_data_set_and_the_seed_draws_it(rating: Annotating, tmp_path: Path) -> None:
     drawn = []
     for number, seed in enumerate(("1", "1", "2", "3", "4", "5")):
