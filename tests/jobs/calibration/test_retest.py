@@ -14,6 +14,9 @@ from longform.judges.cards import describe
 from tests.jobs.calibration.test_adversarial import OFFLINE
 from tests.jobs.calibration.test_coverage import with_a_second_annotator
 from tests.jobs.calibration.test_support import labelled_bench
+from tests.jobs.test_served_kinds import bench, labelled
+
+__all__ = ["bench", "labelled"]
 
 CHAT = {"kind": "chat", "repeats": 3, "chat": {"provider": "scripted", "model": "m", "script": "wavering"}}
 
@@ -46,6 +49,13 @@ def test_a_judge_of_support(tmp_path: Path) -> None:
 
     assert (card["retest"]["n_repeats"], card["retest"]["n_pairs"]) == (3, 15)
     assert "asked 3 times (15 questions): same answer again" in describe(card)
+
+
+def test_a_judge_of_key_points(labelled: str, tmp_path: Path) -> None:
+    card = card_of(labelled, tmp_path, "--judge", json.dumps({**CHAT, "task": "key_point"}))
+
+    assert (card["retest"]["n_repeats"], card["retest"]["n_pairs"]) == (3, 6)
+    assert "asked 3 times (6 questions): same answer again" in describe(card)
 
 
 def test_a_mean_answers_as_often_as_its_members(tmp_path: Path) -> None:
