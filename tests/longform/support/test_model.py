@@ -101,7 +101,8 @@ def plain_beyond_gap(near_best: np.ndarray) -> np.ndarray:
 
 
 def test_a_documents_side_of_the_widest_gap_is_the_mean_over_definitions() -> None:
-    values = np.random.default_rng(4).random(100) ** 3
+    """Gaps behind the first, the fourth and the twentieth document, so that definitions choose different ones."""
+    values = np.repeat([0.95, 0.45, 0.2, 0.1], [1, 3, 16, 80]) - np.arange(100) * 1e-5
     features = WITH_GAP.features(uniform_signals(values))[0]
     assert features[:, 3] == pytest.approx(plain_beyond_gap(features[:, 1]), abs=1e-6)
     assert features[:, :3] == pytest.approx(MODEL.features(uniform_signals(values))[0])
