@@ -9,14 +9,14 @@ from longform.models import models_version
 from longform.repair.twins import citing, is_header, twin
 from longform.rows import SummaryRow
 from longform.support.feedback import VERSION as FEEDBACK_VERSION
-from longform.support.feedback import read_twice
+from longform.support.feedback import Readers, read_twice, shipped_readers
 from longform.support.index import WINDOW, SupportIndex
 from longform.support.model import VERSION as MODEL_VERSION
-from longform.support.model import SupportModel, expected_f1_sets, shipped_support_model
+from longform.support.model import expected_f1_sets
 from longform.text.citations import bullets
 from longform.text.words import stems, without_marks
 
-VERSION = f"3+{FEEDBACK_VERSION}+{MODEL_VERSION}+{models_version('support_words')}"
+VERSION = f"4+{FEEDBACK_VERSION}+{MODEL_VERSION}+{models_version('support_words', 'support_words_and_gap')}"
 """Changes with any change of what is cited."""
 
 
@@ -37,7 +37,7 @@ def repaired_summaries(
 
 
 def repaired_texts(
-    texts: Sequence[str], index: SupportIndex, numbers: Sequence[int], model: SupportModel | None = None
+    texts: Sequence[str], index: SupportIndex, numbers: Sequence[int], readers: Readers | None = None
 ) -> list[str]:
     """
     Return *texts* with every bullet citing the documents that support it.
@@ -50,11 +50,11 @@ def repaired_texts(
         texts: Summaries of one haystack.
         index: The haystack's documents.
         numbers: What each document is cited by, in the index's order.
-        model: Of kind `words`; None: the one that ships.
+        readers: The models of both readings; None: those that ship.
     """
-    model = model or shipped_support_model("words")
+    readers = readers or shipped_readers()
     lines = [bullet for text in texts for bullet in bullets(text)]
-    cited = expected_f1_sets(read_twice([line.text for line in lines], index, model))  # (lines, documents)
+    cited = expected_f1_sets(read_twice([line.text for line in lines], index, readers))  # (lines, documents)
     repaired = iter(
         line.text
         if is_header(line)

@@ -7,22 +7,24 @@ documents lack, widen the claim for a second reading: pseudo-relevance feedback.
 Kullback-Leibler divergence of the two, after Carpineto et al., An Information-Theoretic Approach to Automatic Query
 Expansion (TOIS 2001).
 
-What is read depends on the claim and the documents alone, never on other claims.
+The first reading must not miss a document that says it as the claim does; the second says how many say it, so its model
+reads gaps between documents too. What is read depends on the claim and the documents alone, never on other claims.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from longform.support.index import NUMBERS, SupportIndex
-from longform.support.model import FEW_DOCUMENTS, Array, SupportModel
+from longform.support.model import FEW_DOCUMENTS, Array, SupportModel, shipped_support_model
 from longform.text.words import stems, without_marks
 
-VERSION = "1"
+VERSION = "2"
 """Changes with any change of a probability."""
 
 DOCUMENTS = 5
@@ -43,7 +45,19 @@ _FLOOR = 0.02
 _BLOCK_CELLS = 4_000_000
 
 
-def read_twice(claims: Sequence[str], index: SupportIndex, model: SupportModel) -> Array:
+class Readers(NamedTuple):
+    """The models of both readings, each fitted on claims that were read once."""
+
+    first: SupportModel  # of kind `words`
+    second: SupportModel  # of kind `words_and_gap`
+
+
+def shipped_readers() -> Readers:
+    """Return the models in `longform/models/`."""
+    return Readers(shipped_support_model("words"), shipped_support_model("words_and_gap"))
+
+
+def read_twice(claims: Sequence[str], index: SupportIndex, readers: Readers) -> Array:
     """
     Return the probability that each document supports each claim, read twice; shape (claims, documents).
 
@@ -52,15 +66,15 @@ def read_twice(claims: Sequence[str], index: SupportIndex, model: SupportModel) 
     Args:
         claims: Text; citations and list markers are left aside.
         index: The documents.
-        model: Of kind `words`; its features are the same in both readings, so that it needs no other fit.
+        readers: Features are relative, so that neither needs a fit on widened claims.
     """
     signals = index.signals(claims)
-    first = model.probability(signals)
+    first = readers.first.probability(signals)
     if first.shape[1] < FEW_DOCUMENTS:
         return first
     weights = index.weights(stems(without_marks(claim)) for claim in claims)
     widened = widen(weights, first, index)
-    return model.probability({**index.weighted_signals(widened), NUMBERS: signals[NUMBERS]})
+    return readers.second.probability({**index.weighted_signals(widened), NUMBERS: signals[NUMBERS]})
 
 
 def widen(weights: sparse.csr_array, probability: Array, index: SupportIndex) -> sparse.csr_array:

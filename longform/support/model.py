@@ -9,6 +9,9 @@ claim's documents, one z-score a signal. Three numbers describe a (claim, docume
 - `near_best`: strength on a scale from the median document (0) to the mean of the five best (1);
 - `numbers`: the share of the claim's numbers that the document states.
 
+A model may read a fourth, `beyond_gap`: the side of the widest gap that the document stands on. Documents that state a
+claim are near each other and away from those that only touch it, so a gap says how many they are.
+
 A logistic regression of these gives the probability; levels of words or cosines are not in it, so that a model fitted
 on news also serves conversations. The documents cited are those that maximise the expected F1 under the probabilities:
 there is no threshold to tune.
@@ -29,6 +32,7 @@ VERSION = "1"
 """Changes with any change of a probability."""
 
 FEATURES = ("stands_out", "near_best", "numbers")
+GAP = "beyond_gap"
 
 FEW_DOCUMENTS = 50
 """Below this there is no background to stand out from: most documents of a small context may support a claim."""
@@ -41,8 +45,22 @@ _LEAST_SCALE = 0.1
 _SHARE, _STEEPNESS = 0.586, 12.0
 """For few documents, set by hand: the logistic of a document's share of the best document's recall."""
 
-Kind = Literal["words", "vectors"]
+_FEWEST = range(1, 9)
+"""The least numbers of documents above a gap, one for each definition."""
+
+_EXPONENTS = (0.0, 0.5, 1.0)
+"""A gap with k documents above it counts as its width times k to one of these."""
+
+_MOST = 0.3
+"""The largest share of all documents above a gap: more are no longer apart from the rest."""
+
+Kind = Literal["words", "vectors", "words_and_gap"]
 Array = NDArray[np.float64]
+
+
+def features_of(kind: Kind) -> tuple[str, ...]:
+    """Return the names of the features that a model of *kind* weighs, in order."""
+    return (*FEATURES, GAP) if kind == "words_and_gap" else FEATURES
 
 
 class StoredModel(TypedDict):
@@ -54,9 +72,9 @@ class StoredModel(TypedDict):
 
 
 class SupportModel(NamedTuple):
-    """A logistic regression on `FEATURES`."""
+    """A logistic regression on `features_of(kind)`."""
 
-    kind: Kind  # whether the vector signals are part of the strength
+    kind: Kind  # decides what the strength and the features are made of
     weights: tuple[float, ...]
     intercept: float
 
@@ -85,10 +103,14 @@ class SupportModel(NamedTuple):
     def features(self, signals: Signals, own: NDArray[np.int64] | None = None) -> Array:
         """Return the features, shape (claims, documents, features), NaN at a claim's own document."""
         strength = np.mean([_z_scores(_without_own(signals[name], own)) for name in self._read(signals)], axis=0)
-        return np.stack([_stands_out(strength), _near_best(strength), signals[NUMBERS].astype(np.float64)], axis=-1)
+        near_best = _near_best(strength)
+        found = [_stands_out(strength), near_best, signals[NUMBERS].astype(np.float64)]
+        if GAP in features_of(self.kind):
+            found.append(_beyond_gap(near_best))
+        return np.stack(found, axis=-1)
 
     def _read(self, signals: Signals) -> tuple[str, ...]:
-        if self.kind == "words":
+        if self.kind != "vectors":
             return WORD_SIGNALS
         if missing := [name for name in VECTOR_SIGNALS if name not in signals]:
             raise ValueError(f"this model reads {missing}; give vectors of sentences and claims, or use kind 'words'")
@@ -97,13 +119,14 @@ class SupportModel(NamedTuple):
     def as_json(self) -> StoredModel:
         return {
             "kind": self.kind,
-            "weights": dict(zip(FEATURES, self.weights, strict=True)),
+            "weights": dict(zip(features_of(self.kind), self.weights, strict=True)),
             "intercept": self.intercept,
         }
 
     @classmethod
     def from_json(cls, document: StoredModel) -> SupportModel:
-        return cls(document["kind"], tuple(document["weights"][name] for name in FEATURES), document["intercept"])
+        weights = tuple(document["weights"][name] for name in features_of(document["kind"]))
+        return cls(document["kind"], weights, document["intercept"])
 
 
 def shipped_support_model(kind: Kind) -> SupportModel:
@@ -150,6 +173,30 @@ def _near_best(strength: Array) -> Array:
     median = np.nanmedian(strength, axis=1, keepdims=True)
     best = -np.sort(-strength, axis=1)[:, :_BEST].mean(axis=1, keepdims=True)
     return _scaled(strength - median, best - median)
+
+
+def _beyond_gap(near_best: Array) -> Array:
+    """
+    Return the mean, over definitions of the widest gap, of the root of its width; shaped as *near_best*.
+
+    Below a gap the root is negative. A definition says how many documents at least stand above a gap, and how much a
+    gap below many documents counts: gaps between the best few are wide by chance. No definition is best everywhere.
+    """
+    n = near_best.shape[1]
+    most = min(round(_MOST * n), n - 1)
+    fewest = [least for least in _FEWEST if least <= most]
+    if not fewest:
+        return np.zeros_like(near_best)
+    ranked = -np.sort(-near_best, axis=1)[:, : most + 1]  # NaN sorts last
+    widths = ranked[:, :-1] - ranked[:, 1:]
+    sides = np.zeros_like(near_best)
+    for exponent in _EXPONENTS:
+        counted = np.round(widths * np.arange(1, most + 1) ** exponent, 9)  # equal gaps stay equal on any machine
+        for least in fewest:
+            widest = counted[:, least - 1 :].argmax(axis=1)[:, None] + least - 1
+            width, above = (np.take_along_axis(values, widest, axis=1) for values in (widths, ranked))
+            sides += np.where(near_best > above - width / 2, 1.0, -1.0) * np.sqrt(width)
+    return sides / (len(_EXPONENTS) * len(fewest))
 
 
 def _scaled(values: Array, scale: Array) -> Array:

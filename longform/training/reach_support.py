@@ -12,14 +12,17 @@ from longform.metrics.measure import Score, Verdict
 from longform.metrics.statistics import pooled_mean
 from longform.repair.by_matrix import repaired_texts
 from longform.rows import LabelRow, SummaryRow
-from longform.support.feedback import read_twice
+from longform.support.feedback import Readers, read_twice
 from longform.support.model import Kind, SupportModel, expected_f1_sets
 from longform.text.citations import bullets
 from longform.training.haystacks import GoldHaystack
 from longform.training.reach import INTERVALS, Reach, reach_of
 from longform.training.support import SetQuality, fit_support, found_quality, set_quality
 
-KINDS: tuple[Kind, ...] = ("words", "vectors")
+KINDS: tuple[Kind, ...] = ("words", "vectors", "words_and_gap")
+"""The models that ship."""
+
+_READ_ONCE: tuple[Kind, ...] = ("words", "vectors")
 
 MAIN_SYSTEMS = ("claude3-opus", "gemini-1.5-pro", "gpt-4o")
 MAIN_SETTINGS = ("full", "rerank3", "oracle")
@@ -29,6 +32,11 @@ MAIN_SETTINGS = ("full", "rerank3", "oracle")
 def support_without(haystacks: Sequence[GoldHaystack], kind: Kind, left_out: str) -> SupportModel:
     """The model fitted on all haystacks but one."""
     return fit_support([haystack.claims for haystack in haystacks], kind, left_out=[left_out])
+
+
+def readers_without(haystacks: Sequence[GoldHaystack], left_out: str) -> Readers:
+    """Both models of a claim that is read twice, fitted on all haystacks but one."""
+    return Readers(support_without(haystacks, "words", left_out), support_without(haystacks, "words_and_gap", left_out))
 
 
 def document_reach(haystacks: Sequence[GoldHaystack]) -> list[Reach]:
@@ -51,13 +59,13 @@ def _once(kind: Kind, haystack: GoldHaystack, haystacks: Sequence[GoldHaystack])
 
 
 def _twice(haystack: GoldHaystack, haystacks: Sequence[GoldHaystack]) -> SetQuality:
-    model = support_without(haystacks, "words", haystack.haystack_id)
-    probability = read_twice([target.text for target in haystack.targets], haystack.index, model)
+    readers = readers_without(haystacks, haystack.haystack_id)
+    probability = read_twice([target.text for target in haystack.targets], haystack.index, readers)
     return set_quality(expected_f1_sets(probability), haystack.claims.gold)
 
 
 _READINGS: dict[str, Callable[[GoldHaystack, Sequence[GoldHaystack]], SetQuality]] = {
-    **{kind: partial(_once, kind) for kind in KINDS},
+    **{kind: partial(_once, kind) for kind in _READ_ONCE},
     "words read twice": _twice,
 }
 """Maps a reading to the quality of what it finds on a haystack, fitted on the others of those given."""
@@ -87,10 +95,10 @@ def citation_reach(
     figures: list[tuple[SummaryRow, str, Sequence[Score]]] = []
     for haystack in haystacks:
         rows = by_haystack[haystack.haystack_id]
-        model = support_without(haystacks, "words", haystack.haystack_id)
+        readers = readers_without(haystacks, haystack.haystack_id)
         texts = [row["text"] or "" for row in rows]
         numbers = [document.number for document in haystack.documents]
-        repaired = repaired_texts(texts, haystack.index, numbers, model)
+        repaired = repaired_texts(texts, haystack.index, numbers, readers)
         gold = haystack.gold_numbers()
         for row, before, after in zip(rows, texts, repaired, strict=True):
             figures += [

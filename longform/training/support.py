@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longform.support.index import Signals
-from longform.support.model import Kind, SupportModel, expected_f1_sets
+from longform.support.model import Kind, SupportModel, expected_f1_sets, features_of
 from longform.training.logistic import fit_logistic
 
 STRENGTH = 0.3
@@ -40,8 +40,9 @@ def fit_support(haystacks: Iterable[HaystackClaims], kind: Kind, *, left_out: Co
     fitted_on = [haystack for haystack in haystacks if haystack.haystack_id not in left_out]
     if not fitted_on:
         raise ValueError("no haystack is left to fit the support model on")
-    unfitted = SupportModel(kind, (0.0, 0.0, 0.0), 0.0)
-    rows = [unfitted.features(haystack.signals).reshape(-1, 3) for haystack in fitted_on]
+    width = len(features_of(kind))
+    unfitted = SupportModel(kind, (0.0,) * width, 0.0)
+    rows = [unfitted.features(haystack.signals).reshape(-1, width) for haystack in fitted_on]
     labels = [haystack.gold.ravel() for haystack in fitted_on]
     weights, intercept = fit_logistic(np.concatenate(rows), np.concatenate(labels), strength=STRENGTH)
     return SupportModel(kind, weights, intercept)

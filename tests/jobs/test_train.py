@@ -13,7 +13,7 @@ from jobs.train import Training, main, train
 from longform.models import read_model
 from longform.records import gold_documents
 from longform.training.reach import Reach, reach_table
-from longform.training.reach_support import support_without
+from longform.training.reach_support import KINDS, readers_without
 from tests.places import ROOT
 
 SMALL = ["documents=52"]
@@ -50,7 +50,7 @@ def test_support_is_fitted_and_measured_on_a_benchmark_the_project_made(bench: s
     """No released data: the gold map is known by construction."""
     rows = train(["support"], bench, None, tmp_path / "models")
     files = {path.name: json.loads(path.read_text()) for path in (tmp_path / "models").iterdir()}
-    assert set(files) == {"support_words.json", "support_vectors.json", "reach_support.json", "seen_support.json"}
+    assert set(files) == {f"support_{kind}.json" for kind in KINDS} | {"reach_support.json", "seen_support.json"}
     assert files["reach_support.json"]["rows"] == [row._asdict() for row in rows]
     assert {row.measure for row in rows} == {
         f"documents found for an insight, by {k}: F1" for k in ("words", "vectors", "words read twice")
@@ -63,11 +63,13 @@ def test_figures_do_not_know_the_gold_map_of_the_haystack_they_are_measured_on(t
     """Each haystack's figure comes from the model of the others: its own map may say anything to that model."""
     haystacks = training.haystacks
     first, second = haystacks
-    honest = [support_without(haystacks, "words", haystack.haystack_id) for haystack in haystacks]
+    honest = [readers_without(haystacks, haystack.haystack_id) for haystack in haystacks]
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(vars(first), "claims", first.claims._replace(gold=~first.claims.gold))
-        assert support_without(haystacks, "words", first.haystack_id) == honest[0]
-        assert support_without(haystacks, "words", second.haystack_id) != honest[1]
+        assert readers_without(haystacks, first.haystack_id) == honest[0]
+        changed = readers_without(haystacks, second.haystack_id)
+        assert changed.first != honest[1].first
+        assert changed.second != honest[1].second
 
 
 def test_what_is_missing_is_said(bench: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -114,7 +116,7 @@ def test_shipped_support_models_are_the_fit(released: Path, tmp_path: Path) -> N
     assert ingest(["summhay", *files, "--out", str(tmp_path / "bench")]) == 0
     assert Folder(str(tmp_path / "bench")).has("benchmark.json")
     train(["support"], str(tmp_path / "bench"), None, tmp_path / "models")
-    for name in ("support_words", "support_vectors"):
+    for name in (f"support_{kind}" for kind in KINDS):
         made = json.loads((tmp_path / "models" / f"{name}.json").read_text())["model"]
         shipped = read_model(name)["model"]
         assert made["intercept"] == pytest.approx(shipped["intercept"], rel=1e-3)

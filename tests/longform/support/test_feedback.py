@@ -11,22 +11,22 @@ import pytest
 from scipy import sparse
 
 from longform.support import feedback
-from longform.support.feedback import SHARE, WINDOWS, read_twice, widen
+from longform.support.feedback import SHARE, WINDOWS, read_twice, shipped_readers, widen
 from longform.support.index import SupportIndex
-from longform.support.model import FEW_DOCUMENTS, shipped_support_model
+from longform.support.model import FEW_DOCUMENTS
 from longform.text.words import stems
 from tests.longform.support.collection import CLAIM, COLLECTION, PARAPHRASE
 
-MODEL = shipped_support_model("words")
+READERS = shipped_readers()
 INDEX = SupportIndex(COLLECTION)
 
 
 def once(claims: Sequence[str], index: SupportIndex = INDEX) -> np.ndarray:
-    return MODEL.probability(index.signals(claims))
+    return READERS.first.probability(index.signals(claims))
 
 
 def test_document_in_other_words_is_found_through_those_that_say_it_in_the_claims() -> None:
-    first, second = once([CLAIM])[0], read_twice([CLAIM], INDEX, MODEL)[0]
+    first, second = once([CLAIM])[0], read_twice([CLAIM], INDEX, READERS)[0]
 
     assert first[PARAPHRASE] < 0.5 < second[PARAPHRASE]
     assert second[PARAPHRASE + 1 :].max() < 0.5 < second[:PARAPHRASE].min()
@@ -36,35 +36,47 @@ def test_claim_is_read_without_the_other_claims() -> None:
     """A summary's citations do not depend on the summaries repaired beside it."""
     claims = [CLAIM, "The orchard opened in 1902.", "Zebras migrate", ""]
 
-    together = read_twice(claims, INDEX, MODEL)
+    together = read_twice(claims, INDEX, READERS)
 
     for claim, row in zip(claims, together, strict=True):
-        assert np.array_equal(read_twice([claim], INDEX, MODEL)[0], row)
+        assert np.array_equal(read_twice([claim], INDEX, READERS)[0], row)
 
 
 def test_claims_that_do_not_fit_into_one_block_are_read_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     claims = [CLAIM, "The orchard opened in 1902.", "Visitors liked the garden number 7."]
-    together = read_twice(claims, INDEX, MODEL)
+    together = read_twice(claims, INDEX, READERS)
 
     monkeypatch.setattr(feedback, "_BLOCK_CELLS", 1)
 
-    assert np.array_equal(read_twice(claims, INDEX, MODEL), together)
+    assert np.array_equal(read_twice(claims, INDEX, READERS), together)
 
 
 def test_claim_without_a_known_word_is_supported_by_nothing() -> None:
-    assert not read_twice(["Zebras migrate", ""], INDEX, MODEL).any()
-    assert read_twice([], INDEX, MODEL).shape == (0, len(COLLECTION))
+    assert not read_twice(["Zebras migrate", ""], INDEX, READERS).any()
+    assert read_twice([], INDEX, READERS).shape == (0, len(COLLECTION))
+
+
+def test_each_reading_has_its_model() -> None:
+    """The first chooses the words that the second is given."""
+    blind = READERS.first._replace(weights=(0.0, 0.0, 0.0))
+    found, with_blind_first, with_blind_second = (
+        read_twice([CLAIM], INDEX, readers)
+        for readers in (READERS, READERS._replace(first=blind), READERS._replace(second=blind))
+    )
+
+    assert found[0, PARAPHRASE] > 0.5 > with_blind_first[0, PARAPHRASE]
+    assert len(np.unique(with_blind_second[with_blind_second > 0])) == 1
 
 
 def test_few_documents_are_read_once() -> None:
     few = SupportIndex(COLLECTION[: FEW_DOCUMENTS - 1])
 
-    assert np.array_equal(read_twice([CLAIM], few, MODEL), once([CLAIM], few))
+    assert np.array_equal(read_twice([CLAIM], few, READERS), once([CLAIM], few))
 
 
 def test_document_without_sentences_gives_no_words_and_changes_nothing() -> None:
     """Its best window would be the first one of the collection."""
-    with_empty = read_twice([CLAIM], SupportIndex([*COLLECTION, "", ""]), MODEL)
+    with_empty = read_twice([CLAIM], SupportIndex([*COLLECTION, "", ""]), READERS)
 
     assert not with_empty[0, -2:].any()
     assert with_empty[0, PARAPHRASE] > 0.5

@@ -1,5 +1,5 @@
 import json
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from longform.support.index import NUMBERS, VECTOR_SIGNALS, WORD_SIGNALS, Signals, SupportIndex
-from longform.support.model import FEW_DOCUMENTS, SupportModel, expected_f1_sets, shipped_support_model
+from longform.support.model import FEW_DOCUMENTS, Kind, SupportModel, expected_f1_sets, shipped_support_model
 
 MODEL = SupportModel("vectors", (0.4, 5.0, 1.0), -5.0)
 PROBABILITIES = hnp.arrays(
@@ -77,6 +77,64 @@ def test_features_are_distances_from_the_background_and_from_the_best() -> None:
     near_best = (values - np.median(values)) / (best.mean() - np.median(values))
     assert features[:, 1] == pytest.approx(near_best, rel=1e-4, abs=1e-4)
     assert features[:, 2] == pytest.approx(values)
+
+
+WITH_GAP = SupportModel("words_and_gap", (0.4, 5.0, 1.0, 2.0), -5.0)
+
+
+def beyond_gap(values: np.ndarray) -> np.ndarray:
+    """The fourth feature where all signals agree."""
+    return WITH_GAP.features(uniform_signals(values))[0, :, 3]
+
+
+def plain_beyond_gap(near_best: np.ndarray) -> np.ndarray:
+    """The definition, gap by gap."""
+    ranked = sorted(near_best, reverse=True)
+    most = round(0.3 * len(ranked))
+    sides = []
+    for exponent, least in product((0.0, 0.5, 1.0), range(1, 9)):
+        gaps = [((ranked[k - 1] - ranked[k]) * k**exponent, -k) for k in range(least, most + 1)]
+        k = -max(gaps)[1]
+        width = ranked[k - 1] - ranked[k]
+        sides.append([width**0.5 if value >= ranked[k - 1] else -(width**0.5) for value in near_best])
+    return np.mean(sides, axis=0)
+
+
+def test_a_documents_side_of_the_widest_gap_is_the_mean_over_definitions() -> None:
+    """Gaps behind the first, the fourth and the twentieth document, so that definitions choose different ones."""
+    values = np.repeat([0.95, 0.45, 0.2, 0.1], [1, 3, 16, 80]) - np.arange(100) * 1e-5
+    features = WITH_GAP.features(uniform_signals(values))[0]
+    assert features[:, 3] == pytest.approx(plain_beyond_gap(features[:, 1]), abs=1e-6)
+    assert features[:, :3] == pytest.approx(MODEL.features(uniform_signals(values))[0])
+
+
+def test_documents_above_a_gap_stand_on_one_side_of_it() -> None:
+    """Nine documents apart from the others, of which no two are far from each other."""
+    found = beyond_gap(np.concatenate([np.linspace(0.9, 0.8, 9), np.linspace(0.5, 0.1, 91)]))
+    assert found[:9] == pytest.approx(np.full(9, found[0]))
+    assert found[9:] == pytest.approx(np.full(91, -found[0]))
+    assert found[0] > 0.5
+
+
+def test_documents_that_are_no_small_group_have_no_gap_to_stand_beyond() -> None:
+    """More than three in ten are above the only wide gap."""
+    many, few = (
+        beyond_gap(np.concatenate([np.linspace(0.9, 0.8, n), np.linspace(0.5, 0.1, 100 - n)])) for n in (31, 30)
+    )
+    assert np.abs(many).max() < 0.2 < few[:30].min()
+
+
+def test_a_claims_own_document_is_no_side_of_a_gap() -> None:
+    values = np.random.default_rng(4).random((1, 60)) ** 3
+    signals = dict.fromkeys((*WORD_SIGNALS, *VECTOR_SIGNALS, NUMBERS), values.astype(np.float32))
+    others = {name: signal[:, 1:] for name, signal in signals.items()}
+    with_own = WITH_GAP.features(signals, np.array([0]))[0, 1:, 3]
+    assert with_own == pytest.approx(WITH_GAP.features(others)[0, :, 3], abs=1e-6)
+
+
+@pytest.mark.parametrize("n_documents", [1, 2, 3, 8])
+def test_hardly_any_document_has_a_side(n_documents: int) -> None:
+    assert np.isfinite(beyond_gap(np.arange(n_documents, dtype=np.float64))).all()
 
 
 @pytest.mark.parametrize("scale", [0.25, 3.0])
@@ -174,17 +232,19 @@ def test_hardly_any_document_is_no_error(n_documents: int) -> None:
 
 
 def test_a_model_survives_its_text() -> None:
-    assert SupportModel.from_json(json.loads(json.dumps(MODEL.as_json()))) == MODEL
+    for model in (MODEL, WITH_GAP):
+        assert SupportModel.from_json(json.loads(json.dumps(model.as_json()))) == model
 
 
-@pytest.mark.parametrize("kind", ["words", "vectors"])
-def test_shipped_models_rise_with_every_feature(kind: str) -> None:
+@pytest.mark.parametrize("kind", ["words", "vectors", "words_and_gap"])
+def test_shipped_models_rise_with_every_feature(kind: Kind) -> None:
     model = shipped_support_model(kind)
     assert model.kind == kind
     assert min(model.weights) > 0
 
 
-def test_shipped_model_finds_who_says_it_among_many() -> None:
+@pytest.mark.parametrize("kind", ["words", "words_and_gap"])
+def test_shipped_model_finds_who_says_it_among_many(kind: Kind) -> None:
     """Sixty documents, four of them say it; the words of the claim also stand scattered in another."""
     said = "Ann Weaver sold 40 wooden boats to the harbour museum."
     documents = [f"Trains {n} ran late.\nDogs of street {n} slept.\nBread {n} rose." for n in range(60)]
@@ -192,6 +252,6 @@ def test_shipped_model_finds_who_says_it_among_many() -> None:
         documents[n] += f"\n{said}"
     documents[8] += "\nAnn slept.\nNothing came.\nMilk went sour.\nThe harbour froze.\nGrass grew.\nA museum shut."
     signals = SupportIndex(documents).signals([said])
-    probability = shipped_support_model("words").probability(signals)
+    probability = shipped_support_model(kind).probability(signals)
     assert np.flatnonzero(expected_f1_sets(probability)[0]).tolist() == [3, 17, 30, 59]
     assert probability[0, [3, 17, 30, 59]].min() > 0.9
