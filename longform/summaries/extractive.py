@@ -19,16 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longform.models import models_version, read_model
+from longform.summaries.candidates import candidates
 from longform.summaries.query_relevance import FEATURES, QueryText, relevance
 from longform.summaries.sentence_support import Embed, SentenceSupport
 from longform.summaries.tree_ensemble import TreeEnsemble
 from longform.support.model import SupportModel
 
-VERSION = "3"
+VERSION = "4"
 """Changes with any change of what the code extracts, prose and support included."""
 
-_MIN_WORDS, _MAX_WORDS = 5, 60
-_SUPPORTERS = 3  # documents that probably support a sentence, its own included
 _POOL = 400
 _LIKENESS_COSTS = 0.8
 _TOO_ALIKE = 0.6
@@ -113,13 +112,6 @@ class Extractor:
         both = np.minimum(probability, support.probability[taken]).sum(axis=1)
         fewer = np.minimum(support.n_expected[pool], support.n_expected[taken])
         return np.round(alike, _DIGITS), np.round(both / np.maximum(fewer, 1e-9), _DIGITS)
-
-
-def candidates(support: SentenceSupport) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return which sentences may be quoted, and which of them should be; both of shape (sentences,)."""
-    usable = (support.n_words >= _MIN_WORDS) & (support.n_words <= _MAX_WORDS) & (support.weights > 0)
-    supporters = (support.probability >= 0.5).sum(axis=1) >= min(_SUPPORTERS, support.probability.shape[1])
-    return usable, usable & support.alone & supporters
 
 
 def shipped_ranker() -> TreeEnsemble:

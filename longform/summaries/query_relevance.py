@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from longform.summaries.candidates import first_candidates
 from longform.summaries.sentence_support import SentenceSupport
 from longform.text.words import stems
 
@@ -29,9 +30,10 @@ FEATURES = (
     "subtopic_cosine",
     "document_relevance",
     "confirmed_mass",
+    "relative_confirmed_mass",
 )
 
-VERSION = "2"
+VERSION = "3"
 """Changes with any change of a feature."""
 
 _NEAR, _NEARBY, _FAR = 2, 3, 5  # sentences on each side: for cosines, for words, for salience
@@ -87,6 +89,7 @@ def relevance(support: SentenceSupport, query: QueryText) -> Relevance:
     word_relevance = support.over_support((matches.words_here + words_far) / 2)
     salience = word_relevance * np.sqrt(support.weights) * support.repeated[0] * _many(support)
     salience = salience / max(salience.max(initial=0.0), 1e-9)
+    confirmed_mass = support.confirmed * np.sqrt(support.weights)
     columns = (
         *support.repeated,
         support.weights,
@@ -98,7 +101,8 @@ def relevance(support: SentenceSupport, query: QueryText) -> Relevance:
         _z_scores(support.over_support(matches.cosine_near)),
         _z_scores(support.over_support(subtopic_near)),
         _z_scores(_document_relevance(support, here)),
-        support.confirmed * np.sqrt(support.weights),
+        confirmed_mass,
+        confirmed_mass / np.sqrt(_usual_weight(support)),
     )
     return Relevance(here, np.round(np.stack(columns, axis=1), 6))
 
@@ -110,6 +114,16 @@ def _matches(support: SentenceSupport, query: QueryText) -> _Matches:
     words_near = (support.around(held, _NEARBY) > 0) @ weights
     cosine = (support.sentence_vectors @ query.vector).astype(np.float64)
     return _Matches(held, weights, held @ weights, words_near, cosine, support.around(cosine, _NEAR))
+
+
+def _usual_weight(support: SentenceSupport) -> float:
+    """
+    Return the mean weight of the sentences that are quoted first, 1 if there are none.
+
+    Words weigh more among more documents, so that by a ranker fitted on a hundred no sentence of ten has weight.
+    """
+    weights = support.weights[first_candidates(support)]
+    return float(weights.mean()) if len(weights) else 1.0
 
 
 def _many(support: SentenceSupport) -> Array:

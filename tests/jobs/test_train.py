@@ -1,5 +1,5 @@
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -38,11 +38,13 @@ class Unread:
 
 
 @pytest.fixture(scope="module")
-def training(bench: str) -> Iterator[Training]:
+def training(bench: str) -> Training:
     """On words alone, so that nothing is embedded."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("jobs.train.Encoder", Unread)
-        yield Training(bench, None)
+        made = Training(bench, None)
+        assert made.haystacks  # read while nothing is embedded; tests behind this one embed again
+    return made
 
 
 @pytest.mark.slow

@@ -1,6 +1,9 @@
+from copy import copy
+
 import numpy as np
 import pytest
 
+from longform.summaries.candidates import first_candidates
 from longform.summaries.query_relevance import FEATURES, QueryText, relevance
 from longform.summaries.sentence_support import SentenceSupport
 from tests.longform.summaries.test_sentence_support import (
@@ -41,14 +44,26 @@ def test_what_the_query_asks_for_is_more_relevant_than_what_is_repeated_as_much(
 
 
 def test_repetition_does_not_hang_on_the_query(support: SentenceSupport) -> None:
-    for name in ("repeated_3", "repeated_6", "mass", "words", "confirmed_mass"):
+    for name in ("repeated_3", "repeated_6", "mass", "words", "confirmed_mass", "relative_confirmed_mass"):
         values = feature(support, LIBRARY, name)
         assert np.array_equal(values, feature(support, "heavy snow", name)), name
         assert np.ptp(values) > 0, name
     assert feature(support, LIBRARY, "repeated_3") == pytest.approx(support.repeated[0], abs=1e-6)
+    usual = support.weights[first_candidates(support)].mean()
     confirmed = support.confirmed * np.sqrt(support.weights)
     assert feature(support, LIBRARY, "confirmed_mass") == pytest.approx(confirmed, abs=1e-6)
+    relative = confirmed / np.sqrt(usual)
+    assert feature(support, LIBRARY, "relative_confirmed_mass") == pytest.approx(relative, abs=1e-6)
     assert feature(support, LIBRARY, "words").tolist() == [len(text.split()) for text in support.statements]
+
+
+def test_confirmed_mass_is_also_read_in_proportion_to_the_other_sentences(support: SentenceSupport) -> None:
+    """More documents make every word rarer and heavier: that alone must not lift a sentence."""
+    heavier = copy(support)
+    heavier.weights = 3 * support.weights
+    mine, others = (feature(s, LIBRARY, "relative_confirmed_mass") for s in (heavier, support))
+    assert mine == pytest.approx(others, abs=1e-5)
+    assert feature(heavier, LIBRARY, "mass") == pytest.approx(3 * feature(support, LIBRARY, "mass"), abs=1e-5)
 
 
 def test_the_subtopic_is_read_beside_the_query(support: SentenceSupport) -> None:

@@ -1,14 +1,16 @@
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from longform.summaries.extractive import candidates
+from longform.summaries.candidates import candidates
 from longform.summaries.query_relevance import FEATURES, QueryText, relevance
 from longform.training import ranker as training
-from longform.training.ranker import GoldInsight, RankedQuery, earned, fit_ranker
+from longform.training.ranker import GoldInsight, RankedQuery, RankerRecipe, earned, fit_ranker
 from longform.training.support import set_quality
 from tests.longform.summaries.test_sentence_support import (
     places_of,
@@ -52,17 +54,19 @@ def queries() -> list[RankedQuery]:
     return [query for seed in range(3) for query in made_queries(f"h{seed}", seed=seed)]
 
 
+SMALL = RankerRecipe(fits=8, trees=8, rate=0.1, leaf=3)
+"""Made haystacks hold too few sentences for leaves of forty."""
+
+
 @pytest.fixture(autouse=True)
-def small_fits(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Made haystacks hold too few sentences for leaves of a hundred; on a busy machine more threads only wait."""
-    monkeypatch.setattr(training, "LEAF", 3)
-    monkeypatch.setattr(training, "TREES", 8)
+def one_thread() -> Iterator[None]:
+    """On a busy machine more threads only wait."""
     with threadpool_limits(1):
         yield
 
 
-def as_text(queries: list[RankedQuery], *, left_out: tuple[str, ...] = ()) -> str:
-    return json.dumps(fit_ranker(queries, left_out=left_out).as_json())
+def as_text(queries: list[RankedQuery], *, left_out: tuple[str, ...] = (), recipe: RankerRecipe = SMALL) -> str:
+    return json.dumps(fit_ranker(queries, left_out=left_out, recipe=recipe).as_json())
 
 
 # ---------------------------------------------------------------- what reaches the fit
@@ -80,11 +84,40 @@ def test_rows_of_a_left_out_haystack_never_reach_the_fit(queries: list[RankedQue
 
 def test_nothing_left_is_an_error(queries: list[RankedQuery]) -> None:
     with pytest.raises(ValueError, match="no query is left"):
-        fit_ranker(queries, left_out=("h0", "h1", "h2"))
+        fit_ranker(queries, left_out=("h0", "h1", "h2"), recipe=SMALL)
 
 
 def test_fitting_twice_gives_the_same_text(queries: list[RankedQuery]) -> None:
     assert as_text(made_queries("h0", seed=0)) == as_text(queries[:2])
+
+
+def test_the_order_of_reading_changes_nothing(queries: list[RankedQuery]) -> None:
+    assert as_text(queries[::-1]) == as_text(queries)
+
+
+def test_each_fit_draws_rows_of_its_own(queries: list[RankedQuery], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A draw of rows that all fits shared would stay in their mean."""
+    taught: list[NDArray[np.float64]] = []
+
+    def fitted(features: NDArray[np.float64], target: NDArray[np.float64], seed: int, recipe: RankerRecipe) -> Any:
+        taught.append(features)
+        return boosted(features, target, seed, recipe)
+
+    monkeypatch.setattr(training, "_boosted", fitted)
+    fit_ranker(queries, left_out=(), recipe=SMALL._replace(fits=3))
+    drawn = [frozenset(map(tuple, rows.tolist())) for rows in taught]
+    assert len(set(drawn)) == 3
+    assert all(len(rows) < len(frozenset.union(*drawn)) for rows in drawn)
+
+
+def test_a_ranker_is_the_mean_of_its_fits(queries: list[RankedQuery], monkeypatch: pytest.MonkeyPatch) -> None:
+    apart = []
+    rows = relevance(queries[0].support, queries[0].query).features
+    monkeypatch.setattr(training, "_boosted", lambda *told: apart.append(made := boosted(*told)) or made)
+    ranker = fit_ranker(queries, left_out=(), recipe=SMALL._replace(fits=3))
+    assert len(ranker.trees) == 3 * SMALL.trees
+    assert ranker.predict(rows) == pytest.approx(np.mean([fit.predict(rows) for fit in apart], axis=0), abs=1e-4)
+    assert np.ptp([fit.predict(rows).mean() for fit in apart]) > 1e-3
 
 
 def test_what_cannot_be_quoted_teaches_nothing(queries: list[RankedQuery], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,9 +125,9 @@ def test_what_cannot_be_quoted_teaches_nothing(queries: list[RankedQuery], monke
     monkeypatch.setattr(
         training,
         "_boosted",
-        lambda features, target, seed: taught.append((features, target)) or boosted(features, target, seed),
+        lambda features, target, *told: taught.append((features, target)) or boosted(features, target, *told),
     )
-    fit_ranker(queries[:1], left_out=())
+    fit_ranker(queries[:1], left_out=(), recipe=SMALL)
     _, preferred = candidates(queries[0].support)
     rows, targets = taught[0]
     offered = relevance(queries[0].support, queries[0].query).features[preferred]
@@ -112,8 +145,8 @@ def test_the_trees_as_text_predict_what_scikit_learn_predicts() -> None:
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(400, len(FEATURES)))
     target = np.clip(rows[:, 0] + rows[:, 7] * (rows[:, 4] > 0), 0, 2)
-    fitted = [boosted(rows, target, seed) for seed in range(training.ENSEMBLES)]
-    trees = tuple(training._as_tree(stage[0].nodes) for model in fitted for stage in model._predictors)
+    fitted = [boosted(rows, target, seed, RankerRecipe()) for seed in range(3)]
+    trees = tuple(training._as_tree(stage[0].nodes, 3) for model in fitted for stage in model._predictors)
     ours = training.TreeEnsemble(FEATURES, float(np.mean([m._baseline_prediction.item() for m in fitted])), trees)
     unseen = rng.normal(size=(300, len(FEATURES)))
     expected = np.mean([model.predict(unseen) for model in fitted], axis=0)
@@ -125,7 +158,7 @@ def test_more_relevance_never_lowers_a_score_whatever_the_rows_say() -> None:
     """Length may count against a sentence, relevance and repetition may not: here the target falls with all."""
     rng = np.random.default_rng(0)
     rows = rng.random((600, len(FEATURES)))
-    fitted = boosted(rows, -rows.sum(axis=1), 0)
+    fitted = boosted(rows, -rows.sum(axis=1), 0, RankerRecipe())
     for column, name in enumerate(FEATURES):
         higher = rows.copy()
         higher[:, column] += 0.5
@@ -134,7 +167,7 @@ def test_more_relevance_never_lowers_a_score_whatever_the_rows_say() -> None:
 
 
 def test_a_ranker_of_other_haystacks_puts_what_earns_first(queries: list[RankedQuery]) -> None:
-    fitted = fit_ranker(queries, left_out=("h2",))
+    fitted = fit_ranker(queries, left_out=("h2",), recipe=SMALL)
     for query in queries[4:]:
         scores, target = fitted.predict(relevance(query.support, query.query).features), earned(query)
         assert scores[target > 0.5].mean() > scores[target <= 0.5].mean() + 0.1
