@@ -14,6 +14,7 @@ no document states are never found.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,6 +123,7 @@ def candidates(support: SentenceSupport) -> tuple[NDArray[np.bool_], NDArray[np.
     return usable, usable & support.alone & supporters
 
 
+@cache
 def shipped_ranker() -> TreeEnsemble:
     """Return the ranker in `longform/models/`; `longform train ranker` re-makes it."""
     ranker = TreeEnsemble.from_json(read_model("ranker")["model"])
