@@ -37,6 +37,11 @@ class Counted:
         await self._app(scope, receive, send)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def embedded_once() -> None:
+    """Both sides embed: their vectors are compared."""
+
+
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder, url = tmp_path_factory.mktemp("files"), str(tmp_path_factory.mktemp("bench"))

@@ -40,6 +40,11 @@ EXPERIMENT = {
 }
 
 
+@pytest.fixture(scope="module", autouse=True)
+def embedded_once() -> None:
+    """Each run embeds its texts itself, or finds them in the table."""
+
+
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Path:
     url = tmp_path_factory.mktemp("bench")
