@@ -77,4 +77,4 @@ def test_a_local_model_reads_what_five_lengths_share_once(small_model: str, tmp_
 
 def _document(number: int) -> str:
     drawn = Random(number)
-    return " ".join(f"The {drawn.choice(WORDS)} of the {drawn.choice(WORDS)} was closed." for _ in range(100))
+    return " ".join(f"The {drawn.choice(WORDS)} of the {drawn.choice(WORDS)} was closed." for _ in range(130))
