@@ -28,8 +28,7 @@ def embedded_once() -> Iterator[None]:
     """
     Let the packaged encoder embed each text once in this process: runs read the same few documents again and again.
 
-    A vector depends on its text alone. Modules whose tests are about the encoder or its table have a fixture of this
-    name that does nothing.
+    A vector depends on its text alone. Modules that compare vectors import the fixture of `tests.jobs.own_vectors`.
     """
     encoded = Encoder._encoded
 

@@ -22,6 +22,7 @@ from serve.http.access import Access
 from serve.http.app import Backends, make_app
 from serve.settings import ServedEncoder
 from serve.workers import EmbeddingWorker
+from tests.jobs.own_vectors import embedded_once  # noqa: F401  # a fixture
 from tests.jobs.test_served_kinds import files
 from tests.serving import running
 
@@ -35,11 +36,6 @@ class Counted:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         self.n += scope.get("path") == "/v1/embeddings"
         await self._app(scope, receive, send)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def embedded_once() -> None:
-    """Both sides embed: their vectors are compared."""
 
 
 @pytest.fixture(scope="module")
