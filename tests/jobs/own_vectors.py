@@ -1,4 +1,4 @@
-"""A fixture for modules that compare vectors, or what is made of them, with others: each side embeds its texts itself."""
+"""A fixture for modules that compare vectors, or what is made of them: each side embeds its texts itself."""
 
 from __future__ import annotations
 
