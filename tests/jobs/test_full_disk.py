@@ -124,7 +124,7 @@ def test_run_that_fills_its_disk_in_a_stage_goes_on_once_there_is_room(
 
     disk.set("size=4000k")
     assert evaluate([*command, f"{disk.folder}/run"]) == 0
-    assert evaluate([*command, str(tmp_path / "whole"), "--workers", "0"]) == 0
+    assert evaluate([*command, str(tmp_path / "whole")]) == 0
     for table in TABLES:
         exact, floats = sorted_content(Folder(f"{disk.folder}/run"), table)
         expected, expected_floats = sorted_content(Folder(str(tmp_path / "whole")), table)
