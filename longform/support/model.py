@@ -19,6 +19,7 @@ there is no threshold to tune.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Literal, NamedTuple, TypedDict
 
 import numpy as np
@@ -129,6 +130,7 @@ class SupportModel(NamedTuple):
         return cls(document["kind"], weights, document["intercept"])
 
 
+@cache
 def shipped_support_model(kind: Kind) -> SupportModel:
     """Return the model in `longform/models/`; `longform train support` re-makes it."""
     return SupportModel.from_json(read_model(f"support_{kind}")["model"])

@@ -1,10 +1,18 @@
-"""Fixtures that several jobs' tests share: a small benchmark."""
+"""Fixtures that several jobs' tests share: a small benchmark, and vectors of its texts."""
 
 from __future__ import annotations
 
-import pytest
+from collections.abc import Iterator, Sequence
 
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from actors.local_models.encoder import Encoder
+from actors.local_models.weights import MINILM
 from jobs.synthesize import read_config, synthesize
+
+_VECTORS: dict[str, NDArray[np.float16]] = {}
 
 
 @pytest.fixture(scope="session")
@@ -13,3 +21,25 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> str:
     url = str(tmp_path_factory.mktemp("bench"))
     synthesize(read_config("demo", ["haystacks=2"]), url)
     return url
+
+
+@pytest.fixture(scope="module", autouse=True)
+def embedded_once() -> Iterator[None]:
+    """
+    Let the packaged encoder embed each text once in this process: runs read the same few documents again and again.
+
+    A vector depends on its text alone. Modules that compare vectors import the fixture of `tests.jobs.own_vectors`.
+    """
+    encoded = Encoder._encoded
+
+    def remembered(encoder: Encoder, texts: Sequence[str]) -> NDArray[np.float16]:
+        if encoder._name != MINILM:
+            return encoded(encoder, list(texts))
+        new = [text for text in texts if text not in _VECTORS]
+        if new:
+            _VECTORS.update(zip(new, encoded(encoder, new), strict=True))
+        return np.stack([_VECTORS[text] for text in texts])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Encoder, "_encoded", remembered)
+        yield

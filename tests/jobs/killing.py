@@ -96,10 +96,10 @@ class Place:
 
     def arguments(self, folder: Path) -> list[str]:
         paths = ["--bench", self.bench, "--out", f"{folder}/run", "--ledger", f"{folder}/ledger"]
-        return [str(self.config), *paths, "--prices", str(self.prices), "--workers", str(WORKERS)]
+        return [str(self.config), *paths, "--prices", str(self.prices)]
 
     def command(self, folder: Path, until: str) -> list[str]:
-        """A module and its arguments."""
+        """A module and its arguments, but for `--workers`."""
         return ["jobs.evaluate", *self.arguments(folder), "--until", until]
 
 
@@ -118,11 +118,20 @@ class Command:
         folder: Where its run, its ledger and what it says go.
         address: Of the Ray to join; None: one of its own.
         until: The last stage to do.
+        workers: Processes on Ray; 0: none, for a run that nobody disturbs, whose tables are the same.
     """
 
-    def __init__(self, place: Runnable, folder: Path, *, address: str | None = None, until: str = "report") -> None:
+    def __init__(
+        self,
+        place: Runnable,
+        folder: Path,
+        *,
+        address: str | None = None,
+        until: str = "report",
+        workers: int = WORKERS,
+    ) -> None:
         self._said = folder / "said.txt"
-        command = [sys.executable, "-m", *place.command(folder, until)]
+        command = [sys.executable, "-m", *place.command(folder, until), "--workers", str(workers)]
         command += ["--ray-address", address] if address else []
         environment = {name: value for name, value in os.environ.items() if not name.startswith("RAY_ADDRESS")}
         environment |= {"OPENAI_API_KEY": "not-a-secret", "HF_HUB_OFFLINE": "1"}

@@ -81,16 +81,20 @@ def without(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 def test_verbs_that_ask_no_model_need_no_ray_and_no_client(hostile: Path) -> None:
     (hostile / "theirs.jsonl").write_text('{"query_id": "bridge", "system": "rag", "text": "- It voted 7 to 2 [1]."}\n')
-    for words in (
+    verbs = (
         ["ingest", "jsonl", "corpus", "--out", "bench"],
         ["judge", "theirs.jsonl", "--bench", "bench", "--out", "runs/theirs"],
         ["report", "runs/theirs", "--out", "pages"],
         ["compare", "runs/theirs", "runs/theirs"],
         ["status", "runs/theirs"],
         ["status", "runs/theirs", "--watch"],
-    ):
-        done = without(hostile, *words)
-        assert done.returncode == 0, f"{words}: {done.stderr}"
+    )
+    # one process for all: what is lacked is lacked each time that it is asked for
+    program = f"from longform.__main__ import main\nfor words in {verbs!r}:\n    assert main(words) == 0, words\n"
+    (hostile / "verbs.py").write_text(program)
+    done = without(hostile, "verbs.py")
+    assert done.returncode == 0, done.stderr
+    assert (hostile / "pages/index.html").exists()
 
 
 def test_what_is_lacking_is_named_with_its_extra(hostile: Path) -> None:

@@ -143,7 +143,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Undisturbe
     folder = tmp_path_factory.mktemp("undisturbed")
     with fake_process(FakeSettings(delay_s=0.4, slow_share=0)) as url:
         fake, place = Fake(url), Place.make(folder, bench(folder, n=N_EXAMPLES), experiment(url))
-        with Command(place, folder) as command:
+        with Command(place, folder, workers=0) as command:
             assert command.wait() == 0, command.said()
         n_calls = fake.counters()["accepted"]
         assert fake.served_again() == []

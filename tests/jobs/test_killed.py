@@ -84,7 +84,7 @@ def place(provider: Fake, tmp_path_factory: pytest.TempPathFactory) -> Place:
 def packed(place: Place, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The run up to its first call, which every test goes on from."""
     folder = tmp_path_factory.mktemp("packed")
-    with Command(place, folder, until="pack") as command:
+    with Command(place, folder, until="pack", workers=0) as command:
         assert command.wait() == 0, command.said()
     return folder
 
@@ -100,7 +100,7 @@ def undisturbed(place: Place, packed: Path, provider: Fake, tmp_path_factory: py
     folder = tmp_path_factory.mktemp("undisturbed")
     copy_runs(packed, folder)
     provider.reset()
-    with Command(place, folder) as command:
+    with Command(place, folder, workers=0) as command:
         assert command.wait() == 0, command.said()
     n_calls = provider.counters()["accepted"]
     let_in, again, _, ledger = bill(provider, folder)

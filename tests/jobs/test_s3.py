@@ -48,7 +48,7 @@ class Evaluating:
 
     def command(self, folder: Path, until: str) -> list[str]:
         paths = ["--bench", f"{self.at}/bench", "--out", f"{self.at}/run", "--ledger", f"{self.at}/ledger"]
-        return ["jobs.evaluate", self.config, *paths, "--workers", str(WORKERS), "--until", until]
+        return ["jobs.evaluate", self.config, *paths, "--until", until]
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def evaluating(at: str, fake: Fake, folder: Path) -> Evaluating:
 def test_run_on_s3_that_was_killed_ends_like_a_local_one(provider: Fake, s3_url: str, tmp_path: Path) -> None:
     """Configuration, benchmark, run and ledger are on S3; nothing of the run is on this machine."""
     local = evaluating(str(tmp_path / "here"), provider, tmp_path / "local")
-    with Command(local, tmp_path / "local") as command:
+    with Command(local, tmp_path / "local", workers=0) as command:
         assert command.wait() == 0, command.said()
     n_calls = provider.counters()["accepted"]
     provider.reset()

@@ -26,7 +26,7 @@ from longform.errors import UsageError
 from longform.records import gold_documents
 from longform.rehearsal.settings import FakeSettings
 from tests.jobs.attempts import counted_attempts
-from tests.jobs.killing import WORKERS, Command, Fake, bill, until
+from tests.jobs.killing import Command, Fake, bill, until
 
 SIZES = {"subtopics": 3, "insights": 3, "least_insights": 2, "documents": 8, "words": 60}
 SMALL = [f"sizes.{name}={value}" for name, value in SIZES.items()] + ["sizes.subtopics_per_document=3"]
@@ -196,7 +196,7 @@ class Making:
 
     def command(self, folder: Path, until: str) -> list[str]:
         paths = ["--out", f"{folder}/bench", "--ledger", f"{folder}/ledger"]
-        return ["jobs.synthesize_models", str(self.config), *paths, "--workers", str(WORKERS)]
+        return ["jobs.synthesize_models", str(self.config), *paths]
 
 
 @pytest.fixture(scope="module")
@@ -223,7 +223,7 @@ def test_killed_the_same_command_makes_the_same_benchmark_and_repeats_no_finishe
 ) -> None:
     undisturbed = tmp_path / "undisturbed"
     undisturbed.mkdir()
-    with Command(making, undisturbed) as command:
+    with Command(making, undisturbed, workers=0) as command:
         code = command.wait()
         assert code in (0, 3), command.said()
     n_calls = provider.counters()["accepted"]

@@ -33,6 +33,7 @@ from serve.http.access import Access
 from serve.http.app import Backends, make_app
 from serve.settings import ServedCrossEncoder
 from serve.workers import CrossEncoderWorker
+from tests.jobs.own_vectors import embedded_once  # noqa: F401  # a fixture
 from tests.scores import ONE_STEP
 from tests.serving import Overloaded, running
 

@@ -20,6 +20,7 @@ from serve.http.access import Access
 from serve.http.app import Backends, make_app
 from serve.settings import ServedEncoder
 from serve.workers import EmbeddingWorker
+from tests.jobs.own_vectors import embedded_once  # noqa: F401  # a fixture
 from tests.jobs.planted_bench import bench
 from tests.serving import Overloaded, running
 

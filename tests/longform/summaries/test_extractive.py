@@ -199,6 +199,7 @@ def test_shipped_ranker_quotes_what_is_planted() -> None:
 
 def test_a_ranker_of_other_features_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(extractive, "FEATURES", (*FEATURES, "colour"))
+    shipped_ranker.cache_clear()
     with pytest.raises(ValueError, match=r"expected .*'colour'.*longform train ranker"):
         shipped_ranker()
 
