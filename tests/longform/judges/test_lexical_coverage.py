@@ -89,7 +89,7 @@ def test_score_is_the_mean_of_two_probabilities_less_the_guards() -> None:
         intercepts=(0.0, 0.0),
         strengths=dict.fromkeys(WORDS.guards, 0.0) | {"dilution": 0.4},
     )
-    evidence = Evidence(0, True, 0.5, 0.2, 0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0)
+    evidence = Evidence(0, True, 0.5, 0.2, 0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0)
     assert model.scores([evidence]).tolist() == [pytest.approx((0.75 + 0.5) / 2 * (1 - 0.5 * 0.4))]
 
 

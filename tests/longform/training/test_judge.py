@@ -26,7 +26,7 @@ from longform.training.judge_examples import (
 from longform.training.reach import Reach
 from tests.longform.training.made_rows import made_rows
 
-NO_DAMAGE = Evidence(0, True, 0.5, 0.5, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0)
+NO_DAMAGE = Evidence(0, True, 0.5, 0.5, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0, 0.0)
 
 
 def made_examples(**sizes: int) -> list[JudgeExample]:
