@@ -24,7 +24,7 @@ from jobs.parsers.train import parser
 from jobs.training.checker import main as train_checker_main
 from longform.errors import UsageError
 from longform.judges.coverage_model import JudgeModel
-from longform.judges.lexical_coverage import SHIPPED
+from longform.judges.offline_coverage import SHIPPED
 from longform.records import Query, gold_documents
 from longform.results.in_sample import FILES, insight_keys
 from longform.rows import LabelRow

@@ -1,5 +1,5 @@
 """
-Examples for the lexical judge: labelled pairs of released summaries, and damaged copies of them.
+Examples for the offline judge of coverage: labelled pairs of released summaries, and damaged copies of them.
 
 People never marked a negated or a shuffled bullet. What such a bullet should score is set here, as a part of the label
 that it had before (`longform.judges.perturbations` does the damage). Copies are padded with 800 sentences that a
@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from longform.judges.coverage_model import WORDS, Evidence, Fit
-from longform.judges.lexical_coverage import QueryInsights, StemWeights, embedded_text
+from longform.judges.offline_coverage import QueryInsights, StemWeights, embedded_text
 from longform.judges.perturbations import perturb
 from longform.keys import stable_seed
 from longform.metrics.agreement import WEIGHTS

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 import yaml
 
-from actors.judges.counted_words import PROMPT_VERSION
+from actors.judges.offline_coverage import PROMPT_VERSION
 from actors.storage.folder import Folder
 from jobs.calibrate import main
 from jobs.ingest import ingest
 from longform.judges.brief_cards import brief
 from longform.judges.cards import KEY_POINT_CHECKER, describe, shipped_card, shipped_line
-from longform.judges.lexical_coverage import shipped_judge
+from longform.judges.offline_coverage import shipped_judge
 from longform.metrics.agreement import WEIGHTS
 from longform.settings.judges import judges_of
 from longform.settings.shipped_judges import SHIPPED_JUDGES, SHIPPED_KEY_POINT_CHECKER

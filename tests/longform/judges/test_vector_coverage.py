@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from longform.errors import LongformError
 from longform.judges.coverage_model import VECTORS, WORDS, JudgeModel
-from longform.judges.lexical_coverage import QueryInsights, Reading, StemWeights, shipped_judge
+from longform.judges.offline_coverage import QueryInsights, Reading, StemWeights, shipped_judge
 from longform.text.vectors import PieceWeights, TextVectors, WeighedPieces
 from longform.text.words import stems
 

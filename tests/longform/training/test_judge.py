@@ -8,7 +8,7 @@ from actors.storage.benchmark import Benchmark
 from jobs.ingest import ingest
 from longform.errors import LongformError
 from longform.judges.coverage_model import WORDS, Evidence, JudgeModel
-from longform.judges.lexical_coverage import shipped_judge
+from longform.judges.offline_coverage import shipped_judge
 from longform.keys import content_key
 from longform.records import Target
 from longform.text.citations import Bullet

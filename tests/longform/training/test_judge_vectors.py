@@ -11,7 +11,7 @@ from actors.local_models.weights import MINILM
 from actors.storage.benchmark import Benchmark
 from jobs.ingest import ingest
 from longform.judges.coverage_model import VECTORS
-from longform.judges.lexical_coverage import shipped_judge
+from longform.judges.offline_coverage import shipped_judge
 from longform.text.vectors import TextReader
 from longform.training.judge import agreement_reach, fit_judge
 from longform.training.judge_examples import LabelledSet, labelled_set

@@ -11,7 +11,7 @@ from actors.local_models.weights import MINILM
 from longform.judges.cards import Version
 from longform.judges.coverage_model import Evidence
 from longform.judges.kind import Group, Verdict, Verdicts
-from longform.judges.lexical_coverage import (
+from longform.judges.offline_coverage import (
     SHIPPED,
     VERSION,
     QueryInsights,
@@ -40,7 +40,7 @@ def version_of(model: str) -> Version:
     return Version(version, version)
 
 
-class CountedWordsJudge:
+class OfflineCoverageJudge:
     """
     Judges which insights the bullets of a summary say, and which bullet says each.
 

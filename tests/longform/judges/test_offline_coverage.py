@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from longform.errors import InputError, UsageError
 from longform.judges.coverage_model import WORDS, Evidence, JudgeModel
-from longform.judges.lexical_coverage import QueryInsights, Reading, StemWeights, shipped_judge
+from longform.judges.offline_coverage import QueryInsights, Reading, StemWeights, shipped_judge
 
 SALES = "Sales fell 3% to $2.33 billion in the winter quarter."
 STORES = "The company closes 400 mall stores by 2026."

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.judges.counted_words import CountedWordsJudge
+from actors.judges.offline_coverage import OfflineCoverageJudge
 from actors.judges.opening import make_judge
 from actors.judges.rows import judged_rows
 from actors.local_models.encoder import Encoder
@@ -50,7 +50,7 @@ class OfflineJudge:
         content = {"kind": "offline", "calibration": calibration, "features": features}
         settings = OfflineJudgeSettings.model_validate(content)
         assert settings.fitted_model is not None
-        self._benchmark, self._backend = Benchmark(bench), CountedWordsJudge(model=settings.fitted_model)
+        self._benchmark, self._backend = Benchmark(bench), OfflineCoverageJudge(model=settings.fitted_model)
         self._judge = make_judge(name, {name: settings})
 
     def judge(self, rows: list[dict]) -> list[dict]:
@@ -144,4 +144,4 @@ def test_calibrations_are_two_scales(bench: str) -> None:
 
 def test_calibration_that_does_not_ship_is_refused_at_once() -> None:
     with pytest.raises(UsageError, match="gemini"):
-        CountedWordsJudge(model="gemini")
+        OfflineCoverageJudge(model="gemini")
