@@ -24,7 +24,7 @@ from jobs.parsers.train import parser
 from jobs.training.checker import main as train_checker_main
 from longform.errors import UsageError
 from longform.judges.coverage_model import JudgeModel
-from longform.judges.lexical_coverage import SHIPPED
+from longform.judges.offline_coverage import SHIPPED
 from longform.records import Query, gold_documents
 from longform.results.in_sample import FILES, insight_keys
 from longform.rows import LabelRow
@@ -36,7 +36,7 @@ from longform.training.haystacks import GoldHaystack, ranked_queries
 from longform.training.judge import bullets_outside, fit_judge, fit_shipped_judges, judge_reach
 from longform.training.judge_examples import LabelledSet, judge_examples, labelled_set
 from longform.training.judge_vectors import NAME as PEOPLE_VECTORS
-from longform.training.judge_vectors import Topics, vectors_reach
+from longform.training.judge_vectors import RememberedTexts, Topics, vectors_reach
 from longform.training.ranker import fit_ranker
 from longform.training.reach import Reach, reach_table
 from longform.training.reach_spelling import GPT4O_STRENGTH, spelling_reach
@@ -116,9 +116,9 @@ class Training:
         """Return people's labels of both topics, for the judge by vectors; None if there is one topic."""
         if self._kept_out is None or self._kept_out_people is None:
             return None
-        embed = Encoder(MINILM, threads=_THREADS).embed
+        encoder = RememberedTexts(Encoder(MINILM, threads=_THREADS))
         first, second = (
-            labels._replace(name=_topic_name(benchmark, labels), embed=embed)
+            labels._replace(name=_topic_name(benchmark, labels), encoder=encoder)
             for benchmark, labels in ((self._human, self.people), (self._kept_out, self._kept_out_people))
         )
         return Topics(first, second)

@@ -142,7 +142,7 @@ def _checkpoint(name: str, kind: Kind, settings: CheckpointJudgeSettings) -> Jud
 
 def _offline(name: str, kind: Kind, settings: OfflineJudgeSettings) -> Judge:
     if settings.fitted_model is not None:
-        return _counted_words(name, kind, settings, settings.fitted_model)
+        return _offline_coverage(name, kind, settings, settings.fitted_model)
 
     def opened(_context: CallContext, threads: int) -> Backend:
         from actors.judges.lexical import LexicalJudge
@@ -153,11 +153,11 @@ def _offline(name: str, kind: Kind, settings: OfflineJudgeSettings) -> Judge:
     return Judge(name, kind, settings, Version(version, version), opened)
 
 
-def _counted_words(name: str, kind: Kind, settings: OfflineJudgeSettings, model: str) -> Judge:
-    from actors.judges.counted_words import CountedWordsJudge, version_of
+def _offline_coverage(name: str, kind: Kind, settings: OfflineJudgeSettings, model: str) -> Judge:
+    from actors.judges.offline_coverage import OfflineCoverageJudge, version_of
 
     def opened(_context: CallContext, threads: int) -> Backend:
-        return CountedWordsJudge(model=model, threads=threads)
+        return OfflineCoverageJudge(model=model, threads=threads)
 
     return Judge(name, kind, settings, version_of(model), opened)
 

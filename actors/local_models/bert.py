@@ -17,9 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actors.local_models.bert_graph import BertGraph, BertShape, bert_graph, weights_wanted
+from actors.local_models.unit_vectors import text_vectors, unit
+from longform.text.vectors import TextVectors
 
 if TYPE_CHECKING:
-    from tokenizers import Tokenizer
+    from tokenizers import Encoding, Tokenizer
 
 Weights = Mapping[str, NDArray[np.float32]]
 
@@ -82,13 +84,30 @@ class BertModel:
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return unit vectors, shape (texts, dimensions), of texts of as many tokens."""
-        ids = np.array([one.ids for one in self._cut.encode_batch(list(texts))])
+        return self._pooled(self._tokens(self._cut.encode_batch(list(texts))))
+
+    def read(self, texts: Sequence[str]) -> list[TextVectors]:
+        """Return the vectors of texts of as many tokens, and of their tokens, from one pass."""
+        encoded = self._cut.encode_batch(list(texts))
+        tokens = self._tokens(encoded)
+        return [
+            text_vectors(sentence, _pieces(one), of_text[_counted(one)])
+            for one, sentence, of_text in zip(encoded, self._pooled(tokens), tokens, strict=True)
+        ]
+
+    def pieces(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
+        """Return the pieces of each text that `read` would make vectors of."""
+        return [_pieces(one) for one in self._cut.encode_batch(list(texts))]
+
+    def _tokens(self, encoded: Sequence[Encoding]) -> NDArray[np.float32]:
+        """Return the last layer's vectors, shape (texts, tokens, dimensions)."""
+        ids = np.array([one.ids for one in encoded])
         embedded = self._words[ids] + self._type + self._places[: ids.shape[1]]
-        tokens = self._session.run(None, {"embedded": embedded})[0]
-        pooled = tokens.mean(axis=1) if self._plain.pooling == "mean" else tokens[:, 0]
-        lengths = np.linalg.norm(pooled, axis=1, keepdims=True)
-        unit: NDArray[np.float32] = pooled / np.maximum(lengths, np.finfo(np.float32).tiny)
-        return unit
+        tokens: NDArray[np.float32] = self._session.run(None, {"embedded": embedded})[0]
+        return tokens
+
+    def _pooled(self, tokens: NDArray[np.float32]) -> NDArray[np.float32]:
+        return unit(tokens.mean(axis=1) if self._plain.pooling == "mean" else tokens[:, 0])
 
     @cached_property
     def _uncut(self) -> Tokenizer:
@@ -99,6 +118,17 @@ class BertModel:
         tokenizer = _tokenizer(self._plain.folder)
         tokenizer.enable_truncation(self.window)
         return tokenizer
+
+
+def _counted(encoded: Encoding) -> NDArray[np.bool_]:
+    """Return True for tokens that are no special ones, shape (tokens,)."""
+    return ~np.array(encoded.special_tokens_mask, dtype=np.bool_)
+
+
+def _pieces(encoded: Encoding) -> tuple[str, ...]:
+    return tuple(
+        piece for piece, special in zip(encoded.tokens, encoded.special_tokens_mask, strict=True) if not special
+    )
 
 
 class TokenLayers:

@@ -20,10 +20,12 @@ from numpy.typing import NDArray
 from actors.local_models.checkpoints import cache_folder, checkpoint_content
 from actors.local_models.chunks import text_chunks
 from actors.local_models.text_model import TextModel, open_text_model
+from actors.local_models.unit_vectors import unit
 from actors.local_models.vector_table import VectorTable, current_table
 from actors.local_models.weights import cannot_load, model_path
 from longform.errors import UsageError
 from longform.keys import content_key
+from longform.text.vectors import TextVectors
 
 _LOG = logging.getLogger(__name__)
 
@@ -81,9 +83,7 @@ class TextEncoder(ABC):
     def _remember(self, texts: Sequence[str], halves: Sequence[NDArray[np.float16]] | NDArray[np.float16]) -> None:
         """Keep vectors in memory, of unit length as float32."""
         if len(texts):
-            vectors = np.asarray(halves, dtype=np.float32)
-            norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-            self._vectors.update(zip(texts, vectors / np.maximum(norms, np.finfo(np.float32).tiny), strict=True))
+            self._vectors.update(zip(texts, unit(np.asarray(halves, dtype=np.float32)), strict=True))
 
     def forget(self) -> None:
         """Drop the vectors in memory."""
@@ -146,6 +146,24 @@ class Encoder(TextEncoder):
     def lengths(self, texts: Sequence[str]) -> list[int]:
         """Count the tokens of each text, special tokens included, uncut."""
         return self._model.lengths(texts) if texts else []
+
+    def read(self, texts: Sequence[str]) -> list[TextVectors]:
+        """
+        Return the vectors of texts, and of their word pieces, from one pass; the window cuts long ones.
+
+        Nothing is remembered or taken from a table: vectors of pieces take a hundred times the room.
+        """
+        found: dict[str, TextVectors] = {}
+        alone = list(dict.fromkeys(texts))
+        batches = ([alone[at] for at in batch] for batch in self._batches(alone))
+        with ThreadPoolExecutor(self._threads) as pool:
+            for made in pool.map(lambda batch: zip(batch, self._model.read(batch), strict=True), batches):
+                found.update(made)
+        return [found[text] for text in texts]
+
+    def pieces(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
+        """Return the word pieces of each text that `read` would make vectors of."""
+        return self._model.pieces(texts) if texts else []
 
     def chunks(self, text: str, *, max_tokens: int | None, prefix: str = "") -> list[str]:
         """

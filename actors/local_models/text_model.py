@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actors.local_models.bert import BertModel, plain_bert
+from actors.local_models.unit_vectors import text_vectors
+from longform.text.vectors import TextVectors
 
 _GPU_FILES = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")
 
@@ -36,6 +38,14 @@ class TextModel(Protocol):
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return unit vectors, shape (texts, dimensions), of texts of as many tokens. It uses one thread."""
+        ...
+
+    def read(self, texts: Sequence[str]) -> list[TextVectors]:
+        """Return the vectors of texts of as many tokens, and of their tokens, from one pass. It uses one thread."""
+        ...
+
+    def pieces(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
+        """Return the pieces of each text that `read` would make vectors of."""
         ...
 
 
@@ -96,13 +106,40 @@ class LibraryModel:
         return [len(ids) for ids in encoded["input_ids"]]
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return self._pass(texts)[0]
+
+    def read(self, texts: Sequence[str]) -> list[TextVectors]:
+        found = []
+        for sentence, tokens, (pieces, counted) in zip(*self._pass(texts), self._pieces(texts), strict=True):
+            found.append(text_vectors(sentence, pieces, tokens[counted]))
+        return found
+
+    def pieces(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
+        return [pieces for pieces, _ in self._pieces(texts)]
+
+    def _pieces(self, texts: Sequence[str]) -> list[tuple[tuple[str, ...], NDArray[np.bool_]]]:
+        """Return the pieces of each text, without special tokens, and True for the tokens that they are."""
+        tokenizer = self._model.tokenizer
+        with self._tokenizing:
+            encoded = tokenizer(
+                list(texts), truncation=True, max_length=self.window, return_special_tokens_mask=True, verbose=False
+            )
+        found = []
+        for ids, special in zip(encoded["input_ids"], encoded["special_tokens_mask"], strict=True):
+            counted = ~np.array(special, dtype=np.bool_)
+            found.append((tuple(tokenizer.convert_ids_to_tokens(np.array(ids)[counted].tolist())), counted))
+        return found
+
+    def _pass(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return unit vectors of texts of as many tokens, and vectors of their tokens."""
         import torch
         from sentence_transformers.util import batch_to_device
 
         torch.set_num_threads(1)  # of this thread
         with self._tokenizing:
-            features = self._model.preprocess(list(texts), prompt="")
+            features = dict(self._model.preprocess(list(texts), prompt=""))
         with torch.inference_mode():
-            vectors = self._model(batch_to_device(dict(features), self._model.device))["sentence_embedding"]
-            made: NDArray[np.float32] = torch.nn.functional.normalize(vectors.float(), dim=1).cpu().numpy()
-        return made
+            made = self._model(batch_to_device(features, self._model.device))
+            sentences = torch.nn.functional.normalize(made["sentence_embedding"].float(), dim=1).cpu().numpy()
+            tokens = made["token_embeddings"].float().cpu().numpy()
+        return sentences, tokens

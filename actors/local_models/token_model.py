@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actors.local_models.bert import PlainBert, TokenLayers, plain_bert
+from actors.local_models.unit_vectors import unit
 from actors.local_models.weights import cannot_load, model_path
 from longform.errors import UsageError
 from longform.metrics.measure import TokenModel, TokenVectors
@@ -47,9 +48,8 @@ class _Held:
             self._texts.move_to_end(text)
             return self._texts[text]
         vectors, counted, cut = self._layer.hidden(text)
-        unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.finfo(np.float32).tiny)
-        found = self._texts[text] = TokenVectors(unit, counted, cut)
-        self._size += unit.nbytes
+        found = self._texts[text] = TokenVectors(unit(vectors), counted, cut)
+        self._size += found.vectors.nbytes
         while self._size > _HELD_BYTES and len(self._texts) > 1:
             self._size -= self._texts.popitem(last=False)[1].vectors.nbytes
         return found

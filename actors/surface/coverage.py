@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from actors.judges.counted_words import CountedWordsJudge
+from actors.judges.offline_coverage import OfflineCoverageJudge
 from actors.surface.given import summary_text, text_of, texts_of
 from longform.errors import UsageError
 from longform.judges.coverage_model import DESIGNS
@@ -167,8 +167,8 @@ def _fitted_model(calibration: object, features: object) -> str:
 
 
 @cache
-def _judge(model: str) -> CountedWordsJudge:
-    return CountedWordsJudge(model=model, threads=os.cpu_count() or 1)
+def _judge(model: str) -> OfflineCoverageJudge:
+    return OfflineCoverageJudge(model=model, threads=os.cpu_count() or 1)
 
 
 def _judged(insight: Insight, verdict: JudgeVerdict) -> JudgedInsight:

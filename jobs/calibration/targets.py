@@ -14,8 +14,8 @@ from longform.judges.adversarial import adversarial
 from longform.judges.card_columns import Adversarial, CardFrame, CostColumns, HeldOutRow, TargetCard, TargetFigures
 from longform.judges.cards import describe, held_out_rows
 from longform.judges.kind import Kind
-from longform.judges.lexical_coverage import shipped_judge
 from longform.judges.matrix import JudgedText
+from longform.judges.offline_coverage import shipped_judge
 from longform.judges.target_cards import LabelledTarget, target_card
 from longform.judges.target_meta import TargetJudge, target_meta
 from longform.keys import content_key

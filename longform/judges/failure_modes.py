@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache, partial
 from typing import Literal, get_args
 
-from longform.judges.lexical_coverage import QueryInsights, StemWeights, statement_stems
+from longform.judges.offline_coverage import QueryInsights, StemWeights, statement_stems
 from longform.metrics import coverage
 from longform.metrics.measure import Facts, Haystack, Measure, Score
 from longform.support.index import SupportIndex
@@ -26,7 +26,7 @@ BulletClass = Literal["linked", "header", "other_subtopic", "unsupported", "gene
 CLASSES: tuple[BulletClass, ...] = get_args(BulletClass)
 
 OTHER_SUBTOPIC_FROM = 0.5
-"""Lexical judge's score for an insight of another query: midway between its partial (0.3) and full (0.7)."""
+"""The offline judge's score for an insight of another query: midway between its partial (0.3) and full (0.7)."""
 
 UNSUPPORTED_BELOW = 0.4
 """Best r3: 95 % of bullets about a foreign haystack have less than 0.33, 95 % of linked ones more than 0.65."""

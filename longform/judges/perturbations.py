@@ -5,7 +5,7 @@ Damage to a summary that a judge of coverage must see: its bullets changed in na
 nothing to it, so that no score may rise. Citations and list markers stay where they are, so that links can be followed.
 
 The negations are grammar of their own: they find a finite verb and negate it, or wrap the statement. What they share
-with the lexical judge's list of cues is English itself (`not`, `never`, `no longer`, `denied`, `untrue`); the wrapping
+with the offline judge's list of cues is English itself (`not`, `never`, `no longer`, `denied`, `untrue`); the wrapping
 `myth` uses a word that the list does not hold.
 """
 

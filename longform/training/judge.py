@@ -1,11 +1,11 @@
 """
-Fits the lexical judge on labels of released summaries, and measures it on labels it was not fitted on.
+Fits the offline judge of coverage on labels of released summaries, and measures it on labels it was not fitted on.
 
 The ordinal model learns from labels alone. A guard's strength is the one at which damaged copies come closest to what
 they should score (`longform.training.judge_examples`). What is left out, by haystack or by query, reaches neither.
 
 Not fitted, but chosen by hand: the features and guards of the judge by words, the constants of
-`longform.judges.lexical_coverage`, and how far a denial reaches (`longform.text.statements`). They were chosen with
+`longform.judges.offline_coverage`, and how far a denial reaches (`longform.text.statements`). They were chosen with
 labels of both news topics in sight, people's among them, so that figures against people are of held-out coefficients,
 not of a held-out design. What was tried and not taken reached r .80 to .83 there; the largest single step was from
 denials that reach to the end of the sentence (.81) to the published six words (.83). Other designs of words alone,
@@ -22,7 +22,7 @@ import numpy as np
 
 from longform.errors import LongformError
 from longform.judges.coverage_model import WORDS, Calibration, Design, JudgeModel, column
-from longform.judges.lexical_coverage import Reading
+from longform.judges.offline_coverage import Reading
 from longform.judges.perturbations import PERTURBATIONS, PerturbedScore, drop_table, perturb
 from longform.judges.target_cards import SCALE_NAMES, TOPIC_KEPT_OUT
 from longform.metrics import agreement

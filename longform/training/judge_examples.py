@@ -1,5 +1,5 @@
 """
-Examples for the lexical judge: labelled pairs of released summaries, and damaged copies of them.
+Examples for the offline judge of coverage: labelled pairs of released summaries, and damaged copies of them.
 
 People never marked a negated or a shuffled bullet. What such a bullet should score is set here, as a part of the label
 that it had before (`longform.judges.perturbations` does the damage). Copies are padded with 800 sentences that a
@@ -13,13 +13,14 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from longform.judges.coverage_model import WORDS, Evidence, Fit
-from longform.judges.lexical_coverage import Embed, QueryInsights, StemWeights
+from longform.judges.offline_coverage import QueryInsights, StemWeights, embedded_text
 from longform.judges.perturbations import perturb
 from longform.keys import stable_seed
 from longform.metrics.agreement import WEIGHTS
 from longform.records import Target
 from longform.rows import LabelRow, SummaryRow
 from longform.text.citations import Bullet, bullets
+from longform.text.vectors import TextReader, WeighedPieces
 
 DAMAGE: Mapping[str, float] = {"number": 0.5, "negate": 0.0, "shuffle": 0.5, "pad": 0.75}
 """Perturbation -> the part of the label that is left. By judgement: a denied statement is not stated; with another
@@ -62,7 +63,7 @@ class LabelledSet(NamedTuple):
     name: str
     targets: Mapping[str, Sequence[Target]]  # query id -> its insights, in order
     summaries: Sequence[LabelledSummary]
-    embed: Embed | None = None  # makes vectors for judges that read them; null: no judge of these labels reads any
+    encoder: TextReader | None = None  # for judges that read vectors; null: no judge of these labels reads any
 
     def only(self, haystack_id: str) -> LabelledSet:
         """The part of one haystack."""
@@ -74,12 +75,20 @@ class LabelledSet(NamedTuple):
         for target in (target for targets in self.targets.values() for target in targets):
             texts.setdefault(target.haystack_id, []).append(target.text)
         weights = {haystack_id: StemWeights.of(insights) for haystack_id, insights in texts.items()}
+        pieces = {haystack_id: self._weighed_pieces(insights) for haystack_id, insights in texts.items()}
         return {
             query_id: QueryInsights(
-                [target.text for target in targets], weights[targets[0].haystack_id], embed=self.embed
+                [target.text for target in targets],
+                weights[targets[0].haystack_id],
+                vectors=pieces[targets[0].haystack_id],
             )
             for query_id, targets in self.targets.items()
         }
+
+    def _weighed_pieces(self, insights: Sequence[str]) -> WeighedPieces | None:
+        if self.encoder is None:
+            return None
+        return WeighedPieces.of(self.encoder, [embedded_text(text) for text in insights])
 
 
 class JudgeExample(NamedTuple):

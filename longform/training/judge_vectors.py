@@ -1,5 +1,5 @@
 """
-Fits the judge that reads sentence vectors beside words on people's labels of two topics, and measures it.
+Fits the judge that reads vectors beside words on people's labels of two topics, and measures it.
 
 Its design (`longform.judges.coverage_model.VECTORS`) was chosen by fits on each topic measured on the other, with both
 in view: figures of a topic kept out are of held-out coefficients, not of a held-out design. What ships is fitted on
@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from longform.judges.coverage_model import VECTORS, JudgeModel
 from longform.judges.target_cards import SCALE_NAMES
+from longform.text.vectors import TextReader, TextVectors
 from longform.training.judge import Transfer, agreement_reach, drop_reach, fit_judge, topic_reach
 from longform.training.judge_examples import JudgeExample, LabelledSet, judge_examples
 from longform.training.reach import Reach
@@ -19,12 +20,30 @@ from longform.training.reach import Reach
 NAME = "people-vectors"
 
 
+class RememberedTexts:
+    """An encoder that reads each text once; the texts of the study and their copies take about 0.3 GB."""
+
+    def __init__(self, encoder: TextReader) -> None:
+        self._encoder = encoder
+        self._read: dict[str, TextVectors] = {}
+
+    def read(self, texts: Sequence[str]) -> list[TextVectors]:
+        """Return the vectors of texts."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._read]
+        self._read.update(zip(new, self._encoder.read(new), strict=True))
+        return [self._read[text] for text in texts]
+
+    def pieces(self, texts: Sequence[str]) -> Sequence[Sequence[str]]:
+        """Return the pieces of each text."""
+        return self._encoder.pieces(texts)
+
+
 class Topics:
     """
     People's labels of two topics, their examples made once.
 
     Args:
-        first: Labels of one topic; its `embed` makes vectors.
+        first: Labels of one topic, with an encoder.
         second: Labels of another topic.
     """
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longform.judges.coverage_model import JudgeModel
-from longform.judges.lexical_coverage import QueryInsights, StemWeights
+from longform.judges.offline_coverage import QueryInsights, StemWeights
 from longform.metrics.coverage import score_summary
 from longform.metrics.measure import Verdict
 from longform.metrics.retrieval import gold_recall

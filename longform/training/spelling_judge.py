@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from longform.errors import LongformError
 from longform.judges.coverage_model import WORDS, Answer, answer_at, expected_labels
-from longform.judges.lexical_coverage import share_of
+from longform.judges.offline_coverage import share_of
 from longform.metrics.agreement import WEIGHTS
 from longform.text.words import numbers, without_marks, words
 from longform.training.judge_examples import LabelledSet

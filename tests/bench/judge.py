@@ -1,4 +1,4 @@
-"""The lexical judge: pairs of an insight and a summary a second, on one core."""
+"""The offline judge of coverage: pairs of an insight and a summary a second, on one core."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from actors.judges.opening import make_judge
 from actors.judges.rows import judged_rows
 from actors.storage.benchmark import Benchmark
 from jobs.stages.judged_texts import judged_summary
-from longform.judges.lexical_coverage import QueryInsights, StemWeights, shipped_judge
+from longform.judges.offline_coverage import QueryInsights, StemWeights, shipped_judge
 from longform.settings.shipped_judges import SHIPPED_JUDGES
 from longform.text import statements
 from longform.text import words as text
@@ -32,9 +32,9 @@ def figures() -> list[Figure]:
         n_pairs = sum(len(benchmark.targets[row["query_id"]]) for row in summaries)
         note = f"{n_pairs:,} pairs of {len(summaries):,} summaries: {source}"
         return [
-            _figure("Lexical judge", lambda: _read_all(benchmark, summaries), n_pairs, note),
+            _figure("Offline judge, by words", lambda: _read_all(benchmark, summaries), n_pairs, note),
             _figure(
-                "Lexical judge, with its rows",
+                "Offline judge, by words, with its rows",
                 lambda: _rows(benchmark, summaries),
                 n_pairs,
                 "rows of `verdicts`",

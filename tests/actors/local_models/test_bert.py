@@ -58,6 +58,19 @@ def test_vectors_lengths_and_window_are_those_of_the_library() -> None:
         assert ours.embed([text]) == pytest.approx(library.embed([text]), abs=2e-6), text
 
 
+def test_vectors_of_tokens_are_those_of_the_library_and_come_from_the_pass_of_the_sentence() -> None:
+    """Rounded to float16, whose step is at most 0.0005 below 1."""
+    ours, library = bert_of(FOLDER), LibraryModel(str(FOLDER))
+    assert ours.pieces(TEXTS) == library.pieces(TEXTS)
+    for text in TEXTS:
+        (made,), (expected,) = ours.read([text]), library.read([text])
+        assert made.pieces == expected.pieces == ours.pieces([text])[0]
+        assert made.tokens.shape == (len(made.pieces), ours.dimensions)
+        assert made.tokens == pytest.approx(expected.tokens, abs=1e-3), text
+        assert made.sentence == pytest.approx(ours.embed([text])[0], abs=1e-3), text
+    assert ours.pieces(["The Alder bridges."]) == [("the", "al", "##der", "bridges", ".")]
+
+
 def test_the_first_token_s_vector_is_taken_if_the_folder_says_so(copied: Path) -> None:
     change(copied / "1_Pooling" / "config.json", pooling_mode_cls_token=True, pooling_mode_mean_tokens=False)
     mean = bert_of(FOLDER).embed(TEXTS[:1])

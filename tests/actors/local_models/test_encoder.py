@@ -59,6 +59,19 @@ def test_vectors_are_those_of_the_library(encoder: Encoder) -> None:
     assert encoder.embed(texts) == pytest.approx(direct, abs=1.2e-4)
 
 
+def test_texts_are_read_with_the_sentence_vectors_that_they_are_embedded_to(encoder: Encoder) -> None:
+    texts = ["a long sentence about interest rates", "bank", "a dog barks", "bank", "", "word " * 600]
+    found = encoder.read(texts)
+    assert [one.pieces for one in found] == encoder.pieces(texts)
+    assert found[3].pieces == ("bank",)
+    assert (found[4].pieces, found[4].tokens.shape) == ((), (0, encoder.dimensions))
+    assert len(found[5].pieces) == encoder.window - 2  # two special tokens
+    assert np.stack([one.sentence for one in found]) == pytest.approx(encoder.embed(texts), abs=1e-6)
+    lengths = np.linalg.norm(np.concatenate([one.tokens for one in found]).astype(np.float32), axis=1)
+    assert lengths == pytest.approx(np.ones(len(lengths)), abs=1e-3)
+    assert encoder.read([]) == encoder.pieces([]) == []
+
+
 def test_no_text_is_embedded_twice_until_forgotten(encoder: Encoder, embedded: list[str]) -> None:
     encoder.embed(["b", "a", "b"])
     encoder.embed(["a", "c"])

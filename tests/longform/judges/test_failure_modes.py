@@ -1,7 +1,7 @@
 import pytest
 
 from longform.judges.failure_modes import classify, other_subtopic_scores
-from longform.judges.lexical_coverage import QueryInsights, StemWeights
+from longform.judges.offline_coverage import QueryInsights, StemWeights
 from longform.text.citations import bullets
 
 RARE = frozenset({"mari", "dillon", "octob"})

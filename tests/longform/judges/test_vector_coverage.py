@@ -1,4 +1,4 @@
-"""The judge of coverage that reads sentence vectors beside words; vectors here are made by hand."""
+"""The judge of coverage that reads vectors beside words; vectors here are made by hand."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from longform.errors import LongformError
 from longform.judges.coverage_model import VECTORS, WORDS, JudgeModel
-from longform.judges.lexical_coverage import QueryInsights, Reading, StemWeights, shipped_judge
+from longform.judges.offline_coverage import QueryInsights, Reading, StemWeights, shipped_judge
+from longform.text.vectors import PieceWeights, TextVectors, WeighedPieces
 from longform.text.words import stems
 
 SALES = "Sales fell 3% to $2.33 billion in the winter quarter."
@@ -26,19 +26,45 @@ _SUBJECTS = ({"sale", "fell", "revenu", "drop"}, {"mall", "store", "shop", "shut
 
 
 class Subjects:
-    """Makes a unit vector of the subjects that a text has words of, and counts the texts that it is given."""
+    """
+    An encoder: a sentence is the subjects that it has words of; a piece is a stem, and its vector that of its subject.
 
-    def __init__(self) -> None:
+    A stem of no subject has a dimension of its own. `given` are the texts that were read.
+    """
+
+    def __init__(self, shaken: float = 1.0) -> None:
         self.given: list[str] = []
+        self._others: dict[str, int] = {}
+        self._shaken = np.float32(shaken)
 
-    def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def read(self, texts: Sequence[str]) -> list[TextVectors]:
         self.given += texts
-        found = np.array([[float(bool(of & set(stems(text)))) for of in _SUBJECTS] for text in texts]) + 1e-3
-        return np.asarray(found / np.linalg.norm(found, axis=1, keepdims=True), dtype=np.float32)
+        return [self._vectors(text) for text in texts]
+
+    def pieces(self, texts: Sequence[str]) -> list[list[str]]:
+        return [stems(text) for text in texts]
+
+    def _vectors(self, text: str) -> TextVectors:
+        found = np.array([float(bool(of & set(stems(text)))) for of in _SUBJECTS]) + 1e-3
+        sentence = np.asarray(found / np.linalg.norm(found), dtype=np.float32)
+        tokens = np.zeros((len(stems(text)), 64), dtype=np.float16)
+        for row, stem in enumerate(stems(text)):
+            tokens[row, self._dimension(stem)] = 1
+        return TextVectors(sentence * self._shaken, tuple(stems(text)), tokens * np.float16(self._shaken))
+
+    def _dimension(self, stem: str) -> int:
+        for place, of in enumerate(_SUBJECTS):
+            if stem in of:
+                return place
+        return len(_SUBJECTS) + self._others.setdefault(stem, len(self._others))
+
+
+def asked(insights: Sequence[str], encoder: Subjects | None = None) -> QueryInsights:
+    return QueryInsights(insights, WEIGHTS, vectors=WeighedPieces.of(encoder or Subjects(), INSIGHTS))
 
 
 def readings(bullets: Sequence[str], insights: Sequence[str] = INSIGHTS, model: JudgeModel = SHIPPED) -> list[Reading]:
-    return QueryInsights(insights, WEIGHTS, embed=Subjects()).readings(bullets, model)
+    return asked(insights).readings(bullets, model)
 
 
 def scores(bullets: Sequence[str], insights: Sequence[str] = INSIGHTS) -> list[float]:
@@ -65,13 +91,24 @@ def test_a_bullet_of_the_same_meaning_is_linked_before_one_that_shares_more_word
 
 
 def test_shares_are_softmaxes_of_the_fit_over_siblings_and_over_bullets() -> None:
-    """Hand-worked: a copy fits by 1 + 0.5 + 0.5 = 2; what shares neither word nor subject fits by almost 0."""
+    """Hand-worked: a copy fits by 1 + 0.5 + 0.5 + 1 = 3; what shares neither word nor subject fits by almost 0."""
     evidence = readings([SALES, STORES])[0].evidence
-    assert (evidence.recall, evidence.precision, evidence.cosine) == (1.0, 1.0, 1.0)
-    strong = np.exp(5.0 * 2.0)
-    nobody = np.exp(5.0 * 0.6)  # takes one place beside three insights, and two beside two bullets
+    assert (evidence.recall, evidence.precision, evidence.cosine, evidence.token_recall) == (1.0, 1.0, 1.0, 1.0)
+    strong = np.exp(4.0 * 3.0)
+    nobody = np.exp(4.0 * 1.2)  # takes one place beside three insights, and two beside two bullets
     assert evidence.share == pytest.approx(strong / (strong + 2 + nobody), abs=1e-5)
     assert evidence.bullet_share == pytest.approx(strong / (strong + 1 + 2 * nobody), abs=1e-5)
+
+
+def test_the_lead_is_taken_from_siblings_and_from_nobody_in_the_places_of_those_that_lack() -> None:
+    """Hand-worked: its copy has all pieces of the first insight and none of the others'; nobody has 0.4."""
+    assert [readings([SALES], INSIGHTS[:n])[0].evidence.token_lead for n in (1, 2, 3)] == pytest.approx(
+        [1 - 3 * 0.4 / 3, 1 - 2 * 0.4 / 3, 1 - 0.4 / 3]
+    )
+    four = [*INSIGHTS, "Sales of penguins."]  # it shares one of two pieces, and penguins are new to the background
+    weights = PieceWeights.of([stems(text) for text in INSIGHTS])
+    shared = weights.known["sale"] / (weights.known["sale"] + weights.unseen)
+    assert readings([SALES], four)[0].evidence.token_lead == pytest.approx(1 - shared / 3, abs=2e-3)
 
 
 @pytest.mark.parametrize("insights", [[SALES], [SALES, STORES], INSIGHTS])
@@ -85,8 +122,8 @@ def test_a_bullet_on_the_subject_alone_covers_nothing_in_full_however_few_compet
 def test_with_four_insights_and_four_bullets_nobody_competes() -> None:
     more = [*INSIGHTS, "Penguins breed on Antarctic ice."]
     evidence = readings(more, more)[0].evidence
-    fits = np.array([2.0, 0.0, 0.0, 0.0])
-    assert evidence.share == pytest.approx(float(np.exp(5 * fits[0]) / np.exp(5 * fits).sum()), abs=1e-3)
+    fits = np.array([3.0, 0.0, 0.0, 0.0])
+    assert evidence.share == pytest.approx(float(np.exp(4 * fits[0]) / np.exp(4 * fits).sum()), abs=1e-3)
     assert evidence.bullet_share == pytest.approx(evidence.share, abs=1e-3)
 
 
@@ -125,29 +162,35 @@ def test_no_bullet_and_a_bullet_without_shared_words_say_nothing() -> None:
         assert [(r.answer, r.score, r.linked) for r in readings(bullets)] == [("none", 0.0, None)] * 3
 
 
+def test_a_bullet_that_is_far_in_all_its_pieces_says_nothing_though_no_sibling_is_nearer() -> None:
+    """Features are relative: alone with its siblings, it would win a part of the shares by the one word that it has."""
+    bullets = ["Quarter notes follow half notes.", *["Penguins breed on ice.", "Rivers freeze.", "Trains stop."]]
+    reading = readings(bullets)[0]
+    assert reading.evidence.recall > 0
+    assert 0 < reading.evidence.token_recall < SHIPPED.fit.floor
+    assert (reading.answer, reading.score) == ("none", 0.0)
+    lower = SHIPPED._replace(fit=SHIPPED.fit._replace(floor=0.0))
+    assert readings(bullets, model=lower)[0].score != 0.0
+
+
 def test_insights_are_embedded_once_and_bullets_without_their_marks() -> None:
-    embed = Subjects()
-    insights = QueryInsights(INSIGHTS, WEIGHTS, embed=embed)
+    encoder = Subjects()
+    insights = asked(INSIGHTS, encoder)
     for bullets in (["- Sales fell. [2]"], ["1. **Malls** close [3, 4]"]):
         insights.readings(bullets, SHIPPED)
 
-    assert sorted(embed.given) == sorted([*INSIGHTS, "Sales fell.", "Malls close"])
+    assert sorted(encoder.given) == sorted([*INSIGHTS, "Sales fell.", "Malls close"])
 
 
 def test_last_digits_of_a_vector_move_no_score() -> None:
     """A hundred times the difference between two processors."""
-    made = Subjects()
-
-    def shaken(texts: Sequence[str]) -> NDArray[np.float32]:
-        return made(texts) * np.float32(1 - 1e-4)
-
     bullets = ["Sales fell.", "Mall stores"]
-    calm, moved = (QueryInsights(INSIGHTS, WEIGHTS, embed=embed).readings(bullets, SHIPPED) for embed in (made, shaken))
+    calm, moved = (asked(INSIGHTS, Subjects(shaken)).readings(bullets, SHIPPED) for shaken in (1, 1 - 1e-4))
     assert calm == moved
 
 
 def test_a_judge_that_reads_vectors_is_refused_without_a_maker_of_vectors() -> None:
-    with pytest.raises(LongformError, match="expected `embed`"):
+    with pytest.raises(LongformError, match="expected `vectors`"):
         QueryInsights(INSIGHTS, WEIGHTS).readings([SALES], SHIPPED)
 
 

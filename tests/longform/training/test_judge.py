@@ -8,7 +8,7 @@ from actors.storage.benchmark import Benchmark
 from jobs.ingest import ingest
 from longform.errors import LongformError
 from longform.judges.coverage_model import WORDS, Evidence, JudgeModel
-from longform.judges.lexical_coverage import shipped_judge
+from longform.judges.offline_coverage import shipped_judge
 from longform.keys import content_key
 from longform.records import Target
 from longform.text.citations import Bullet
@@ -26,7 +26,7 @@ from longform.training.judge_examples import (
 from longform.training.reach import Reach
 from tests.longform.training.made_rows import made_rows
 
-NO_DAMAGE = Evidence(0, True, 0.5, 0.5, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0)
+NO_DAMAGE = Evidence(0, True, 0.5, 0.5, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0, 0.0)
 
 
 def made_examples(**sizes: int) -> list[JudgeExample]:

@@ -1,4 +1,4 @@
-"""The offline judge of coverage: words, sentence vectors if its model reads them, and no language model."""
+"""The offline judge of coverage: words, vectors of texts if its model reads them, and no language model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from actors.local_models.weights import MINILM
 from longform.judges.cards import Version
 from longform.judges.coverage_model import Evidence
 from longform.judges.kind import Group, Verdict, Verdicts
-from longform.judges.lexical_coverage import (
+from longform.judges.offline_coverage import (
     SHIPPED,
     VERSION,
     QueryInsights,
@@ -21,6 +21,7 @@ from longform.judges.lexical_coverage import (
     shipped_judge,
 )
 from longform.models import models_version
+from longform.text.vectors import WeighedPieces
 
 PROMPT_VERSION = f"offline_judge@{VERSION}+{models_version('judge_people', 'judge_gpt4o')}"
 """The version of the models that read words alone."""
@@ -28,18 +29,18 @@ PROMPT_VERSION = f"offline_judge@{VERSION}+{models_version('judge_people', 'judg
 NO_WORDS = "target_without_words"
 """The failure of an insight in which there is no word to look for."""
 _BACKGROUNDS_HELD = 8
-_QUERIES_HELD = 128  # 128 queries' stems are about 3 MB
+_QUERIES_HELD = 128  # 128 queries' stems are about 3 MB, vectors of their insights' pieces about 25 MB
 
 
 def version_of(model: str) -> Version:
     """Return the version of the verdicts of a model that ships; one that reads vectors names the encoder too."""
-    if not shipped_judge(model).fit.cosine:
+    if not shipped_judge(model).fit.reads_vectors:
         return Version(VERSION, PROMPT_VERSION)
     version = f"offline_judge@{VERSION}+{models_version(SHIPPED[model])} {MINILM}"
     return Version(version, version)
 
 
-class CountedWordsJudge:
+class OfflineCoverageJudge:
     """
     Judges which insights the bullets of a summary say, and which bullet says each.
 
@@ -57,8 +58,9 @@ class CountedWordsJudge:
 
     def __init__(self, *, model: str, threads: int = 1) -> None:
         self._model = shipped_judge(model)
-        self._encoder = Encoder(MINILM, threads=threads) if self._model.fit.cosine else None
+        self._encoder = Encoder(MINILM, threads=threads) if self._model.fit.reads_vectors else None
         self._weights = lru_cache(maxsize=_BACKGROUNDS_HELD)(StemWeights.of)
+        self._pieces = lru_cache(maxsize=_BACKGROUNDS_HELD)(self._weighed_pieces)
         self._insights = lru_cache(maxsize=_QUERIES_HELD)(self._query_insights)
 
     async def ask(self, groups: Sequence[Group]) -> Verdicts:
@@ -66,14 +68,8 @@ class CountedWordsJudge:
         return self.judge(groups)
 
     def judge(self, groups: Sequence[Group]) -> Verdicts:
-        """Judge all pairs: shape (groups, insights)."""
-        if self._encoder is None:
-            return [self._verdicts(group) for group in groups]
-        # all at once: a batch has texts of one length; insights keep their own vectors
-        self._encoder.embed([embedded_text(line) for group in groups if group.items for line in group.shared])
-        found = [self._verdicts(group) for group in groups]
-        self._encoder.forget()
-        return found
+        """Judge all pairs: shape (groups, insights). Vectors of bullets are held for one group at a time."""
+        return [self._verdicts(group) for group in groups]
 
     def _verdicts(self, group: Group) -> list[Verdict]:
         if not group.items:
@@ -83,8 +79,12 @@ class CountedWordsJudge:
         return [_verdict(reading, told) for reading in insights.readings(group.shared, self._model)]
 
     def _query_insights(self, insights: tuple[str, ...], background: tuple[str, ...]) -> QueryInsights:
-        embed = None if self._encoder is None else self._encoder.embed
-        return QueryInsights(insights, self._weights(background), embed=embed)
+        return QueryInsights(insights, self._weights(background), vectors=self._pieces(background))
+
+    def _weighed_pieces(self, background: tuple[str, ...]) -> WeighedPieces | None:
+        if self._encoder is None:
+            return None
+        return WeighedPieces.of(self._encoder, [embedded_text(text) for text in background])
 
 
 def _verdict(reading: Reading, told: Sequence[str]) -> Verdict:

@@ -1,5 +1,5 @@
 """
-Coverage of insights by the bullets of a summary, judged by words, and by sentence vectors if the model reads them.
+Coverage of insights by the bullets of a summary, judged by words, and by vectors if the model reads them.
 
 An insight's words weigh by how rare they are among the insights of its haystack. Two shares describe an insight and
 a bullet: the *recall* of the insight's weight in the bullet, and the *precision*, the share of the bullet's weight
@@ -7,9 +7,10 @@ that the insight has; their sum is the *fit*. The insight's bullet is the one th
 compete: where a sibling insight of the same query fits that bullet better, the bullet is no evidence for this one.
 The *share* is a softmax of fit over the siblings and over nobody, who stands for a bullet that fits none of them.
 
-Another design (`longform.judges.coverage_model.VECTORS`) counts precision half and adds half of the cosine of both
-sentence vectors, so that other words for the same thing fit too. There bullets compete for the insight as well, and
-nobody competes only where fewer than four insights or bullets do.
+Another design (`longform.judges.coverage_model.VECTORS`) counts precision half, and adds half of the cosine of both
+sentence vectors and the *token recall* (`longform.text.vectors`), so that other words for the same thing fit too. There
+bullets compete for the insight as well, nobody competes only where fewer than four insights or bullets do, and the
+*lead* in token recall before the siblings stands in the place of the recall.
 
 What the bullet says with those words counts too: a number changed, a statement denied, words out of order, or a
 statement lost among other matter lower the score (`longform.judges.coverage_model`). The model is fitted on labels of
@@ -18,7 +19,7 @@ SummHay's released summaries (`longform.training.judge`), on people's or on GPT-
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -29,6 +30,7 @@ from longform.errors import LongformError, UsageError
 from longform.judges.coverage_model import WORDS, Answer, Evidence, Fit, JudgeModel
 from longform.models import read_model
 from longform.text.statements import Statement, read_statement
+from longform.text.vectors import TextVectors, WeighedPieces, token_recall
 from longform.text.words import inverse_document_frequency, stems, unseen_idf, without_marks
 
 VERSION = "2"
@@ -48,9 +50,6 @@ _DIGITS = 6
 
 _COSINE_DIGITS = 3
 """Vectors of two processors may differ in the last digit of a float16, a cosine then by about 0.000001."""
-
-Embed = Callable[[Sequence[str]], NDArray[np.float32]]
-"""Gives unit vectors, shape (texts, dimensions)."""
 
 SHIPPED: Mapping[str, str] = {
     "people": "judge_people",
@@ -97,6 +96,13 @@ class _Overlap(NamedTuple):
     room: NDArray[np.float64]  # of the bullet's weight that the insight's would take
 
 
+class _Nearness(NamedTuple):
+    """Nearness of each insight to each bullet by vectors, shape (insights, bullets)."""
+
+    cosine: NDArray[np.float64]
+    tokens: NDArray[np.float64]  # token recall
+
+
 class _Shares(NamedTuple):
     """The shares of an insight and the bullet closest to it."""
 
@@ -106,6 +112,8 @@ class _Shares(NamedTuple):
     bullet_share: float
     cosine: float
     room: float
+    token_recall: float
+    token_lead: float
 
 
 def embedded_text(line: str) -> str:
@@ -137,12 +145,13 @@ class QueryInsights:
     Args:
         insights: Their texts.
         weights: Of stems.
-        embed: Makes vectors, for models that read them; None: such a model is refused.
+        vectors: Makes vectors, and weighs pieces among the insights of the haystack, for models that read them; None:
+            such a model is refused.
     """
 
-    def __init__(self, insights: Sequence[str], weights: StemWeights, *, embed: Embed | None = None) -> None:
+    def __init__(self, insights: Sequence[str], weights: StemWeights, *, vectors: WeighedPieces | None = None) -> None:
         self._weights = weights
-        self._embed = embed
+        self._pieces = vectors
         self._texts = [embedded_text(text) for text in insights]
         self._insights = [read_statement(text) for text in insights]
         every_stem = frozenset[str]().union(*(insight.stems for insight in self._insights))
@@ -166,14 +175,32 @@ class QueryInsights:
         # A summary without bullets is one bullet without words: every share of it is 0.
         statements = [read_statement(text) for text in bullets or [""]]
         overlap = self._overlap(statements)
-        cosine = self._cosine(bullets) if rule.cosine and bullets else np.zeros_like(overlap.recall)
-        fit = np.round(overlap.recall + rule.precision * overlap.precision + rule.cosine * cosine, _DIGITS)
+        near = self._nearness(bullets) if rule.reads_vectors else _Nearness(*np.zeros((2, *overlap.recall.shape)))
+        fit = (
+            overlap.recall + rule.precision * overlap.precision + rule.cosine * near.cosine + rule.tokens * near.tokens
+        )
+        fit = np.round(fit, _DIGITS)
         closest = fit.argmax(axis=1)
         rows = np.arange(len(fit))
-        parts = (overlap.recall, overlap.precision, share_of(fit, rule), _bullet_share(fit, rule), cosine, overlap.room)
-        of_closest = np.round(np.stack([matrix[rows, closest] for matrix in parts], axis=1), _DIGITS)
+        parts = {
+            "recall": overlap.recall,
+            "precision": overlap.precision,
+            "share": share_of(fit, rule),
+            "bullet_share": _bullet_share(fit, rule),
+            "cosine": near.cosine,
+            "room": overlap.room,
+            "token_recall": near.tokens,
+            "token_lead": _lead(near.tokens, rule),
+        }
+        of_closest = np.round(np.stack([matrix[rows, closest] for matrix in parts.values()], axis=1), _DIGITS)
         return [
-            self._evidence(insight, statements[place], _Shares(*shares), rule, closest=place if bullets else None)
+            self._evidence(
+                insight,
+                statements[place],
+                _Shares(**dict(zip(parts, shares, strict=True))),
+                rule,
+                closest=place if bullets else None,
+            )
             for insight, place, shares in zip(self._insights, closest.tolist(), of_closest.tolist(), strict=True)
         ]
 
@@ -198,19 +225,25 @@ class QueryInsights:
         room = np.where(bullet_mass > 0, _ratio(np.broadcast_to(mass, shared.shape), bullet_mass), 1.0)
         return _Overlap(_ratio(shared, mass), _ratio(shared, bullet_mass), room)
 
-    def _cosine(self, bullets: Sequence[str]) -> NDArray[np.float64]:
-        """Return the cosines of insights and bullets, shape (insights, bullets)."""
-        cosine = self._vectors @ self._made([embedded_text(text) for text in bullets]).T
-        return np.asarray(np.round(cosine.astype(np.float64), _COSINE_DIGITS), dtype=np.float64)
+    def _nearness(self, bullets: Sequence[str]) -> _Nearness:
+        """Return how near vectors of insights and bullets are; without bullets 0, of one bullet without words."""
+        if not bullets or not self._insights:
+            return _Nearness(*np.zeros((2, len(self._insights), max(1, len(bullets)))))
+        read = self._made([embedded_text(text) for text in bullets])
+        insights, pieces = self._vectors, self._pieces
+        assert pieces is not None  # it made them
+        cosine = (_sentences(insights) @ _sentences(read).T).astype(np.float64)
+        tokens = token_recall(insights, read, pieces.weights)
+        return _Nearness(np.round(cosine, _COSINE_DIGITS), np.round(tokens, _COSINE_DIGITS))
 
     @cached_property
-    def _vectors(self) -> NDArray[np.float32]:
+    def _vectors(self) -> Sequence[TextVectors]:
         return self._made(self._texts)
 
-    def _made(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        if self._embed is None:
-            raise LongformError("this judge reads sentence vectors: expected `embed`, which makes them, found None")
-        return self._embed(texts)
+    def _made(self, texts: Sequence[str]) -> Sequence[TextVectors]:
+        if self._pieces is None:
+            raise LongformError("this judge reads vectors: expected `vectors`, which makes them, found None")
+        return self._pieces.encoder.read(texts)
 
     def _indicator(self, statements: Sequence[Statement]) -> NDArray[np.float64]:
         held = np.zeros((len(statements), len(self._columns)))
@@ -242,6 +275,8 @@ class QueryInsights:
             bullet_share=shares.bullet_share,
             cosine=shares.cosine,
             crowding=_falling(shares.room, ALONE_FROM, CROWDED_BELOW),
+            token_recall=shares.token_recall,
+            token_lead=shares.token_lead,
         )
 
     def _denial_mismatch(self, insight: Statement, bullet: Statement) -> float:
@@ -293,6 +328,17 @@ def _bullet_share(fit: NDArray[np.float64], rule: Fit) -> NDArray[np.float64]:
     absent = 0 if rule.competitors is None else max(0, rule.competitors - fit.shape[1])
     total = strength.sum(axis=1, keepdims=True) + absent * np.exp(rule.sharpness * rule.nobody)
     return np.asarray(strength / total)
+
+
+def _lead(recall: NDArray[np.float64], rule: Fit) -> NDArray[np.float64]:
+    """Return recall less the mean of those that compete with the insight for the bullet: shape (insights, bullets)."""
+    absent = max(0, (rule.competitors or 0) - len(recall))
+    others = recall.sum(axis=0) - recall + absent * rule.nobody_tokens
+    return np.asarray(recall - others / max(1, len(recall) + absent - 1))
+
+
+def _sentences(texts: Sequence[TextVectors]) -> NDArray[np.float32]:
+    return np.stack([text.sentence for text in texts])
 
 
 def _ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from longform.errors import InputError, UsageError
 from longform.judges.coverage_model import WORDS, Evidence, JudgeModel
-from longform.judges.lexical_coverage import QueryInsights, Reading, StemWeights, shipped_judge
+from longform.judges.offline_coverage import QueryInsights, Reading, StemWeights, shipped_judge
 
 SALES = "Sales fell 3% to $2.33 billion in the winter quarter."
 STORES = "The company closes 400 mall stores by 2026."
@@ -89,7 +89,7 @@ def test_score_is_the_mean_of_two_probabilities_less_the_guards() -> None:
         intercepts=(0.0, 0.0),
         strengths=dict.fromkeys(WORDS.guards, 0.0) | {"dilution": 0.4},
     )
-    evidence = Evidence(0, True, 0.5, 0.2, 0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0)
+    evidence = Evidence(0, True, 0.5, 0.2, 0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0)
     assert model.scores([evidence]).tolist() == [pytest.approx((0.75 + 0.5) / 2 * (1 - 0.5 * 0.4))]
 
 

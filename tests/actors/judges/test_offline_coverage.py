@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.judges.counted_words import CountedWordsJudge
+from actors.judges.offline_coverage import OfflineCoverageJudge
 from actors.judges.opening import make_judge
 from actors.judges.rows import judged_rows
 from actors.local_models.encoder import Encoder
@@ -50,7 +50,7 @@ class OfflineJudge:
         content = {"kind": "offline", "calibration": calibration, "features": features}
         settings = OfflineJudgeSettings.model_validate(content)
         assert settings.fitted_model is not None
-        self._benchmark, self._backend = Benchmark(bench), CountedWordsJudge(model=settings.fitted_model)
+        self._benchmark, self._backend = Benchmark(bench), OfflineCoverageJudge(model=settings.fitted_model)
         self._judge = make_judge(name, {name: settings})
 
     def judge(self, rows: list[dict]) -> list[dict]:
@@ -84,24 +84,27 @@ def test_the_judge_by_vectors_tells_what_it_reads_and_names_its_encoder(bench: s
     assert (stores["answer"], stores["linked_unit"]) == ("full", 0)
     assert list(json.loads(stores["reply"])) == [
         "closest_bullet", "recall", "precision", "share", "numbers_contradicted", "denial_mismatch", "order_lost",
-        "bullet_share", "cosine", "crowding",
+        "bullet_share", "cosine", "crowding", "token_recall", "token_lead",
     ]  # fmt: skip
-    assert json.loads(stores["reply"])["cosine"] == 1.0
+    assert json.loads(stores["reply"])["cosine"] == json.loads(stores["reply"])["token_recall"] == 1.0
     versions = judge._judge.version
     assert versions.work == versions.prompt == stores["prompt_version"]
     assert versions.prompt.endswith(MINILM)
     assert versions.work != OfflineJudge(bench, calibration="people")._judge.version.work
 
 
-def test_bullets_are_embedded_at_once_and_insights_once_for_all(bench: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bullets_are_read_a_summary_at_a_time_and_insights_once_for_all(
+    bench: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Vectors of pieces take a hundred times the room of a sentence's: those of many summaries are never held."""
     asked: list[set[str]] = []
-    encode = Encoder._encode
-    monkeypatch.setattr(Encoder, "_encode", lambda self, texts: (asked.append({*texts}), encode(self, texts))[1])
+    read = Encoder.read
+    monkeypatch.setattr(Encoder, "read", lambda self, texts: (asked.append({*texts}), read(self, texts))[1])
     judge = OfflineJudge(bench, calibration="people", features="vectors")
-    judge.judge([summary(["- Sales rose."]), summary(["- Sales fell. [2]"])])
+    judge.judge([summary(["- Sales rose.", "- It rained."]), summary(["- Sales fell. [2]"])])
     judge.judge([summary(["- Winter sales fell."])])
 
-    assert asked == [{"Sales rose.", "Sales fell."}, {SALES, STORES}, {"Winter sales fell."}]
+    assert asked == [{"Sales rose.", "It rained."}, {SALES, STORES}, {"Sales fell."}, {"Winter sales fell."}]
 
 
 def test_summary_without_bullets_covers_nothing(bench: str) -> None:
@@ -141,4 +144,4 @@ def test_calibrations_are_two_scales(bench: str) -> None:
 
 def test_calibration_that_does_not_ship_is_refused_at_once() -> None:
     with pytest.raises(UsageError, match="gemini"):
-        CountedWordsJudge(model="gemini")
+        OfflineCoverageJudge(model="gemini")

@@ -1,0 +1,88 @@
+"""Vectors of a text and of its word pieces, made in one pass of an encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from longform.text.words import inverse_document_frequency, unseen_idf
+
+
+class TextVectors(NamedTuple):
+    """
+    The vectors of one text; special tokens are left out.
+
+    Attributes:
+        sentence: Of unit length, shape (dimensions,).
+        pieces: The tokenizer's pieces of words, in order.
+        tokens: One vector of unit length a piece, by the last layer, shape (pieces, dimensions).
+    """
+
+    sentence: NDArray[np.float32]
+    pieces: tuple[str, ...]
+    tokens: NDArray[np.float16]
+
+
+class PieceWeights(NamedTuple):
+    """Inverse document frequency of pieces; a piece that no text holds weighs `unseen`."""
+
+    known: Mapping[str, float]
+    unseen: float
+
+    @classmethod
+    def of(cls, texts: Sequence[Iterable[str]]) -> PieceWeights:
+        """Return the weights of pieces among *texts*, given as the pieces of each."""
+        return cls(inverse_document_frequency(texts), unseen_idf(len(texts)))
+
+    def each(self, pieces: Sequence[str]) -> NDArray[np.float64]:
+        """Return the weight of each piece, shape (pieces,)."""
+        return np.array([self.known.get(piece, self.unseen) for piece in pieces], dtype=np.float64)
+
+
+class TextReader(Protocol):
+    """An encoder."""
+
+    def read(self, texts: Sequence[str]) -> Sequence[TextVectors]:
+        """Return the vectors of texts."""
+        ...
+
+    def pieces(self, texts: Sequence[str]) -> Sequence[Sequence[str]]:
+        """Return the pieces of each text, without a vector."""
+        ...
+
+
+class WeighedPieces(NamedTuple):
+    """An encoder, and the weights of its pieces among the texts of a background."""
+
+    encoder: TextReader
+    weights: PieceWeights
+
+    @classmethod
+    def of(cls, encoder: TextReader, background: Sequence[str]) -> WeighedPieces:
+        return cls(encoder, PieceWeights.of(encoder.pieces(background)))
+
+
+def token_recall(
+    wanted: Sequence[TextVectors], texts: Sequence[TextVectors], weights: PieceWeights
+) -> NDArray[np.float64]:
+    """
+    Return how near the pieces of wanted texts are to those of other texts: shape (wanted, texts).
+
+    Each piece counts by its cosine to the nearest piece of the text, and by its weight. This is BERTScore's recall
+    with weights by frequency (Zhang et al., 2020, section 3). It is 0 for a text without pieces.
+    """
+    found = np.zeros((len(wanted), len(texts)))
+    filled = [place for place, text in enumerate(texts) if text.pieces]
+    if not filled:
+        return found
+    tokens = np.concatenate([texts[place].tokens for place in filled]).astype(np.float32)
+    starts = np.cumsum([0, *(len(texts[place].pieces) for place in filled)])[:-1]
+    for row, one in enumerate(wanted):
+        if one.pieces:
+            nearest = np.maximum.reduceat(one.tokens.astype(np.float32) @ tokens.T, starts, axis=1)  # (pieces, filled)
+            of_each = weights.each(one.pieces)
+            found[row, filled] = of_each @ nearest / of_each.sum()
+    return found

@@ -1,0 +1,37 @@
+"""Token recall, by vectors made by hand."""
+
+from __future__ import annotations
+
+from math import log
+
+import numpy as np
+import pytest
+
+from longform.text.vectors import PieceWeights, TextVectors, token_recall
+
+EAST, NORTH, BETWEEN = (1.0, 0.0), (0.0, 1.0), (0.6, 0.8)
+NO_SENTENCE = np.zeros(2, dtype=np.float32)
+
+
+def text(**pieces: tuple[float, float]) -> TextVectors:
+    tokens = np.array(list(pieces.values()), dtype=np.float16).reshape(-1, 2)
+    return TextVectors(NO_SENTENCE, tuple(pieces), tokens)
+
+
+def test_each_piece_counts_by_its_nearest_and_by_its_weight() -> None:
+    """Hand-worked: of two texts, `the` is in both and `fell` in one; `rose` is in none."""
+    weights = PieceWeights.of([["the", "fell"], ["the"]])
+    the, fell, rose = log(3 / 2.5), log(3 / 1.5), log(6)
+    assert weights.each(["the", "fell", "rose"]) == pytest.approx([the, fell, rose])
+
+    wanted = [text(the=EAST, fell=NORTH), text(rose=NORTH)]
+    found = token_recall(wanted, [text(a=BETWEEN, b=EAST), text(), text(c=NORTH)], weights)
+    expected = [[(the * 1 + fell * 0.8) / (the + fell), 0, fell / (the + fell)], [0.8, 0, 1]]
+    assert found == pytest.approx(np.array(expected), abs=1e-3)
+
+
+def test_texts_without_pieces_recall_nothing_and_are_not_recalled() -> None:
+    weights = PieceWeights.of([["a"]])
+    assert token_recall([text(), text(a=EAST)], [text()], weights).tolist() == [[0.0], [0.0]]
+    assert token_recall([text()], [text(a=EAST)], weights).tolist() == [[0.0]]
+    assert token_recall([text(a=EAST)], [text(), text(b=EAST), text()], weights).tolist() == [[0.0, 1.0, 0.0]]
