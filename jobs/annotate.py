@@ -140,6 +140,7 @@ class Told(TypedDict):
         labels: Annotator -> labels.
         rated: Means of each criterion of a rubric.
         checked: Targets that people accept or reject, if targets are checked.
+        n_undrawn: Summaries on the sheets of which no sample is known, if summaries are labelled.
         agreement: An entry for each two annotators who have labelled the same, by each criterion of a rubric.
     """
 
@@ -149,6 +150,7 @@ class Told(TypedDict):
     rated: list[RatedColumns]
     agreement: list[Agreed]
     checked: NotRequired[CheckedColumns]
+    n_undrawn: NotRequired[int]
 
 
 def _told(arguments: argparse.Namespace, kind: SheetKind, place: LabelledPlace, filled: Sequence[Filled]) -> Outcome:

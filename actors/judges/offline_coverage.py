@@ -16,9 +16,9 @@ from longform.judges.offline_coverage import (
     VERSION,
     QueryInsights,
     Reading,
-    StemWeights,
     embedded_text,
     shipped_judge,
+    stem_weights,
 )
 from longform.models import models_version
 from longform.text.vectors import WeighedPieces
@@ -59,7 +59,7 @@ class OfflineCoverageJudge:
     def __init__(self, *, model: str, threads: int = 1) -> None:
         self._model = shipped_judge(model)
         self._encoder = Encoder(MINILM, threads=threads) if self._model.fit.reads_vectors else None
-        self._weights = lru_cache(maxsize=_BACKGROUNDS_HELD)(StemWeights.of)
+        self._weights = lru_cache(maxsize=_BACKGROUNDS_HELD)(stem_weights)
         self._pieces = lru_cache(maxsize=_BACKGROUNDS_HELD)(self._weighed_pieces)
         self._insights = lru_cache(maxsize=_QUERIES_HELD)(self._query_insights)
 

@@ -14,12 +14,12 @@ from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache, partial
 from typing import Literal, get_args
 
-from longform.judges.offline_coverage import QueryInsights, StemWeights, statement_stems
+from longform.judges.offline_coverage import QueryInsights, statement_stems, stem_weights
 from longform.metrics import coverage
 from longform.metrics.measure import Facts, Haystack, Measure, Score
 from longform.support.index import SupportIndex
 from longform.text.citations import Bullet
-from longform.text.words import numbers, stems, without_marks
+from longform.text.words import TermWeights, numbers, stems, without_marks
 
 BulletClass = Literal["linked", "header", "other_subtopic", "unsupported", "generic", "unclassified"]
 
@@ -122,8 +122,8 @@ def _other_insights(haystack: Haystack, query_id: str) -> QueryInsights:
 
 
 @lru_cache(maxsize=1)
-def _insight_weights(haystack: Haystack) -> StemWeights:
-    return StemWeights.of([insight.text for insight in haystack.targets()])
+def _insight_weights(haystack: Haystack) -> TermWeights:
+    return stem_weights([insight.text for insight in haystack.targets()])
 
 
 def _share(facts: Facts, name: BulletClass) -> Score:

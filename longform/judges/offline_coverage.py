@@ -31,7 +31,7 @@ from longform.judges.coverage_model import WORDS, Answer, Evidence, Fit, JudgeMo
 from longform.models import read_model
 from longform.text.statements import Statement, read_statement
 from longform.text.vectors import TextVectors, WeighedPieces, token_recall
-from longform.text.words import inverse_document_frequency, stems, unseen_idf, without_marks
+from longform.text.words import TermWeights, stems, without_marks
 
 VERSION = "2"
 """Changes with any change that moves a score."""
@@ -57,22 +57,6 @@ SHIPPED: Mapping[str, str] = {
     "people-vectors": "judge_people_vectors",
 }
 """Judge that ships -> its file in `longform/models`."""
-
-
-class StemWeights(NamedTuple):
-    """Inverse document frequency among the insights of a haystack; a stem that none of them holds weighs `unseen`."""
-
-    known: Mapping[str, float]
-    unseen: float
-
-    @classmethod
-    def of(cls, haystack_insights: Sequence[str]) -> StemWeights:
-        texts = [read_statement(text).stems for text in haystack_insights]
-        return cls(inverse_document_frequency(texts), unseen_idf(len(texts)))
-
-    def total(self, stem_set: frozenset[str]) -> float:
-        # sorted: the order of a set changes with the process, and with it the last digits of a sum
-        return sum(self.known.get(stem, self.unseen) for stem in sorted(stem_set))
 
 
 class Reading(NamedTuple):
@@ -126,6 +110,11 @@ def statement_stems(line: str) -> frozenset[str]:
     return frozenset(stems(without_marks(line)))
 
 
+def stem_weights(haystack_insights: Sequence[str]) -> TermWeights:
+    """Return how rare each stem is among the insights of a haystack."""
+    return TermWeights.of([read_statement(text).stems for text in haystack_insights])
+
+
 def shipped_judge(name: str) -> JudgeModel:
     """
     The fitted judge that ships: its calibration, with `-vectors` if it reads vectors.
@@ -149,14 +138,14 @@ class QueryInsights:
             such a model is refused.
     """
 
-    def __init__(self, insights: Sequence[str], weights: StemWeights, *, vectors: WeighedPieces | None = None) -> None:
+    def __init__(self, insights: Sequence[str], weights: TermWeights, *, vectors: WeighedPieces | None = None) -> None:
         self._weights = weights
         self._pieces = vectors
         self._texts = [embedded_text(text) for text in insights]
         self._insights = [read_statement(text) for text in insights]
         every_stem = frozenset[str]().union(*(insight.stems for insight in self._insights))
         self._columns = {stem: i for i, stem in enumerate(sorted(every_stem))}
-        column_weights = np.array([weights.known.get(stem, weights.unseen) for stem in self._columns])
+        column_weights = np.array(weights.each(self._columns))
         # (insights, stems): a stem's weight where the insight holds it
         self._weighted = self._indicator(self._insights) * column_weights
         self._mass = self._weighted.sum(axis=1)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from longform.text.words import inverse_document_frequency, unseen_idf
+from longform.text.words import TermWeights
 
 
 class TextVectors(NamedTuple):
@@ -24,22 +24,6 @@ class TextVectors(NamedTuple):
     sentence: NDArray[np.float32]
     pieces: tuple[str, ...]
     tokens: NDArray[np.float16]
-
-
-class PieceWeights(NamedTuple):
-    """Inverse document frequency of pieces; a piece that no text holds weighs `unseen`."""
-
-    known: Mapping[str, float]
-    unseen: float
-
-    @classmethod
-    def of(cls, texts: Sequence[Iterable[str]]) -> PieceWeights:
-        """Return the weights of pieces among *texts*, given as the pieces of each."""
-        return cls(inverse_document_frequency(texts), unseen_idf(len(texts)))
-
-    def each(self, pieces: Sequence[str]) -> NDArray[np.float64]:
-        """Return the weight of each piece, shape (pieces,)."""
-        return np.array([self.known.get(piece, self.unseen) for piece in pieces], dtype=np.float64)
 
 
 class TextReader(Protocol):
@@ -58,15 +42,15 @@ class WeighedPieces(NamedTuple):
     """An encoder, and the weights of its pieces among the texts of a background."""
 
     encoder: TextReader
-    weights: PieceWeights
+    weights: TermWeights
 
     @classmethod
     def of(cls, encoder: TextReader, background: Sequence[str]) -> WeighedPieces:
-        return cls(encoder, PieceWeights.of(encoder.pieces(background)))
+        return cls(encoder, TermWeights.of(encoder.pieces(background)))
 
 
 def token_recall(
-    wanted: Sequence[TextVectors], texts: Sequence[TextVectors], weights: PieceWeights
+    wanted: Sequence[TextVectors], texts: Sequence[TextVectors], weights: TermWeights
 ) -> NDArray[np.float64]:
     """
     Return how near the pieces of wanted texts are to those of other texts: shape (wanted, texts).
@@ -83,6 +67,6 @@ def token_recall(
     for row, one in enumerate(wanted):
         if one.pieces:
             nearest = np.maximum.reduceat(one.tokens.astype(np.float32) @ tokens.T, starts, axis=1)  # (pieces, filled)
-            of_each = weights.each(one.pieces)
+            of_each = np.array(weights.each(one.pieces))
             found[row, filled] = of_each @ nearest / of_each.sum()
     return found

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import log
+from typing import NamedTuple
 
 import Stemmer
 
@@ -94,3 +95,24 @@ def inverse_document_frequency(texts: Iterable[Iterable[str]]) -> Mapping[str, f
 def unseen_idf(n_texts: int) -> float:
     """Return the weight of a stem that no text holds."""
     return log(2 * (n_texts + 1))
+
+
+class TermWeights(NamedTuple):
+    """Inverse document frequency of terms, as stems or word pieces; a term that no text holds weighs `unseen`."""
+
+    known: Mapping[str, float]
+    unseen: float
+
+    @classmethod
+    def of(cls, texts: Sequence[Iterable[str]]) -> TermWeights:
+        """Return the weights of terms among *texts*, given as the terms of each."""
+        return cls(inverse_document_frequency(texts), unseen_idf(len(texts)))
+
+    def each(self, terms: Iterable[str]) -> list[float]:
+        """Return the weight of each term, in order."""
+        return [self.known.get(term, self.unseen) for term in terms]
+
+    def total(self, terms: frozenset[str]) -> float:
+        """Return the sum of the weights of a set."""
+        # sorted: the order of a set changes with the process, and with it the last digits of a sum
+        return sum(self.each(sorted(terms)))

@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from longform.judges.coverage_model import WORDS, Evidence, Fit
-from longform.judges.offline_coverage import QueryInsights, StemWeights, embedded_text
+from longform.judges.offline_coverage import QueryInsights, embedded_text, stem_weights
 from longform.judges.perturbations import perturb
 from longform.keys import stable_seed
 from longform.metrics.agreement import WEIGHTS
@@ -74,7 +74,7 @@ class LabelledSet(NamedTuple):
         texts: dict[str, list[str]] = {}
         for target in (target for targets in self.targets.values() for target in targets):
             texts.setdefault(target.haystack_id, []).append(target.text)
-        weights = {haystack_id: StemWeights.of(insights) for haystack_id, insights in texts.items()}
+        weights = {haystack_id: stem_weights(insights) for haystack_id, insights in texts.items()}
         pieces = {haystack_id: self._weighed_pieces(insights) for haystack_id, insights in texts.items()}
         return {
             query_id: QueryInsights(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longform.judges.coverage_model import JudgeModel
-from longform.judges.offline_coverage import QueryInsights, StemWeights
+from longform.judges.offline_coverage import QueryInsights, stem_weights
 from longform.metrics.coverage import score_summary
 from longform.metrics.measure import Verdict
 from longform.metrics.retrieval import gold_recall
@@ -50,7 +50,7 @@ class SummaryJudge(NamedTuple):
 
 def judge_by_words(haystack: GoldHaystack, query: Query, model: JudgeModel) -> Judge:
     """Return the offline judge of one query."""
-    weights = StemWeights.of([target.text for target in haystack.targets])
+    weights = stem_weights([target.text for target in haystack.targets])
     insights = QueryInsights(haystack.insights(query), weights)
     return lambda lines: [(reading.answer, reading.linked) for reading in insights.readings(lines, model)]
 

@@ -12,7 +12,7 @@ from actors.judges.opening import make_judge
 from actors.judges.rows import judged_rows
 from actors.storage.benchmark import Benchmark
 from jobs.stages.judged_texts import judged_summary
-from longform.judges.offline_coverage import QueryInsights, StemWeights, shipped_judge
+from longform.judges.offline_coverage import QueryInsights, shipped_judge, stem_weights
 from longform.settings.shipped_judges import SHIPPED_JUDGES
 from longform.text import statements
 from longform.text import words as text
@@ -68,7 +68,7 @@ def _rows(benchmark: Benchmark, summaries: list[dict[str, Any]]) -> None:
 def _read_all(benchmark: Benchmark, summaries: list[dict[str, Any]]) -> None:
     """The pure part: insights are read once a query, bullets once a summary."""
     weights = {
-        haystack_id: StemWeights.of([target.text for target in benchmark.haystack_targets(haystack_id)])
+        haystack_id: stem_weights([target.text for target in benchmark.haystack_targets(haystack_id)])
         for haystack_id in benchmark.haystack_ids
     }
     insights = {

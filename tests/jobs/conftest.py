@@ -24,12 +24,15 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def embedded_once() -> Iterator[None]:
+def embedded_once(request: pytest.FixtureRequest) -> Iterator[None]:
     """
     Let the packaged encoder embed each text once in this process: runs read the same few documents again and again.
 
-    A vector depends on its text alone. Modules that compare vectors import the fixture of `tests.jobs.own_vectors`.
+    A vector depends on its text alone. Modules that compare vectors, or what is made of them, are marked `own_vectors`.
     """
+    if request.node.get_closest_marker("own_vectors"):
+        yield
+        return
     encoded = Encoder._encoded
 
     def remembered(encoder: Encoder, texts: Sequence[str]) -> NDArray[np.float16]:

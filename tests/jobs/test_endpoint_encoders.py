@@ -22,9 +22,10 @@ from serve.http.access import Access
 from serve.http.app import Backends, make_app
 from serve.settings import ServedEncoder
 from serve.workers import EmbeddingWorker
-from tests.jobs.own_vectors import embedded_once  # noqa: F401  # a fixture
 from tests.jobs.test_served_kinds import files
 from tests.serving import running
+
+pytestmark = pytest.mark.own_vectors
 
 
 class Counted:

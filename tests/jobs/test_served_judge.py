@@ -25,9 +25,10 @@ from serve.judges.items import SupportItem
 from serve.judges.workers import KindWorker
 from serve.settings import ServedKind
 from tests.bench.served_load import on_serve
-from tests.jobs.own_vectors import embedded_once  # noqa: F401  # a fixture
 from tests.serve.served import small_backends
 from tests.serving import running
+
+pytestmark = pytest.mark.own_vectors
 
 DOCUMENTS = (
     "The council voted 7 to 2 to rebuild the bridge. Traffic was discussed at length.",

@@ -12,9 +12,10 @@ import pytest
 from actors.storage.folder import Folder
 from jobs.evaluate import main
 from jobs.synthesize import read_config, synthesize
-from tests.jobs.own_vectors import embedded_once  # noqa: F401  # a fixture
 from tests.serve.served import judges_app
 from tests.serving import running
+
+pytestmark = pytest.mark.own_vectors
 
 SCRIPTED = {"provider": "scripted", "model": "scripted", "script": "obedient"}
 JUDGES: dict[str, dict[str, Any]] = {

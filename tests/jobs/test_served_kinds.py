@@ -15,9 +15,10 @@ from jobs.evaluate import main as evaluate
 from jobs.exit_codes import FAILED
 from jobs.ingest import ingest
 from tests.bench.served_load import on_serve
-from tests.jobs.own_vectors import embedded_once  # noqa: F401  # a fixture
 from tests.serve.served import judges_app
 from tests.serving import running
+
+pytestmark = pytest.mark.own_vectors
 
 CHAT = {"provider": "scripted", "model": "scripted", "script": "obedient", "max_tokens": 100}
 ASKED = {"kind": "chat", "chat": CHAT}

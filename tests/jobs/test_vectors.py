@@ -15,8 +15,9 @@ from actors.local_models.encoder import Encoder
 from actors.storage.folder import Folder
 from jobs.evaluate import main
 from jobs.synthesize import read_config, synthesize
-from tests.jobs.own_vectors import embedded_once  # noqa: F401  # a fixture
 from tests.places import ROOT
+
+pytestmark = pytest.mark.own_vectors
 
 TABLES = ("rankings", "contexts", "summaries", "units", "verdicts", "scores")
 EXPERIMENT = {

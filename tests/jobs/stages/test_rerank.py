@@ -33,9 +33,10 @@ from serve.http.access import Access
 from serve.http.app import Backends, make_app
 from serve.settings import ServedCrossEncoder
 from serve.workers import CrossEncoderWorker
-from tests.jobs.own_vectors import embedded_once  # noqa: F401  # a fixture
 from tests.scores import ONE_STEP
 from tests.serving import Overloaded, running
+
+pytestmark = pytest.mark.own_vectors
 
 
 def test_reranked_list_is_a_system_of_its_own(tmp_path: Path, save_cross_encoder: Callable[..., str]) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from actors.local_models.weights import MINILM
 from actors.storage.folder import Folder
 from jobs.calling import Calling
@@ -20,9 +22,10 @@ from serve.http.access import Access
 from serve.http.app import Backends, make_app
 from serve.settings import ServedEncoder
 from serve.workers import EmbeddingWorker
-from tests.jobs.own_vectors import embedded_once  # noqa: F401  # a fixture
 from tests.jobs.planted_bench import bench
 from tests.serving import Overloaded, running
+
+pytestmark = pytest.mark.own_vectors
 
 
 class Counting:

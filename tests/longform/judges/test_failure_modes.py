@@ -1,7 +1,7 @@
 import pytest
 
 from longform.judges.failure_modes import classify, other_subtopic_scores
-from longform.judges.offline_coverage import QueryInsights, StemWeights
+from longform.judges.offline_coverage import QueryInsights, stem_weights
 from longform.text.citations import bullets
 
 RARE = frozenset({"mari", "dillon", "octob"})
@@ -51,11 +51,11 @@ def test_no_bullet_is_lost() -> None:
 
 def test_insight_of_another_query_is_recognised() -> None:
     own, other = "Sales fell 3% in winter.", "The company closes 400 mall stores by 2026."
-    others = QueryInsights([other], StemWeights.of([own, other]))
+    others = QueryInsights([other], stem_weights([own, other]))
     scores = other_subtopic_scores(bullets(f"- {own} [1]\n- {other} [2]"), others)
     assert scores[0] == 0
     assert scores[1] > 0.9
 
 
 def test_haystack_of_one_query_has_no_other_subtopic() -> None:
-    assert other_subtopic_scores(bullets("- a b"), QueryInsights([], StemWeights.of([]))) == [0.0]
+    assert other_subtopic_scores(bullets("- a b"), QueryInsights([], stem_weights([]))) == [0.0]

@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from longform.errors import InputError, UsageError
 from longform.judges.coverage_model import WORDS, Evidence, JudgeModel
-from longform.judges.offline_coverage import QueryInsights, Reading, StemWeights, shipped_judge
+from longform.judges.offline_coverage import QueryInsights, Reading, shipped_judge, stem_weights
 
 SALES = "Sales fell 3% to $2.33 billion in the winter quarter."
 STORES = "The company closes 400 mall stores by 2026."
 LOYALTY = "Members of the loyalty program earn points in the app."
 INSIGHTS = [SALES, STORES, LOYALTY]
-WEIGHTS = StemWeights.of(INSIGHTS)
+WEIGHTS = stem_weights(INSIGHTS)
 PEOPLE = shipped_judge("people")
 CALIBRATIONS = ["people", "gpt-4o"]
 
@@ -162,7 +162,7 @@ def test_scores_lie_between_0_and_1_and_links_name_bullets(bullets: list[str]) -
 def test_best_score_of_a_bullet_does_not_depend_on_its_company_nor_on_denial() -> None:
     """It tells what a bullet is about."""
     insights = ["The bridge costs 5 million euros.", "The council voted 7 to 2.", ""]
-    of_query = QueryInsights(insights, StemWeights.of(insights))
+    of_query = QueryInsights(insights, stem_weights(insights))
     lines = ["- The bridge costs 5 million. [1]", "- The bridge does not cost 5 million. [1]", "- Nothing shared", ""]
     alone = [of_query.best_scores([line])[0] for line in lines]
 
@@ -171,7 +171,7 @@ def test_best_score_of_a_bullet_does_not_depend_on_its_company_nor_on_denial() -
     assert alone[0] > 0.5
     assert alone[2:] == [0, 0]
     assert of_query.best_scores([]).tolist() == []
-    assert QueryInsights([], StemWeights.of([])).best_scores(["x"]).tolist() == [0.0]
+    assert QueryInsights([], stem_weights([])).best_scores(["x"]).tolist() == [0.0]
 
 
 # ---------------------------------------------------------------- models

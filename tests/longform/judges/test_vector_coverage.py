@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from longform.errors import LongformError
 from longform.judges.coverage_model import VECTORS, WORDS, JudgeModel
-from longform.judges.offline_coverage import QueryInsights, Reading, StemWeights, shipped_judge
-from longform.text.vectors import PieceWeights, TextVectors, WeighedPieces
-from longform.text.words import stems
+from longform.judges.offline_coverage import QueryInsights, Reading, shipped_judge, stem_weights
+from longform.text.vectors import TextVectors, WeighedPieces
+from longform.text.words import TermWeights, stems
 
 SALES = "Sales fell 3% to $2.33 billion in the winter quarter."
 STORES = "The company closes 400 mall stores by 2026."
 LOYALTY = "Members of the loyalty program earn points in the app."
 INSIGHTS = [SALES, STORES, LOYALTY]
-WEIGHTS = StemWeights.of(INSIGHTS)
+WEIGHTS = stem_weights(INSIGHTS)
 SHIPPED = shipped_judge("people-vectors")
 
 _SUBJECTS = ({"sale", "fell", "revenu", "drop"}, {"mall", "store", "shop", "shutter"}, {"member", "point", "reward"})
@@ -106,7 +106,7 @@ def test_the_lead_is_taken_from_siblings_and_from_nobody_in_the_places_of_those_
         [1 - 3 * 0.4 / 3, 1 - 2 * 0.4 / 3, 1 - 0.4 / 3]
     )
     four = [*INSIGHTS, "Sales of penguins."]  # it shares one of two pieces, and penguins are new to the background
-    weights = PieceWeights.of([stems(text) for text in INSIGHTS])
+    weights = TermWeights.of([stems(text) for text in INSIGHTS])
     shared = weights.known["sale"] / (weights.known["sale"] + weights.unseen)
     assert readings([SALES], four)[0].evidence.token_lead == pytest.approx(1 - shared / 3, abs=2e-3)
 

@@ -7,7 +7,8 @@ from math import log
 import numpy as np
 import pytest
 
-from longform.text.vectors import PieceWeights, TextVectors, token_recall
+from longform.text.vectors import TextVectors, token_recall
+from longform.text.words import TermWeights
 
 EAST, NORTH, BETWEEN = (1.0, 0.0), (0.0, 1.0), (0.6, 0.8)
 NO_SENTENCE = np.zeros(2, dtype=np.float32)
@@ -20,7 +21,7 @@ def text(**pieces: tuple[float, float]) -> TextVectors:
 
 def test_each_piece_counts_by_its_nearest_and_by_its_weight() -> None:
     """Hand-worked: of two texts, `the` is in both and `fell` in one; `rose` is in none."""
-    weights = PieceWeights.of([["the", "fell"], ["the"]])
+    weights = TermWeights.of([["the", "fell"], ["the"]])
     the, fell, rose = log(3 / 2.5), log(3 / 1.5), log(6)
     assert weights.each(["the", "fell", "rose"]) == pytest.approx([the, fell, rose])
 
@@ -31,7 +32,7 @@ def test_each_piece_counts_by_its_nearest_and_by_its_weight() -> None:
 
 
 def test_texts_without_pieces_recall_nothing_and_are_not_recalled() -> None:
-    weights = PieceWeights.of([["a"]])
+    weights = TermWeights.of([["a"]])
     assert token_recall([text(), text(a=EAST)], [text()], weights).tolist() == [[0.0], [0.0]]
     assert token_recall([text()], [text(a=EAST)], weights).tolist() == [[0.0]]
     assert token_recall([text(a=EAST)], [text(), text(b=EAST), text()], weights).tolist() == [[0.0, 1.0, 0.0]]
