@@ -36,7 +36,7 @@ test-quick: install
 	$(BIN)/pytest $(PARALLEL) --ignore tests/jobs --ignore tests/actors/local_models -m "not slow and not ray and not long"
 
 test-slow: install
-	$(BIN)/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 25 -m slow
+	$(BIN)/pytest --numprocesses 2 --dist loadgroup --no-loadscope-reorder --durations 25 -m slow
 
 # Two simulated nodes on this machine, each with a folder that dies with it, and the tests that need them.
 cluster-test: install

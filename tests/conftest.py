@@ -30,12 +30,21 @@ os.environ.setdefault("RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH", "serve.http.p
 os.environ.setdefault("LONGFORM_SERVE_LIMITS", '{"body_s": 8}')
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of `tests/long_tests.txt`."""
+    """
+    Mark the tests of `tests/long_tests.txt`, and say which slow tests stay in one process.
+
+    Those of a file do, for their fixtures. Those that start a Ray of their own come first and one after another: two of
+    them at a time take four times as long, on two cores.
+    """
     listed = set(long_tests())
+    items.sort(key=lambda item: item.get_closest_marker("own_ray") is None)
     for item in items:
         if item.nodeid.partition("[")[0] in listed:
             item.add_marker(pytest.mark.long)
+        alone = item.get_closest_marker("own_ray")
+        item.add_marker(pytest.mark.xdist_group("own Ray" if alone else item.nodeid.partition("::")[0]))
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,7 @@ from actors.storage.folder import Folder
 from jobs.annotate import main
 from jobs.calibrate import main as calibrate
 from jobs.ingest import main as ingest
+from tests.modules import Write
 
 SAID = "The dam was closed in May."
 ROWS: dict[str, list[dict[str, Any]]] = {
@@ -269,9 +270,11 @@ MENTION = Kind(
 """
 
 
-def test_a_kind_of_a_user_has_sheets(annotating: Annotating, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kind_of_a_user_has_sheets(
+    annotating: Annotating, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: Write
+) -> None:
     """Its labels stand beside those of coverage on the same insights."""
-    (tmp_path / "own_kind_of_labels.py").write_text(OWN_KIND)
+    write("own_kind_of_labels", OWN_KIND)
     monkeypatch.chdir(tmp_path)
     task = "own_kind_of_labels:MENTION"
     annotating.write("ann")

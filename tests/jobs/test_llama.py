@@ -27,6 +27,7 @@ STEPS = {
 
 
 @pytest.mark.slow
+@pytest.mark.own_ray
 def test_a_local_model_writes_by_every_method(
     llama_server: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -55,6 +56,7 @@ def test_a_local_model_writes_by_every_method(
 
 
 @pytest.mark.slow
+@pytest.mark.own_ray
 def test_a_local_model_answers_the_preset(
     released: Path, llama_server: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

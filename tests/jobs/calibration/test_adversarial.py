@@ -17,6 +17,7 @@ from longform.judges.adversarial_words import adversarial_words
 from longform.report.perturbed import perturbed_tables
 from tests.jobs.calibration.test_coverage import with_a_second_annotator
 from tests.jobs.runs.test_cards import experiment
+from tests.modules import Write
 
 OFFLINE = {"kind": "offline", "calibration": "people"}
 CHAT = {"kind": "chat", "chat": {"provider": "scripted", "model": "scripted", "script": "obedient"}}
@@ -29,7 +30,7 @@ def bench(tmp_path: Path) -> str:
 
 
 class Calibrate:
-    def __init__(self, bench: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def __init__(self, bench: str, folder: Path, capsys: pytest.CaptureFixture[str], write: Write) -> None:
         self._bench, self._capsys = bench, capsys
         content = {
             "name": "x",
@@ -39,9 +40,7 @@ class Calibrate:
             "judges": {"a": OFFLINE, "gpt": CHAT, "m": {"kind": "mean", "of": ["a", "offline-gpt-4o"]}},
             "systems": [{"retriever": "full", "budget_tokens": None, "summarizer": "offline"}],
         }
-        (folder / "their_judge.py").write_text(
-            "class Full:\n    def judge(self, group):\n        return [1.0] * len(group.items)\n"
-        )
+        write("their_judge", "class Full:\n    def judge(self, group):\n        return [1.0] * len(group.items)\n")
         content["judges"]["own"] = {"kind": "python", "class": "their_judge:Full"}
         content["judges"]["offline-gpt-4o"] = {"kind": "offline", "calibration": "gpt-4o"}
         self.config = str(folder / "x.yaml")
@@ -58,8 +57,8 @@ class Calibrate:
 
 
 @pytest.fixture
-def calibrate(bench: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Calibrate:
-    return Calibrate(bench, tmp_path, capsys)
+def calibrate(bench: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], write: Write) -> Calibrate:
+    return Calibrate(bench, tmp_path, capsys, write)
 
 
 def section(card: dict[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
@@ -77,11 +76,11 @@ def test_an_offline_judge_is_asked_about_perturbed_summaries(calibrate: Calibrat
 
 
 def test_citations_of_everything_are_seen_where_the_gold_documents_are_known(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], write: Write
 ) -> None:
     """One of the two documents states the insight; the bullet cites it alone, then both."""
     url = with_a_second_annotator(tmp_path, documents=2)
-    found = section(Calibrate(url, tmp_path, capsys)("a"))[("cite all", PRECISION)]
+    found = section(Calibrate(url, tmp_path, capsys, write)("a"))[("cite all", PRECISION)]
 
     assert (found["before"]["value"], found["after"]["value"], found["should"]) == (1.0, 0.5, "less")
 
