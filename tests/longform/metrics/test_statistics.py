@@ -90,8 +90,8 @@ def test_kappa_is_one_for_equal_labels_and_zero_for_independent_ones() -> None:
 
 
 def test_kappa_and_holm_equal_those_of_statsmodels() -> None:
-    inter_rater = pytest.importorskip("statsmodels.stats.inter_rater")
-    multitest = pytest.importorskip("statsmodels.stats.multitest")
+    from statsmodels.stats import inter_rater, multitest
+
     rng = np.random.default_rng(6)
     for _ in range(20):
         a, b = rng.integers(0, 3, size=(2, 50))
