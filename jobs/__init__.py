@@ -3,6 +3,6 @@
 import sys
 
 if sys.argv[:1] == ["-m"]:  # `python -m jobs.VERB` is about to load the verb's modules
-    from jobs.interrupts import end_at_once_while_loading
+    from jobs.command.interrupts import end_at_once_while_loading
 
     end_at_once_while_loading("longform")

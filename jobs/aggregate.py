@@ -9,7 +9,7 @@ from typing import Any
 from actors.storage.folder import Folder
 from jobs.calling import Calling, ledger_beside
 from jobs.cluster import Cluster, cluster_of
-from jobs.commands import Outcome, run_verb
+from jobs.command.run import Outcome, run_verb
 from jobs.configs import validated
 from jobs.evaluation import Evaluation
 from jobs.parsers.aggregate import parser

@@ -23,7 +23,7 @@ from jobs.calibration.sheets import (
     write_sheets,
 )
 from jobs.calibration.targets_checked import CheckedColumns, TargetSubjects, checked, write_accepted
-from jobs.commands import Outcome, run_verb
+from jobs.command.run import Outcome, run_verb
 from jobs.parsers.annotate import parser
 from longform.errors import UsageError
 from longform.judges.rubrics import RUBRICS, RatedColumns, Rubric, rated

@@ -22,9 +22,9 @@ from jobs.calibration.several import Several, calibrate_all, document_of, page_o
 from jobs.calibration.targets import LabelledTargets, fitted_haystacks
 from jobs.calling import calling_of
 from jobs.cluster import Cluster, cluster_of
-from jobs.commands import Outcome, run_verb
+from jobs.command.exit_codes import DONE, FAILURES_ABOVE_THRESHOLD
+from jobs.command.run import Outcome, run_verb
 from jobs.configs import read_experiment
-from jobs.exit_codes import DONE, FAILURES_ABOVE_THRESHOLD
 from jobs.parsers.calibrate import parser
 from jobs.runs.cards import write_card
 from jobs.runs.served_judges import described, with_versions

@@ -11,8 +11,8 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from jobs.exit_codes import DONE, USAGE
-from jobs.interrupts import end_at_once_while_loading
+from jobs.command.exit_codes import DONE, USAGE
+from jobs.command.interrupts import end_at_once_while_loading
 from longform import __version__
 from longform.nearest import meant
 

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from actors.storage.folder import Folder
-from jobs.commands import Outcome, run_verb
+from jobs.command.run import Outcome, run_verb
 from jobs.parsers.compare import parser
 from jobs.results.common_queries import common_queries
 from jobs.results.same_judges import same_judges

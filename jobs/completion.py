@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import NamedTuple
 
+from jobs.command.run import Outcome, run_verb
 from jobs.command_line import VERBS
-from jobs.commands import Outcome, run_verb
 from jobs.configs import preset_names
 from jobs.judge import JUDGES
 from jobs.parsers.completion import parser

@@ -16,7 +16,7 @@ from jobs.calibration.labelled import RELEASED
 from jobs.calibration.place import RECORD, LabelledPlace
 from jobs.calibration.samples import kept_samples, samples_beside
 from jobs.calibration.sheets import SummarySubjects, label_row, read_sheets
-from jobs.commands import Outcome, run_verb
+from jobs.command.run import Outcome, run_verb
 from jobs.parsers.correct import parser
 from jobs.results.people_scores import ByPeople, labels_of_people, of_equal_texts, people_scores
 from jobs.results.stored_run import StoredRun, averaging_of, read_stored

@@ -10,10 +10,11 @@ from typing import Any
 from actors.storage.folder import Folder
 from jobs.calling import Calling, calling_of
 from jobs.cluster import Cluster, cluster_of
-from jobs.commands import Outcome, run_verb
+from jobs.command.exit_codes import FAILURES_ABOVE_THRESHOLD
+from jobs.command.run import Outcome, run_verb
 from jobs.configs import read_experiment
 from jobs.evaluation import Evaluation
-from jobs.exit_codes import FAILURES_ABOVE_THRESHOLD
+from jobs.files.vectors import Vectors, vectors_of
 from jobs.parsers.evaluate import parser
 from jobs.parsers.steps import REPORT
 from jobs.results.faithfulness import with_another_order
@@ -24,7 +25,6 @@ from jobs.runs.retry import forget_passing_failures
 from jobs.runs.unscored import unranked, unscored
 from jobs.spending.plan import plan_words
 from jobs.synthesize import make_benchmark, read_config
-from jobs.vectors import Vectors, vectors_of
 from longform.errors import BudgetReachedError, UsageError
 from longform.report.parts import failures_told
 from longform.results.position_plan import positions_words

@@ -11,6 +11,7 @@ from typing import Any
 
 from jobs.calling import Calling
 from jobs.cluster import Cluster
+from jobs.files.vectors import Vectors
 from jobs.parsers.steps import REPORT
 from jobs.results.calls import noted_calls
 from jobs.results.evaluated import evaluation_results
@@ -23,7 +24,6 @@ from jobs.spending.plan import Scale, keep_plan, spending_plan
 from jobs.spending.prepay import prepay_stage
 from jobs.stages.runner import no_pulse, run_stage
 from jobs.stages.stage import Stage
-from jobs.vectors import Vectors
 from longform.settings.experiment import Experiment
 
 _CALLS_HERE = 400  # summaries and judgements; several workers have more calls in flight

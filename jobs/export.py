@@ -15,7 +15,7 @@ from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.aggregate import open_run
 from jobs.cluster import Cluster
-from jobs.commands import Outcome, run_verb
+from jobs.command.run import Outcome, run_verb
 from jobs.evaluation import Evaluation
 from jobs.parsers.export import parser
 from jobs.replay import Replay

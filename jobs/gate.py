@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 from actors.storage.folder import Folder, file_place
 from actors.terminal import say
-from jobs.commands import Outcome, run_verb
+from jobs.command.exit_codes import DONE, FAILURES_ABOVE_THRESHOLD, WORSE
+from jobs.command.run import Outcome, run_verb
 from jobs.compare import compare
 from jobs.evaluate import worst_unjudged_share
-from jobs.exit_codes import DONE, FAILURES_ABOVE_THRESHOLD, WORSE
 from jobs.parsers.gate import parser
 from jobs.results.write import read_results
 from longform import measures

@@ -9,11 +9,11 @@ from collections.abc import Collection, Mapping, Sequence
 from actors.ir_datasets_reader import open_ir_dataset
 from actors.python_reader import made_by, python_files
 from actors.terminal import say
-from jobs.answer_paths import output_files
-from jobs.commands import Outcome, run_verb
+from jobs.command.run import Outcome, run_verb
 from jobs.configs import validated
-from jobs.located_file import LocatedFile, files_under
-from jobs.outputs import add_outputs
+from jobs.files.answer_paths import output_files
+from jobs.files.located_file import LocatedFile, files_under
+from jobs.files.outputs import add_outputs
 from jobs.parsers.ingest import IR_DATASETS, OUTPUTS, parser
 from jobs.write_benchmark import Manifest, write_benchmark
 from longform.errors import UsageError

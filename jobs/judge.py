@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 from actors.storage.benchmark import MANIFEST, Benchmark
 from actors.storage.folder import Folder
 from actors.terminal import say
-from jobs.answer_paths import output_files
 from jobs.calling import Calling, ledger_beside
 from jobs.cluster import Cluster, cluster_of
-from jobs.commands import Outcome, run_verb
+from jobs.command.exit_codes import DONE, FAILURES_ABOVE_THRESHOLD
+from jobs.command.run import Outcome, run_verb
 from jobs.evaluate import evaluate, worst_unjudged_share
-from jobs.exit_codes import DONE, FAILURES_ABOVE_THRESHOLD
+from jobs.files.answer_paths import output_files
+from jobs.files.outputs import BARE, OUTPUTS, Added, add_outputs
 from jobs.gate import NO_GATE, SUPPORT_DESCRIBED, Gate, check_known, gate_of, gated
-from jobs.outputs import BARE, OUTPUTS, Added, add_outputs
 from jobs.parsers.judge import parser
 from jobs.results.stored_run import read_stored
 from jobs.runs.heartbeat import Heartbeat

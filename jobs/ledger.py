@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from actors.ledger.ledger import Ledger
 from actors.ledger.totals import By, Totals
 from actors.storage.folder import file_place
-from jobs.commands import Outcome, run_verb
+from jobs.command.run import Outcome, run_verb
 from jobs.parsers.calling import LEDGER_VARIABLE
 from jobs.parsers.ledger import parser
 from longform.errors import UsageError

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, get_args
 
 from pydantic import BaseModel
 
-from jobs.commands import Outcome, run_verb
+from jobs.command.run import Outcome, run_verb
 from jobs.configs import preset_names, preset_text
 from jobs.parsers.list import parser
 from longform import measures

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from actors.storage.folder import Folder
-from jobs.commands import Outcome, run_verb
+from jobs.command.run import Outcome, run_verb
 from jobs.parsers.plan_sample import parser
 from jobs.results.write import read_results
 from longform.results.sample_plan import Wanted, sample_rows, sample_words

@@ -15,8 +15,8 @@ from actors.chat.litellm_client import LitellmChat
 from actors.chat.llama_cpp_client import LlamaChat
 from actors.chat.openai_client import OpenAIChat
 from actors.chat.opening import open_chat
-from jobs.commands import Outcome, run_verb
-from jobs.exit_codes import DONE, FAILED, FAILURES_ABOVE_THRESHOLD
+from jobs.command.exit_codes import DONE, FAILED, FAILURES_ABOVE_THRESHOLD
+from jobs.command.run import Outcome, run_verb
 from jobs.parsers.probe import parser
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, Message, capabilities
 from longform.settings.chat import ChatSettings

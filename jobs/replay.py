@@ -13,7 +13,7 @@ from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.calling import command_name
 from jobs.cluster import Cluster, cluster_of
-from jobs.commands import Outcome, run_verb
+from jobs.command.run import Outcome, run_verb
 from jobs.configs import validated
 from jobs.parsers.replay import parser
 from jobs.results.evidence import RunEvidence, Work, by_summary

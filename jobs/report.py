@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from actors.storage.folder import Folder
-from jobs.commands import Outcome, run_verb
+from jobs.command.run import Outcome, run_verb
 from jobs.parsers.report import parser
 from jobs.results.documents import kept_documents
 from jobs.results.drilldown import kept_unfolded

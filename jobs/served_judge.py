@@ -32,8 +32,8 @@ from actors.serving.handle import SCHEME
 from actors.storage.folder import Folder
 from actors.terminal import say
 from jobs.cluster import cluster_of
-from jobs.commands import Outcome, run_verb
-from jobs.exit_codes import DONE, FAILURES_ABOVE_THRESHOLD
+from jobs.command.exit_codes import DONE, FAILURES_ABOVE_THRESHOLD
+from jobs.command.run import Outcome, run_verb
 from jobs.parsers.cluster import add_cluster_arguments
 from jobs.parsers.verb import verb_parser
 from longform.errors import LongformError, UsageError

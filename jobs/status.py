@@ -11,8 +11,8 @@ from typing import Any, Protocol, TextIO
 
 from actors.secret_values import redacted
 from actors.terminal import say
-from jobs.commands import Outcome, run_verb
-from jobs.interrupts import Interrupted, exit_code
+from jobs.command.interrupts import Interrupted, exit_code
+from jobs.command.run import Outcome, run_verb
 from jobs.parsers.status import parser
 from jobs.results.run_status import run_status
 from longform.errors import UsageError

@@ -15,7 +15,7 @@ from actors.storage.benchmark import MANIFEST
 from actors.storage.folder import Folder
 from jobs.calling import Calling, calling_of, ledger_beside, open_rows
 from jobs.cluster import Cluster, cluster_of
-from jobs.commands import Outcome, run_verb
+from jobs.command.run import Outcome, run_verb
 from jobs.configs import read_yaml, validated
 from jobs.parsers.synthesize import parser
 from jobs.spending.bounded_plan import bounded_plan_words

@@ -9,8 +9,8 @@ from typing import Any
 from actors.storage.folder import Folder
 from jobs.calling import Calling, calling_of
 from jobs.cluster import Cluster, cluster_of
-from jobs.commands import Outcome, run_verb
-from jobs.exit_codes import DONE, FAILURES_ABOVE_THRESHOLD
+from jobs.command.exit_codes import DONE, FAILURES_ABOVE_THRESHOLD
+from jobs.command.run import Outcome, run_verb
 from jobs.parsers.synthesize_models import parser
 from jobs.spending.bounded_plan import bounded_plan_words
 from jobs.synthesis.audits import write_audit

@@ -18,7 +18,7 @@ from actors.local_models.tokenizer import TokenCounter
 from actors.local_models.weights import MINILM
 from actors.retrieval.haystack_retriever import HaystackRetriever
 from actors.storage.benchmark import Benchmark
-from jobs.commands import Outcome, run_verb
+from jobs.command.run import Outcome, run_verb
 from jobs.configs import read_experiment
 from jobs.parsers.train import parser
 from jobs.training.checker import main as train_checker_main

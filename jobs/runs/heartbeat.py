@@ -20,8 +20,8 @@ from typing import Any, NamedTuple, NotRequired, Self, TypedDict, cast
 from actors.ledger.entry import Session, process_lives, this_host, this_session
 from actors.storage.errors import StorageError
 from actors.storage.folder import Folder
-from jobs.exit_codes import DONE, FAILED
-from jobs.interrupts import Interrupted, exit_code
+from jobs.command.exit_codes import DONE, FAILED
+from jobs.command.interrupts import Interrupted, exit_code
 from jobs.stages.performing import Runnable
 from jobs.stages.stage import Plan
 from longform.errors import LongformError

@@ -36,7 +36,7 @@ from actors.local_models.low_rank import write_checkpoint
 from actors.local_models.weights import MINILM, model_path
 from actors.terminal import say
 from jobs.calibration.people_labels import people_reach
-from jobs.commands import Outcome, run_verb
+from jobs.command.run import Outcome, run_verb
 from jobs.parsers.train_checker import parser
 from jobs.runs.cards import card_bytes
 from jobs.training.checker_corpus import Corpus, near, read_corpus, stated

@@ -23,7 +23,7 @@ from actors.local_models.weights import MINILM
 from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.evaluation import Evaluation
-from jobs.vectors import Vectors
+from jobs.files.vectors import Vectors
 from jobs.write_benchmark import write_benchmark
 from longform.formats.rows import HaystackRows
 from longform.records import Document, Query

@@ -10,8 +10,8 @@ import pytest
 
 from actors.storage.benchmark import Benchmark
 from jobs.evaluate import main as evaluate
+from jobs.files.located_file import files_under
 from jobs.ingest import main
-from jobs.located_file import files_under
 from jobs.write_benchmark import write_benchmark
 from longform.formats.summhay import summhay_files
 from tests.modules import Write

@@ -12,8 +12,8 @@ import yaml
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.evaluate import main
+from jobs.files.outputs import BARE, copy_benchmark
 from jobs.ingest import main as ingest
-from jobs.outputs import BARE, copy_benchmark
 from tests.jobs.answers.town import TOPICS, answers, write_corpus
 
 CHAT = {"provider": "scripted", "model": "scripted", "script": "obedient"}

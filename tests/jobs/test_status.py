@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from actors.storage.errors import StorageError
+from jobs.command.interrupts import Interrupted
 from jobs.evaluate import main as evaluate
-from jobs.interrupts import Interrupted
 from jobs.status import main, watch
 from tests.jobs.held_server import HeldServer, serving
 

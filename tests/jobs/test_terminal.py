@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from actors.secret_values import RedactingFormatter
-from jobs.commands import Outcome, run_verb
+from jobs.command.run import Outcome, run_verb
 from jobs.parsers.verb import verb_parser
 from jobs.status import watch
 from longform.errors import UsageError

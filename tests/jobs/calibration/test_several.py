@@ -16,7 +16,7 @@ from jobs.calibration.label_texts import labelled_texts, labels_of_people
 from jobs.calibration.place import LabelledPlace
 from jobs.calibration.several import card_names
 from jobs.calibration.statistics import data_set_statistics
-from jobs.exit_codes import DONE, USAGE
+from jobs.command.exit_codes import DONE, USAGE
 from jobs.ingest import ingest
 from jobs.parsers.calibrate import parser
 from longform.errors import UsageError

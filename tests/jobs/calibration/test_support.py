@@ -15,7 +15,7 @@ from jobs.calibration.documents import LabelledDocuments
 from jobs.calibration.judges_by_name import named_judge
 from jobs.calibration.label_texts import chunks, labelled_texts, labels_of_people, texts_of_mode
 from jobs.calibration.place import LabelledPlace
-from jobs.exit_codes import DONE, FAILURES_ABOVE_THRESHOLD, USAGE
+from jobs.command.exit_codes import DONE, FAILURES_ABOVE_THRESHOLD, USAGE
 from jobs.ingest import ingest
 from jobs.parsers.calibrate import parser
 from jobs.stages.judged_texts import SEPARATOR

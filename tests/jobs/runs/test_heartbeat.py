@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from actors.storage.folder import Folder
-from jobs.interrupts import Interrupted
+from jobs.command.interrupts import Interrupted
 from jobs.runs.heartbeat import FOLDER, STALE_S, Heartbeat, StageSize, heartbeats, lives
 from longform.errors import BudgetReachedError
 

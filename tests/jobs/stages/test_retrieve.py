@@ -12,8 +12,8 @@ from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.evaluate import evaluate
+from jobs.files.vectors import Vectors
 from jobs.stages.retrieve import definition
-from jobs.vectors import Vectors
 from longform.keys import content_key
 from longform.settings.experiment import Experiment
 from longform.settings.retrievers import EncoderRetrieverSettings

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from jobs.located_file import files_under
+from jobs.files.located_file import files_under
 from longform.errors import InputError, UsageError
 from longform.formats.msrs import MissingGold, msrs_files
 from longform.formats.rows import HaystackRows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from jobs.located_file import LocatedFile, files_under
+from jobs.files.located_file import LocatedFile, files_under
 from longform.errors import UsageError
 from longform.formats.answer_files import ENDINGS, LINES, TEXTS, AnswerFile
 from longform.formats.files import SourceFile

@@ -6,7 +6,7 @@ import tomllib
 
 import pytest
 
-from jobs.missing_packages import EXTRAS, missing_words
+from jobs.command.missing_packages import EXTRAS, missing_words
 from tests.places import ROOT
 
 

@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
+from jobs.command.run import Outcome, run_verb
 from jobs.command_line import VERBS, main
-from jobs.commands import Outcome, run_verb
 from jobs.ingest import PYTHON
 from jobs.parsers import calibrate, ingest, train
 from jobs.parsers.verb import verb_parser
@@ -59,7 +59,7 @@ def test_json_is_one_document_on_standard_output(capsys: pytest.CaptureFixture[s
 
 def test_a_reader_that_has_seen_enough_is_no_error() -> None:
     code = (
-        "import sys; from jobs.commands import Outcome, run_verb; from jobs.parsers.verb import verb_parser\n"
+        "import sys; from jobs.command.run import Outcome, run_verb; from jobs.parsers.verb import verb_parser\n"
         "sys.exit(run_verb(verb_parser('x', None), lambda _: Outcome({}, 'word ' * 1_000_000), []))"
     )
     command = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)

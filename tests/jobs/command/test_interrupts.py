@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.commands import Outcome, run_verb
+from jobs.command.run import Outcome, run_verb
 from jobs.parsers.verb import verb_parser
 from tests.places import ROOT
 

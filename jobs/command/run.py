@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 from actors.secret_values import RedactingFormatter, redacted
 from actors.storage.errors import disk_message
 from actors.terminal import say
-from jobs.exit_codes import DONE, FAILED, USAGE
-from jobs.interrupts import WORDS, Interruptible, exit_code
-from jobs.missing_packages import missing_words
+from jobs.command.exit_codes import DONE, FAILED, USAGE
+from jobs.command.interrupts import WORDS, Interruptible, exit_code
+from jobs.command.missing_packages import missing_words
 from longform.errors import LongformError
 
 _LOG = logging.getLogger(__name__)

@@ -1,0 +1,1 @@
+"""Begins and ends every verb: errors in words, exit codes, signals, packages that are not installed."""
