@@ -32,11 +32,12 @@ from longform.settings.experiment import Experiment
 from longform.settings.retrievers import FusionRetrieverSettings
 from longform.summaries.extractive import VERSION as RANKER_VERSION
 from longform.support.model import VERSION as SUPPORT_VERSION
+from longform.text.vectors import RecentTexts
 from longform.training.haystacks import GoldHaystack, ranked_queries
 from longform.training.judge import bullets_outside, fit_judge, fit_shipped_judges, judge_reach
 from longform.training.judge_examples import LabelledSet, judge_examples, labelled_set
 from longform.training.judge_vectors import NAME as PEOPLE_VECTORS
-from longform.training.judge_vectors import RememberedTexts, Topics, vectors_reach
+from longform.training.judge_vectors import TEXTS_HELD, Topics, vectors_reach
 from longform.training.ranker import fit_ranker
 from longform.training.reach import Reach, reach_table
 from longform.training.reach_spelling import GPT4O_STRENGTH, spelling_reach
@@ -116,7 +117,7 @@ class Training:
         """Return people's labels of both topics, for the judge by vectors; None if there is one topic."""
         if self._kept_out is None or self._kept_out_people is None:
             return None
-        encoder = RememberedTexts(Encoder(MINILM, threads=_THREADS))
+        encoder = RecentTexts(Encoder(MINILM, threads=_THREADS), held=TEXTS_HELD)
         first, second = (
             labels._replace(name=_topic_name(benchmark, labels), encoder=encoder)
             for benchmark, labels in ((self._human, self.people), (self._kept_out, self._kept_out_people))

@@ -21,7 +21,7 @@ from longform.judges.offline_coverage import (
     stem_weights,
 )
 from longform.models import models_version
-from longform.text.vectors import WeighedPieces
+from longform.text.vectors import RecentTexts, WeighedPieces
 
 PROMPT_VERSION = f"offline_judge@{VERSION}+{models_version('judge_people', 'judge_gpt4o')}"
 """The version of the models that read words alone."""
@@ -29,6 +29,7 @@ PROMPT_VERSION = f"offline_judge@{VERSION}+{models_version('judge_people', 'judg
 NO_WORDS = "target_without_words"
 """The failure of an insight in which there is no word to look for."""
 _BACKGROUNDS_HELD = 8
+_TEXTS_HELD = 2048  # 250 summaries' bullets are about 50 MB
 _QUERIES_HELD = 128  # 128 queries' stems are about 3 MB, vectors of their insights' pieces about 25 MB
 
 
@@ -58,7 +59,8 @@ class OfflineCoverageJudge:
 
     def __init__(self, *, model: str, threads: int = 1) -> None:
         self._model = shipped_judge(model)
-        self._encoder = Encoder(MINILM, threads=threads) if self._model.fit.reads_vectors else None
+        reads = self._model.fit.reads_vectors
+        self._encoder = RecentTexts(Encoder(MINILM, threads=threads), held=_TEXTS_HELD) if reads else None
         self._weights = lru_cache(maxsize=_BACKGROUNDS_HELD)(stem_weights)
         self._pieces = lru_cache(maxsize=_BACKGROUNDS_HELD)(self._weighed_pieces)
         self._insights = lru_cache(maxsize=_QUERIES_HELD)(self._query_insights)
@@ -68,7 +70,7 @@ class OfflineCoverageJudge:
         return self.judge(groups)
 
     def judge(self, groups: Sequence[Group]) -> Verdicts:
-        """Judge all pairs: shape (groups, insights). Vectors of bullets are held for one group at a time."""
+        """Judge all pairs: shape (groups, insights)."""
         return [self._verdicts(group) for group in groups]
 
     def _verdicts(self, group: Group) -> list[Verdict]:

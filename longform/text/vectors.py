@@ -38,6 +38,35 @@ class TextReader(Protocol):
         ...
 
 
+class RecentTexts:
+    """
+    An encoder that remembers what it read last: copies of a summary share most of their lines.
+
+    Args:
+        encoder: Reads what is not remembered.
+        held: At most so many texts are remembered; a line by a small encoder takes about 25 kB.
+    """
+
+    def __init__(self, encoder: TextReader, *, held: int) -> None:
+        self._encoder, self._most = encoder, held
+        self._held: dict[str, TextVectors] = {}  # in the order in which they were last asked for
+
+    def read(self, texts: Sequence[str]) -> list[TextVectors]:
+        """Return the vectors of texts."""
+        wanted = dict.fromkeys(texts)
+        new = [text for text in wanted if text not in self._held]
+        found = dict(zip(new, self._encoder.read(new), strict=True)) if new else {}
+        found |= {text: self._held.pop(text) for text in wanted if text not in found}
+        self._held |= found
+        for text in list(self._held)[: max(len(self._held) - self._most, 0)]:
+            del self._held[text]
+        return [found[text] for text in texts]
+
+    def pieces(self, texts: Sequence[str]) -> Sequence[Sequence[str]]:
+        """Return the pieces of each text."""
+        return self._encoder.pieces(texts)
+
+
 class WeighedPieces(NamedTuple):
     """An encoder, and the weights of its pieces among the texts of a background."""
 

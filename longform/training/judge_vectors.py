@@ -12,30 +12,13 @@ from collections.abc import Mapping, Sequence
 
 from longform.judges.coverage_model import VECTORS, JudgeModel
 from longform.judges.target_cards import SCALE_NAMES
-from longform.text.vectors import TextReader, TextVectors
 from longform.training.judge import Transfer, agreement_reach, drop_reach, fit_judge, topic_reach
 from longform.training.judge_examples import JudgeExample, LabelledSet, judge_examples
 from longform.training.reach import Reach
 
 NAME = "people-vectors"
-
-
-class RememberedTexts:
-    """An encoder that reads each text once; the texts of the study and their copies take about 0.3 GB."""
-
-    def __init__(self, encoder: TextReader) -> None:
-        self._encoder = encoder
-        self._read: dict[str, TextVectors] = {}
-
-    def read(self, texts: Sequence[str]) -> list[TextVectors]:
-        """Return the vectors of texts."""
-        new = [text for text in dict.fromkeys(texts) if text not in self._read]
-        self._read.update(zip(new, self._encoder.read(new), strict=True))
-        return [self._read[text] for text in texts]
-
-    def pieces(self, texts: Sequence[str]) -> Sequence[Sequence[str]]:
-        """Return the pieces of each text."""
-        return self._encoder.pieces(texts)
+TEXTS_HELD = 50_000
+"""More than all texts of the study and their copies, which take about 0.3 GB."""
 
 
 class Topics:

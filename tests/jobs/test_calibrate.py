@@ -127,7 +127,11 @@ def test_labels_that_a_judge_was_fitted_on_are_no_transfer(human: str, calibrate
     assert "text that it was not fitted on: not measured; fitted on another topic (" in describe(card)
 
 
-@pytest.mark.parametrize("judge", sorted(judges_of("coverage", SHIPPED_JUDGES)))
+VECTORS = pytest.param("offline-people-vectors", marks=pytest.mark.slow)
+"""It reads five thousand perturbed lines."""
+
+
+@pytest.mark.parametrize("judge", [*sorted(judges_of("coverage", SHIPPED_JUDGES).keys() - {*VECTORS.values}), VECTORS])
 def test_offline_judge_agrees_with_people_as_its_card_says(study: str, judge: str, calibrated: Calibrated) -> None:
     """The shipped card is of this very judge: another version needs a new card."""
     shipped = shipped_card(judge)

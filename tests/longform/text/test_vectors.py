@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import log
 
 import numpy as np
 import pytest
 
-from longform.text.vectors import TextVectors, token_recall
+from longform.text.vectors import RecentTexts, TextVectors, token_recall
 from longform.text.words import TermWeights
 
 EAST, NORTH, BETWEEN = (1.0, 0.0), (0.0, 1.0), (0.6, 0.8)
@@ -36,3 +37,42 @@ def test_texts_without_pieces_recall_nothing_and_are_not_recalled() -> None:
     assert token_recall([text(), text(a=EAST)], [text()], weights).tolist() == [[0.0], [0.0]]
     assert token_recall([text()], [text(a=EAST)], weights).tolist() == [[0.0]]
     assert token_recall([text(a=EAST)], [text(), text(b=EAST), text()], weights).tolist() == [[0.0, 1.0, 0.0]]
+
+
+class Letters:
+    """An encoder: each text is one piece. `given` are the texts that were read, by call."""
+
+    def __init__(self) -> None:
+        self.given: list[list[str]] = []
+
+    def read(self, texts: Sequence[str]) -> list[TextVectors]:
+        self.given.append(list(texts))
+        return [text(**{one: EAST}) for one in texts]
+
+    def pieces(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
+        return [(one,) for one in texts]
+
+
+def test_of_the_texts_that_were_read_the_last_ones_are_remembered() -> None:
+    letters = Letters()
+    recent = RecentTexts(letters, held=3)
+
+    def read(texts: str) -> list[str]:
+        return [one.pieces[0] for one in recent.read(list(texts))]
+
+    assert read("abab") == ["a", "b", "a", "b"]
+    assert read("c") == ["c"]
+    assert read("a") == ["a"]  # b is the one that was asked for the longest ago
+    assert read("da") == ["d", "a"]
+    assert letters.given == [["a", "b"], ["c"], ["d"]]
+    assert read("cb") == ["c", "b"]
+    assert letters.given[3:] == [["b"]]
+
+
+def test_more_texts_than_are_remembered_are_read_at_once() -> None:
+    letters = Letters()
+    recent = RecentTexts(letters, held=1)
+    assert [one.pieces for one in recent.read(["a", "b", "a"])] == [("a",), ("b",), ("a",)]
+    assert recent.read([]) == []
+    recent.read(["b"])
+    assert letters.given == [["a", "b"]]

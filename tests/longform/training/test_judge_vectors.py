@@ -12,10 +12,10 @@ from actors.storage.benchmark import Benchmark
 from jobs.ingest import ingest
 from longform.judges.coverage_model import VECTORS
 from longform.judges.offline_coverage import shipped_judge
-from longform.text.vectors import TextReader
+from longform.text.vectors import RecentTexts, TextReader
 from longform.training.judge import agreement_reach, fit_judge
 from longform.training.judge_examples import LabelledSet, labelled_set
-from longform.training.judge_vectors import RememberedTexts, Topics
+from longform.training.judge_vectors import TEXTS_HELD, Topics
 
 SHIPPED = shipped_judge("people-vectors")
 
@@ -35,7 +35,7 @@ def read_set(released: Path, name: str, folder: Path, text: str, encoder: TextRe
 
 @pytest.fixture(scope="module")
 def topics(released: Path, tmp_path_factory: pytest.TempPathFactory) -> Topics:
-    encoder = RememberedTexts(Encoder(MINILM, threads=2))
+    encoder = RecentTexts(Encoder(MINILM, threads=2), held=TEXTS_HELD)
     news, talks = SHIPPED.fitted_on.split(" and ")
     folder = tmp_path_factory.mktemp("topics")
     return Topics(
