@@ -20,6 +20,7 @@ from longform.errors import ServerGoneError
 from longform.rehearsal.settings import BODY_FAULTS, FakeSettings
 from longform.settings.chat import ChatSettings
 
+
 @pytest.fixture(autouse=True)
 def without_ray(monkeypatch: pytest.MonkeyPatch) -> None:
     """Within a Ray that another test has started, the keeper of a job's calls is one that a driver has opened."""

@@ -1,11 +1,16 @@
+import gc
 from pathlib import Path
+from typing import Any
+from weakref import WeakSet
 
 import pytest
 
 from actors.storage.folder import Folder
+from actors.summarizers import offline
 from actors.summarizers.offline import OfflineSummarizer
 from actors.summarizers.summarizer import AskedContext
 from longform.keys import content_key
+from longform.summaries.extractive import Extractor
 from longform.tables import SUMMARIES, conform
 from tests.actors.summarizers.contexts import asked_context
 
@@ -45,6 +50,24 @@ async def test_prompt_order_changes_nothing_and_reads_nothing_twice(bench: str) 
     first, second = await summarizer.summarize([context("d0", "d1", "d2"), context("d2", "d0", "d1")])
     assert first == second
     assert summarizer._extractor.cache_info().misses == 1
+
+
+async def test_indexes_of_earlier_contexts_are_let_go(bench: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of a hundred documents takes 60 MB, and a run has thousands of contexts."""
+    alive = WeakSet[Extractor]()
+
+    def noted(*told: Any, **more: Any) -> Extractor:
+        alive.add(made := Extractor(*told, **more))
+        return made
+
+    monkeypatch.setattr(offline, "Extractor", noted)
+    rows = [context("d0", "d1", "d2", chars=chars) for chars in range(60, 66)]
+    summarizer = OfflineSummarizer(bench, max_words=300, threads=1)
+    await summarizer.summarize(rows)
+    gc.collect()
+
+    assert summarizer._extractor.cache_info().misses == len(rows)
+    assert 0 < len(alive) <= 2
 
 
 async def test_what_was_cut_away_is_not_quoted(bench: str) -> None:
