@@ -4,7 +4,7 @@ PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
-# Three processes on two cores: most of a test's time is spent waiting for other processes. A file stays in one of them.
+# Three processes on two cores: most of a test's time is spent waiting for other processes. A file stays in one of them (tests/turns.py).
 PARALLEL ?= --numprocesses 3 --dist loadfile --no-loadscope-reorder
 # Without the compiled modules that Python keeps, each process compiles the project and its tests anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -36,7 +36,7 @@ test-quick: install
 	$(BIN)/pytest $(PARALLEL) --ignore tests/jobs --ignore tests/actors/local_models -m "not slow and not ray and not long"
 
 test-slow: install
-	$(BIN)/pytest --numprocesses 2 --dist loadgroup --no-loadscope-reorder --durations 25 -m slow
+	$(BIN)/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 25 -m slow
 
 # Two simulated nodes on this machine, each with a folder that dies with it, and the tests that need them.
 cluster-test: install

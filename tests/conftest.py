@@ -10,9 +10,12 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from xdist.remote import Producer
+from xdist.scheduler.loadscope import LoadScopeScheduling
 
 from tests.long_tests import long_tests
 from tests.modules import write  # noqa: F401  # a fixture
+from tests.turns import RayTakesTurns
 
 # a busy machine is no failure; the same examples wherever a commit is tested
 settings.register_profile("longform", deadline=None, derandomize=True)
@@ -30,21 +33,18 @@ os.environ.setdefault("RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH", "serve.http.p
 os.environ.setdefault("LONGFORM_SERVE_LIMITS", '{"body_s": 8}')
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """
-    Mark the tests of `tests/long_tests.txt`, and say which slow tests stay in one process.
-
-    Those of a file do, for their fixtures. Those that start a Ray of their own come first and one after another: two of
-    them at a time take four times as long, on two cores.
-    """
+    """Mark the tests of `tests/long_tests.txt`."""
     listed = set(long_tests())
-    items.sort(key=lambda item: item.get_closest_marker("own_ray") is None)
     for item in items:
         if item.nodeid.partition("[")[0] in listed:
             item.add_marker(pytest.mark.long)
-        alone = item.get_closest_marker("own_ray")
-        item.add_marker(pytest.mark.xdist_group("own Ray" if alone else item.nodeid.partition("::")[0]))
+
+
+@pytest.hookimpl(optionalhook=True)  # it is one of xdist alone
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling | None:
+    """Keep each file's tests in one process, and those that start a Ray in the first, with `--dist loadfile`."""
+    return RayTakesTurns(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 @pytest.fixture(scope="session")

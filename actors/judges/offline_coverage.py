@@ -29,7 +29,7 @@ PROMPT_VERSION = f"offline_judge@{VERSION}+{models_version('judge_people', 'judg
 NO_WORDS = "target_without_words"
 """The failure of an insight in which there is no word to look for."""
 _BACKGROUNDS_HELD = 8
-_TEXTS_HELD = 2048  # 250 summaries' bullets are about 50 MB
+_TEXTS_HELD = 512  # about 12 MB; copies of a summary are judged one after another
 _QUERIES_HELD = 128  # 128 queries' stems are about 3 MB, vectors of their insights' pieces about 25 MB
 
 

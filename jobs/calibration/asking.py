@@ -25,7 +25,6 @@ from jobs.cluster import Cluster
 from jobs.runs.retry import passing_failures
 from jobs.spending.call_count import CallCount, StageCalls, Unasked
 from jobs.spending.plan import opened_ledger, plan_document
-from jobs.stages.performing import Worker, awaited
 from jobs.stages.runner import PlainStage, Task, run_stage
 from longform.chat.call import ChatRequest
 from longform.judges.matrix import groups_of
@@ -52,11 +51,8 @@ def ask(calibration: Calibration, *, run: Folder, cluster: Cluster, calling: Cal
     for name, judge in calibration.made.items():
         here = name not in calibration.chats and not labelled.in_cluster
         stage = _stage(calibration, judge, run, calling, threads=1 if here else max(1, int(cluster.cpus)))
-        tasks = _tasks(left[name])
-        if here:
-            _run_here(run, stage, tasks)
-        else:
-            run_stage(run, stage, len(pieces[name]), tasks, cluster=cluster)
+        if tasks := _tasks(left[name]):
+            run_stage(run, stage, len(pieces[name]), tasks, cluster=cluster, notice=calling.notice, here=here or None)
 
 
 def _left(run: Folder, pieces: Iterable[Piece]) -> list[Piece]:
@@ -78,7 +74,7 @@ def _stage(calibration: Calibration, judge: Judge, run: Folder, calling: Calling
     return PlainStage(
         name=name,
         table="verdicts",
-        unit="summaries",
+        unit=labelled.unit,
         identity=content_key(run.url, repr(labelled), judge.name, settings.model_dump(mode="json"), prompts, threads),
         make_worker=partial(work, threads=threads),
         holds_model=True,
@@ -113,16 +109,6 @@ def _worker(
         return rows
 
     return work
-
-
-def _run_here(run: Folder, stage: PlainStage, tasks: Sequence[Task]) -> None:
-    """Do a stage in this process: its pairs are so few that a cluster would take longer to start."""
-    if not tasks:
-        return
-    work: Worker[Sequence[Piece]] = stage.make_worker()
-    rows = awaited(work([piece for task in tasks for piece in task.payload]))
-    work_ids = [work_id for task in tasks for work_id in task.work_ids]
-    run.commit(stage.table, [run.write_part(stage.table, rows, work_ids=work_ids)])
 
 
 def verdicts_of(calibration: Calibration, name: str, run: Folder) -> Verdicts:

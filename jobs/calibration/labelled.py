@@ -125,6 +125,11 @@ class Labelled(ABC):
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # not what it has read
 
+    @property
+    def unit(self) -> str:
+        """What is judged, in the plural, as progress counts it."""
+        return "summaries"
+
     @cached_property
     def place(self) -> LabelledPlace:
         return LabelledPlace(self.url)

@@ -42,6 +42,10 @@ class LabelledTargets(Labelled):
     perturbations: tuple[str, ...] = ()
     fitted: frozenset[str] = frozenset()
 
+    @property
+    def unit(self) -> str:
+        return "summaries and copies" if self.perturbations else super().unit
+
     @cached_property
     def summaries(self) -> dict[str, SummaryRow]:
         """Summary id -> row, of the summaries with labels, in the labels' order."""

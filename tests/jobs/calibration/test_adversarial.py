@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,8 @@ class Calibrate:
         self._capsys.readouterr()
         common = [self._bench, "--judge", judge, "--annotator", "ann", "--resamples", "50"]
         assert main([*common, "--config", self.config, *options]) == 0
-        return self._capsys.readouterr().out
+        said, self.progress = self._capsys.readouterr()
+        return said
 
 
 @pytest.fixture
@@ -73,6 +75,16 @@ def test_an_offline_judge_is_asked_about_perturbed_summaries(calibrate: Calibrat
     assert found["negate", "score"]["drop"]["value"] > 0.2
     assert found["cite all", "score"]["drop"] | {"n": 0} == {"value": 0.0, "low": 0.0, "high": 0.0, "n": 0}
     assert found["echo", "score"]["after"]["value"] < found["echo", "score"]["before"]["value"]
+
+
+def test_progress_counts_the_copies(calibrate: Calibrate) -> None:
+    copies = sum(row["n_summaries"] for row in calibrate("a")["adversarial"]["rows"] if row["measure"] == "score")
+    assert re.search(
+        rf"^judge a +{2 + copies} summaries and copies in .* s in this process$", calibrate.progress, re.MULTILINE
+    )
+
+    calibrate("a", "--no-adversarial")
+    assert re.search(r"^judge a +2 summaries in ", calibrate.progress, re.MULTILINE)
 
 
 def test_citations_of_everything_are_seen_where_the_gold_documents_are_known(
