@@ -17,7 +17,7 @@ from types import FrameType, TracebackType
 from typing import Any, Self
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-WORDS = "interrupted; what is finished is kept, and the same command goes on"
+WORDS = "interrupted; the same command goes on from what is kept"
 
 
 def exit_code(number: int) -> int:

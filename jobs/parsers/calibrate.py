@@ -51,7 +51,8 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--resamples", type=int, default=2000, help="of each interval")
     made.add_argument("--seed", type=int, default=1, help="of the intervals")
     made.add_argument("--plan", action="store_true", help="say what the judge is asked and its cost; ask nothing")
-    made.add_argument("--run", metavar="RUN", help="keep verdicts in this folder, and find them there")
+    kept = "keep verdicts in this folder, and find them there; default: only replies that cost are kept, in the ledger"
+    made.add_argument("--run", metavar="RUN", help=kept)
     add_calling_arguments(made)
     add_cluster_arguments(made)
     group = made.add_argument_group("of support judges")

@@ -18,7 +18,7 @@ from jobs.parsers.verb import verb_parser
 from tests.places import ROOT
 
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
-LINE = "interrupted; what is finished is kept, and the same command goes on"
+LINE = "interrupted; the same command goes on from what is kept"
 LOADING = 'import signal\nprint("loading", flush=True)\nsignal.pause()\n'
 """Stands in for a library that takes seconds to load."""
 
