@@ -4,7 +4,7 @@ PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
-# Three processes on two cores: most of a test's time is spent waiting for other processes. A file stays in one of them (tests/turns.py).
+# Three processes on two cores: most of a test's time is spent waiting for other processes. A file stays in one of them.
 PARALLEL ?= --numprocesses 3 --dist loadfile --no-loadscope-reorder
 # Without the compiled modules that Python keeps, each process compiles the project and its tests anew.
 unexport PYTHONDONTWRITEBYTECODE

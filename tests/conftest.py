@@ -10,12 +10,9 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
-from xdist.remote import Producer
-from xdist.scheduler.loadscope import LoadScopeScheduling
 
 from tests.long_tests import long_tests
 from tests.modules import write  # noqa: F401  # a fixture
-from tests.turns import RayTakesTurns
 
 # a busy machine is no failure; the same examples wherever a commit is tested
 settings.register_profile("longform", deadline=None, derandomize=True)
@@ -39,12 +36,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.nodeid.partition("[")[0] in listed:
             item.add_marker(pytest.mark.long)
-
-
-@pytest.hookimpl(optionalhook=True)  # it is one of xdist alone
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling | None:
-    """Keep each file's tests in one process, and those that start a Ray in the first, with `--dist loadfile`."""
-    return RayTakesTurns(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 @pytest.fixture(scope="session")

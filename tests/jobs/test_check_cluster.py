@@ -28,7 +28,7 @@ from tests.jobs.killing import CONCURRENCY, MOST_LEASED, WORKERS, Command, Fake,
 from tests.jobs.planted_bench import N_DOCUMENTS, bench, prepared
 from tests.jobs.run_content import TABLES, sorted_content
 
-pytestmark = [pytest.mark.slow, pytest.mark.own_ray]
+pytestmark = pytest.mark.slow
 
 N_QUERIES = 8  # a task each
 N_NODES = 2

@@ -87,7 +87,6 @@ def test_a_benchmark_says_which_class_has_read_it(folder: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.own_ray
 def test_a_submitted_job_brings_the_classes_along(tmp_path: Path) -> None:
     """The folder that is submitted holds a configuration and its modules; workers know it by its package alone."""
     given, out = tmp_path / "given", tmp_path / "out"

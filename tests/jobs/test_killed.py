@@ -36,7 +36,7 @@ from tests.jobs.killing import (
 )
 from tests.jobs.run_content import TABLES, copy_runs, sorted_content
 
-pytestmark = [pytest.mark.slow, pytest.mark.own_ray]
+pytestmark = pytest.mark.slow
 
 CALLS_A_MINUTE = 2400
 N_SUMMARIES = 24  # 6 queries x 4 systems; their 5 insights each are up to 120 calls more

@@ -27,7 +27,6 @@ STEPS = {
 
 
 @pytest.mark.slow
-@pytest.mark.own_ray
 def test_a_local_model_writes_by_every_method(
     llama_server: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -56,7 +55,6 @@ def test_a_local_model_writes_by_every_method(
 
 
 @pytest.mark.slow
-@pytest.mark.own_ray
 def test_a_local_model_answers_the_preset(
     released: Path, llama_server: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -15,7 +15,7 @@ from actors.storage.folder import Folder
 from jobs.synthesize import read_config, synthesize
 from tests.places import ROOT
 
-pytestmark = [pytest.mark.slow, pytest.mark.own_ray]
+pytestmark = pytest.mark.slow
 
 SAMPLE_INTERVAL_S = 0.5
 MOST_GROWTH = 1.15

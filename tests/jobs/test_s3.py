@@ -21,7 +21,7 @@ from tests.jobs.killing import CONCURRENCY, WORKERS, Command, Fake, until
 from tests.jobs.run_content import TABLES, sorted_content
 
 pytest_plugins = ["tests.s3_server"]
-pytestmark = [pytest.mark.slow, pytest.mark.own_ray]
+pytestmark = pytest.mark.slow
 
 MOMENT = 4  # calls that are answered before the kill; some are in flight then
 

@@ -60,7 +60,6 @@ def _sockets(folder: str, names: list[str]) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.own_ray
 def test_no_file_log_or_error_holds_the_key(tmp_path: Path) -> None:
     """The server has faults, repeats the key in its replies or refuses it, and everything is logged."""
     synthesize(read_config("demo", ["haystacks=1"]), str(tmp_path / "bench"))

@@ -19,7 +19,7 @@ from tests.head import ROOT, Head, command, running_head
 from tests.jobs.killing import until
 from tests.jobs.run_content import TABLES, sorted_content
 
-pytestmark = [pytest.mark.slow, pytest.mark.own_ray]
+pytestmark = pytest.mark.slow
 
 LARGEST_UPLOAD_BYTES = 13_000_000  # 8 MiB of them are what the shipped checker may have
 EXPERIMENT = {

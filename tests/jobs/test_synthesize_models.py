@@ -218,7 +218,6 @@ def making(provider: Fake, tmp_path_factory: pytest.TempPathFactory) -> Making:
 
 
 @pytest.mark.slow
-@pytest.mark.own_ray
 def test_killed_the_same_command_makes_the_same_benchmark_and_repeats_no_finished_call(
     making: Making, provider: Fake, tmp_path: Path
 ) -> None:

@@ -19,7 +19,7 @@ from tests.head import ROOT, Head, command, running_head
 from tests.jobs.killing import until
 from tests.jobs.test_served_judge import PAIRS, assert_as_expected, in_process
 
-pytestmark = [pytest.mark.slow, pytest.mark.own_ray]
+pytestmark = pytest.mark.slow
 
 QUERY = "When does the library open?"
 TEXTS = ["Foxes bark at night.", "The library opens at nine.", "It rained."]
