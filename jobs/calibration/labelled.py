@@ -127,7 +127,7 @@ class Labelled(ABC):
 
     @property
     def unit(self) -> str:
-        """What is judged, in the plural, as progress counts it."""
+        """The plural of what is judged, as progress counts it."""
         return "summaries"
 
     @cached_property
