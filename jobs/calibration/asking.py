@@ -51,8 +51,8 @@ def ask(calibration: Calibration, *, run: Folder, cluster: Cluster, calling: Cal
     for name, judge in calibration.made.items():
         here = name not in calibration.chats and not labelled.in_cluster
         stage = _stage(calibration, judge, run, calling, threads=1 if here else max(1, int(cluster.cpus)))
-        if tasks := _tasks(left[name]):
-            run_stage(run, stage, len(pieces[name]), tasks, cluster=cluster, notice=calling.notice, here=here or None)
+        tasks = _tasks(left[name])
+        run_stage(run, stage, len(pieces[name]), tasks, cluster=cluster, notice=calling.notice, here=here or None)
 
 
 def _left(run: Folder, pieces: Iterable[Piece]) -> list[Piece]:
