@@ -21,7 +21,7 @@ from jobs.results.faithfulness import with_another_order
 from jobs.results.retrieval import retrieval_so_far
 from jobs.runs.heartbeat import Heartbeat
 from jobs.runs.record import RECORD_FILE, check_goes_on
-from jobs.runs.retry import forget_passing_failures
+from jobs.runs.retry import forget_passing_failures, say_what_is_redone
 from jobs.runs.unscored import unranked, unscored
 from jobs.spending.plan import plan_words
 from jobs.synthesize import make_benchmark, read_config
@@ -67,6 +67,7 @@ def evaluate(
     given: dict[str, Any] = {"cluster": cluster, "calling": calling, "limit": limit, "vectors": vectors}
     given["heartbeat"] = heartbeat
     evaluation = Evaluation(experiment, bench_url, out_url, **given)
+    say_what_is_redone(evaluation.run, evaluation.plan, evaluation.record.content)
     forget_passing_failures(evaluation.run, evaluation.plan)
     found = evaluation.through(until)
     while until == REPORT and (more := with_another_order(evaluation.configured, found)) is not None:

@@ -1,13 +1,15 @@
 """
-Try failed model calls again in a second command, if the failure passes or people have put its cause right.
+Do again in a second command what the first one did: failed calls, and work that another version did.
 
-Their rows, and all rows made from them, are forgotten; then they are work that is not done, like any other.
+Calls are tried again if the failure passes or people have put its cause right. Their rows, and all rows made from them,
+are forgotten; then they are work that is not done, like any other.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from actors.storage.folder import Folder
 from actors.terminal import say
@@ -35,6 +37,26 @@ def forget_passing_failures(run: Folder, plan: Plan) -> int:
     if n_failed:
         say(f"{n_failed} rows had failed for a reason that may pass; they are made again", file=sys.stderr)
     return n_failed
+
+
+def say_what_is_redone(run: Folder, plan: Plan, record: Mapping[str, Any]) -> None:
+    """Say which stages of *record*, a run's, this version does again, whose work ids are all others now."""
+    if redone := list(_redone(run, plan, {stage["name"]: stage for stage in record["stages"]})):
+        say(
+            f"{run.url}: a part of this run was made by other rules, of another version of longform or of other "
+            f"`units`; it is made again: {', '.join(redone)}. Replies of models in the ledger are not paid again",
+            file=sys.stderr,
+        )
+
+
+def _redone(run: Folder, plan: Plan, noted: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    for stage in plan.stages:
+        if (before := noted.get(stage.name)) is None:
+            continue
+        made = min(before["wanted"], before["pieces"] + before["pieces_untold"])
+        work_ids = {item.work_id for item in plan.items(stage)}
+        if made and work_ids and work_ids.isdisjoint(run.locate(stage.table)):
+            yield f"{stage.name} ({made:,} {stage.unit})"
 
 
 def passing_failures(run: Folder, table: str, work_ids: Iterable[str]) -> set[str]:

@@ -23,6 +23,7 @@ FREE = (
     "name",
     "benchmark",  # a benchmark may move: its content is compared apart
     "synthesize",
+    "units",  # texts are split and judged again, and it is said
     "cards",
     "cutoffs",
     "measures",

@@ -13,6 +13,7 @@ import yaml
 from actors.ledger.ledger import Ledger
 from actors.storage.folder import Folder
 from jobs import aggregate, evaluate
+from jobs.stages import split
 from tests.jobs.run_content import copy_runs
 
 CHAT = {"provider": "scripted", "model": "scripted", "script": "obedient"}
@@ -67,6 +68,27 @@ def again(finished: Runs, tmp_path: Path) -> Runs:
 
 def stages(told: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {stage["name"]: stage for stage in told["stages"]}
+
+
+# ---------------------------------------------------------------- other rules
+
+
+def test_work_of_other_rules_is_made_again_and_said(
+    again: Runs, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What was written stays: no model is asked again."""
+    monkeypatch.setattr(split, "VERSIONS", {kind: f"{version} as once" for kind, version in split.VERSIONS.items()})
+
+    assert again.evaluate("--limit", "2", "--workers", "0") == 0
+
+    (told,) = [line for line in capsys.readouterr().err.splitlines() if "made again" in line]
+    assert told.partition("made again: ")[2].startswith("split (4 summaries), judge offline (4 summaries), score")
+    assert stages(again.record())["summarize scripted"]["pieces"] == 4
+
+
+def test_work_of_the_same_rules_is_not_said_to_be_made_again(again: Runs, capsys: pytest.CaptureFixture[str]) -> None:
+    assert again.evaluate("--limit", "2", "--workers", "0") == 0
+    assert "made again" not in capsys.readouterr().err
 
 
 # ---------------------------------------------------------------- what the work cost
@@ -159,7 +181,6 @@ def test_a_record_of_a_later_format_is_refused(again: Runs, capsys: pytest.Captu
             "systems: keywords, 600 tokens, order given, method plain, by scripted is left out",
         ),
         ("query_text=query", "query_text was query_subtopic, is query"),
-        ("units=sentences", "units was bullets, is sentences"),
         ("bullets=3", "bullets was targets, is 3"),
         ("ranking_depth=7", "ranking_depth was 1000, is 7"),
         ("importance={kind: released}", "importance.kind was relevance, is released"),
