@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 import uuid
-from datetime import UTC, datetime
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from actors.chat.call_context import CallContext
 from actors.chat.price_list import PriceList
 from actors.ledger.keeper import NO_LIMIT, Budget, LedgerKeeper, start_keeper
 from actors.ledger.ledger import Ledger
+from actors.terminal import say
 from jobs.parsers.calling import LEDGER_VARIABLE
-from longform.chat.server_standing import Standing
+from longform.chat.server_standing import Server, Standing
 from longform.errors import ServerGoneError, UsageError
 from longform.settings.chat import ChatSettings, asked_by
 from longform.settings.experiment import Experiment
+
+_LONGEST_NAMED_S = 1e9  # thirty years; a date beyond is no date
 
 
 class Calling:
@@ -33,6 +38,7 @@ class Calling:
         self.ledger, self.budget = ledger, budget
         self._prices = prices
         self._keeper: object = None
+        self._told_waits: set[Server] = set()
 
     def context(self, stage: str) -> CallContext:
         """Return the context that workers of *stage* need."""
@@ -61,9 +67,26 @@ class Calling:
             standings, spent = self._standings(), self._ask_keeper("spent")
         except Exception:  # noqa: BLE001  # the keeper is starting again
             return ""
+        for standing in standings:
+            self._tell_long_wait(standing)
         refusing = [(one.server.name, one.n_refused_lately) for one in standings if one.n_refused_lately]
         told = [f"{name} refuses: {n} times in the last minute" for name, n in refusing]
         return "; ".join([spent.words(), *told])
+
+    def _tell_long_wait(self, standing: Standing) -> None:
+        """Print at once, and once, that a server asks for a long wait."""
+        server, wait_s = standing.server, standing.wait_s
+        if wait_s is None:
+            self._told_waits.discard(server)
+        elif server not in self._told_waits:
+            self._told_waits.add(server)
+            say(
+                f"{server.name} asks to wait until {time_words(wait_s, datetime.now().astimezone())}; a call tries now "
+                f"and then, and if nothing is let in for {server.patience_s:g} s (`patience_s`) the command ends, and "
+                "the same command goes on later",
+                file=sys.stderr,
+                flush=True,
+            )
 
     def check_servers(self) -> None:
         """
@@ -77,8 +100,10 @@ class Calling:
             raise ServerGoneError(f"{'; '.join(unusable)}. The same command tries them again")
 
     def failure_words(self) -> list[str]:
-        """For each server of which attempts failed, how many did and why."""
-        return [said for standing in self._standings() if (said := _failures_of(standing))]
+        """For each server, how many attempts failed and how many replies could not be read, and why."""
+        return [
+            said for standing in self._standings() for said in (_failures_of(standing), _unread_of(standing)) if said
+        ]
 
     def _standings(self) -> list[Standing]:
         standings: list[Standing] = self._ask_keeper("standings") if self._keeper is not None else []
@@ -119,11 +144,33 @@ def _failures_of(standing: Standing) -> str:
     n_failed = sum(standing.failures.values())
     if not n_failed:
         return ""
-    by_reason = ", ".join(f"{reason} {n:,}" for reason, n in sorted(standing.failures.items(), key=lambda one: -one[1]))
-    n = n_failed + standing.n_succeeded
+    n, reasons = n_failed + standing.n_succeeded, by_reason(standing.failures)
     return (
-        f"{standing.server.name}: {n_failed:,} of {n:,} attempts of model {standing.server.model!r} failed: {by_reason}"
+        f"{standing.server.name}: {n_failed:,} of {n:,} attempts of model {standing.server.model!r} failed: {reasons}"
     )
+
+
+def _unread_of(standing: Standing) -> str:
+    n = sum(standing.unread.values())
+    if not n:
+        return ""
+    return (
+        f"{standing.server.name}: {n:,} replies of model {standing.server.model!r} could not be read and were asked "
+        f"for, and paid, once more: {by_reason(standing.unread)}"
+    )
+
+
+def by_reason(counts: Mapping[str, int]) -> str:
+    """List reasons with their numbers, the most frequent first."""
+    return ", ".join(f"{reason} {n:,}" for reason, n in sorted(counts.items(), key=lambda one: -one[1]))
+
+
+def time_words(wait_s: float, now: datetime) -> str:
+    """Name the time in so many seconds as a person would from *now* on: 18:00, tomorrow 18:00, or with its date."""
+    until = now + timedelta(seconds=min(wait_s, _LONGEST_NAMED_S))
+    days = (until.date() - now.date()).days
+    day = "" if days == 0 else "tomorrow " if days == 1 else f"{until:%Y-%m-%d} "
+    return f"{day}{until:%H:%M}"
 
 
 def chat_models(experiment: Experiment) -> list[ChatSettings]:

@@ -165,12 +165,12 @@ def _ranking_words(row: Mapping[str, Any]) -> str:
 def _outcome(results: dict[str, Any], threshold: float, out_url: str, failures: Sequence[str]) -> Outcome:
     """Return what a whole run says: done, or done with more unjudged than the threshold allows, and why."""
     cells = f"{len(all_cells(results))} cells; report: {out_url}/report/index.html"
-    words = "\n".join([cells, *results["unscored"], *failures_told(results["cells"])])
+    words = [cells, *results["unscored"], *failures_told(results["cells"])]
     unjudged = worst_unjudged_share(results)
     if unjudged <= threshold:
-        return Outcome(results, words)
+        return Outcome(results, "\n".join([*failures, *words]))
     above = f"{unjudged:.1%} of what a cell asks its judge is unjudged (more than {threshold:.0%})"
-    return Outcome(results, "\n".join([*failures, above, words]), FAILURES_ABOVE_THRESHOLD)
+    return Outcome(results, "\n".join([*failures, above, *words]), FAILURES_ABOVE_THRESHOLD)
 
 
 if __name__ == "__main__":

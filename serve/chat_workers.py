@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from actors.chat.llama_cpp_client import LlamaChat
 from actors.local_models.gguf import gguf_content
 from actors.serving.messages import About
-from longform.chat.completions import http_failure
+from longform.chat.refusals import http_failure
 from longform.keys import content_key
 from longform.settings.chat import ChatSettings
 from serve.engine import Work

@@ -21,7 +21,7 @@ from actors.serving.handle import HandleAnswer
 from longform.errors import UsageError
 
 _PLACES = 2000  # requests that wait for the server at once
-_PASSED_ON = frozenset({"retry-after", "content-type"})
+_PASSED_ON = frozenset({"retry-after", "content-type", "location"})
 _LIMITS = ("x-ratelimit-",)
 
 
@@ -57,7 +57,9 @@ class Door:
         try:
             async with (
                 asyncio.timeout(timeout_s),
-                self._session.post(f"{self._url}{path}", data=body, headers=self._headers) as response,
+                self._session.post(
+                    f"{self._url}{path}", data=body, headers=self._headers, allow_redirects=False
+                ) as response,
             ):
                 told = {name.lower(): value for name, value in response.headers.items()}
                 kept = {name: value for name, value in told.items() if name in _PASSED_ON or name.startswith(_LIMITS)}

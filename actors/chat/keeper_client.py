@@ -47,10 +47,10 @@ class Batches:
             self._keeping_heard = asyncio.create_task(self._keep_heard())
         return admissions
 
-    async def settle(self, attempt_id: str, call_id: str, reply: ChatReply) -> None:
-        """Record the outcome of an attempt."""
+    async def settle(self, attempt_id: str, call_id: str, reply: ChatReply, *, again: str | None = None) -> None:
+        """Record the outcome of an attempt; *again* is why it was made of a reply that was there."""
         recorded: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._receipts.append((Receipt(attempt_id, call_id, reply, self._server), recorded))
+        self._receipts.append((Receipt(attempt_id, call_id, reply, self._server, again), recorded))
         if not self._settling:
             self._settling = True
             self._later(_SETTLE_S, self._settle_rest)

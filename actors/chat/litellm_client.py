@@ -6,22 +6,25 @@ import asyncio
 import json
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cache, wraps
 from time import monotonic, time
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from actors.chat.connection_errors import causes, connection_words
 from actors.json_value import Json
 from actors.secret_values import secret
-from longform.chat.call import ChatReply, ChatRequest, Signals, capabilities, failed, refusal_reason
-from longform.chat.completions import completion_parameters, http_failure, read_completion
+from longform.chat.call import ChatReply, ChatRequest, Signals, capabilities, failed, guarded, refusal_reason
+from longform.chat.completions import completion_parameters, read_completed
 from longform.chat.rate_headers import read_signals
+from longform.chat.refusals import http_failure, redirect_words
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings
 
 if TYPE_CHECKING:
+    import httpx
     from litellm import ModelResponse
 
 _PROVIDER_HEADER = "llm_provider-"
@@ -75,11 +78,9 @@ class LitellmChat:
         except (TimeoutError, openai.APITimeoutError):
             return failed("timeout")
         except openai.APIError as error:  # what litellm makes of every provider's errors
-            failure = litellm_failure(error)
-            detail = connection_words(error) if failure == "connection" else None
-            return replace(failed(failure, detail), signals=_error_signals(error))
+            return _failed_by(error)
         except Exception as error:  # noqa: BLE001 - any provider's code ran; one call must not end the job
-            return failed(f"litellm_{type(error).__name__}")
+            return _redirected(error) or failed(f"litellm_{type(error).__name__}")
         return read_response(response)
 
 
@@ -91,8 +92,43 @@ def _quiet_litellm() -> ModuleType:
     litellm.telemetry = False
     litellm.suppress_debug_info = True  # prints advertisements at errors
     logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)  # logs parameters of failed calls
+    _stay_at_the_address()
     quiet: ModuleType = litellm
     return quiet
+
+
+class _RedirectedError(Exception):
+    """An answer that names another address."""
+
+    def __init__(self, status: int, words: str) -> None:
+        super().__init__(words)
+        self.reply = failed(f"http_{status}", words)
+
+
+async def _refuse_redirects(response: httpx.Response) -> None:
+    if 300 <= response.status_code < 400:
+        words = redirect_words(response.status_code, str(response.url), response.headers.get("location"))
+        raise _RedirectedError(response.status_code, words)
+
+
+@cache
+def _stay_at_the_address() -> None:
+    """Let no client that litellm makes follow a redirect: it would send documents to somebody whom nobody named."""
+    from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
+    from litellm.llms.openai.common_utils import BaseOpenAILLM
+
+    def staying(make: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(make)
+        def made(*given: object, **named: object) -> Any:
+            client = make(*given, **named)
+            hooks = client.event_hooks
+            client.event_hooks = {**hooks, "response": [_refuse_redirects, *hooks["response"]]}
+            return client
+
+        return made
+
+    AsyncHTTPHandler.create_client = staying(AsyncHTTPHandler.create_client)
+    BaseOpenAILLM._get_async_http_client = staticmethod(staying(BaseOpenAILLM._get_async_http_client))  # noqa: SLF001
 
 
 def _named_key(settings: ChatSettings) -> str | None:
@@ -120,6 +156,7 @@ def _check(litellm: ModuleType, settings: ChatSettings, key: str | None) -> None
 # ---------------------------------------------------------------- what litellm hands back
 
 
+@guarded
 def read_response(response: ModelResponse) -> ChatReply:
     """Return the reply in litellm's response, with the provider's own headers."""
     body = response.model_dump(mode="json")
@@ -127,7 +164,17 @@ def read_response(response: ModelResponse) -> ChatReply:
         hidden = choice["message"].get("provider_specific_fields") or {}
         choice["message"]["refusal"] = hidden.get("refusal")
     stated: Mapping[str, Json] = response._hidden_params.get("additional_headers") or {}  # noqa: SLF001 - no public way
-    return replace(read_completion(json.dumps(body).encode()), signals=_signals(stated))
+    return replace(read_completed(body), signals=_signals(stated))
+
+
+def _failed_by(error: BaseException) -> ChatReply:
+    failure = litellm_failure(error)
+    detail = connection_words(error) if failure == "connection" else None
+    return _redirected(error) or replace(failed(failure, detail), signals=_error_signals(error))
+
+
+def _redirected(error: BaseException) -> ChatReply | None:
+    return next((cause.reply for cause in causes(error) if isinstance(cause, _RedirectedError)), None)
 
 
 def litellm_failure(error: BaseException) -> str:

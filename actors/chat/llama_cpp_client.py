@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import secrets
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -16,7 +15,7 @@ from pydantic import JsonValue
 
 from actors.local_models.gguf import gguf_path
 from longform.chat.call import ChatReply, ChatRequest, capabilities, failed, refusal_reason
-from longform.chat.completions import completion_parameters, http_failure, read_completion
+from longform.chat.completions import completion_parameters, read_completed
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings
 
@@ -89,7 +88,7 @@ class LlamaChat:
 
     async def _attempt(self, parameters: Mapping[str, JsonValue]) -> ChatReply:
         try:
-            return read_answer(await self._run(parameters))
+            return read_completed(await self._run(parameters))
         except TimeoutError:
             return failed("timeout")
         except Exception as error:  # noqa: BLE001  whatever the library raises is this call's failure
@@ -103,15 +102,6 @@ class LlamaChat:
         if not done:
             raise TimeoutError
         return running.result()
-
-
-def read_answer(body: Mapping[str, JsonValue]) -> ChatReply:
-    """Return the reply that llama.cpp's server hands back: a completion, or an error with the status it would have."""
-    if "error" not in body:
-        return read_completion(json.dumps(body).encode())
-    error = body["error"]
-    code = error.get("code") if isinstance(error, dict) else None
-    return failed(http_failure(code if isinstance(code, int) else 500, body))
 
 
 def _load(settings: ChatSettings) -> LlamaServer:

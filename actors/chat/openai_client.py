@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from ipaddress import ip_address
@@ -15,13 +16,16 @@ from actors.chat.posts import Answer, BodyTooLargeError, Posts, open_posts
 from actors.secret_values import secret
 from actors.serving.handle import is_of_cluster
 from longform.chat.call import ChatReply, ChatRequest, capabilities, failed, refusal_reason
-from longform.chat.completions import completion_parameters, http_failure, read_completion
+from longform.chat.completions import completion_parameters, read_completion
 from longform.chat.rate_headers import read_signals
+from longform.chat.refusals import refused_reply
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings
 
 PROVIDER_URL = "https://api.openai.com/v1"
 """Asked if `base_url` is null; no environment variable changes it, so that a call's content names its server."""
+
+_CHARSET = re.compile(r"charset=[\"']?([\w.:-]{1,40})", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -87,8 +91,13 @@ class OpenAIChat:
             return failed("timeout") if error.errno is None else unanswered(error)
         except (OSError, BodyTooLargeError, aiohttp.ClientError) as error:
             return unanswered(error)
-        reply = self.read(request, answer) if 200 <= answer.status < 300 else _refused(answer)
-        return replace(reply, signals=read_signals(answer.headers, now=time()))
+        if 200 <= answer.status < 300:
+            reply = self.read(request, answer)
+        else:
+            reply = refused_reply(answer.status, answer.body, url=server.url, location=answer.headers.get("location"))
+        heard = read_signals(answer.headers, now=time())
+        told_s = reply.signals.retry_after_s if heard.retry_after_s is None else heard.retry_after_s
+        return replace(reply, signals=heard._replace(retry_after_s=told_s))
 
     def encoded(self, request: ChatRequest) -> bytes:
         """Return the body of a request."""
@@ -96,15 +105,8 @@ class OpenAIChat:
 
     def read(self, _request: ChatRequest, answer: Answer) -> ChatReply:
         """Read the answer to a request."""
-        return read_completion(answer.body)
-
-
-def _refused(answer: Answer) -> ChatReply:
-    try:
-        said = json.loads(answer.body)
-    except ValueError:
-        said = None
-    return failed(http_failure(answer.status, said))
+        named = _CHARSET.search(answer.headers.get("content-type") or "")
+        return read_completion(answer.body, charset=named[1] if named else None)
 
 
 def _encoded(parameters: Mapping[str, object]) -> bytes:

@@ -22,9 +22,10 @@ from actors.chat.model import ChatModel
 from actors.ledger.keeper import Keeper, LedgerKeeper
 from actors.secret_values import redaction
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, call_id, failed, refusal_reason
+from longform.chat.endings import Endings
 from longform.chat.ledger_rows import Admission, Intent
 from longform.chat.prices import Price, cost_usd, most_usd
-from longform.chat.retries import CANCELLED, REFUSED, backoff_s, may_pass
+from longform.chat.retries import CANCELLED, REFUSED, asks_to_wait, backoff_s, is_final
 from longform.chat.server_standing import Server
 from longform.chat.token_estimates import TokenEstimates, counted_input, most_input_tokens
 from longform.errors import BudgetReachedError, ServerGoneError, StoppedError
@@ -35,6 +36,7 @@ _BUSY_S = 0.3  # until a call that another worker is making is asked for again
 _ALONE_REFUSALS = 8  # of one call while others are let in: it is this call that the provider will not have
 _MOST_REFUSALS = 100  # of one call to a model that no keeper watches
 _SAY_NOTHING = ("connection", "timeout")  # nobody knows whether the provider let such a call in
+_UNSAID_S = 30.0  # that a reply waits for others which say how they ended, at most
 _LONGEST_TOLD_S = 60.0  # what a failing server may ask one call to wait
 
 
@@ -81,6 +83,8 @@ class ChatPool:
         self._is_gone = asyncio.Event()
         self._watching: asyncio.Task[None] | None = None
         self._estimates = TokenEstimates()
+        self._endings = Endings()
+        self._unsaid: list[asyncio.Future[None]] = []  # of replies that do not say whether they are whole
         self._slots = asyncio.Semaphore(settings.concurrency)
         self._turns: LeaseQueue[_Attempt] = LeaseQueue(
             leases,
@@ -116,10 +120,14 @@ class ChatPool:
         running = self._running.get(key)
         if running is None:
             running = self._running[key] = asyncio.create_task(self._answer(key, request))
-            running.add_done_callback(lambda _: self._running.pop(key, None))
+            running.add_done_callback(lambda _: self._end(key))
             if self._watching is None or self._watching.done():
                 self._watching = asyncio.create_task(self._watch())
         return await asyncio.shield(running)
+
+    def _end(self, key: str) -> None:
+        self._running.pop(key, None)
+        self._let_unsaid_go()
 
     async def close(self) -> None:
         """Give up what waits, and let go of connections."""
@@ -154,14 +162,15 @@ class ChatPool:
             if refused:
                 done = self._is_hopeless(n_refused, others_let_in=self._n_accepted > n_accepted)
             else:
-                done = reply.failure is None or not may_pass(reply.failure) or n_failed >= self._settings.attempts
+                done = is_final(reply) or n_failed >= self._settings.attempts
             if done:
                 return reply
             if not refused:  # for refusals the governor decides when
                 told = min(reply.signals.retry_after_s or 0.0, _LONGEST_TOLD_S)
                 await self._pause(backoff_s(n_failed, random.random(), told_s=told))
-        # an older ledger may hold what is taken out today
-        return replace(self._redaction.reply(found), from_ledger=True)
+        # an older ledger may hold what is taken out today, and texts that were cut
+        self._endings.hear(found)
+        return replace(self._endings.judged(self._redaction.reply(found)), from_ledger=True)
 
     async def _pause(self, seconds: float) -> None:
         """Wait, unless the server is given up meanwhile."""
@@ -200,7 +209,8 @@ class ChatPool:
         return self._server is None and n_refused >= _MOST_REFUSALS
 
     async def _make(self, attempt: _Attempt, tokens: float) -> ChatReply:
-        # The place is free when the receipt is durable: what a dying worker takes with it is what it had places for.
+        # The place is free when the receipt is durable: what a dying worker takes with it is what it had places for,
+        # and the few replies that wait for a word on whether texts of this server are whole.
         try:
             async with self._slots:
                 sent = time.monotonic()
@@ -209,17 +219,42 @@ class ChatPool:
                 self._hear(attempt.request, reply, sent, tokens)
                 if reply.cost_usd is None:  # a system of one's own may state it
                     reply = replace(reply, cost_usd=cost_usd(reply.usage, self._price))
-                await self._batches.settle(attempt.attempt_id, attempt.call_id, reply)
+                self._endings.hear(reply)
+                self._let_unsaid_go()
+                if reply.is_whole is not None or self._endings.known:
+                    return await self._settled(attempt, reply)
         finally:
             self._turns.end()
-        return reply
+        await self._until_known()
+        return await self._settled(attempt, reply)
+
+    async def _settled(self, attempt: _Attempt, reply: ChatReply) -> ChatReply:
+        """Record a reply as it is to be taken, and return it."""
+        whole = self._endings.judged(reply, attempt.request)
+        await self._batches.settle(attempt.attempt_id, attempt.call_id, whole, again=attempt.request.again)
+        return whole
+
+    async def _until_known(self) -> None:
+        """Wait until the other calls show whether this server says how its replies end."""
+        word: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._unsaid.append(word)
+        self._let_unsaid_go()
+        await asyncio.wait([word], timeout=_UNSAID_S)
+
+    def _let_unsaid_go(self) -> None:
+        """Let the replies without a word go if it is known, or if there is no other call to wait for."""
+        if self._endings.known or len(self._unsaid) >= len(self._running):
+            for word in self._unsaid:
+                if not word.done():
+                    word.set_result(None)
+            self._unsaid.clear()
 
     def _hear(self, request: ChatRequest, reply: ChatReply, sent: float, tokens: float) -> None:
         signals = reply.signals
         if any(said is not None for said in signals):
             self._turns.hear(sent, signals)
         # a failing server that names a time speaks for all, as one that refuses
-        if reply.failure == REFUSED or (reply.failure is not None and signals.retry_after_s is not None):
+        if asks_to_wait(reply):
             self._turns.hear_refused(sent, tokens, signals.retry_after_s)
         elif reply.failure not in _SAY_NOTHING:
             self._n_accepted += 1

@@ -52,7 +52,9 @@ class BodyTooLargeError(Exception):
 
 
 class Posts(Protocol):
-    """Sends bodies of JSON to one server."""
+    """Sends bodies of JSON to one server, whose base URL is `url`."""
+
+    url: str
 
     async def post(self, path: str, body: bytes) -> Answer:
         """
@@ -90,7 +92,7 @@ class HttpPosts:
     def __init__(self, base_url: str, key: str, *, of_openai: bool = True) -> None:
         import aiohttp
 
-        self._base_url = base_url.rstrip("/")
+        self.url = base_url.rstrip("/")
         told = _ORGANIZATION if of_openai else {}
         organization = {header: os.environ[name] for name, header in told.items() if os.environ.get(name)}
         bearer = {"Authorization": f"Bearer {key}"} if key else {}
@@ -121,8 +123,10 @@ class HttpPosts:
         return await self._post(path, body, _Sent())
 
     async def _post(self, path: str, body: bytes, sent: _Sent) -> Answer:
-        url = f"{self._base_url}{path}"
-        async with self._session.post(url, data=body, trace_request_ctx=sent) as response:
+        url = f"{self.url}{path}"
+        # a redirect would send documents to somebody whom nobody named
+        posted = self._session.post(url, data=body, trace_request_ctx=sent, allow_redirects=False)
+        async with posted as response:
             return Answer(response.status, response.headers, await _bounded(response))
 
     async def close(self) -> None:
@@ -142,6 +146,7 @@ class HandlePosts:
     """
 
     def __init__(self, url: str, timeout_s: float) -> None:
+        self.url = url
         self._application, self._path = Application(url), urlsplit(url).path.rstrip("/")
         self._timeout_s = timeout_s
 

@@ -11,7 +11,7 @@ from actors.chat.openai_client import PROVIDER_URL, api_key
 from actors.secret_values import redacted, redaction
 from longform.chat.batch_files import ENDPOINT, read_replies
 from longform.chat.call import ChatReply
-from longform.chat.completions import http_failure
+from longform.chat.refusals import http_failure, redirect_words
 from longform.chat.retries import backoff_s, may_pass
 from longform.errors import LongformError
 from longform.settings.chat import ChatSettings
@@ -117,11 +117,12 @@ class ProviderBatches:
 
     @property
     def _client(self) -> AsyncOpenAI:
-        from openai import AsyncOpenAI
+        from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
         if self._connection is None:
             url = self._settings.base_url or PROVIDER_URL
-            self._connection = AsyncOpenAI(base_url=url, api_key=self._key, max_retries=_RETRIES)
+            client = DefaultAsyncHttpxClient(follow_redirects=False)
+            self._connection = AsyncOpenAI(base_url=url, api_key=self._key, max_retries=_RETRIES, http_client=client)
         return self._connection
 
 
@@ -157,4 +158,8 @@ def _error(what: str, error: APIError) -> LongformError:
 def _failure(error: APIError) -> str:
     import openai
 
-    return http_failure(error.status_code, error.body) if isinstance(error, openai.APIStatusError) else "connection"
+    if not isinstance(error, openai.APIStatusError):
+        return "connection"
+    if 300 <= error.status_code < 400:
+        return redirect_words(error.status_code, str(error.request.url), error.response.headers.get("location"))
+    return http_failure(error.status_code, error.body)

@@ -32,6 +32,9 @@ from longform.settings.judges import (
     ServedJudgeSettings,
 )
 
+READING_VERSION = "2"
+"""Changes with any change of how the replies of chat models are read."""
+
 CHECKPOINT_VERSION = "1"
 """Changes with any change of how a checkpoint is read."""
 
@@ -118,6 +121,7 @@ def make_judges(judges: Mapping[str, JudgeSettings], *, prompts: str | None = No
 
 def _chat(name: str, kind: Kind, settings: ChatJudgeSettings, prompts: str | None) -> Judge:
     versions = [load_prompt(prompt, prompts).version for prompt in (settings.prompt, REPAIR_PROMPT)]
+    read = [] if settings.fidelity == "release" else [READING_VERSION]  # the reading of a release does not change
 
     def asking(asking: Asking) -> ChatJudge:
         return ChatJudge(kind, name, settings, asking)
@@ -127,7 +131,7 @@ def _chat(name: str, kind: Kind, settings: ChatJudgeSettings, prompts: str | Non
 
         return asking(Asking(chat=open_pool(settings.chat, context), prompts_folder=prompts))
 
-    return Judge(name, kind, settings, Version(content_key(versions), versions[0]), opened, asking)
+    return Judge(name, kind, settings, Version(content_key(versions, *read), versions[0]), opened, asking)
 
 
 def _checkpoint(name: str, kind: Kind, settings: CheckpointJudgeSettings) -> Judge:

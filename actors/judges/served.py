@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from actors.secret_values import token_in
 from actors.serving.client import RefusedError, ServedClient, over_handle, over_http
 from actors.serving.handle import is_of_cluster
+from actors.serving.messages import JudgeAnswer
 from longform.errors import LongformError, UsageError
 from longform.judges.kind import Group, Kind, Verdicts, unjudged
 from longform.judges.pairs import in_place, open_groups, shared_of
@@ -22,7 +23,10 @@ _GROUPS_A_REQUEST = 16
 _PAIRS_A_REQUEST = 128
 """Such a request takes a replica long beside its way there, and all replicas get some until the end."""
 
-_OF_WHAT_WAS_SENT = (400, 413, 422)
+UNREAD = 200
+"""The status of an answer that says success and cannot be read."""
+
+_OF_WHAT_WAS_SENT = (400, 413, 422, UNREAD)
 
 
 class ServedJudge:
@@ -72,6 +76,7 @@ class ServedJudge:
         try:
             async with self._free:
                 answer = await self._client.judge(self._judge, items)
+            return self._read(answer, groups)
         except RefusedError as error:
             if with_background and BACKGROUND in str(error):
                 self._takes_background = False
@@ -82,6 +87,24 @@ class ServedJudge:
                 half = len(groups) // 2
                 return [*await self._answered(groups[:half]), *await self._answered(groups[half:])]
             return [[unjudged(f"refused: {error}")] * len(group.items) for group in groups]
+
+    def _read(self, answer: JudgeAnswer, groups: Sequence[Group]) -> Verdicts:
+        """
+        Read the verdicts on *groups*.
+
+        Raises:
+            RefusedError: The answer is not one of ours, or not on all pairs.
+            LongformError: The judge is of another task, or has become another one.
+        """
+        try:
+            return self._verdicts(answer, groups)
+        except LongformError:
+            raise
+        except Exception as error:  # foreign content: what it can break is not known
+            words = f"an answer that cannot be read ({type(error).__name__}), found where verdicts were expected"
+            raise RefusedError(UNREAD, words) from error
+
+    def _verdicts(self, answer: JudgeAnswer, groups: Sequence[Group]) -> Verdicts:
         if answer["task"] != self._kind.task:
             raise LongformError(
                 f"judge {self._judge!r}: expected one of task {self._kind.task}, found one of {answer['task']}"
@@ -91,7 +114,10 @@ class ServedJudge:
                 f"judge {self._judge!r} changed while it was asked: expected version {self._version}, found "
                 f"{answer.get('version')}; what is done is kept, and another --out takes the new one"
             )
-        return [[read_verdict(one) for one in result["verdicts"]] for result in answer["results"]]
+        return [
+            [read_verdict(one) for _, one in zip(group.items, result["verdicts"], strict=True)]
+            for group, result in zip(groups, answer["results"], strict=True)
+        ]
 
 
 def _requests(groups: Sequence[Group]) -> list[list[Group]]:

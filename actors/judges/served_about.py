@@ -96,7 +96,7 @@ async def _info(name: str, settings: ServedJudgeSettings, token: str | None) -> 
     try:
         async with (
             aiohttp.ClientSession(headers=headers, timeout=aiohttp.ClientTimeout(total=_WAITS_S)) as session,
-            session.get(f"{settings.url.rstrip('/')}/info") as response,
+            session.get(f"{settings.url.rstrip('/')}/info", allow_redirects=False) as response,
         ):
             if response.status in (404, 405):
                 return None

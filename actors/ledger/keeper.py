@@ -200,7 +200,7 @@ class LedgerKeeper:
         if (server := receipt.server) is not None:
             if server not in self._watches:
                 self._watches[server] = Watch(server, has_succeeded=self._has_succeeded)
-            self._watches[server].hear(now, receipt.call_id, receipt.reply)
+            self._watches[server].hear(now, receipt.call_id, receipt.reply, again=receipt.again)
 
     def _give_up_the_silent(self, now: float) -> None:
         gone = {worker for worker, heard in self._heard.items() if now - heard > _SILENT_S}

@@ -8,7 +8,9 @@ lists: one request with a hundred documents costs little more than one with one.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from time import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from actors.json_value import Json
@@ -23,6 +25,8 @@ from actors.serving.messages import (
     judge_answer,
     shared_text,
 )
+from longform.chat.rate_headers import read_signals
+from longform.chat.refusals import redirect_words
 from longform.errors import LongformError
 from longform.retrieval.ranking import ranked
 
@@ -174,20 +178,38 @@ def over_http(base_url: str, *, token: str | None = None, timeout_s: float = 300
         headers["Authorization"] = f"Bearer {token}"
 
     async def send(path: str, body: Mapping[str, Json]) -> Reply:
-        timeout = aiohttp.ClientTimeout(total=timeout_s)
+        timeout, url = aiohttp.ClientTimeout(total=timeout_s), f"{base_url.rstrip('/')}{path}"
         try:
             async with (
                 aiohttp.ClientSession(headers=headers, timeout=timeout) as session,
-                session.post(f"{base_url.rstrip('/')}{path}", json=dict(body)) as response,
+                session.post(url, json=dict(body), allow_redirects=False) as response,
             ):
-                if response.status == 200:
-                    return Reply(200, await response.json())
-                text = (await response.text())[:1000]
-                return Reply(response.status, text, seconds_stated(response.headers.get("Retry-After")))
+                return read_answer(response.status, response.headers, await response.read(), url)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             return Reply(503, f"{type(error).__name__}: {error}")
 
     return send
+
+
+def read_answer(status: int, headers: Mapping[str, str], body: bytes, url: str) -> Reply:
+    """
+    Return the reply in a server's answer; one of success that is no JSON is 502, as that of a gateway that is lost.
+
+    Args:
+        status: Of HTTP.
+        headers: With names in small letters, or in any case.
+        body: Whole.
+        url: The address that was asked.
+    """
+    if 300 <= status < 400:
+        return Reply(status, redirect_words(status, url, headers.get("location")))
+    if status == 200:
+        try:
+            return Reply(200, json.loads(body))
+        except (ValueError, RecursionError) as error:
+            return Reply(502, f"a body that is no JSON ({type(error).__name__})")
+    retry_after_s = read_signals(headers, now=time()).retry_after_s
+    return Reply(status, body.decode(errors="replace")[:1000], retry_after_s)
 
 
 def over_handle(handle: DeploymentHandle, *, timeout_s: float | None = None) -> Send:
@@ -231,8 +253,3 @@ def _refused(found: Refusal) -> Reply:
 def _reranked(found: Found) -> dict[str, Json]:
     scores = [answer.content for answer in found.answers[0]]
     return {"results": [{"index": place, "relevance_score": scores[place]} for place in ranked(scores)]}
-
-
-def seconds_stated(stated: str | None) -> float | None:
-    """Return a `Retry-After` in seconds; one that is a date is not read."""
-    return float(stated) if stated and stated.strip().isdigit() else None

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from actors.json_value import Json
-from actors.serving.client import Reply, Send, seconds_stated
+from actors.serving.client import Reply, Send, read_answer
 from longform.errors import UsageError
 
 SCHEME = "serve"
@@ -88,9 +88,6 @@ def over_application(url: str, *, timeout_s: float = 300.0) -> Send:
                 answer = await application.post(f"{base}{path}", json.dumps(dict(body)).encode(), timeout_s)
         except (ConnectionError, TimeoutError) as error:
             return Reply(503, f"{type(error).__name__}: {error}")
-        if answer.status == 200:
-            return Reply(200, json.loads(answer.body))
-        text = answer.body.decode(errors="replace")[:1000]
-        return Reply(answer.status, text, seconds_stated(answer.headers.get("retry-after")))
+        return read_answer(*answer, url)
 
     return send

@@ -1,4 +1,4 @@
-"""Names the summaries of an evaluation without a score, and the documents that a reranker gave none; says why."""
+"""Names the summaries of an evaluation without a score, and what rerankers and judges gave no answer; says why."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from collections.abc import Collection, Sequence
 from actors.measures import open_measures, wanted_measures
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
+from jobs.stages.judge import Judged
 from jobs.stages.retrieve import Ranked
 from jobs.stages.stage import Plan
 from longform.judges.kinds import KINDS
+from longform.judges.matrix import NO_SUMMARY
 from longform.metrics.measure import Measure
 from longform.records import Target
 from longform.settings.experiment import Experiment
@@ -65,8 +67,26 @@ def _targets_of(task: str) -> tuple[str, str]:
 
 
 def unranked(run: Folder, plan: Plan) -> list[str]:
-    """Return a sentence for each retriever without some rankings and each reranker without some scores, with why."""
-    return [*_not_retrieved(run, plan), *_not_reranked(run, plan)]
+    """
+    Return a sentence for each retriever without some rankings, each reranker without some scores, and each judge
+    without some answers, with why.
+    """
+    return [*_not_retrieved(run, plan), *_not_reranked(run, plan), *_not_judged(run, plan)]
+
+
+def _not_judged(run: Folder, plan: Plan) -> list[str]:
+    """Return the sentences on judges; a summary that failed is no fault of theirs."""
+    judges = {item.work_id: item.key.judge for item in plan.of(Judged)}
+    failures: dict[str, Counter[str]] = {}
+    for part in run.batches("verdicts", work_ids=judges, columns=["work_id", "failure"]) if judges else ():
+        for row in part.filter(part["failure"].is_valid()).to_pylist():
+            reason = row["failure"].partition(":")[0]
+            if reason != NO_SUMMARY:
+                failures.setdefault(judges[row["work_id"]], Counter())[reason] += 1
+    return [
+        f"Judge {judge} gave {found.total():,} pairs no answer ({_reasons(found)})."
+        for judge, found in failures.items()
+    ]
 
 
 def _not_retrieved(run: Folder, plan: Plan) -> list[str]:

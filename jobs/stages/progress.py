@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _BAR_INTERVAL_S = 0.5
 _LINE_INTERVAL_S = 10.0
+_NOTICE_INTERVAL_S = 1.0
 _BAR = "{desc:<18} {percentage:3.0f}%|{bar:20}| {n_fmt}/{total_fmt} {unit}, {elapsed} so far, {postfix}"
 
 
@@ -70,8 +71,13 @@ class Progress:
         if self._log.isatty():
             self._keep_drawing()
             return
-        while not self._ended.wait(_LINE_INTERVAL_S):
-            say(f"{self._name:<18} {self.words(time.monotonic() - self._started)}", file=self._log, flush=True)
+        due = self._started + _LINE_INTERVAL_S
+        while not self._ended.wait(_NOTICE_INTERVAL_S):
+            if (now := time.monotonic()) < due:
+                self._notice()  # what is urgent it prints by itself
+            else:
+                say(f"{self._name:<18} {self.words(now - self._started)}", file=self._log, flush=True)
+                due = now + _LINE_INTERVAL_S
 
     def _keep_drawing(self) -> None:
         bar = self._bar()

@@ -14,10 +14,12 @@ from typing import Any, Final, NamedTuple
 
 from pydantic import BaseModel, JsonValue, ValidationError
 
-from longform.chat.call import ChatReply, failed
-from longform.chat.completions import http_failure, read_completion
+from longform.chat.call import ChatReply, failed, guarded
+from longform.chat.completions import read_completed
+from longform.chat.endings import Endings
 from longform.chat.ledger_rows import Intent
 from longform.chat.prices import Price, cost_usd
+from longform.chat.refusals import http_failure
 from longform.chat.retries import may_pass
 
 ENDPOINT: Final = "/v1/chat/completions"
@@ -68,21 +70,23 @@ def read_replies(content: bytes) -> dict[str, ChatReply]:
 
     What was answered is read as a single call's body is, with the same failures.
     """
-    found = {}
+    found, endings = {}, Endings()
     for stated in content.splitlines():
         with suppress(ValidationError):
             line = _Line.model_validate_json(stated)
-            found[line.custom_id] = _reply(line)
-    return found
+            found[line.custom_id] = reply = _reply(line)
+            endings.hear(reply)
+    return {called: endings.judged(reply) for called, reply in found.items()}
 
 
+@guarded
 def _reply(line: _Line) -> ChatReply:
     if line.response is None:
         code = line.error.code if line.error else None
         return failed(code if code in _NOT_MADE else ITEM_ERROR)
-    if line.response.status_code >= 400:
+    if line.response.status_code >= 300:
         return failed(http_failure(line.response.status_code, line.response.body))
-    return read_completion(json.dumps(line.response.body).encode())
+    return read_completed(line.response.body)
 
 
 def priced(reply: ChatReply, price: Price | None) -> ChatReply:

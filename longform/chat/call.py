@@ -2,21 +2,26 @@
 A chat call as values: the request, the reply, its usage, and the capabilities of a model.
 
 A reply has a text or the reason why it has none, never both and never an exception. Reasons are short codes:
-`http_429`, `timeout`, `connection`, `bad_body`, `reply_too_large`, `empty_reply`, `refusal`, `length`,
-`content_filter`, `unsupported_logprobs`, or `context_exceeds_window` with its numbers.
+`http_429`, `timeout`, `connection`, `bad_body`, `bad_content`, `bad_encoding`, `reply_too_large`, `empty_reply`,
+`only_reasoning`, `refusal`, `length`, `not_finished`, `content_filter`, `provider_error`, `unsupported_logprobs`, or
+`context_exceeds_window` with its numbers.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from functools import wraps
+from typing import Any, Literal, NamedTuple, ParamSpec
 
 from pydantic import JsonValue
 
 from longform.keys import content_key
 from longform.settings.chat import ChatSettings
+
+BAD_BODY = "bad_body"
+"""The failure of a body that is no completion."""
 
 TOO_LARGE = "reply_too_large"
 """The failure of a body that no completion needs; what came of it is dropped."""
@@ -43,6 +48,7 @@ class ChatRequest:
     repeat: int = 0  # tells apart calls that ask the same again on purpose
     input_tokens: int | None = None  # cl100k tokens of the messages; None: not counted. No part of the content
     replica: int = 0  # which of several servers of one model is asked. No part of the content
+    again: str | None = None  # why the reply to the same question could not be read. No part of the content
 
     @property
     def sampling_seed(self) -> int | None:
@@ -127,6 +133,7 @@ class ChatReply:
     logprobs: tuple[TokenLogprobs, ...] | None = None
     signals: Signals = NOTHING_HEARD
     detail: str | None = None  # of a failure, in words for people; not stored
+    is_whole: bool | None = True  # None: the server does not say how its text ended. Not stored
     from_ledger: bool = False  # whether the ledger had it, so that nothing was sent for it now; not stored
     cause: str | None = None  # of a failure that another step's caused: why that one failed
 
@@ -138,6 +145,22 @@ class ChatReply:
 
 def failed(reason: str, detail: str | None = None) -> ChatReply:
     return ChatReply(text=None, failure=reason, detail=detail)
+
+
+P = ParamSpec("P")
+
+
+def guarded(read: Callable[P, ChatReply]) -> Callable[P, ChatReply]:
+    """Return *read*, of which any error is the failure of the reply that it read: one reply ends no command."""
+
+    @wraps(read)
+    def reading(*given: P.args, **named: P.kwargs) -> ChatReply:
+        try:
+            return read(*given, **named)
+        except Exception as error:  # noqa: BLE001  # foreign bytes: what they can break is not known
+            return failed(f"unread_{type(error).__name__}")
+
+    return reading
 
 
 def call_id(settings: ChatSettings, request: ChatRequest) -> str:

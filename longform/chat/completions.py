@@ -1,18 +1,22 @@
 """
-OpenAI's chat completions as JSON: request bodies, reply bodies, and error bodies.
+OpenAI's chat completions as JSON: request bodies and reply bodies.
 
 Servers and libraries that speak this dialect (vLLM, llama.cpp, litellm) are read by the same code.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, NamedTuple
 
-from pydantic import BaseModel, Field, JsonValue, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic import BaseModel, Field, JsonValue, ValidationError
 
 from longform.chat.call import (
+    BAD_BODY,
     LARGEST_LOGPROB,
     TOO_LARGE,
     Capabilities,
@@ -21,7 +25,10 @@ from longform.chat.call import (
     TokenLogprobs,
     Usage,
     failed,
+    guarded,
 )
+from longform.chat.endings import ending_failure, shown_word
+from longform.chat.refusals import error_reply
 from longform.settings.chat import ChatSettings
 
 LARGEST_BODY = 16 * 2**20
@@ -30,13 +37,11 @@ LARGEST_BODY = 16 * 2**20
 _LEAST_LIKELY = -9999.0  # what OpenAI gives for a token that is hardly possible
 _MOST_TOKENS = 10**8  # of a call; a larger count makes no sense
 
-_NO_TEXT = ("length", "content_filter")  # finish reasons of replies that are not whole
-
-# The words of OpenAI, vLLM, llama.cpp, Anthropic and Gemini, in that order.
-_WINDOW = re.compile(
-    r"context_length_exceeded|context[ _](?:length|window|size)|prompt is too long|token count.{0,40}exceeds",
-    re.IGNORECASE | re.DOTALL,
-)
+_MOST_OF_NAME = 200  # characters of a model's name
+_STREAM = re.compile(r"\s*(?:data|event|id|retry)?:")
+_STREAM_ENDS = "[DONE]"
+_THOUGHT = "thought"
+_OF_MESSAGES = frozenset({"role", "content", "tool_calls", "refusal", "reasoning_content", "reasoning"})
 
 
 def completion_parameters(settings: ChatSettings, accepted: Capabilities, request: ChatRequest) -> dict[str, Any]:
@@ -67,28 +72,6 @@ def completion_parameters(settings: ChatSettings, accepted: Capabilities, reques
     return {**(request.extra_body or {}), **sent}
 
 
-def http_failure(status: int, error: object) -> str:
-    """
-    The failure that a refusing status means.
-
-    Args:
-        status: 400 or above.
-        error: The decoded body, or its `error`; anything else says nothing.
-
-    Returns:
-        `context_exceeds_window`, `insufficient_quota` (an empty account: waiting does not help), or `http_<status>`.
-        Nothing of the provider's words, which may quote a key.
-    """
-    inner = error.get("error", error) if isinstance(error, Mapping) else None
-    said = inner if isinstance(inner, Mapping) else {}
-    words = [value for name in ("code", "type", "message") if isinstance(value := said.get(name), str)]
-    if status == 429 and "insufficient_quota" in words:
-        return "insufficient_quota"
-    if status == 400 and any(_WINDOW.search(word) for word in words):
-        return "context_exceeds_window"
-    return f"http_{status}"
-
-
 # ---------------------------------------------------------------- the body of a reply
 
 
@@ -105,57 +88,167 @@ class _Logprobs(BaseModel):
     content: list[_Token] | None = None
 
 
-def _or_none(stated: JsonValue, read: ValidatorFunctionWrapHandler) -> _Logprobs | None:
-    try:
-        found: _Logprobs | None = read(stated)
-    except ValidationError:
-        return None
-    return found
-
-
-class _Message(BaseModel):
-    content: str | None = None
-    refusal: str | None = None
-
-
-class _Choice(BaseModel):
-    message: _Message
-    finish_reason: str | None = None
-    logprobs: Annotated[_Logprobs | None, WrapValidator(_or_none)] = None  # none, rather than a reply lost to them
-
-
-class _Completion(BaseModel):
-    choices: list[_Choice] = Field(min_length=1)
-    model: str | None = None
-    usage: Any = None  # read leniently: a reply that was paid for is not lost to odd numbers
-
-
-def read_completion(body: bytes) -> ChatReply:
+@guarded
+def read_completion(body: bytes, *, charset: str | None = None) -> ChatReply:
     """
-    Return the reply in the body of a chat completion.
+    Return the reply in the body of a chat completion, or in the events of a stream that nobody asked for.
 
-    Log probabilities are finite and at most 0: minus infinity becomes -9999, and a reply has none if one of them is
-    NaN, above 0 or missing.
+    Failures: `bad_body` (no completion), `bad_encoding` (its text is damaged), `reply_too_large`, and those of
+    `read_completed`.
 
-    Failures: `bad_body` (not the JSON of a completion), `reply_too_large`; and, with their usage because they were paid
-    for, `length`, `content_filter`, `refusal`, `empty_reply`.
+    Args:
+        body: Of an answer with a status that says success.
+        charset: The encoding that the answer's headers name, for a body that is not UTF-8.
     """
     if len(body) > LARGEST_BODY:
         return failed(TOO_LARGE)
     try:
-        completion = _Completion.model_validate_json(body)
-    except ValidationError:
-        return failed("bad_body")
-    choice = completion.choices[0]
-    failure = _failure(choice)
+        stated, is_damaged = _decoded(body, charset)
+    except (ValueError, RecursionError):
+        return failed(BAD_BODY)
+    reply = read_completed(stated)
+    return replace(reply, text=None, failure="bad_encoding") if is_damaged and reply.text is not None else reply
+
+
+@guarded
+def read_completed(stated: JsonValue) -> ChatReply:
+    """
+    Return the reply in a chat completion that is decoded.
+
+    A content in parts is its parts of text, without those in which the model thinks. Log probabilities are finite and
+    at most 0: minus infinity becomes -9999, and a reply has none if one of them is NaN, above 0 or missing.
+
+    Failures: `bad_body`; those of `http_failure` and `provider_error`, for an error that is stated in place of a reply;
+    and, with their usage because they were paid for, `length`, `content_filter`, `not_finished_WORD`, `refusal`,
+    `bad_content_TYPE`, `only_reasoning`, `empty_reply`.
+    """
+    if not isinstance(stated, Mapping):
+        return failed(BAD_BODY)
+    choices = stated.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    usage = read_usage(stated.get("usage"))
+    if stated.get("error") or not isinstance(choice, Mapping):
+        said_error = any(stated.get(name) for name in ("error", "message", "detail"))
+        return replace(error_reply(stated) if said_error else failed(BAD_BODY), usage=usage)
+    model, ending = stated.get("model"), choice.get("finish_reason")
+    content = _content(choice)
+    failure = ending_failure(ending) or content.failure
     return ChatReply(
-        text=choice.message.content if failure is None else None,
+        text=content.text if failure is None else None,
         failure=failure,
-        finish_reason=choice.finish_reason,
-        model=completion.model,
-        usage=read_usage(completion.usage),
-        logprobs=_logprobs(choice.logprobs),
+        finish_reason=ending if isinstance(ending, str) and ending else None,
+        model=model[:_MOST_OF_NAME] if isinstance(model, str) else None,
+        usage=usage,
+        logprobs=_logprobs(choice.get("logprobs")),
+        is_whole=None if failure is None and not ending else True,
     )
+
+
+def _decoded(body: bytes, charset: str | None) -> tuple[JsonValue, bool]:
+    """
+    Return what a body holds, and whether its characters are damaged.
+
+    Raises:
+        ValueError, RecursionError: It is no JSON, and no stream of it.
+    """
+    text, is_damaged = _text(body, charset)
+    if _STREAM.match(text):
+        return assembled(text), is_damaged
+    stated, end = json.JSONDecoder().raw_decode(text.lstrip())
+    if "{" in text.lstrip()[end:]:
+        raise ValueError("several objects")
+    return stated, is_damaged
+
+
+def _text(body: bytes, charset: str | None) -> tuple[str, bool]:
+    for encoding in (json.detect_encoding(body), charset or "utf-8"):
+        with suppress(UnicodeDecodeError, LookupError):
+            return body.decode(encoding), False
+    return body.decode(errors="replace"), True
+
+
+def assembled(stream: str) -> JsonValue:
+    """
+    Return the completion that the events of a stream make up, or the error that one of them states.
+
+    Raises:
+        ValueError: An event is no JSON.
+    """
+    parts: list[JsonValue] = []
+    found: dict[str, JsonValue] = {"finish_reason": None}
+    for line in re.split(r"\r\n|\r|\n", stream):
+        name, _, data = line.partition(":")
+        if name != "data" or not data.strip():
+            continue
+        if data.strip() == _STREAM_ENDS:
+            break
+        event = json.loads(data)
+        if not isinstance(event, dict) or event.get("error"):
+            return event
+        found |= {key: value for key in ("model", "usage") if (value := event.get(key))}
+        choices = [one for one in event.get("choices") or () if isinstance(one, dict) and not one.get("index")]
+        for choice in choices:
+            parts.append(_message(choice))
+            found["finish_reason"] = choice.get("finish_reason") or found["finish_reason"]
+    else:
+        found["finish_reason"] = found["finish_reason"] or "cut_stream"
+    ending = found.pop("finish_reason")
+    return {**found, "choices": [{"message": {"content": parts}, "finish_reason": ending}]}
+
+
+class _Content(NamedTuple):
+    text: str | None = None
+    failure: str | None = None
+
+
+def _message(choice: Mapping[str, JsonValue]) -> JsonValue:
+    """Return what the model says in a choice: its message, a piece of one, or the text of a plain completion."""
+    return next((choice[name] for name in ("message", "delta", "text") if choice.get(name) is not None), None)
+
+
+def _content(choice: Mapping[str, JsonValue]) -> _Content:
+    texts: list[str] = []
+    others: list[str] = []
+    _gather(_message(choice), texts, others)
+    text = "".join(texts)
+    if "refusal" in others:
+        return _Content(failure="refusal")
+    if text.strip():
+        is_damaged = any("\ud800" <= character <= "\udfff" for character in text)
+        return _Content(failure="bad_encoding") if is_damaged else _Content(text)
+    odd = [one for one in others if one != _THOUGHT]
+    if odd:
+        return _Content(failure=f"bad_content_{odd[0]}")
+    return _Content(failure="only_reasoning" if others else "empty_reply")
+
+
+def _gather(said: JsonValue, texts: list[str], others: list[str]) -> None:
+    """Add what a message or a part of its content says to *texts*, and to *others* which parts are no text."""
+    if isinstance(said, str):
+        texts.append(said)
+    elif isinstance(said, list):
+        for part in said:
+            _gather(part, texts, others)
+    elif isinstance(said, Mapping):
+        inner = next((said[name] for name in ("content", "text", "value", "parts") if said.get(name)), None)
+        others += _others(said, is_empty=inner is None)
+        if inner is not None and _THOUGHT not in _others(said, is_empty=False):
+            _gather(inner, texts, others)
+    elif said is not None:
+        others.append(type(said).__name__)
+
+
+def _others(part: Mapping[str, JsonValue], *, is_empty: bool) -> list[str]:
+    """Name what a part is besides text; one that is empty is of its own kind."""
+    kind = part.get("type")
+    if part.get("refusal") or kind == "refusal":
+        return ["refusal"]
+    if part.get("thought") is True or (isinstance(kind, str) and re.search(r"think|reason", kind)):
+        return [_THOUGHT]
+    if is_empty and any(part.get(name) for name in ("reasoning_content", "reasoning")):
+        return [_THOUGHT]
+    is_odd = is_empty and (isinstance(kind, str) or not part.keys() & _OF_MESSAGES)
+    return [shown_word(kind if isinstance(kind, str) else "object")] if is_odd else []
 
 
 def read_usage(stated: JsonValue) -> Usage:
@@ -173,16 +266,6 @@ def read_usage(stated: JsonValue) -> Usage:
     )
 
 
-def _failure(choice: _Choice) -> str | None:
-    if choice.finish_reason in _NO_TEXT:
-        return choice.finish_reason
-    if choice.message.refusal:
-        return "refusal"
-    if not (choice.message.content or "").strip():
-        return "empty_reply"
-    return None
-
-
 def _count(stated: JsonValue, *path: str) -> int | None:
     for name in path:
         stated = stated.get(name) if isinstance(stated, dict) else None
@@ -195,8 +278,12 @@ def _rest(total: int | None, part: int | None) -> int | None:
     return total - (part or 0)
 
 
-def _logprobs(stated: _Logprobs | None) -> tuple[TokenLogprobs, ...] | None:
-    if stated is None or stated.content is None:
+def _logprobs(stated: JsonValue) -> tuple[TokenLogprobs, ...] | None:
+    try:
+        content = _Logprobs.model_validate(stated).content
+    except ValidationError:  # none, rather than a reply lost to them
+        return None
+    if content is None:
         return None
     return tuple(
         TokenLogprobs(
@@ -204,7 +291,7 @@ def _logprobs(stated: _Logprobs | None) -> tuple[TokenLogprobs, ...] | None:
             _bounded(token.logprob),
             tuple((top.token, _bounded(top.logprob)) for top in token.top_logprobs),
         )
-        for token in stated.content
+        for token in content
     )
 
 

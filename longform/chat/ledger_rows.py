@@ -44,12 +44,14 @@ class Receipt(NamedTuple):
         call_id: Of the intent.
         reply: The text or the failure.
         server: The server that was asked, if it is watched. Not stored.
+        again: The reason why the call asks once more for a reply that can be read, if it does. Not stored.
     """
 
     attempt_id: str
     call_id: str
     reply: ChatReply
     server: Server | None = None
+    again: str | None = None
 
 
 Admission = Literal["go", "busy", "finished", "budget", "stopped"]

@@ -11,12 +11,13 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from math import isfinite
-from typing import Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
 
-from longform.chat.call import TOO_LARGE, ChatReply, ChatRequest, Message, Usage, failed
+from longform.chat.call import BAD_BODY, TOO_LARGE, ChatReply, ChatRequest, Message, Usage, failed, guarded
 from longform.chat.completions import LARGEST_BODY
+from longform.chat.endings import ending_failure
 from longform.records import Document, Query
 
 PROTOCOL = 1
@@ -120,6 +121,7 @@ class _Usage(_Lenient):
 
 class _Answer(_Lenient):
     failure: str | None = None
+    finish_reason: Any = None
     model: str | None = None
     cost_usd: float | None = Field(None, ge=0, allow_inf_nan=False)
     usage: _Usage = _Usage()
@@ -155,17 +157,19 @@ def read_answer(request: ChatRequest, answer: bytes) -> ChatReply:
     """
     Return the reply in the body of an answer to *request*.
 
-    Failures: `bad_body` (no JSON), `reply_too_large`, `bad_answer: REASON`, `empty_reply`, and what the server states.
+    Failures: `bad_body` (no JSON), `reply_too_large`, `bad_answer: REASON`, `empty_reply`, those of an ending, and what
+    the server states.
     """
     if len(answer) > LARGEST_BODY:
         return failed(TOO_LARGE)
     try:
         content = json.loads(answer)
-    except ValueError:
-        return failed("bad_body")
+    except (ValueError, RecursionError):
+        return failed(BAD_BODY)
     return read_content(request, content)
 
 
+@guarded
 def read_content(request: ChatRequest, content: JsonValue) -> ChatReply:
     """Return the reply that the JSON of an answer holds, as `read_answer`."""
     asked = body_of(request)
@@ -185,6 +189,8 @@ def read_content(request: ChatRequest, content: JsonValue) -> ChatReply:
     if found.failure is not None:
         said = found.failure if _REASON.fullmatch(found.failure) else "failed"
         return _replied(found, None, said)
+    if (unfinished := ending_failure(found.finish_reason)) is not None:
+        return _replied(found, None, unfinished)
     return _replied(found, text or None, None if text else "empty_reply")
 
 

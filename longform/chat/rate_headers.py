@@ -22,6 +22,12 @@ _WAIT = re.compile(
     r"(?:(?P<d>[0-9]+)d)?(?:(?P<h>[0-9]+)h)?(?:(?P<m>[0-9]+)m)?"
     r"(?:(?P<s>[0-9]+(?:\.[0-9]+)?)s)?(?:(?P<ms>[0-9]+(?:\.[0-9]+)?)ms)?"
 )
+_IN_WORDS = re.compile(
+    r"(?:again|retry|wait)\W+(?:\w+\W+){0,2}?(?P<number>[0-9][0-9.]*(?:(?:ms|[dhms])[0-9.dhms]*)?)(?![\w])"
+    r"(?:\s*(?P<unit>milli|second|sec|minute|min|hour|day))?",
+    re.IGNORECASE,
+)
+_LEAST_TIME_S = 1e9  # 2001: no wait, but a time
 _SECONDS = {"d": 86_400.0, "h": 3_600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 
 
@@ -50,7 +56,7 @@ def read_signals(headers: Mapping[str, str], *, now: float) -> Signals:
         return first(_number, f"x-ratelimit-{what}-{kind}", f"anthropic-ratelimit-{kind}-{what}")
 
     def reset(kind: str) -> float | None:
-        told = first(_wait, f"x-ratelimit-reset-{kind}")
+        told = first(lambda value: _from_now(told_wait(value), now), f"x-ratelimit-reset-{kind}")
         return first(until, f"anthropic-ratelimit-{kind}-reset") if told is None else told
 
     return Signals(
@@ -69,8 +75,26 @@ def _retry_after(stated: Mapping[str, str], now: float) -> float | None:
     if milliseconds is not None:
         return milliseconds / 1000
     value = stated.get("retry-after", "")
-    seconds = _number(value)
+    seconds = _from_now(told_wait(value), now)
     return _until(_http_date(value), now) if seconds is None else seconds
+
+
+def _from_now(seconds: float | None, now: float) -> float | None:
+    """Return a wait; a number that is a time since 1970, in seconds or milliseconds, becomes one from *now*."""
+    if seconds is None or seconds <= _LEAST_TIME_S:
+        return seconds
+    wait = (seconds / 1000 if seconds >= 1000 * _LEAST_TIME_S else seconds) - now
+    return wait if wait >= 0 else None
+
+
+def wait_in_words(words: str) -> float | None:
+    """Return the seconds that a sentence such as "Please try again in 20s" asks to wait; None if it names none."""
+    found = _IN_WORDS.search(words)
+    if found is None:
+        return None
+    number, unit = found["number"].rstrip("."), (found["unit"] or "s").lower()
+    seconds = _number(number)
+    return told_wait(number) if seconds is None else _finite(seconds * _SECONDS["ms" if unit == "milli" else unit[0]])
 
 
 def _number(value: str) -> float | None:
@@ -79,8 +103,8 @@ def _number(value: str) -> float | None:
     return _finite(float(value)) if _NUMBER.fullmatch(value) else None
 
 
-def _wait(value: str) -> float | None:
-    """Seconds, from a number of them or a duration such as `1h2m` or `20ms`."""
+def told_wait(value: str) -> float | None:
+    """Return seconds, from a number of them or a duration such as `1h2m` or `20ms`; None if it makes no sense."""
     value = value.strip()
     parts = _WAIT.fullmatch(value)
     if not value or parts is None:

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import re
 
+from longform.chat.call import ChatReply
+
 REFUSED = "http_429"
 """A limit was met: the call did not count, and waits for its turn again."""
+
+PROVIDER_ERROR = "provider_error"
+"""An error in the place of a reply, of which no status is known."""
 
 CANCELLED = "cancelled"
 """Given up before it left."""
@@ -13,11 +18,26 @@ CANCELLED = "cancelled"
 OF_THE_ACCOUNT = ("http_401", "http_402", "http_403", "http_404", "http_407", "insufficient_quota")
 """The key, the credit or the address is at fault, whatever was asked."""
 
+REDIRECTS = ("http_301", "http_302", "http_303", "http_307", "http_308")
+"""The server names another address, which is not asked."""
+
 RAISED = "raised"
 """Begins the failure of a call to a class of a user's own that raised: `raised: IndexError: ...`."""
 
-_PASSING = re.compile(rf"http_(408|409|425|5\d\d)|timeout|connection|bad_body|reply_too_large|{RAISED}: .*", re.DOTALL)
+_PASSING = re.compile(
+    rf"http_(408|409|425|5\d\d)|timeout|connection|bad_body|provider_error|reply_too_large|{RAISED}: .*", re.DOTALL
+)
 _FIRST_S, _LONGEST_S = 0.25, 30.0
+
+
+def asks_to_wait(reply: ChatReply) -> bool:
+    """Return whether a provider refuses a call for now: by a limit, or by an error with the time to come again."""
+    return reply.failure == REFUSED or (reply.failure is not None and reply.signals.retry_after_s is not None)
+
+
+def is_final(reply: ChatReply) -> bool:
+    """Return whether no attempt follows *reply*: it is an answer, it would come again, or its tokens were paid for."""
+    return reply.failure is None or not may_pass(reply.failure) or bool(reply.usage.output_tokens)
 
 
 def may_pass(failure: str) -> bool:
@@ -37,7 +57,7 @@ def may_pass_later(failure: str) -> bool:
 
     That is a key that was wrong or has expired, an account without credit, and an address that was wrong.
     """
-    return may_pass(failure) or failure in OF_THE_ACCOUNT
+    return may_pass(failure) or failure in (*OF_THE_ACCOUNT, *REDIRECTS)
 
 
 def backoff_s(n_failed: int, draw: float, *, told_s: float | None = None) -> float:

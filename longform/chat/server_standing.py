@@ -10,22 +10,24 @@ with every reply, in seconds that grow.
 from __future__ import annotations
 
 from collections import Counter, deque
+from collections.abc import Mapping
+from math import inf
 from typing import NamedTuple
 
 from longform.chat.call import ChatReply
-from longform.chat.retries import CANCELLED, OF_THE_ACCOUNT, REFUSED
+from longform.chat.retries import CANCELLED, OF_THE_ACCOUNT, REDIRECTS, REFUSED, asks_to_wait
 
 FIRST_CALLS = 12
 """Calls whose failed attempts are enough to give a server up, if no call has succeeded."""
 
 _MINUTE_S = 60.0
-_LONGEST_TOLD_S = 86_400.0  # a provider's `Retry-After` that is waited out on top of the patience
+_LONG_WAIT_S = 20.0  # one that is told to people
 _SAY_NOTHING = ("connection", "timeout")  # nobody knows whether the provider would have refused
 
 # Failures that speak of the server, the key or the address, whatever was asked.
-_UNUSABLE = ("connection", *OF_THE_ACCOUNT)
+_UNUSABLE = ("connection", *OF_THE_ACCOUNT, *REDIRECTS)
 # Failures that may be the request's, but not of the first dozen requests to a server that has never answered.
-_FAILING = ("timeout", "bad_body", "reply_too_large", "http_408", "http_409", "http_425")
+_FAILING = ("timeout", "bad_body", "provider_error", "reply_too_large", "http_408", "http_409", "http_425")
 
 
 class Server(NamedTuple):
@@ -55,8 +57,10 @@ class Standing(NamedTuple):
         server: Its address.
         n_succeeded: Attempts with any answer.
         failures: Failure, in words -> attempts; refusals are not among them.
-        n_refused_lately: Refusals (429) within the last minute.
+        n_refused_lately: Refusals within the last minute.
         unusable: Why no call can succeed, in one sentence; None: some have, or it is not known.
+        wait_s: The seconds from now that it asks to wait while it lets nothing in; None: it does not, or not so long.
+        unread: Reason -> calls that asked once more for a reply that can be read.
     """
 
     server: Server
@@ -64,6 +68,8 @@ class Standing(NamedTuple):
     failures: dict[str, int]
     n_refused_lately: int
     unusable: str | None
+    wait_s: float | None = None
+    unread: Mapping[str, int] = {}
 
 
 class Watch:
@@ -84,17 +90,21 @@ class Watch:
         self._refused_at: deque[float] = deque()  # within the last minute
         self._refused_since: float | None = None  # nothing was let in after that
         self._n_refused = 0  # since then
-        self._told_s = 0.0  # by the first of these refusals
+        self._told_until = -inf  # by the longest wait that these refusals asked for
+        self._unread: Counter[str] = Counter()
 
-    def hear(self, now: float, call_id: str, reply: ChatReply) -> None:
-        """Take in the outcome of an attempt."""
+    def hear(self, now: float, call_id: str, reply: ChatReply, *, again: str | None = None) -> None:
+        """Take in the outcome of an attempt; *again* is why it asked for a reply that was there."""
         failure = reply.failure
         if failure == CANCELLED:
             return
-        if failure == REFUSED:
+        if asks_to_wait(reply):
             self._refuse(now, reply.signals.retry_after_s)
+        if failure == REFUSED:
             return
-        if failure not in _SAY_NOTHING:
+        if again is not None:
+            self._unread[again] += 1
+        if failure not in _SAY_NOTHING and not asks_to_wait(reply):
             self._refused_since = None
         if failure is None or not _speaks_of_server(failure):
             self._n_succeeded += 1
@@ -117,8 +127,8 @@ class Watch:
             has_answered: True if the model is known to have answered other commands: then calls that fail one by one
                 (timeouts, 5xx) may be at fault themselves.
         """
-        if (since := self._refused_since) is not None and now - since > self._server.patience_s + self._told_s:
-            return self._refuses(now - since)
+        if (since := self._refused_since) is not None and now - since > self._server.patience_s:
+            return self._refuses(now, now - since)
         tried = self._unusable if has_answered else self._failing
         return self._failed() if len(tried) >= FIRST_CALLS else None
 
@@ -130,7 +140,11 @@ class Watch:
             failures[detail or failure] += n
         only_unusable = bool(self._unusable) and self._unusable == self._failing
         unusable = self._failed() if only_unusable else None
-        return Standing(self._server, self._n_succeeded, dict(failures), len(self._refused_at), unusable)
+        told_s = self._told_until - now if self._refused_since is not None else 0.0
+        wait_s = told_s if told_s > _LONG_WAIT_S else None
+        return Standing(
+            self._server, self._n_succeeded, dict(failures), len(self._refused_at), unusable, wait_s, dict(self._unread)
+        )
 
     def has_failed_first(self) -> bool:
         """Return whether so many calls have failed that the ledger should say if the model ever answered."""
@@ -138,8 +152,8 @@ class Watch:
 
     def _refuse(self, now: float, told_s: float | None) -> None:
         if self._refused_since is None:
-            self._refused_since, self._n_refused = now, 0
-            self._told_s = min(told_s or 0.0, _LONGEST_TOLD_S)
+            self._refused_since, self._n_refused, self._told_until = now, 0, -inf
+        self._told_until = max(self._told_until, now + (told_s or 0.0))
         self._n_refused += 1
         self._refused_at.append(now)
         self._forget_refusals(now)
@@ -150,11 +164,13 @@ class Watch:
 
     # ------------------------------------------------------------ in words
 
-    def _refuses(self, seconds: float) -> str:
+    def _refuses(self, now: float, seconds: float) -> str:
         name, model, *_ = self._server
+        told_s = self._told_until - now
+        asks = f" and asks to wait another {_duration(told_s)}" if told_s > _LONG_WAIT_S else ""
         return (
-            f"{name} has refused every call of model {model!r} for {_duration(seconds)} (429, a limit is met): "
-            f"{self._n_refused} refusals, nothing let in. Look at the account's limits and its quota, or raise "
+            f"{name} has refused every call of model {model!r} for {_duration(seconds)} (a limit is met): "
+            f"{self._n_refused} refusals, nothing let in{asks}. Look at the account's limits and its quota, or raise "
             "`patience_s` of the model"
         )
 
@@ -186,9 +202,14 @@ def _words(failure: str, detail: str | None, server: Server) -> str:
         return f"could not be reached: {detail or 'connection lost'}"
     if failure == "timeout":
         return f"gave no answer within {server.timeout_s:g} s (`timeout_s`)"
+    if failure in REDIRECTS and detail:
+        return f"answers with {detail}; name the address that answers as base_url"
     said = _SAID.get(failure, "fails")
     return f"{said.format(key=server.key_env)} ({failure})"
 
 
 def _duration(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 2 * _MINUTE_S else f"{seconds / _MINUTE_S:.0f} minutes"
+    minutes = seconds / _MINUTE_S
+    if minutes < 2:
+        return f"{seconds:.0f} s"
+    return f"{minutes:.0f} minutes" if minutes < 120 else f"{minutes / 60:,.0f} hours"

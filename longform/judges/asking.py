@@ -87,7 +87,8 @@ def verdicts(kind: Kind, groups: Sequence[Group], questions: Questions) -> Asks[
                 found[first] = questions.read(group, request, reply)
             unread = found[first].failure not in (None, NO_PROBABILITY) and reply.text is not None and not name.again
             if unread and (second := questions.again(request, reply.text or "")) is not None:
-                new[name._replace(again=True)] = waiting[name._replace(again=True)] = second
+                once_more = replace(second, again=found[first].failure)
+                new[name._replace(again=True)] = waiting[name._replace(again=True)] = once_more
     judged = {
         (shared_of(group), text): found[pair]
         if questions.samples is None

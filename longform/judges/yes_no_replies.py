@@ -1,5 +1,5 @@
 """
-Reads a chat model's reply that begins with yes or no, and P(yes) from its first word.
+Reads a chat model's reply that answers yes or no, and P(yes) from the place of its answer.
 
 Wan et al., On Positional Bias of Faithfulness for Long-form Summarization, section 2.3 and appendix D: the reply is to
 start with yes or no and give a short reason.
@@ -10,11 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from longform.chat.call import TokenLogprobs
-from longform.chat.first_word import stated_word, yes_probability
+from longform.chat.first_word import stated_word, stated_words, yes_probability
 from longform.judges.kind import Fidelity, Group, Read, Verdict, unjudged
 
 UNREADABLE = "no_yes_or_no"
 """The failure of a reply that is no answer."""
+
+CONTRADICTS = "contradictory_answers"
+"""The failure of a reply that states different answers."""
 
 
 def read_yes_or_no(yes: str, no: str) -> Read:
@@ -23,10 +26,15 @@ def read_yes_or_no(yes: str, no: str) -> Read:
     def read(reply: str, logprobs: Sequence[TokenLogprobs] | None, _group: Group, fidelity: Fidelity) -> Verdict:
         word = stated_word(reply, fidelity=fidelity)
         if word is None:
-            return unjudged(UNREADABLE)
-        return Verdict(yes if word == "yes" else no, yes_probability(logprobs))
+            return unjudged(unread(reply, UNREADABLE))
+        return Verdict(yes if word == "yes" else no, yes_probability(logprobs, fidelity=fidelity))
 
     return read
+
+
+def unread(reply: str, none: str, *, words: tuple[str, ...] = ("yes", "no")) -> str:
+    """Return the failure of a reply without an answer: it states different ones, or *none*."""
+    return CONTRADICTS if len(stated_words(reply, words=words)) > 1 else none
 
 
 def above(yes: str, no: str) -> Callable[[float, Sequence[float]], str]:

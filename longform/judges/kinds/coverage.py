@@ -8,57 +8,58 @@ one JSON object: {"coverage": ..., "bullet_id": ...}.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from longform.chat.call import TokenLogprobs
-from longform.judges.json_replies import UnreadableError, only_object
-from longform.judges.kind import Fidelity, Group, Kind, Verdict, unjudged
+from longform.judges.json_replies import UnreadableError, read_object, whole_number
+from longform.judges.kind import Fidelity, Group, Kind, Verdict
 
 _ANSWERS = {"FULL_COVERAGE": "full", "PARTIAL_COVERAGE": "partial", "NO_COVERAGE": "none"}
+_NO_BULLET = ("NA", "N/A", "NONE", "NULL", "")
 
 
 def parse_coverage(reply: str, n_bullets: int) -> Verdict:
     """
-    Read the verdict that *reply* states, in a ```json fence or bare, about a summary of *n_bullets* bullets.
+    Read the verdict that *reply* states about a summary of *n_bullets* bullets, labels in any letter case.
 
     A covered insight that names no bullet that exists has no link, and `link_failure` says why. It counts as covered,
     and its citations as never found. (SummHay's released code reads any bullet id but a number as the last but one
     bullet, and scores its citations.)
 
-    Failures: `no_json_object`, `not_an_object`, `extra_prose`, `several_objects`, `repeated_field`, `missing_field`,
-    `unknown_coverage`. Link failures: `bullet_id_na`, `bullet_id_list`, `bullet_id_not_integer`,
-    `bullet_id_out_of_range`.
+    Failures: those of `read_object`, and `unknown_coverage`. Link failures: `bullet_id_na`, `bullet_id_list`,
+    `bullet_id_not_integer`, `bullet_id_out_of_range`.
     """
-    try:
-        stated = only_object(reply)
-        answer = _coverage(stated)
-    except UnreadableError as unreadable:
-        return unjudged(unreadable.reason)
-    if answer == "none":
-        return Verdict(answer, None)
-    bullet_id = stated["bullet_id"]
-    link_failure = _link_failure(bullet_id, n_bullets)
-    return Verdict(answer, None, linked_unit=None if link_failure else bullet_id - 1, link_failure=link_failure)
+
+    def read(stated: Mapping[str, Any]) -> Verdict:
+        if "bullet_id" not in stated:
+            raise UnreadableError(reason="missing_field")
+        answer = _coverage(stated["coverage"])
+        if answer == "none":
+            return Verdict(answer, None)
+        number = whole_number(stated["bullet_id"])
+        link_failure = _link_failure(stated["bullet_id"], number, n_bullets)
+        linked_unit = None if link_failure or number is None else number - 1
+        return Verdict(answer, None, linked_unit=linked_unit, link_failure=link_failure)
+
+    return read_object(reply, "coverage", read)
 
 
-def _coverage(stated: dict[str, Any]) -> str:
-    if not {"coverage", "bullet_id"} <= stated.keys():
-        raise UnreadableError(reason="missing_field")
-    label = stated["coverage"]
-    if not isinstance(label, str) or label not in _ANSWERS:
+def _coverage(label: Any) -> str:
+    answer = _ANSWERS.get("_".join(re.split(r"[\s_-]+", label.strip().upper()))) if isinstance(label, str) else None
+    if answer is None:
         raise UnreadableError(reason="unknown_coverage")
-    return _ANSWERS[label]
+    return answer
 
 
-def _link_failure(bullet_id: Any, n_bullets: int) -> str | None:
-    if bullet_id == "NA":
-        return "bullet_id_na"
+def _link_failure(bullet_id: Any, number: int | None, n_bullets: int) -> str | None:
+    if number is not None:
+        return None if 1 <= number <= n_bullets else "bullet_id_out_of_range"
     if isinstance(bullet_id, list):
         return "bullet_id_list"
-    if not isinstance(bullet_id, int) or isinstance(bullet_id, bool):
-        return "bullet_id_not_integer"
-    return None if 1 <= bullet_id <= n_bullets else "bullet_id_out_of_range"
+    says_none = bullet_id is None or (isinstance(bullet_id, str) and bullet_id.strip().upper() in _NO_BULLET)
+    return "bullet_id_na" if says_none else "bullet_id_not_integer"
 
 
 def numbered_bullets(bullets: Sequence[str]) -> str:

@@ -8,11 +8,12 @@ for, and support by documents is the task of judges of support.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from longform.chat.call import TokenLogprobs
-from longform.judges.json_replies import UnreadableError, only_object
-from longform.judges.kind import Fidelity, Group, Kind, Verdict, settle_empty, unjudged
+from longform.judges.json_replies import UnreadableError, read_object
+from longform.judges.kind import Fidelity, Group, Kind, Verdict, settle_empty
 from longform.metrics.errors import LABELS
 from longform.metrics.label_sets import NO_LABEL, label_set, label_sets
 from longform.text.citations import without_citations
@@ -25,22 +26,21 @@ _ALL_LEFT_OUT = "major_details"
 
 def parse_errors(reply: str) -> Verdict:
     """
-    Read the labels that *reply* states, as `{"errors": [...]}`, in a ```json fence or bare.
+    Read the labels that *reply* states as `{"errors": [...]}`, in any letter case.
 
-    Failures: `no_json_object`, `not_an_object`, `extra_prose`, `several_objects`, `repeated_field`, `missing_field`,
-    `not_a_list_of_names`, `unknown_label`.
+    Failures: those of `read_object`, `not_a_list_of_names`, `unknown_label`.
     """
-    try:
-        stated = only_object(reply)
-    except UnreadableError as unreadable:
-        return unjudged(unreadable.reason)
-    if "errors" not in stated:
-        return unjudged("missing_field")
-    names = stated["errors"]
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        return unjudged("not_a_list_of_names")
-    answer = label_set(names, LABELS)
-    return unjudged("unknown_label") if answer is None else Verdict(answer, None)
+
+    def read(stated: Mapping[str, Any]) -> Verdict:
+        names = stated["errors"]
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise UnreadableError(reason="not_a_list_of_names")
+        answer = label_set(["_".join(name.lower().split()) for name in names], LABELS)
+        if answer is None:
+            raise UnreadableError(reason="unknown_label")
+        return Verdict(answer, None)
+
+    return read_object(reply, "errors", read)
 
 
 def _read(reply: str, _logprobs: Sequence[TokenLogprobs] | None, _group: Group, _fidelity: Fidelity) -> Verdict:

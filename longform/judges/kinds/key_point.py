@@ -15,7 +15,8 @@ from longform.chat.first_word import stated_word, yes_probability
 from longform.judges.kind import Fidelity, Group, Kind, Verdict, settle_empty, unjudged
 from longform.judges.kinds.support import claim
 from longform.judges.quotes import quote_failure
-from longform.judges.yes_no_replies import above
+from longform.judges.yes_no_replies import above, unread
+from longform.text.reasoning import without_reasoning
 
 NO_KEY_POINT = "key_point_without_text"
 """The failure of a key point that says nothing."""
@@ -26,19 +27,19 @@ UNREADABLE = "no_yes_no_or_neutral"
 YES, NO = "entailed", "not_entailed"
 NEUTRAL, CONTRADICTED = "neutral", "contradicted"
 WORDS = {"yes": YES, "no": CONTRADICTED, "neutral": NEUTRAL}
-"""First word of a reply -> the answer. A judge that gives a number cannot tell the last two apart: `not_entailed`."""
+"""Word of a reply -> the answer. A judge that gives a number cannot tell the last two apart: `not_entailed`."""
 
 
 def parse_entailment(reply: str, logprobs: Sequence[TokenLogprobs] | None, response: str) -> Verdict:
     """
-    Read the word that *reply* begins with, its quotes if it is yes, and P(yes) among the three words.
+    Read the answer that *reply* states, its quotes if it is yes, and P(yes) among the three words.
 
-    Failures: `no_yes_no_or_neutral`, `no_quote`, `quote_not_in_response`.
+    Failures: `no_yes_no_or_neutral`, `contradictory_answers`, `no_quote`, `quote_not_in_response`.
     """
     word = stated_word(reply, words=tuple(WORDS))
     if word is None:
-        return unjudged(UNREADABLE)
-    if word == "yes" and (failure := quote_failure(reply, response)) is not None:
+        return unjudged(unread(reply, UNREADABLE, words=tuple(WORDS)))
+    if word == "yes" and (failure := quote_failure(without_reasoning(reply), response)) is not None:
         return unjudged(failure)
     return Verdict(WORDS[word], yes_probability(logprobs, words=tuple(WORDS)))
 

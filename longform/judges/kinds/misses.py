@@ -14,6 +14,7 @@ from longform.chat.first_word import stated_word
 from longform.judges.kind import Fidelity, Group, Kind, Verdict, settle_empty, unjudged
 from longform.judges.kinds.key_point import NO_KEY_POINT
 from longform.judges.kinds.support import claim
+from longform.judges.yes_no_replies import unread
 from longform.metrics.misses import SAID, WAYS
 
 UNREADABLE = "no_way_of_missing"
@@ -25,7 +26,7 @@ ANSWERS = (SAID, *WAYS)
 
 def _read(reply: str, _logprobs: Sequence[TokenLogprobs] | None, _group: Group, _fidelity: Fidelity) -> Verdict:
     word = stated_word(reply, words=ANSWERS)
-    return unjudged(UNREADABLE) if word is None else Verdict(word, None)
+    return unjudged(unread(reply, UNREADABLE, words=ANSWERS)) if word is None else Verdict(word, None)
 
 
 def _decided(number: float, _bounds: Sequence[float]) -> str:

@@ -7,12 +7,13 @@ five digits in the place of the answer weigh the digits. Here 1 to 5 count 0 to 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from math import exp
 
 from longform.chat.call import LARGEST_LOGPROB, TokenLogprobs
+from longform.chat.first_word import stated_word, token_of_answer
 from longform.judges.kind import Fidelity, Group, Kind, Verdict, settle_empty, unjudged
+from longform.judges.yes_no_replies import unread
 from longform.text.citations import without_citations
 
 NO_REFERENCE = "reference_without_text"
@@ -22,31 +23,32 @@ UNREADABLE = "no_rating"
 """The failure of a reply that is no rating."""
 
 RATINGS = ("1", "2", "3", "4", "5")
-_STATED = re.compile(r"[\W_]*([1-5])(?![\w.,/-]*\d)")
 
 
 def parse_rating(reply: str, logprobs: Sequence[TokenLogprobs] | None) -> Verdict:
     """
-    Read the rating that *reply* begins with, and the mean rating by the probabilities of the five digits.
+    Read the rating that *reply* states, and the mean rating by the probabilities of the five digits.
 
-    Failures: `no_rating`.
+    Failures: `no_rating`, `contradictory_answers`.
     """
-    found = _STATED.match(reply)
-    return unjudged(UNREADABLE) if found is None else Verdict(found[1], mean_rating(logprobs))
+    rating = stated_word(reply, words=RATINGS)
+    if rating is None:
+        return unjudged(unread(reply, UNREADABLE, words=RATINGS))
+    return Verdict(rating, mean_rating(logprobs))
 
 
 def mean_rating(logprobs: Sequence[TokenLogprobs] | None) -> float | None:
     """
-    Weigh the five ratings by their probabilities in the place of the first digit; 1 counts 0, 5 counts 1.
+    Weigh the five ratings by their probabilities in the place of the answer; 1 counts 0, 5 counts 1.
 
     Returns:
         In [0, 1]; None if nothing was given, if no rating is likely, or if a value is no log probability.
     """
-    first = next((token for token in logprobs or () if token.token.strip() in RATINGS), None)
-    if first is None:
+    answer = token_of_answer(logprobs, words=RATINGS)
+    if answer is None or answer.token.strip() not in RATINGS:
         return None
     mass = dict.fromkeys(RATINGS, 0.0)
-    for token, logprob in dict((*first.top, (first.token, first.logprob))).items():
+    for token, logprob in dict((*answer.top, (answer.token, answer.logprob))).items():
         if (digit := token.strip()) in mass:
             if not logprob <= LARGEST_LOGPROB:  # NaN too
                 return None

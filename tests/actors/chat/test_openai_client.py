@@ -18,7 +18,7 @@ from actors.chat.opening import check_chat
 from actors.chat.posts import proxy_of
 from actors.serving.handle import HandleAnswer
 from longform.chat.call import NOTHING_HEARD, ChatRequest, Message, Signals, TokenLogprobs, Usage
-from longform.chat.completions import http_failure
+from longform.chat.refusals import http_failure
 from longform.errors import UsageError
 from longform.judges.kinds.coverage import COVERAGE
 from longform.settings.chat import ChatSettings

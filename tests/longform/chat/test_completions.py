@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from longform.chat.call import Usage
-from longform.chat.completions import http_failure, read_completion, read_usage
+from longform.chat.completions import read_completion, read_usage
+from longform.chat.refusals import http_failure
 from tests.completion import completion
 
 

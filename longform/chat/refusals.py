@@ -1,0 +1,153 @@
+"""
+Errors of providers: answers with a status that says no, and errors in the place of a reply.
+
+Nothing of the provider's words stands in a failure: they may quote a key.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import islice
+from typing import NamedTuple
+from urllib.parse import urljoin, urlsplit
+
+from pydantic import JsonValue
+
+from longform.chat.call import ChatReply, Signals, failed, guarded
+from longform.chat.rate_headers import told_wait, wait_in_words
+from longform.chat.retries import PROVIDER_ERROR
+
+_DEEPEST, _MOST_FIELDS, _MOST_CHARS = 6, 100, 2000  # of an error that is looked through
+
+_WORDS = frozenset("code type status message detail reason reasons raw error title".split())
+_CODES = ("code", "status", "status_code", "statuscode", "http_status")
+_WAITS = re.compile(r"retry[-_ ]?(?:after|delay)(?P<ms>[-_ ]?ms)?", re.IGNORECASE)
+
+# The words of OpenAI, vLLM, llama.cpp, Anthropic and Gemini, in that order.
+_WINDOW = re.compile(
+    r"context_length_exceeded|context[ _](?:length|window|size)|prompt is too long|token count.{0,40}exceeds",
+    re.IGNORECASE | re.DOTALL,
+)
+# Azure, OpenAI, DashScope, OpenRouter
+_FILTER = re.compile(
+    r"content_filter|content_policy_violation|ResponsibleAIPolicy|content management policy|data_inspection_failed|"
+    r"input was flagged",
+    re.IGNORECASE,
+)
+_LIMIT = re.compile(
+    r"rate[ _-]?limit|too many requests|resource_exhausted|throttl|requests per (?:minute|day)", re.IGNORECASE
+)
+_MAY_FILTER = (400, 403, 422, 451)
+
+
+class _Error(NamedTuple):
+    """An error's fields, wherever they stand in it: small names, texts and numbers."""
+
+    fields: tuple[tuple[str, str], ...]
+
+    def words(self) -> list[str]:
+        return [value for name, value in self.fields if name in _WORDS]
+
+    def says(self, pattern: re.Pattern[str]) -> bool:
+        return any(pattern.search(word) for word in self.words())
+
+    def status(self) -> int | None:
+        """Return the status of HTTP that it states in its own words."""
+        codes = (value for name, value in self.fields if name in _CODES)
+        return next((int(code) for code in codes if re.fullmatch(r"[45]\d\d", code)), None)
+
+    def wait_s(self) -> float | None:
+        """Return the seconds that it asks to wait."""
+        for name, value in self.fields:
+            if found := _WAITS.fullmatch(name):
+                told = told_wait(value)
+                return told / 1000 if told is not None and found["ms"] else told
+        waits = (wait_in_words(word) for word in self.words())
+        return next((wait for wait in waits if wait is not None), None)
+
+
+def http_failure(status: int, error: object) -> str:
+    """
+    The failure that a refusing status means.
+
+    Args:
+        status: 300 or above.
+        error: The decoded body, or its `error`; anything else says nothing.
+
+    Returns:
+        `context_exceeds_window`, `content_filter`, `insufficient_quota` (an empty account: waiting does not help), or
+        `http_<status>`.
+    """
+    return _failure(status, _read(error))
+
+
+@guarded
+def error_reply(stated: JsonValue) -> ChatReply:
+    """
+    Return the failure that an error in the place of a reply means: that of the status it names, `http_429` if it speaks
+    of a limit, `content_filter`, else `provider_error`.
+    """
+    error = _read(stated)
+    status = error.status() or (429 if error.says(_LIMIT) else 400 if error.says(_FILTER) else None)
+    failure = PROVIDER_ERROR if status is None else _failure(status, error)
+    return replace(failed(failure), signals=Signals(retry_after_s=error.wait_s()))
+
+
+@guarded
+def refused_reply(status: int, body: bytes, *, url: str = "", location: str | None = None) -> ChatReply:
+    """
+    Return the failure that an answer with a refusing status means.
+
+    Args:
+        status: 300 or above.
+        body: Of the answer.
+        url: The address that was asked.
+        location: The address that the answer names in its place, which is not asked.
+    """
+    if 300 <= status < 400:
+        return failed(f"http_{status}", redirect_words(status, url, location))
+    try:
+        error = _read(json.loads(body))
+    except (ValueError, RecursionError):
+        error = _Error(())
+    return replace(failed(_failure(status, error)), signals=Signals(retry_after_s=error.wait_s()))
+
+
+def redirect_words(status: int, url: str, location: str | None) -> str:
+    """Say where an answer pointed to, which is not followed: what was asked holds documents and may hold a key."""
+    try:
+        to = urlsplit(urljoin(url, location or ""))
+        host = f"{to.scheme}://{to.hostname}{f':{to.port}' if to.port else ''}" if location and to.hostname else ""
+    except ValueError:
+        host = ""
+    shown = re.sub(r"[^A-Za-z0-9.:/\[\]-]", "?", host)[:100]
+    return f"http_{status}, a redirect to {shown or 'an address that it does not name'}, which is not followed"
+
+
+def _failure(status: int, error: _Error) -> str:
+    if status == 429 and "insufficient_quota" in error.words():
+        return "insufficient_quota"
+    if status == 400 and error.says(_WINDOW):
+        return "context_exceeds_window"
+    if status in _MAY_FILTER and error.says(_FILTER):
+        return "content_filter"
+    return f"http_{status}"
+
+
+def _read(error: object) -> _Error:
+    return _Error(tuple(islice(_fields(error, "error", 0), _MOST_FIELDS)))
+
+
+def _fields(stated: object, name: str, depth: int) -> Iterator[tuple[str, str]]:
+    """Yield the names and values of all that stands in a decoded error; names in small letters."""
+    if isinstance(stated, Mapping) and depth < _DEEPEST:
+        for key, value in stated.items():
+            yield from _fields(value, str(key).lower(), depth + 1)
+    elif isinstance(stated, list | tuple) and depth < _DEEPEST:
+        for value in stated:
+            yield from _fields(value, name, depth + 1)
+    elif isinstance(stated, str | int | float) and not isinstance(stated, bool):
+        yield name, f"{stated:.0f}" if isinstance(stated, float) else str(stated)[:_MOST_CHARS]

@@ -1,0 +1,57 @@
+"""
+Tell what a model thinks in its reply from what it answers.
+
+Models of many makers think first, between marks such as `<think>` and `</think>`; a template may have written the first
+mark, so that only the last stands in the reply. gpt-oss names channels, of which the final one is the answer.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+_MARK = re.compile(
+    r"[<\[◁](?P<ends>/)?(?:think(?:ing)?|thoughts?|reason(?:ing)?|analysis|seed:think)[>\]▷]", re.IGNORECASE
+)
+_CHANNEL = re.compile(r"<\|channel\|>\s*(?P<name>\w+)[^<]*<\|message\|>", re.IGNORECASE)
+_ENDS = re.compile(r"<\|(?:end|return|start)\|>.*", re.DOTALL)
+
+
+class Span(NamedTuple):
+    """A part of a text: from `start` on, before `end`."""
+
+    start: int
+    end: int
+
+
+def answer_spans(reply: str) -> list[Span]:
+    """
+    Return the parts of *reply* that are no reasoning, in their order; none if it ends while the model still thinks.
+
+    What stands before a lone closing mark is reasoning.
+    """
+    if channels := list(_CHANNEL.finditer(reply)):
+        last = channels[-1]
+        end = _ENDS.search(reply, last.end())
+        final = Span(last.end(), end.start() if end else len(reply))
+        return [final] if last["name"].lower() == "final" else []
+    found: list[Span] = []
+    start: int | None = 0  # of the answer's next part; None: the model thinks
+    for mark in _MARK.finditer(reply):
+        if mark["ends"]:
+            if start is not None:
+                found.clear()
+            start = mark.end()
+        elif start is not None:
+            found.append(Span(start, mark.start()))
+            start = None
+    return found if start is None else [*found, Span(start, len(reply))]
+
+
+def without_reasoning(reply: str) -> str:
+    """Return *reply* with spaces in place of its reasoning, so that places in it stay what they are."""
+    shown, at = "", 0
+    for start, end in answer_spans(reply):
+        shown += " " * (start - at) + reply[start:end]
+        at = end
+    return shown + " " * (len(reply) - at)
