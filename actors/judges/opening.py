@@ -32,7 +32,7 @@ from longform.settings.judges import (
     ServedJudgeSettings,
 )
 
-CHECKPOINT_VERSION = "1"
+CHECKPOINT_VERSION = "2"
 """Changes with any change of how a checkpoint is read."""
 
 Open = Callable[[CallContext, int], Backend]
