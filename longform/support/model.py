@@ -29,7 +29,7 @@ from scipy.special import expit
 from longform.models import read_model
 from longform.support.index import NUMBERS, VECTOR_SIGNALS, WORD_SIGNALS, Signals
 
-VERSION = "2"
+VERSION = "1"
 """Changes with any change of a probability."""
 
 FEATURES = ("stands_out", "near_best", "numbers")
