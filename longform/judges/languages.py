@@ -27,6 +27,6 @@ def _unmeasured(code: str, judges: Mapping[str, Collection[str]]) -> Mapping[str
 
 def _told(code: str, counts: Mapping[str, Counter[str | None]], judges: Mapping[str, Collection[str]]) -> str:
     written = [f"{found[code]:,} of {found.total():,} {name}" for name, found in counts.items() if found[code]]
-    known = " and ".join(language_name(one) for one in sorted({one for of in judges.values() for one in of}))
+    known = " and ".join(sorted({language_name(one) for of in judges.values() for one in of}))
     who = f"this judge ({next(iter(judges))}) was" if len(judges) == 1 else f"these judges ({', '.join(judges)}) were"
     return f"Written in {language_name(code)}: {'; '.join(written)}: {who} measured on {known} only."

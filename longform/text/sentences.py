@@ -15,7 +15,7 @@ _CLOSING = r"[\"'”’»」』）〉》】〕)］\]｣]"
 _STOP = re.compile(
     rf"""
     (?: (?: [。｡！？؟۔।॥።] | (?<=[^\W\da-zA-Zａ-ｚＡ-Ｚ]) ． )++ {_CLOSING}*+ )++  # ． behind a digit is a point
-    (?! [、，,;；] | (?<={_CLOSING})(?:と|って|など|を|の) )  # 「はい。」と言った is one sentence
+    (?! [、，,;；] | (?<={_CLOSING})(?:と|って|など|を|の|的|吗|呢) )  # 「はい。」と言った is one sentence
     """,
     re.VERBOSE,
 )
