@@ -35,7 +35,7 @@ from longform.settings.judges import (
 READING_VERSION = "2"
 """Changes with any change of how the replies of chat models are read."""
 
-CHECKPOINT_VERSION = "1"
+CHECKPOINT_VERSION = "2"
 """Changes with any change of how a checkpoint is read."""
 
 Open = Callable[[CallContext, int], Backend]

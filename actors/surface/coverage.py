@@ -14,9 +14,10 @@ from longform.judges.coverage_model import DESIGNS
 from longform.judges.kind import Group
 from longform.judges.kind import Verdict as JudgeVerdict
 from longform.judges.kinds.coverage import COVERAGE
+from longform.judges.languages import unmeasured_languages
 from longform.metrics.coverage import score_summary
 from longform.metrics.measure import Score, Verdict
-from longform.settings.judges import fitted_name
+from longform.settings.judges import SHIPPED_IN, fitted_name
 from longform.text.citations import Bullet, bullets
 
 
@@ -63,11 +64,13 @@ class Coverage:
         insights: In the order given.
         bullets: Lines of the summary, each with the document numbers that it cites.
         scores: Measure -> score: coverage, citation, joint, precision, recall, unlinked.
+        told: A sentence for each language of the texts that the judge was not measured on.
     """
 
     insights: tuple[JudgedInsight, ...]
     bullets: tuple[Bullet, ...]
     scores: Mapping[str, Score]
+    told: tuple[str, ...] = ()
 
     @property
     def coverage(self) -> float | None:
@@ -116,7 +119,8 @@ def judge(
     if not 0 <= partial_score <= 1:
         raise UsageError(f"partial_score: expected a number from 0 to 1, found {partial_score!r}")
     lines = tuple(bullets(text))
-    (verdicts,) = _judge(_fitted_model(calibration, features)).judge(
+    model = _fitted_model(calibration, features)
+    (verdicts,) = _judge(model).judge(
         [
             Group(
                 key="",
@@ -130,6 +134,11 @@ def judge(
         tuple(_judged(insight, verdict) for insight, verdict in zip(found, verdicts, strict=True)),
         lines,
         _scores(found, verdicts, lines, partial_score),
+        tuple(
+            unmeasured_languages(
+                {"summaries": [text], "insights": [one.text for one in found]}, {f"offline-{model}": SHIPPED_IN}
+            )
+        ),
     )
 
 

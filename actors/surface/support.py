@@ -14,6 +14,7 @@ from actors.judges.lexical import LexicalJudge
 from actors.surface.given import texts_of
 from longform.judges.kind import Group, Verdict
 from longform.judges.kinds.support import SUPPORT, YES
+from longform.judges.languages import unmeasured_languages
 from longform.keys import content_key
 from longform.metrics.faithfulness import (
     RECOMMENDED,
@@ -22,6 +23,7 @@ from longform.metrics.faithfulness import (
     merge_documents,
     summary_faithfulness,
 )
+from longform.settings.judges import SHIPPED_IN
 
 
 @dataclass(frozen=True)
@@ -51,11 +53,13 @@ class Support:
         sentences: In the order given.
         probabilities: Shape (documents, sentences), in [0, 1]; NaN: unjudged.
         faithfulness: Mean over sentences of the best document's probability.
+        told: A sentence for each language of the texts that the judge was not measured on.
     """
 
     sentences: tuple[Sentence, ...]
     probabilities: NDArray[np.float64]
     faithfulness: SummaryFaithfulness
+    told: tuple[str, ...] = ()
 
     @property
     def value(self) -> float | None:
@@ -87,6 +91,7 @@ def check(sentences: Sequence[str], documents: Sequence[str]) -> Support:
         tuple(_sentence(*row) for row in zip(claims, said_yes, best.tolist(), places, strict=True)),
         cells,
         summary_faithfulness(best, RECOMMENDED.sentences),
+        tuple(unmeasured_languages({"sentences": claims, "documents": documents}, {"offline": SHIPPED_IN})),
     )
 
 

@@ -12,6 +12,7 @@ from jobs.results.calls import call_results
 from jobs.results.elsewhere import elsewhere_rows
 from jobs.results.evidence import RunEvidence, Work, by_summary
 from jobs.results.in_sample import fitted_of
+from jobs.results.languages import languages_told
 from jobs.results.live_pages import retire
 from jobs.results.repair import BY_MATRIX
 from jobs.results.standing import key_of, note, stands
@@ -94,6 +95,7 @@ def told_of(run: Folder, benchmark: Benchmark, record: Recorded, experiment: Exp
     if elsewhere := elsewhere_rows(benchmark, plan):
         more["elsewhere"] = elsewhere
         more["unscored"] += elsewhere_told(elsewhere, checked=bool(experiment.support_judges))
+    more["unscored"] += languages_told(run, benchmark, experiment, plan)
     if called is not None:
         more["missing_ledgers"] = called.missing
     judges = judge_rows(experiment, record.content.get("served"))

@@ -19,7 +19,7 @@ from longform.tables import UNITS
 from longform.text.citations import Bullet, bullets
 from longform.text.sentences import cited_sentences
 
-VERSIONS: Mapping[UnitKind, str] = {"bullets": "lines@1", "sentences": "sentences@1"}
+VERSIONS: Mapping[UnitKind, str] = {"bullets": "lines@1", "sentences": "sentences@2"}
 
 
 def unit_work_id(summary_work_id: str, kind: UnitKind = "bullets") -> str:

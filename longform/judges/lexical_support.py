@@ -26,7 +26,7 @@ from longform.models import read_model
 from longform.support.index import NUMBERS, WINDOW, Matrix, SupportIndex
 from longform.text.words import stems, without_marks, words
 
-VERSION = "1"
+VERSION = "2"
 """Changes with any change of a signal."""
 
 SIGNALS = ("recall_3", "cosine", "word_triples")

@@ -21,7 +21,7 @@ from longform.text.citations import without_citations
 from longform.text.sentences import sentences
 
 NAME = "embedding_similarity"
-VERSION = "embedding@1"
+VERSION = "embedding@2"
 """Changes with any change of a number, beside the encoder."""
 
 

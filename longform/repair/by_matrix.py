@@ -16,7 +16,7 @@ from longform.support.model import expected_f1_sets
 from longform.text.citations import bullets
 from longform.text.words import stems, without_marks
 
-VERSION = f"4+{FEEDBACK_VERSION}+{MODEL_VERSION}+{models_version('support_words', 'support_words_and_gap')}"
+VERSION = f"5+{FEEDBACK_VERSION}+{MODEL_VERSION}+{models_version('support_words', 'support_words_and_gap')}"
 """Changes with any change of what is cited."""
 
 

@@ -62,6 +62,8 @@ def fitted_name(calibration: str, features: str) -> str:
 
 
 _SCALES: Mapping[Calibration, str] = {"people": "marks as people do", "gpt-4o": "marks as GPT-4o does"}
+SHIPPED_IN = ("en",)
+"""The languages of all labels that judges which ship were fitted and measured on, as `longform.text.language` has them."""
 _UNNAMED: Collection[Task] = ("coverage", "support")
 """Tasks whose name is no part of a judge's identity: stored verdicts are older than the key `task`."""
 
@@ -115,6 +117,11 @@ class _Judge(CodeSettings, MayAskSettings):
                 f"found {self.times}"
             )
         return self
+
+    @property
+    def measured_in(self) -> tuple[str, ...]:
+        """The languages of the labels that an offline judge was fitted and measured on; none: it is no such judge."""
+        return ()
 
     @property
     def times(self) -> int:
@@ -231,6 +238,10 @@ class OfflineJudgeSettings(_Judge):
         return None if self.calibration is None else _SCALES[self.calibration]
 
     @property
+    def measured_in(self) -> tuple[str, ...]:
+        return SHIPPED_IN
+
+    @property
     def fitted_model(self) -> str | None:
         return None if self.calibration is None else fitted_name(self.calibration, self.features or "words")
 
@@ -324,6 +335,10 @@ class CheckpointJudgeSettings(_Judge):
     batch_tokens: int = Field(16384, gt=0)  # padded tokens of one forward pass
     threshold: float = Field(0.5, gt=0, lt=1)  # a number above it means yes
     resources: ResourcesSettings | None = None  # of each worker that holds it; null: a processor's
+
+    @property
+    def measured_in(self) -> tuple[str, ...]:
+        return SHIPPED_IN if self.model.startswith("shipped:") else ()
 
     @property
     def own_threshold(self) -> float:

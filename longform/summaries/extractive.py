@@ -26,7 +26,7 @@ from longform.summaries.sentence_support import Embed, SentenceSupport
 from longform.summaries.tree_ensemble import TreeEnsemble
 from longform.support.model import SupportModel
 
-VERSION = "4"
+VERSION = "5"
 """Changes with any change of what the code extracts, prose and support included."""
 
 _POOL = 400

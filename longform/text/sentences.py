@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from nupunkt import sentence_spans
 
 from longform.text.citations import Bullet, cited_numbers, without_citations
+
+
+_CLOSING = r"[\"'”’»」』）〉》】〕)］\]｣]"
+_STOP = re.compile(
+    rf"""
+    (?: (?: [。｡！？؟۔।॥።] | (?<=[^\W\da-zA-Zａ-ｚＡ-Ｚ]) ． )++ {_CLOSING}*+ )++  # ． behind a digit is a point
+    (?! [、，,;；] | (?<={_CLOSING})(?:と|って|など|を|の|的|吗|呢) )  # 「はい。」と言った is one sentence
+    """,
+    re.VERBOSE,
+)
+"""Stops of other scripts than the Latin, with the quotes and brackets that they close."""
 
 
 class Sentence(NamedTuple):
@@ -22,14 +35,25 @@ def sentences(text: str) -> list[Sentence]:
     Return the sentences of *text*, in order; nothing but white space lies between them.
 
     A line break always ends a sentence: a transcript has one turn a line, and a heading is no part of what follows.
+    Stops of other scripts (。！？ ؟ ।) end one without a space behind them.
     """
     found: list[Sentence] = []
     offset = 0
     for line in text.split("\n"):
-        for start, end in sentence_spans(line):
+        for start, end in _spans(line):
             found.append(Sentence(line[start:end], offset + start, offset + end))
         offset += len(line) + 1
     return found
+
+
+def _spans(line: str) -> Iterator[tuple[int, int]]:
+    for start, end in sentence_spans(line):
+        begin = start
+        for stop in _STOP.finditer(line, start, end):
+            yield begin, stop.end()
+            begin = end - len(line[stop.end() : end].lstrip())
+        if begin < end:
+            yield begin, end
 
 
 def cited_sentences(text: str) -> list[Bullet]:

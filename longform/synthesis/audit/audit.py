@@ -20,7 +20,7 @@ from longform.synthesis.audit.places import exact_search, planted_places, tenths
 from longform.synthesis.audit.planted import HaystackFacts
 from longform.text.words import stems
 
-VERSION = "1"
+VERSION = "2"
 """Changes with any change of a number."""
 
 JUDGE = "support-words"
