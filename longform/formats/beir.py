@@ -122,7 +122,9 @@ def read_beir(
         InputError: A file has no header or judgement.
     """
     haystack_id, faults = haystack_id or f"beir:{folder_name}", faults or Faults()
-    queries = _queries(json_lines(queries_lines, f"{folder_name}/queries.jsonl", faults), haystack_id, folder_name, faults)
+    queries = _queries(
+        json_lines(queries_lines, f"{folder_name}/queries.jsonl", faults), haystack_id, folder_name, faults
+    )
     judgements = _judgements(folder_name, qrels, queries, faults)
     asked = {judgement.qrel.query_id for judgement in judgements}
     haystack = HaystackRows(

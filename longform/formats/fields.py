@@ -61,7 +61,6 @@ Filled = Annotated[str, StringConstraints(strict=True, pattern=r"[^\s\x1c-\x1f]"
 """A string with more than white space in it."""
 
 
-
 def read_as_text(value: object) -> object:
     """Return a whole number as its digits, and any other value as it is: data sets number their rows, and 7 is '7'."""
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value

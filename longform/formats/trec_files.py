@@ -161,9 +161,7 @@ def _rankings(
     lists: dict[tuple[str, str], list[tuple[float, int, str]]] = {}
     seen: set[tuple[str, str, str]] = set()
     n_elsewhere = 0
-    for record, (query_id, _, doc_id, rank, score, tag) in _cells(
-        files, 6, "query Q0 document rank score tag", faults
-    ):
+    for record, (query_id, _, doc_id, rank, score, tag) in _cells(files, 6, "query Q0 document rank score tag", faults):
         with faults.caught():
             expected = "a finite number with a decimal point"
             row = (

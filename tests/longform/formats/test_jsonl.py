@@ -311,7 +311,13 @@ def test_what_is_written_reads_back(rows: list[HaystackRows]) -> None:
 DOCUMENTS, QUERIES, INSIGHTS, QRELS, SUMMARIES, LABELS = FOLDER
 MALFORMED = [  # file, line, what is set in it (`...` takes a field away), the field, words of the message
     (DOCUMENTS, 2, {"doc_id": ...}, "doc_id", "that is not empty, found nothing (the record has text, haystack)"),
-    (DOCUMENTS, 2, {"doc_id": 7.0}, "doc_id", "a whole number, or a printable string that is not empty, found number 7.0"),
+    (
+        DOCUMENTS,
+        2,
+        {"doc_id": 7.0},
+        "doc_id",
+        "a whole number, or a printable string that is not empty, found number 7.0",
+    ),
     (DOCUMENTS, 2, {"doc_id": True}, "doc_id", "that is not empty, found boolean True"),
     (DOCUMENTS, 2, {"doc_id": "d\0"}, "doc_id", "that is not empty, found string 'd\\x00'"),
     (DOCUMENTS, 2, {"text": "d\0"}, "text", "a text without NUL characters, found string 'd\\x00'"),
