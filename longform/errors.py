@@ -4,6 +4,7 @@ The errors this project raises, and the exit code of a command that each one end
     LongformError            1  the work failed
     ├── UsageError           2  the command or its configuration is wrong; nothing was done
     ├── InputError           2  a file is not what it should be; nothing was written
+    │   └── DanglingError    2  a row of it refers to one that is not there
     ├── BudgetReachedError   4  the command may not spend more; what is done is kept
     ├── StoppedError         1  the command that asked is over
     └── ServerGoneError      1  a model's server cannot be used; what is done is kept
@@ -36,6 +37,10 @@ class InputError(LongformError):
         self.field = field
         self.expected = expected
         self.found = found
+
+
+class DanglingError(InputError):
+    """A row refers to one that is not there."""
 
 
 class BudgetReachedError(LongformError):

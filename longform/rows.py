@@ -72,7 +72,7 @@ class RankedRow(TypedDict):
     system: str  # the ranking's name in words
     doc_id: str
     rank: Int32  # from 0
-    score: float | None  # rounded to 6 decimals before ranking; null: left as ranked, behind what a reranker read
+    score: float | None  # rounded before ranking; null: left as ranked, behind what a reranker read
 
 
 class _OfWork(TypedDict):

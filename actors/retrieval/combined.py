@@ -19,6 +19,7 @@ class ScoredOnce(Retriever):
 
     def __init__(self, retriever: Retriever) -> None:
         self._retriever = retriever
+        self.of_others = retriever.of_others
         self._scored: dict[str, Scores] = {}
 
     def check(self) -> None:
@@ -43,9 +44,10 @@ class FusionRetriever(Retriever):
 
     def scores(self, haystack: Haystack, query: Query) -> Scores:
         scores = [base.scores(haystack, query) for base in self._bases]
+        of_others = [base.of_others for base in self._bases]
         if self._settings.by == "z_sum":
-            return z_sum(scores, self._settings.weights)
-        return reciprocal_rank_fusion(scores, rank_constant=self._settings.rank_constant)
+            return z_sum(scores, self._settings.weights, of_others=of_others)
+        return reciprocal_rank_fusion(scores, rank_constant=self._settings.rank_constant, of_others=of_others)
 
 
 class FeedbackRetriever(Retriever):
@@ -62,4 +64,5 @@ class FeedbackRetriever(Retriever):
             documents=self._settings.documents,
             terms=self._settings.terms,
             weight=self._settings.weight,
+            of_others=self._base.of_others,
         )

@@ -10,10 +10,10 @@ from actors.retrieval.reranker import Reranked, Reranker, reranked
 from actors.serving.endpoint import Endpoint
 from longform.errors import LongformError
 from longform.records import Document, Query
+from longform.retrieval.ranking import rounded
 from longform.settings.retrievers import EndpointRerankerSettings
 
 KIND = "reranker"
-_DECIMALS = 6
 
 
 class EndpointReranker(Reranker):
@@ -56,8 +56,9 @@ class EndpointReranker(Reranker):
         except LongformError as error:
             raise LongformError(f"{where}: {error}") from error
         check_order(found, len(asked), where)
-        scored = sorted(((place, round(float(score), _DECIMALS)) for place, score in found), key=lambda one: -one[1])
-        return reranked(scored, len(texts))
+        scores = rounded([score for _, score in found], of_others=True).tolist()
+        scored = [(place, score) for (place, _), score in zip(found, scores, strict=True)]
+        return reranked(sorted(scored, key=lambda one: -one[1]), len(texts))
 
 
 def check_order(found: Sequence[tuple[int, float]], n_documents: int, where: str) -> None:

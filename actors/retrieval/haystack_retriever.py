@@ -52,8 +52,10 @@ class HaystackRetriever:
         return [row for query in queries for name in names for row in self._rows(haystack, query, name)]
 
     def _rows(self, haystack: Haystack, query: Query, name: str) -> Iterator[RankedRow]:
-        scores = rounded(self._retrievers[name].scores(haystack, query))
-        for rank, index in enumerate(ranked(scores, depth=self._settings.ranking_depth)):
+        retriever = self._retrievers[name]
+        scores = rounded(retriever.scores(haystack, query), of_others=retriever.of_others)
+        order = ranked(scores, depth=self._settings.ranking_depth, of_others=retriever.of_others)
+        for rank, index in enumerate(order):
             yield {
                 "query_id": query.query_id,
                 "haystack_id": haystack.haystack_id,

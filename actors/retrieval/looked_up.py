@@ -42,6 +42,8 @@ class GoldRetriever(OracleRetriever):
 class ReleasedRetriever(Retriever):
     """Scores as a ranking that the benchmark ships; documents that it leaves out are not ranked."""
 
+    of_others = True
+
     def __init__(self, settings: ReleasedRetrieverSettings, resources: Resources) -> None:
         self._system = f"released:{settings.name}"
         self._resources = resources

@@ -25,6 +25,7 @@ from actors.retrieval.word_match import Bm25Retriever, KeywordRetriever, OkapiRe
 from actors.serving.endpoint import token_of
 from longform.protocols import Ranker
 from longform.retrieval.packing import BY_IMPORTANCE
+from longform.retrieval.ranking import OTHERS_VERSION
 from longform.retrieval.statements import statements_version
 from longform.settings.experiment import Experiment
 from longform.settings.importance import SimilarityImportanceSettings
@@ -119,7 +120,9 @@ def made_by(settings: RetrieverSettings) -> list[str]:
             content = changing_content(settings.model)
             return [content] if content else []
         case PythonRetrieverSettings():
-            return [class_version(settings)]
+            return [class_version(settings), OTHERS_VERSION]
+        case HttpRetrieverSettings():
+            return [OTHERS_VERSION]
         case _:
             return []
 
@@ -154,7 +157,9 @@ def reranker_identity(settings: RerankerSettings, prompts: str | None = None) ->
         case ChatRerankerSettings():
             return settings.identity | {"prompts": versions_of([settings.prompt, REPAIR_PROMPT], prompts)}
         case PythonRerankerSettings():
-            return settings.identity | {"version": class_version(settings)}
+            return settings.identity | {"version": class_version(settings), "scores": OTHERS_VERSION}
+        case EndpointRerankerSettings():
+            return settings.identity | {"scores": OTHERS_VERSION}
         case CrossEncoderRerankerSettings() if content := changing_content(settings.model):
             return settings.identity | {"content": content}
         case _:

@@ -57,8 +57,9 @@ class OwnRanker:
         reply = replies[0]
         if reply.text is None:
             return [(self._row(query, NOT_RANKED, 0, None), reply.failure)]
-        scores = rounded([float("nan") if one is None else one for one in read_scores(reply.text)])
-        places = ranked(scores, depth=self._depth)
+        found = [float("nan") if one is None else one for one in read_scores(reply.text)]
+        scores = rounded(found, of_others=True)
+        places = ranked(scores, depth=self._depth, of_others=True)
         return [
             (self._row(query, documents[place].doc_id, rank, float(scores[place])), None)
             for rank, place in enumerate(places)

@@ -72,6 +72,8 @@ def numbers(settings: PythonClassSettings, found: object, n_documents: int, quer
 class PythonRetriever(Retriever):
     """Ranks all documents of a haystack with the user's class."""
 
+    of_others = True
+
     def __init__(self, settings: PythonClassSettings, resources: Resources) -> None:
         self._settings = settings
         self._resources = resources
@@ -101,5 +103,6 @@ class PythonReranker(Reranker):
         The first of them, down to the depth, stand by descending score. Documents that the class does not rank follow
         those that it does.
         """
-        scores = rounded(self._ranker.scores(query, documents[: self._depth]))
-        return reranked([(place, float(scores[place])) for place in ranked(scores)], len(documents))
+        scores = rounded(self._ranker.scores(query, documents[: self._depth]), of_others=True)
+        places = ranked(scores, of_others=True)
+        return reranked([(place, float(scores[place])) for place in places], len(documents))

@@ -26,7 +26,14 @@ _RELEASED_COLUMNS = ["query_id", "system", "doc_id", "score"]
 
 
 class Retriever(Protocol):
-    """Scores the documents of a haystack. It loads its model on first use, so that making it costs nothing."""
+    """
+    Scores the documents of a haystack. It loads its model on first use, so that making it costs nothing.
+
+    Attributes:
+        of_others: Its scores are another system's, on a scale of their own.
+    """
+
+    of_others: bool = False
 
     def scores(self, haystack: Haystack, query: Query, /) -> Scores:
         """Return a score for each document, shape (documents,): the larger, the earlier; NaN: it is not ranked."""

@@ -8,12 +8,14 @@ TREC topics (.xml, .trec, .topics), and .tsv without a header, an id and a text 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from html import unescape
 from typing import NamedTuple
 
 from longform.errors import InputError, UsageError
-from longform.formats.fields import Record
+from longform.formats.faults import Faults, numbered
+from longform.formats.fields import Record, describe, read_as_text
 from longform.formats.files import SourceFile
 from longform.formats.json_files import LINE
 from longform.formats.table_rows import QUERY_ID_NAMES, QUERY_NAMES, Columns, records
@@ -34,41 +36,53 @@ class Question(NamedTuple):
     text: str
 
 
-def questions(files: Sequence[SourceFile]) -> list[Question]:
+def questions(files: Sequence[SourceFile], faults: Faults) -> list[Question]:
     """
     Return the questions of files; those without an id are q1, q2 and so on by their place.
 
+    A row without a question, or with an id that stands above, is a fault.
+
     Raises:
-        InputError: A file is not as above, an id stands twice, or there is no question.
-        UsageError: The ending of a file is another.
+        InputError: A file is not as above, or there is no question since all are faulty.
+        UsageError: The ending of a file is another, or there is no question.
     """
     found: dict[str, Question] = {}
+    place = 0
     for file in files:
-        for query_id, text, label in _read(file, len(found)):
-            if query_id in found:
-                raise InputError(
-                    file=file.path, record=label, field="id", expected="an id that no query above has", found=query_id
-                )
-            found[query_id] = Question(query_id, " ".join(text.split()))
+        for place, query_id, text, record in _read(file, place, faults):  # noqa: B020  counted on over files
+            with faults.caught():
+                if query_id in found:
+                    raise record.error("id", expected="an id that no query above has", found=query_id)
+                if not text.strip():
+                    raise record.error("query", expected="the words of a question", found=describe(text))
+                found[query_id] = Question(query_id, " ".join(text.split()))
     if not found:
+        faults.settle()
         names = ", ".join(file.path for file in files) or "no file"
         raise UsageError(f"{names}: expected at least one question, found none")
     return [*found.values()]
 
 
-def _read(file: SourceFile, before: int) -> Iterator[tuple[str, str, str]]:
+def _read(file: SourceFile, before: int, faults: Faults) -> Iterator[tuple[int, str, str, Record]]:
+    """Yield the place of each question, counted on from *before*, its id, its text, and its record for errors."""
     ending = ending_of(file.path)
     if ending in {".jsonl", ".ndjson", ".csv"} or (ending == ".tsv" and not _headless(file)):
         columns = Columns({}, {"query": QUERY_NAMES, "id": QUERY_ID_NAMES})
-        for number, record in enumerate(records(file), before + 1):
-            yield columns.known(record, "id") or f"q{number}", columns.text(record, "query"), record.label
+        for place, record in numbered(records(file, faults), faults, before):
+            try:
+                query_id, text = columns.known(record, "id") or f"q{place}", columns.text(record, "query")
+            except InputError as error:
+                faults.add(error)
+            else:
+                yield place, query_id, text, record
     elif ending in {".txt", ".tsv"}:
         lines = [(number, line) for number, line in enumerate(_text(file).split("\n"), 1) if line.strip()]
         for place, (number, line) in enumerate(lines, before + 1):
             query_id, _, text = line.rpartition("\t") if ending == ".tsv" else ("", "", line)
-            yield query_id.strip() or f"q{place}", text, f"line {number}"
+            yield place, query_id.strip() or f"q{place}", text, Record({}, file.path, f"line {number}")
     elif ending in {".xml", ".trec", ".topics"}:
-        yield from _topics(_text(file), file.path)
+        for place, (query_id, text, label) in enumerate(_topics(_text(file), file.path), before + 1):
+            yield place, query_id, text, Record({}, file.path, label)
     else:
         raise UsageError(f"{file.path}: expected questions in {_ENDINGS}, found {ending or 'no ending'}")
 
@@ -81,7 +95,7 @@ def _headless(file: SourceFile) -> bool:
 
 def _text(file: SourceFile) -> str:
     try:
-        return decoded(file.read()).replace("\r\n", "\n")
+        return decoded(file.read()).replace("\r\n", "\n").replace("\r", "\n")
     except NoTextError as error:
         raise InputError(file=file.path, record="(root)", field="(file)", expected="UTF-8", found=str(error)) from error
 
@@ -112,52 +126,52 @@ class Wanted(NamedTuple):
     qrels: list[Qrel]
 
 
-def wanted_of(files: Iterable[SourceFile], queries: Mapping[str, Query], doc_ids: Collection[str]) -> Wanted:
+def wanted_of(
+    files: Iterable[SourceFile], queries: Mapping[str, Query], doc_ids: Collection[str], faults: Faults
+) -> Wanted:
     """
     Return what answers ought to say: columns `query_id`, `text`, and if known `insight_id`, `name`, `doc_ids`.
 
     `doc_ids` is a list, or in CSV ids with `;` or `|` between. An insight that no document is known to state is a key
-    point.
-
-    Raises:
-        InputError: A row lacks a field, or names a query or a document that is not there.
+    point. A row that lacks a field, or names a query or a document that is not there, is a fault.
     """
-    targets: list[Target] = []
+    found: dict[str, Target] = {}
     qrels: list[Qrel] = []
-    seen: set[str] = set()
+    n_of: Counter[str] = Counter()  # targets of a query
     columns = Columns(
         {},
         {"query_id": ("query_id", "qid"), "text": ("text", "insight"), "id": ("insight_id", "id"), "name": ("name",)},
     )
-    for file in files:
-        for record in records(file):
+    rows = (record for file in files for record in records(file, faults))
+    for place, record in numbered(rows, faults):
+        with faults.caught():
             query = queries.get(columns.text(record, "query_id"))
             if query is None:
                 raise record.error("query_id", expected=f"a query of {_some(queries)}")
-            target_id = columns.known(record, "id") or f"{query.query_id}-{len(targets) + 1}"
-            if target_id in seen:
+            target_id = columns.known(record, "id") or f"{query.query_id}-{place}"
+            if target_id in found:
                 raise record.error("insight_id", expected="an id that no row above has", found=target_id)
-            seen.add(target_id)
             stated = _doc_ids(record, doc_ids)
-            index = sum(target.query_id == query.query_id for target in targets)
+            kind, index = "insight" if stated else "key_point", n_of[query.query_id]
             text, name = columns.text(record, "text"), columns.known(record, "name")
-            kind = "insight" if stated else "key_point"
-            targets.append(Target(target_id, kind, query.query_id, query.haystack_id, index, name, text))
+            found[target_id] = Target(target_id, kind, query.query_id, query.haystack_id, index, name, text)
+            n_of[query.query_id] += 1
             qrels += [Qrel(query.query_id, target_id, doc_id, 1) for doc_id in stated]
-    return Wanted(targets, qrels)
+    return Wanted([*found.values()], qrels)
 
 
 def _doc_ids(record: Record, known: Collection[str]) -> list[str]:
-    value = record.content.get("doc_ids", record.content.get("documents"))
+    value = read_as_text(record.content.get("doc_ids", record.content.get("documents")))
     if isinstance(value, str):
         value = [value] if value in known else [one.strip() for one in re.split("[;|]", value) if one.strip()]
     if value is not None and not isinstance(value, list):
-        raise record.error("doc_ids", expected="a list of ids")
-    found = list(dict.fromkeys(str(one) for one in value or []))
-    for doc_id in found:
-        if doc_id not in known:
-            raise record.error("doc_ids", expected=f"ids of documents, as {_some(known)}", found=repr(doc_id))
-    return found
+        raise record.error("doc_ids", expected="a list of ids", found=describe(value))
+    found: dict[str, None] = {}
+    for doc_id in map(read_as_text, value or []):
+        if not isinstance(doc_id, str) or doc_id not in known:
+            raise record.error("doc_ids", expected=f"ids of documents, as {_some(known)}", found=describe(doc_id))
+        found[doc_id] = None
+    return [*found]
 
 
 def _some(ids: Iterable[str]) -> str:

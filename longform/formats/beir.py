@@ -18,8 +18,9 @@ from typing import Annotated, NamedTuple
 
 from pydantic import BeforeValidator, Field
 
-from longform.errors import InputError, UsageError
-from longform.formats.fields import Entry, Filled, Int32, Record, Text, describe
+from longform.errors import DanglingError, InputError, UsageError
+from longform.formats.faults import Faults
+from longform.formats.fields import Entry, Id, Int32, Record, Source, Text, describe
 from longform.formats.files import Found, Named, SourceFile, last_part, only_folder
 from longform.formats.json_files import LINE, Lines, json_lines, text_lines
 from longform.formats.rows import HaystackRows
@@ -38,29 +39,29 @@ def _whole_number(cell: str) -> int | str:
 
 
 class _QueryLine(Entry):
-    query_id: Filled = Field(alias="_id")
-    text: Filled
+    query_id: Id = Field(alias="_id")
+    text: Source
 
 
 class _DocumentLine(Entry):
-    doc_id: Filled = Field(alias="_id")
+    doc_id: Id = Field(alias="_id")
     title: Text | None = None
     text: Text
 
 
 class _QrelLine(Entry):
-    query_id: Filled = Field(alias="query-id")
-    doc_id: Filled = Field(alias="corpus-id")
+    query_id: Id = Field(alias="query-id")
+    doc_id: Id = Field(alias="corpus-id")
     score: Annotated[Int32, BeforeValidator(_whole_number)]
 
 
-def beir_files(named: Named) -> Found:
+def beir_files(named: Named, *, skip_unreadable: bool = False) -> Found:
     """
     Return the haystack of the one folder that is named.
 
     Raises:
         UsageError: Several folders are named, or a file is missing.
-        InputError: A file is not as above.
+        InputError: Rows are not as above, and not to be left out; all of them are named.
     """
     url, files = only_folder(named, "beir")
     by_name = {path.removesuffix(".gz"): file for path, file in files.items()}
@@ -73,12 +74,14 @@ def beir_files(named: Named) -> Found:
     }
     if not qrels:
         raise UsageError(f"{url}: expected qrels/*.tsv, found {list(files)[:5]}")
-    return Found(list(files.values()), _haystack(url, by_name, qrels))
+    return Found(list(files.values()), _haystack(url, by_name, qrels, Faults(skip=skip_unreadable)))
 
 
-def _haystack(url: str, files: Mapping[str, SourceFile], qrels: Mapping[str, Lines]) -> Iterator[HaystackRows]:
+def _haystack(
+    url: str, files: Mapping[str, SourceFile], qrels: Mapping[str, Lines], faults: Faults
+) -> Iterator[HaystackRows]:
     corpus, queries = (files[name].lines() for name in _REQUIRED)
-    found = read_beir(last_part(url), corpus, queries, qrels)
+    found = read_beir(last_part(url), corpus, queries, qrels, faults=faults)
     if found.n_queries_dropped:
         _LOG.warning("%s: %d queries without a judgement are left out", url, found.n_queries_dropped)
     yield found.haystack
@@ -98,6 +101,7 @@ def read_beir(
     qrels: Mapping[str, Lines],
     *,
     haystack_id: str | None = None,
+    faults: Faults | None = None,
 ) -> BeirRows:
     """
     The folder as one haystack, `beir:<folder name>` unless named.
@@ -111,19 +115,25 @@ def read_beir(
         queries_lines: Lines of queries.jsonl.
         qrels: Lines of each split's file, by its path in the folder, such as `qrels/test.tsv`.
         haystack_id: A name for the haystack.
+        faults: Collects the errors of rows until the end of the corpus, and says whether these are left out; None:
+            they are not.
 
     Raises:
-        InputError: A file is not as above, an id stands twice, or a qrel names a query that is not there.
+        InputError: A file has no header or judgement.
     """
-    haystack_id = haystack_id or f"beir:{folder_name}"
-    queries = _queries(json_lines(queries_lines, f"{folder_name}/queries.jsonl"), haystack_id, folder_name)
-    judgements = _judgements(folder_name, qrels, queries)
+    haystack_id, faults = haystack_id or f"beir:{folder_name}", faults or Faults()
+    queries = _queries(
+        json_lines(queries_lines, f"{folder_name}/queries.jsonl", faults), haystack_id, folder_name, faults
+    )
+    judgements = _judgements(folder_name, qrels, queries, faults)
     asked = {judgement.qrel.query_id for judgement in judgements}
     haystack = HaystackRows(
         haystack_id,
-        documents=_documents(json_lines(corpus_lines, f"{folder_name}/corpus.jsonl"), haystack_id, judgements),
+        documents=_documents(
+            json_lines(corpus_lines, f"{folder_name}/corpus.jsonl", faults), haystack_id, judgements, faults
+        ),
         queries=[query for query_id, query in queries.items() if query_id in asked],
-        qrels=[judgement.qrel for judgement in judgements],
+        qrels=(judgement.qrel for judgement in judgements),  # read behind the documents, and shorter by then
     )
     return BeirRows(haystack, n_queries_dropped=len(queries) - len(asked))
 
@@ -136,44 +146,63 @@ class _Judgement(NamedTuple):
     label: str
 
 
-def _queries(records: Iterator[Record], haystack_id: str, dataset: str) -> dict[str, Query]:
+def _queries(records: Iterator[Record], haystack_id: str, dataset: str, faults: Faults) -> dict[str, Query]:
     found: dict[str, Query] = {}
     for record in records:
-        line = record.read(_QueryLine)
-        if line.query_id in found:
-            raise record.error("_id", expected="an id that no line above has")
-        found[line.query_id] = Query(line.query_id, haystack_id, line.text, dataset=dataset)
+        with faults.caught():
+            line = record.read(_QueryLine)
+            if line.query_id in found:
+                raise record.error("_id", expected="an id that no line above has")
+            found[line.query_id] = Query(line.query_id, haystack_id, line.text, dataset=dataset)
     return found
 
 
-def _documents(records: Iterator[Record], haystack_id: str, judgements: list[_Judgement]) -> Iterator[Document]:
+def _documents(
+    records: Iterator[Record], haystack_id: str, judgements: list[_Judgement], faults: Faults
+) -> Iterator[Document]:
+    """Yield the corpus; at its end the judgements of documents that it lacks are faults, and go."""
     seen: set[str] = set()
-    for index, record in enumerate(records):
-        line = record.read(_DocumentLine)
-        if line.doc_id in seen:
-            raise record.error("_id", expected="an id that no line above has")
-        seen.add(line.doc_id)
-        yield Document(line.doc_id, haystack_id, index, line.title or None, line.text)  # BEIR writes no title as ""
+    known = faults.n
+    for record in records:
+        found: Document | None = None
+        with faults.caught():
+            line = record.read(_DocumentLine)
+            if line.doc_id in seen:
+                raise record.error("_id", expected="an id that no line above has")
+            # BEIR writes no title as ""
+            found = Document(line.doc_id, haystack_id, len(seen), line.title or None, line.text)
+            seen.add(line.doc_id)
+        if found is not None:
+            yield found
+    faults.blind = faults.n > known
     for qrel, file, label in judgements:
         if qrel.doc_id not in seen:
-            found = describe(qrel.doc_id)
-            raise InputError(file=file, record=label, field="corpus-id", expected="an _id of corpus.jsonl", found=found)
+            expected, shown = "an _id of corpus.jsonl", describe(qrel.doc_id)
+            faults.add(DanglingError(file=file, record=label, field="corpus-id", expected=expected, found=shown))
+    judgements[:] = [one for one in judgements if one.qrel.doc_id in seen]
+    faults.settle()
 
 
-def _judgements(folder_name: str, qrels: Mapping[str, Lines], queries: Mapping[str, Query]) -> list[_Judgement]:
+def _judgements(
+    folder_name: str, qrels: Mapping[str, Lines], queries: Mapping[str, Query], faults: Faults
+) -> list[_Judgement]:
     judgements: list[_Judgement] = []
     judged: set[tuple[str, str]] = set()
+    faults.blind = faults.n > 0
     for name, lines in qrels.items():
-        for record in _qrels_lines(lines, f"{folder_name}/{name}"):
-            line = record.read(_QrelLine)
-            qrel = Qrel(line.query_id, None, line.doc_id, line.score)
-            if qrel.query_id not in queries:
-                raise record.error("query-id", expected="an _id of queries.jsonl")
-            if (qrel.query_id, qrel.doc_id) in judged:
-                raise record.error("corpus-id", expected="a document that is not judged for this query in a line above")
-            judged.add((qrel.query_id, qrel.doc_id))
-            judgements.append(_Judgement(qrel, record.file, record.label))
+        for record in _qrels_lines(lines, f"{folder_name}/{name}", faults):
+            with faults.caught():
+                line = record.read(_QrelLine)
+                qrel = Qrel(line.query_id, None, line.doc_id, line.score)
+                if qrel.query_id not in queries:
+                    raise record.dangling("query-id", expected="an _id of queries.jsonl")
+                if (qrel.query_id, qrel.doc_id) in judged:
+                    expected = "a document that is not judged for this query in a line above"
+                    raise record.error("corpus-id", expected=expected)
+                judged.add((qrel.query_id, qrel.doc_id))
+                judgements.append(_Judgement(qrel, record.file, record.label))
     if not judgements:
+        faults.settle()
         raise InputError(
             file=f"{folder_name}/qrels",
             record="(all splits)",
@@ -184,9 +213,9 @@ def _judgements(folder_name: str, qrels: Mapping[str, Lines], queries: Mapping[s
     return judgements
 
 
-def _qrels_lines(lines: Lines, file: str) -> Iterator[Record]:
+def _qrels_lines(lines: Lines, file: str, faults: Faults) -> Iterator[Record]:
     header_seen = False
-    for number, text in text_lines(lines, file):
+    for number, text in text_lines(lines, file, faults):
         line = text.rstrip("\r\n")
         cells = line.split("\t")
         record = Record(dict(zip(_HEADER, cells, strict=False)), file=file, label=f"line {number}")
@@ -197,8 +226,9 @@ def _qrels_lines(lines: Lines, file: str) -> Iterator[Record]:
         elif line:
             if len(cells) != len(_HEADER):
                 expected = f"3 cells: {_HEADER_SHOWN}"
-                raise record.error(LINE, expected=expected, found=f"{len(cells)} cells: {describe(line)}")
-            yield record
+                faults.add(record.error(LINE, expected=expected, found=f"{len(cells)} cells: {describe(line)}"))
+            else:
+                yield record
     if not header_seen:
         raise InputError(
             file=file, record="line 1", field=LINE, expected=f"the header {_HEADER_SHOWN}", found="an empty file"

@@ -11,10 +11,19 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple, TypeVar
 
-from pydantic import BaseModel, Field, GetCoreSchemaHandler, JsonValue, StringConstraints, ValidationError
-from pydantic_core import CoreSchema, ErrorDetails, core_schema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    Field,
+    GetCoreSchemaHandler,
+    JsonValue,
+    StringConstraints,
+    ValidationError,
+)
+from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError, core_schema
 
-from longform.errors import InputError
+from longform.errors import DanglingError, InputError
 
 Way = Sequence[str | int]
 """Names of fields and places in lists, from an object to a value in it."""
@@ -51,6 +60,30 @@ Text = Annotated[str, StringConstraints(strict=True, min_length=0)]
 Filled = Annotated[str, StringConstraints(strict=True, pattern=r"[^\s\x1c-\x1f]")]
 """A string with more than white space in it."""
 
+
+def read_as_text(value: object) -> object:
+    """Return a whole number as its digits, and any other value as it is: data sets number their rows, and 7 is '7'."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+Id = Annotated[
+    str,
+    StringConstraints(strict=True, pattern=r"^[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*$"),
+    BeforeValidator(read_as_text),
+    Expected("a whole number, or a printable string that is not empty"),
+]
+"""An id as text; a whole number is read as its digits."""
+
+
+def _without_nul(text: str) -> str:
+    if "\0" in text:
+        raise PydanticCustomError("nul", "a text without NUL characters")
+    return text
+
+
+Source = Annotated[Filled, AfterValidator(_without_nul)]
+"""The text of a document or a question: NUL is no character of a text, but a sign of a damaged file."""
+
 Int32 = Annotated[int, Field(strict=True, ge=-(2**31), lt=2**31), Expected("an integer of 32 bits")]
 """A whole number as the tables hold it; a boolean is none."""
 
@@ -62,6 +95,7 @@ class Entry(BaseModel):
 
 
 EntryType = TypeVar("EntryType", bound=BaseModel)
+Fault = TypeVar("Fault", bound=InputError)
 
 
 class Record(NamedTuple):
@@ -101,10 +135,17 @@ class Record(NamedTuple):
             found: A description of its value unless given.
             way: From this record to the object that has the field; *found* is then given.
         """
+        return self._error(InputError, field, expected, found, way)
+
+    def dangling(self, field: str, *, expected: str, found: str | None = None) -> DanglingError:
+        """Return the error to raise about a field that refers to a row that is not there."""
+        return self._error(DanglingError, field, expected, found)
+
+    def _error(self, kind: type[Fault], field: str, expected: str, found: str | None, way: Way = ()) -> Fault:
         if found is None:
             found = describe(self.content[field]) if field in self.content else nothing(self.content)
         label = _joined(self.label, way)
-        return InputError(file=self.file, record=label, field=field, expected=expected, found=found)
+        return kind(file=self.file, record=label, field=field, expected=expected, found=found)
 
     def _told(self, error: ValidationError, kind: type[BaseModel]) -> InputError:
         """Tell the first error, or the field that is not known: it is likely a misspelt one."""
@@ -129,11 +170,11 @@ class Record(NamedTuple):
                 return _EXPECTED.get(name, problem["msg"].removeprefix("Input should be "))
 
 
-def describe(value: JsonValue) -> str:
+def describe(value: object) -> str:
     """Describe a value in few words: its type, and at most 60 characters of it."""
     if value is None:
         return "null"
-    shown = ascii(value) if isinstance(value, str) and _has_surrogates(value) else repr(value)
+    shown = ascii(value) if isinstance(value, str) and has_surrogates(value) else repr(value)
     return f"{_TYPE_NAMES.get(type(value), type(value).__name__)} {short(shown)}"
 
 
@@ -142,7 +183,8 @@ def short(shown: str) -> str:
     return shown if len(shown) <= _SHOWN_CHARACTERS else shown[:_SHOWN_CHARACTERS] + "..."
 
 
-def _has_surrogates(value: str) -> bool:
+def has_surrogates(value: str) -> bool:
+    """Return whether a text holds halves of surrogate pairs, which JSON can escape and UTF-8 cannot hold."""
     return value.encode(errors="ignore") != value.encode(errors="surrogatepass")
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from longform.errors import UsageError
 from longform.formats.asked import questions, wanted_of
+from longform.formats.faults import Faults
 from longform.formats.files import Found, Named, SourceFile, last_part, only_folder
 from longform.formats.jsonl import DEFAULT_HAYSTACK
 from longform.formats.rows import HaystackRows
@@ -52,7 +53,8 @@ def folder_files(
     _tell(url, problems, len(texts), skip=skip_unreadable)
     _tell_twice(texts)
     used = {path: file for path, file in shown.items() if path.removesuffix(".gz") in texts}
-    return Found([_Together(url, used), *queries, *insights], [own_haystack(texts, queries, insights)])
+    haystack = own_haystack(texts, queries, insights, Faults(skip=skip_unreadable))
+    return Found([_Together(url, used), *queries, *insights], [haystack])
 
 
 class _Together:
@@ -78,15 +80,24 @@ class _Together:
 
 
 def own_haystack(
-    texts: Mapping[str, FileText], queries: Sequence[SourceFile], wanted: Sequence[SourceFile]
+    texts: Mapping[str, FileText], queries: Sequence[SourceFile], wanted: Sequence[SourceFile], faults: Faults
 ) -> HaystackRows:
-    """Return documents by their ids, and the questions to them, as one haystack."""
+    """
+    Return documents by their ids, and the questions to them, as one haystack.
+
+    Raises:
+        InputError: Rows are faulty, of the documents or of these files, and not to be left out.
+        UsageError: No document is left, or no question.
+    """
+    asked = {one.query_id: Query(one.query_id, DEFAULT_HAYSTACK, one.text) for one in questions(queries, faults)}
+    targets, qrels = wanted_of(wanted, asked, texts, faults)
+    faults.settle()
+    if not texts:
+        raise UsageError("expected at least one document, found no row that can be read")
     documents = [
         Document(doc_id, DEFAULT_HAYSTACK, index, found.title, found.text)
         for index, (doc_id, found) in enumerate(texts.items())
     ]
-    asked = {one.query_id: Query(one.query_id, DEFAULT_HAYSTACK, one.text) for one in questions(queries)}
-    targets, qrels = wanted_of(wanted, asked, texts)
     return HaystackRows(DEFAULT_HAYSTACK, documents, [*asked.values()], targets, qrels)
 
 

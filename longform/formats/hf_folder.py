@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import pyarrow as pa
 
 from longform.errors import InputError, UsageError
+from longform.formats.faults import Faults
 from longform.formats.fields import Record
 from longform.formats.files import Found, Named, SourceFile, only_folder
 from longform.formats.folder import own_haystack
@@ -30,6 +31,7 @@ def hf_files(
     id_column: str = "",
     title_column: str = "",
     split: str = "",
+    skip_unreadable: bool = False,
 ) -> Found:
     """
     Return the rows of a saved data set as the documents of one haystack.
@@ -43,8 +45,9 @@ def hf_files(
         raise UsageError("ingest hf: expected --queries FILE, such as a text file with a question a line")
     folder = _folder_of_split(url, files, split)
     parts = [files[f"{folder}{name}"] for name in _parts(files[f"{folder}{_STATE}"], url)]
-    texts = texts_of(_rows(parts), document_columns(text_column, id_column, title_column))
-    return Found([*parts, *queries, *insights], [own_haystack(texts, queries, insights)])
+    faults = Faults(skip=skip_unreadable)
+    texts = texts_of(_rows(parts), document_columns(text_column, id_column, title_column), faults)
+    return Found([*parts, *queries, *insights], [own_haystack(texts, queries, insights, faults)])
 
 
 def _folder_of_split(url: str, files: Mapping[str, SourceFile], split: str) -> str:
@@ -67,7 +70,7 @@ def _folder_of_split(url: str, files: Mapping[str, SourceFile], split: str) -> s
 def _parts(state: SourceFile, url: str) -> list[str]:
     try:
         return [str(one["filename"]) for one in json.loads(state.read())["_data_files"]]
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise UsageError(f"{url}: {state.path}: expected `_data_files` with a `filename` each ({error})") from error
 
 
@@ -80,7 +83,7 @@ def _rows(parts: Sequence[SourceFile]) -> Iterator[Record]:
                     for row in batch.to_pylist():
                         number += 1
                         yield Record(row, part.path, f"row {number}")
-        except pa.ArrowInvalid as error:
+        except pa.ArrowException as error:
             raise InputError(
                 file=part.path, record="(root)", field="(file)", expected="a stream of Arrow", found=str(error)
             ) from error

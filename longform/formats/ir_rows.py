@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
+from math import isfinite
 from typing import Any, Protocol
 
 from longform.errors import InputError, UsageError
@@ -86,9 +87,12 @@ def _qrels(dataset: IrDataset, queries: dict[str, Query]) -> Iterator[Qrel]:
 
 def _rankings(dataset: IrDataset, queries: dict[str, Query]) -> Iterator[ShippedRanking]:
     scored = [(str(one.query_id), -float(one.score), str(one.doc_id)) for one in dataset.scoreddocs_iter()]
+    if wrong := next((one for one in scored if not isfinite(one[1])), None):
+        place = f"query {wrong[0]!r}, document {wrong[2]!r}"
+        raise InputError(file=SCORED, record=place, field="score", expected="a finite number", found=str(-wrong[1]))
     for query_id, members in groupby(sorted(scored), key=lambda one: one[0]):
         for rank, (_, negated, doc_id) in enumerate(members if query_id in queries else ()):
             yield {
                 "query_id": query_id, "haystack_id": DEFAULT_HAYSTACK, "system": SCORED, "doc_id": doc_id,
-                "rank": rank, "score": round(-negated, 6),
+                "rank": rank, "score": 0.0 - negated,
             }  # fmt: skip

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 
 from pydantic import JsonValue
 
 from longform.errors import InputError
+from longform.formats.faults import Faults
 from longform.formats.fields import ROOT, Record, describe, short
 
 Lines = Iterable[bytes | str]
@@ -15,19 +17,34 @@ Lines = Iterable[bytes | str]
 
 LINE = "(line)"
 FILE = "(file)"
+RECODE = "save it as UTF-8, as by: iconv -f cp1252 -t utf-8 OLD > NEW"
 _BYTE_ORDER_MARK = "\ufeff"
 
 
-def json_lines(lines: Lines, file: str) -> Iterator[Record]:
+def json_lines(lines: Lines, file: str, faults: Faults | None = None) -> Iterator[Record]:
     """
     Yield the objects of a JSON Lines file, one a line, counted from 1; blank lines are skipped.
 
+    Args:
+        lines: Of the file.
+        file: Its name, for errors.
+        faults: Collects the errors of lines; None: the first one is raised.
+
     Raises:
-        InputError: A line is not UTF-8, not JSON, or not an object.
+        InputError: A line is not UTF-8, not JSON, or not an object; or the whole file is no JSON Lines.
     """
     for number, line in enumerate(lines, start=1):
-        if (record := json_line(line, number, file)) is not None:
-            yield record
+        if number == 1 and (wrong := no_json_lines(line, file)) is not None:
+            raise wrong
+        try:
+            record = json_line(line, number, file)
+        except InputError as error:
+            if faults is None:
+                raise
+            faults.add(error)
+        else:
+            if record is not None:
+                yield record
 
 
 def json_line(line: bytes | str, number: int, file: str) -> Record | None:
@@ -48,14 +65,14 @@ def json_line(line: bytes | str, number: int, file: str) -> Record | None:
 _MARKS_OF_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
-def no_json_lines(line: bytes | str) -> InputError | None:
+def no_json_lines(line: bytes | str, file: str = "") -> InputError | None:
     """
     Return the problem of a whole file by its first line; None if the file may be JSON Lines.
 
     It is told once in place of an error for each line: the file is UTF-16, one list, or a spreadsheet's export.
     """
     expected, found = "JSON Lines in UTF-8, an object a line", None
-    if isinstance(line, bytes) and line.startswith(_MARKS_OF_UTF_16):
+    if isinstance(line, bytes) and (line.startswith(_MARKS_OF_UTF_16) or line[1:2] == b"\0"):
         found = "UTF-16; save the file as UTF-8"
     else:
         text = (line if isinstance(line, str) else line.decode(errors="replace")).removeprefix(_BYTE_ORDER_MARK).strip()
@@ -65,7 +82,7 @@ def no_json_lines(line: bytes | str) -> InputError | None:
             )
         elif text.startswith('"{""'):
             found = "a spreadsheet's export, with quotes around each line and doubled inside; undo the doubling"
-    return None if found is None else InputError(file="", record="line 1", field=FILE, expected=expected, found=found)
+    return None if found is None else InputError(file=file, record="line 1", field=FILE, expected=expected, found=found)
 
 
 def json_object(content: bytes | str, file: str) -> Record:
@@ -84,16 +101,27 @@ def json_objects(content: bytes | str, file: str) -> list[Record]:
     ]
 
 
-def text_lines(lines: Lines, file: str) -> Iterator[tuple[int, str]]:
+def text_lines(lines: Lines, file: str, faults: Faults | None = None) -> Iterator[tuple[int, str]]:
     """
     Yield (number from 1, text) of each line; a byte order mark before the first is dropped.
+
+    Args:
+        lines: Of the file.
+        file: Its name, for errors.
+        faults: Collects the errors of lines; None: the first one is raised.
 
     Raises:
         InputError: A line is not UTF-8.
     """
     for number, line in enumerate(lines, start=1):
-        text = _decoded(line, file=file, label=f"line {number}", field=LINE)
-        yield number, text.removeprefix(_BYTE_ORDER_MARK) if number == 1 else text
+        try:
+            text = _decoded(line, file=file, label=f"line {number}", field=LINE)
+        except InputError as error:
+            if faults is None:
+                raise
+            faults.add(error)
+        else:
+            yield number, text.removeprefix(_BYTE_ORDER_MARK) if number == 1 else text
 
 
 def _object(value: JsonValue, *, file: str, label: str, field: str) -> Record:
@@ -108,13 +136,23 @@ def _whole(content: bytes | str, file: str) -> JsonValue:
 
 
 def _decoded(content: bytes | str, *, file: str, label: str, field: str) -> str:
-    if isinstance(content, str):
-        return content
-    try:
-        return content.decode()
-    except UnicodeDecodeError as error:
-        found = f"byte 0x{content[error.start]:02x} at {error.start}, which is not"
-        raise InputError(file=file, record=label, field=field, expected="text in UTF-8", found=found) from error
+    text = content if isinstance(content, str) else content.decode(errors="surrogateescape")
+    if (found := not_text(text)) is None or isinstance(content, str):
+        return text
+    raise InputError(file=file, record=label, field=field, expected="text in UTF-8", found=found)
+
+
+_NOT_TEXT = re.compile("[\0\udc80-\udcff]")
+
+
+def not_text(text: str) -> str | None:
+    """Describe the first NUL or byte that is not UTF-8 of a text, decoded with `surrogateescape`; None: it has none."""
+    if (wrong := _NOT_TEXT.search(text)) is None:
+        return None
+    if wrong[0] == "\0":
+        return f"a NUL byte at {wrong.start()}"
+    at = len(text[: wrong.start()].encode(errors="surrogateescape"))
+    return f"byte 0x{ord(wrong[0]) & 0xFF:02x} at {at}, which is not; if it is Windows' cp1252: {RECODE}"
 
 
 def _parsed(text: str, *, file: str, label: str, field: str) -> JsonValue:

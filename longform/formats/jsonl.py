@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping
+from functools import partial
 from itertools import chain
 from typing import Annotated, Literal, TypeVar
 
 from pydantic import ConfigDict, Field
 
 from longform.errors import InputError, UsageError
-from longform.formats.fields import ROOT, Entry, Expected, Filled, Int32, Record, Text, describe
+from longform.formats.faults import Faults
+from longform.formats.fields import ROOT, Entry, Expected, Filled, Id, Int32, Record, Source, Text, describe
 from longform.formats.files import Found, Named, only_folder
 from longform.formats.json_files import FILE, Lines, json_lines
 from longform.formats.rows import HaystackRows, ShippedLabel, ShippedSummary, facet_rows, insight_label
@@ -42,16 +44,16 @@ class _Line(Entry):
 
 
 class _DocumentLine(_Line):
-    doc_id: Filled
-    text: Filled
+    doc_id: Id
+    text: Source
     title: Text | None = None
-    haystack: Filled | None = None
+    haystack: Id | None = None
 
 
 class _QueryLine(_Line):
-    query_id: Filled
-    text: Filled
-    haystack: Filled | None = None
+    query_id: Id
+    text: Source
+    haystack: Id | None = None
     topic: Text | None = None
     subtopic: Text | None = None
     subtopic_name: Text | None = None
@@ -62,23 +64,23 @@ class _QueryLine(_Line):
 
 
 class _InsightLine(_Line):
-    insight_id: Filled
-    query_id: Filled
-    text: Filled
+    insight_id: Id
+    query_id: Id
+    text: Source
     name: Text | None = None
     kind: TargetKind | None = None
-    doc_ids: list[Text] | None = None
+    doc_ids: list[Id] | None = None
 
 
 class _QrelLine(_Line):
-    query_id: Filled
-    doc_id: Filled
+    query_id: Id
+    doc_id: Id
     relevance: Int32
 
 
 class _SummaryLine(_Line):
-    summary_id: Filled
-    query_id: Filled
+    summary_id: Id
+    query_id: Id
     summarizer: Filled
     setting: Filled | None = None
     order: Order | None = None
@@ -88,30 +90,31 @@ class _SummaryLine(_Line):
 
 
 class _LabelLine(_Line):
-    summary_id: Filled
-    insight_id: Filled
+    summary_id: Id
+    insight_id: Id
     annotator: Filled
     coverage: Coverage
     bullet: _FromOne | None = None
 
 
-def jsonl_files(named: Named) -> Found:
+def jsonl_files(named: Named, *, skip_unreadable: bool = False) -> Found:
     """
     Return the haystacks of the one folder that is named.
 
     Raises:
         UsageError: Several folders are named, or one has a `.jsonl` file that the layout does not.
-        InputError: A file is missing, or a line is not what docs/formats.md says.
+        InputError: A file is missing, or lines are not what docs/formats.md says, and not to be left out.
     """
     url, files = only_folder(named, "jsonl")
     by_name = {path.removesuffix(".gz"): file for path, file in files.items()}
     if unknown := [name for name in by_name if name.endswith(".jsonl") and name not in _READERS]:
         raise UsageError(f"{url}: expected {sorted(_READERS)}, found {unknown}")
     lines = {name: file.lines() for name, file in by_name.items() if name in _READERS}
-    return Found(list(files.values()), chain.from_iterable(map(read_jsonl, [lines])))  # nothing is read yet
+    read = partial(read_jsonl, faults=Faults(skip=skip_unreadable))
+    return Found(list(files.values()), chain.from_iterable(map(read, [lines])))  # nothing is read yet
 
 
-def read_jsonl(files: Mapping[str, Lines]) -> Iterator[HaystackRows]:
+def read_jsonl(files: Mapping[str, Lines], faults: Faults | None = None) -> Iterator[HaystackRows]:
     """
     The haystacks of a folder, in the order of their first documents.
 
@@ -119,15 +122,19 @@ def read_jsonl(files: Mapping[str, Lines]) -> Iterator[HaystackRows]:
 
     Args:
         files: The lines of each file in the folder, by its name.
+        faults: Collects the errors of lines, and says whether these are left out; None: they are not.
 
     Raises:
-        InputError: A file is missing or is none of the layout's, or a line is not what docs/formats.md says.
+        InputError: A file is missing or is none of the layout's, or lines are not what docs/formats.md says.
     """
     _check_names(files)
-    folder = _Folder()
+    folder, faults = _Folder(), faults or Faults()
     for name, read_row in _READERS.items():
-        for record in json_lines(files.get(name, ()), name):
-            read_row(folder, record)
+        faults.blind = faults.n > 0
+        for record in json_lines(files.get(name, ()), name, faults):
+            with faults.caught():
+                read_row(folder, record)
+    faults.settle()
     if not folder.query:
         raise InputError(file="queries.jsonl", record=ROOT, field=FILE, expected="at least one query", found="none")
     return map(folder.haystack_rows, folder.documents)
@@ -185,7 +192,7 @@ class _Folder:
         haystack_id = line.haystack or DEFAULT_HAYSTACK
         if haystack_id not in self.documents:
             expected = "a haystack that a line of documents.jsonl names"
-            raise record.error("haystack", expected=expected, found=describe(haystack_id))
+            raise record.dangling("haystack", expected=expected, found=describe(haystack_id))
         _refuse_known(record, "query_id", line.query_id, self.query)
         facets = None if line.facets is None else facet_rows(line.facets)
         query = Query(haystack_id=haystack_id, facets=facets, **line.model_dump(exclude={"haystack", "facets"}))
@@ -196,6 +203,7 @@ class _Folder:
         line = record.read(_InsightLine)
         query = _known(record, "query_id", line.query_id, self.query, "queries.jsonl")
         _refuse_known(record, "insight_id", line.insight_id, self.target)
+        self._check_gold(record, line, query.haystack_id)
         target = Target(
             target_id=line.insight_id,
             kind=line.kind or "insight",
@@ -208,17 +216,17 @@ class _Folder:
         self.n_targets[query.query_id] += 1
         self.target[target.target_id] = target
         self.targets[query.haystack_id].append(target)
-        self._check_gold(record, target, line.doc_ids or [])
         gold = [Qrel(query.query_id, target.target_id, doc_id, 1) for doc_id in line.doc_ids or ()]
         self.qrels[query.haystack_id] += gold
 
-    def _check_gold(self, record: Record, target: Target, doc_ids: list[str]) -> None:
-        if target.kind == "insight" and not doc_ids:
+    def _check_gold(self, record: Record, line: _InsightLine, haystack_id: str) -> None:
+        doc_ids = line.doc_ids or []
+        if line.kind in {None, "insight"} and not doc_ids:
             expected = "the documents that state the insight (what no document is known to state is a 'key_point')"
             raise record.error("doc_ids", expected=expected)
         for index, doc_id in enumerate(doc_ids):
             item = f"doc_ids[{index}]"
-            self._check_document(record, item, doc_id, target.haystack_id)
+            self._check_document(record, item, doc_id, haystack_id)
             if doc_id in doc_ids[:index]:
                 raise record.error(item, expected="each document once", found=f"{describe(doc_id)} again")
 
@@ -234,7 +242,7 @@ class _Folder:
     def _check_document(self, record: Record, field: str, doc_id: str, haystack_id: str) -> None:
         found = self.haystack_of.get(doc_id)
         if found is None:
-            raise record.error(field, expected="a doc_id of documents.jsonl", found=describe(doc_id))
+            raise record.dangling(field, expected="a doc_id of documents.jsonl", found=describe(doc_id))
         if found != haystack_id:
             expected = f"a document of the query's haystack {haystack_id!r}"
             raise record.error(field, expected=expected, found=f"{describe(doc_id)} of haystack {found!r}")
@@ -285,12 +293,14 @@ _READERS: Mapping[str, Callable[[_Folder, Record], None]] = {
 
 def _refuse_known(record: Record, field: str, value: str, known: Container[str]) -> None:
     if value in known:
-        raise record.error(field, expected="an id that no line above has")
+        found = describe(record.content[field])
+        read_as = "" if record.content[field] == value else f", which is read as {value!r}"
+        raise record.error(field, expected="an id that no line above has", found=found + read_as)
 
 
 def _known(record: Record, field: str, value: str, known: Mapping[str, _Known], file: str) -> _Known:
     if value not in known:
-        raise record.error(field, expected=f"the {field} of a line in {file}")
+        raise record.dangling(field, expected=f"the {field} of a line in {file}")
     return known[value]
 
 

@@ -16,7 +16,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, ConfigDict, Field
 
 from longform.errors import UsageError
-from longform.formats.fields import Entry, Expected, Filled, Record, Text, describe
+from longform.formats.fields import Entry, Expected, Filled, Id, Record, Text, describe
 from longform.formats.files import Found, Named, SourceFile, last_part
 from longform.formats.json_files import json_lines
 from longform.formats.rows import HaystackRows, ShippedLabel, ShippedSummary, facet_rows, insight_label
@@ -45,13 +45,13 @@ class _Strict(Entry):
 
 class _Point(_Strict):
     text: Filled
-    point_id: Filled | None = None
+    point_id: Id | None = None
     importance: Filled | None = None  # vital, okay
-    doc_ids: list[Filled] = Field(default_factory=list)
+    doc_ids: list[Id] = Field(default_factory=list)
 
 
 class _Document(_Strict):
-    doc_id: Filled
+    doc_id: Id
     text: Text
     title: Text | None = None
 
@@ -69,7 +69,7 @@ def _plain_point(value: object) -> object:
 
 class _Line(_Strict):
     question: Filled
-    question_id: Filled | None = None
+    question_id: Id | None = None
     points: list[Annotated[_Point, BeforeValidator(_plain_point)]]
     answers: list[_Answer] = Field(default_factory=list)
     documents: list[_Document] = Field(default_factory=list)

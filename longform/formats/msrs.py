@@ -24,7 +24,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, RootModel
 
 from longform.errors import InputError, UsageError
-from longform.formats.fields import Entry, Filled, Record, Text
+from longform.formats.fields import Entry, Filled, Id, Record, Text
 from longform.formats.files import Found, Named, SourceFile, last_part, only_folder
 from longform.formats.json_files import json_lines, json_object
 from longform.formats.msrs_outputs import Output, rating, scores, shipped_summary
@@ -41,7 +41,7 @@ MissingGold = Literal["drop", "keep", "refuse"]
 
 
 class _DocumentLine(Entry):
-    id: Filled
+    id: Id
     text: Text
 
 
@@ -52,11 +52,11 @@ def _one_is_a_list_of_one(value: object) -> object:
 class _Asked(Entry):
     query: Filled
     answers: Annotated[list[Text], Field(alias="answer", min_length=1), BeforeValidator(_one_is_a_list_of_one)]
-    gold_documents: list[Filled] | None = None
+    gold_documents: list[Id] | None = None
 
 
 class _QueryLine(_Asked):
-    query_id: Filled
+    query_id: Id
 
 
 _Split = RootModel[dict[str, _Asked]]

@@ -88,10 +88,10 @@ OPTIONS = (
     FormatOption("trec", "qrels", {"": None}, "judgements: query 0 document relevance", key="qrels", files=True),
     FormatOption("trec", "run", {"": None}, "runs: query Q0 document rank score tag", key="run", files=True),
     FormatOption(
-        "folder",
+        "folder, csv, hf, trec, beir, jsonl",
         "skip_unreadable",
-        {False: None, True: ("files without text", "left out")},
-        "go on without files that give no text, and say which",
+        {False: None, True: ("unreadable", "left out")},
+        "go on without files that give no text and rows that are not as they should be, and say which",
     ),
     FormatOption(
         "csv, hf", "text_column", {"": None}, "the column of texts (default: text, content, body ...)", key="text"

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Protocol
 from pydantic import ConfigDict, Field, StrictInt, StrictStr, field_validator
 
 from longform.errors import InputError
-from longform.formats.fields import Entry, Expected, Filled, Record, Text, describe
+from longform.formats.fields import Entry, Expected, Filled, Id, Record, Text, describe
 from longform.formats.json_files import LINE, Lines, json_line, no_json_lines
 from longform.formats.jsonl import UNKNOWN_SETTING
 from longform.formats.output_citations import Numbering, Numbers, cited, cited_in
@@ -46,12 +46,12 @@ class _BulletLine(_Line):
 class OutputLine(_Line):
     """An answer."""
 
-    query_id: Filled
+    query_id: Id
     system: Filled
     text: Text | None = None
     bullets: list[_BulletLine] | None = None
     citations: list[_Citation] | None = None
-    documents: list[Filled] | None = None
+    documents: list[Id] | None = None
     numbering: Numbering | None = None
     setting: Filled | None = None
     order: Order | None = None

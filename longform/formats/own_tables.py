@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from longform.errors import UsageError
+from longform.formats.faults import Faults, numbered
 from longform.formats.fields import Record
 from longform.formats.files import Found, Named, SourceFile
 from longform.formats.folder import own_haystack
@@ -20,6 +21,7 @@ def csv_files(
     text_column: str = "",
     id_column: str = "",
     title_column: str = "",
+    skip_unreadable: bool = False,
 ) -> Found:
     """
     Return the documents of the CSV files that are named as one haystack.
@@ -32,8 +34,10 @@ def csv_files(
         raise UsageError("ingest csv: expected --queries FILE, such as a text file with a question a line")
     files = [file for found in named.values() for file in found.values()]
     columns = document_columns(text_column, id_column, title_column)
-    texts = texts_of((record for file in files for record in records(file)), columns)
-    return Found([*files, *queries, *insights], [own_haystack(texts, queries, insights)])
+    faults = Faults(skip=skip_unreadable)
+    texts = texts_of((record for file in files for record in records(file, faults)), columns, faults)
+    haystack = own_haystack(texts, queries, insights, faults)
+    return Found([*files, *queries, *insights], [haystack])
 
 
 def document_columns(text: str, doc_id: str, title: str) -> Columns:
@@ -42,22 +46,19 @@ def document_columns(text: str, doc_id: str, title: str) -> Columns:
     return Columns({"text": text, "id": doc_id, "title": title}, usual)
 
 
-def texts_of(rows: Iterable[Record], columns: Columns) -> Mapping[str, FileText]:
+def texts_of(rows: Iterable[Record], columns: Columns, faults: Faults) -> Mapping[str, FileText]:
     """
     Return the documents of rows by their ids; rows without an id are numbered from 1.
 
-    Raises:
-        InputError: A row has no text, or an id stands twice.
-        UsageError: There are no rows.
+    A row that has no text, or an id that stands above, is a fault.
     """
     found: dict[str, FileText] = {}
-    for number, record in enumerate(rows, 1):
-        doc_id = columns.known(record, "id") or str(number)
-        if doc_id in found:
-            raise record.error(
-                "id", expected="an id that no row above has; name its column by --id-column", found=doc_id
-            )
-        found[doc_id] = FileText(columns.known(record, "title") or None, columns.text(record, "text"))
-    if not found:
-        raise UsageError("expected at least one document, found no row")
+    for number, record in numbered(rows, faults):
+        with faults.caught():
+            doc_id = columns.known(record, "id") or str(number)
+            if doc_id in found:
+                raise record.error(
+                    "id", expected="an id that no row above has; name its column by --id-column", found=doc_id
+                )
+            found[doc_id] = FileText(columns.known(record, "title") or None, columns.text(record, "text"))
     return found

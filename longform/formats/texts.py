@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from longform.errors import LongformError, UsageError
+from longform.formats.json_files import RECODE
 
 _MARKS = {
     b"\xef\xbb\xbf": "utf-8-sig",
@@ -73,6 +74,11 @@ def ending_of(path: str) -> str:
     return PurePosixPath(path.lower().removesuffix(".gz")).suffix
 
 
+def marked(content: bytes) -> bool:
+    """Return whether bytes begin with a byte order mark, which says how they are to be read."""
+    return any(content.startswith(mark) for mark in _MARKS)
+
+
 def decoded(content: bytes) -> str:
     """
     Return bytes as text: UTF-8, or what a byte order mark says.
@@ -81,15 +87,15 @@ def decoded(content: bytes) -> str:
         NoTextError: They are neither.
     """
     mark = next((mark for mark in _MARKS if content.startswith(mark)), b"")
-    if not mark and b"\x00" in content:
-        raise NoTextError("binary content, no text; convert it or move it away")
+    if not mark and (at := content.find(b"\0")) >= 0:
+        line = content.count(b"\n", 0, at) + 1
+        raise NoTextError(f"a NUL byte in line {line}: binary content, or damaged; mend it or move it away")
     try:
         return content.decode(_MARKS.get(mark, "utf-8"))
     except UnicodeDecodeError as error:
-        raise NoTextError(
-            f"no UTF-8 (byte 0x{content[error.start]:02x} at {error.start}), maybe Windows' cp1252; save it as UTF-8, "
-            "as by: iconv -f cp1252 -t utf-8 OLD > NEW"
-        ) from error
+        line = content.count(b"\n", 0, error.start) + 1
+        where = f"byte 0x{content[error.start]:02x} at {error.start}, in line {line}"
+        raise NoTextError(f"no UTF-8 ({where}), maybe Windows' cp1252; {RECODE}") from error
 
 
 def _plain(content: bytes) -> FileText:

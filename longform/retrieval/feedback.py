@@ -14,7 +14,9 @@ from longform.retrieval.bm25 import Bm25
 from longform.retrieval.ranking import ranked, z_scores
 
 
-def expansion_terms(index: Bm25, base_scores: ArrayLike, *, documents: int, terms: int) -> dict[str, float]:
+def expansion_terms(
+    index: Bm25, base_scores: ArrayLike, *, documents: int, terms: int, of_others: bool = False
+) -> dict[str, float]:
     """
     Return the heaviest terms of the best documents, with their weights.
 
@@ -23,10 +25,10 @@ def expansion_terms(index: Bm25, base_scores: ArrayLike, *, documents: int, term
     Returns:
         At most *terms* terms, heaviest first; equal weights stand in the order the haystack first uses them.
     """
-    best = ranked(base_scores)[:documents]
+    best = ranked(base_scores, of_others=of_others)[:documents]
     if not best:
         return {}
-    strength = np.exp(z_scores(base_scores)[best])
+    strength = np.exp(z_scores(base_scores, of_others=of_others)[best])
     mass = (index.term_frequency.tocsr()[best].T @ (strength / strength.sum())) * index.idf
     names = list(index.terms)
     heaviest = np.argsort(-mass, kind="stable")[:terms]
@@ -34,7 +36,7 @@ def expansion_terms(index: Bm25, base_scores: ArrayLike, *, documents: int, term
 
 
 def feedback_scores(
-    index: Bm25, base_scores: ArrayLike, *, documents: int, terms: int, weight: float
+    index: Bm25, base_scores: ArrayLike, *, documents: int, terms: int, weight: float, of_others: bool = False
 ) -> NDArray[np.float64]:
     """
     Return z(base) + *weight* * z(BM25 of the expansion), shape (documents,).
@@ -42,6 +44,6 @@ def feedback_scores(
     Raises:
         LongformError: The base retriever left a document without a score.
     """
-    base = z_scores(base_scores)
-    expansion = expansion_terms(index, base_scores, documents=documents, terms=terms)
+    base = z_scores(base_scores, of_others=of_others)
+    expansion = expansion_terms(index, base_scores, documents=documents, terms=terms, of_others=of_others)
     return np.asarray(base + weight * z_scores(index.weighted_scores(expansion)))

@@ -2,7 +2,8 @@
 Turn scores into ranks, and join the scores of several retrievers.
 
 A score array has shape (documents,), in the haystack's order. NaN says that a document has no score: it is not ranked.
-Scores are rounded to 6 decimals before anything is compared, so that batch sizes and threads never decide a rank.
+Scores are rounded to 6 decimals before anything is compared, so that batch sizes and threads never decide a rank. Those
+of other people's systems may be shares of one over all documents, and lie at 1e-8: they keep 6 digits of their own.
 """
 
 from __future__ import annotations
@@ -17,6 +18,10 @@ from longform.errors import LongformError
 from longform.text.words import STOP_WORDS
 
 SCORE_DECIMALS = 6
+OTHERS_VERSION = "6 digits of small scores"
+"""Version of the rankings of other people's systems."""
+
+_WHOLE = 0.1  # 6 decimals are 6 digits from here on
 
 _CLITIC = r"n't\b|'(?:s|m|d|ll|re|ve)\b"
 _MARK = r"[;@#$%&?!\[\](){}<>\"“”‘’«»„]|--+|\.\.+|[,:](?!\d)|'(?!\w)"
@@ -28,18 +33,27 @@ NOT_RANKED = ""
 """The document of the one row of a ranking that could not be made; its failure says why."""
 
 
-def rounded(scores: ArrayLike) -> NDArray[np.float64]:
-    """Return the scores as they are stored and compared: 6 decimals, no negative zero."""
-    return np.asarray(scores, dtype=np.float64).round(SCORE_DECIMALS) + 0.0
+def rounded(scores: ArrayLike, *, of_others: bool = False) -> NDArray[np.float64]:
+    """
+    Return the scores as they are stored and compared: 6 decimals, no negative zero.
+
+    Scores that are *of_others* keep 6 digits if they are smaller.
+    """
+    given = np.asarray(scores, dtype=np.float64)
+    values = given.round(SCORE_DECIMALS)
+    if of_others:
+        small = (np.abs(given) < _WHOLE) & (given != 0)
+        values[small] = [float(f"{value:.{SCORE_DECIMALS - 1}e}") for value in given[small].tolist()]
+    return values + 0.0
 
 
-def ranked(scores: ArrayLike, *, depth: int | None = None) -> list[int]:
+def ranked(scores: ArrayLike, *, depth: int | None = None, of_others: bool = False) -> list[int]:
     """
     Return document indices by descending rounded score, the first *depth* of them.
 
     Ties keep the haystack's order, also if *depth* cuts through them; NaN is left out.
     """
-    values = rounded(scores)
+    values = rounded(scores, of_others=of_others)
     candidates = np.flatnonzero(~np.isnan(values))
     if depth is not None and depth < len(candidates):
         present = values[candidates]
@@ -48,14 +62,14 @@ def ranked(scores: ArrayLike, *, depth: int | None = None) -> list[int]:
     return order
 
 
-def z_scores(scores: ArrayLike) -> NDArray[np.float64]:
+def z_scores(scores: ArrayLike, *, of_others: bool = False) -> NDArray[np.float64]:
     """
     Return standard scores over the haystack (population deviation); all zero if the scores do not differ.
 
     Raises:
         LongformError: A document has no score.
     """
-    values = rounded(scores)
+    values = rounded(scores, of_others=of_others)
     if missing := int(np.isnan(values).sum()):
         msg = (
             f"a z-score needs a score for each of the {len(values)} documents, {missing} have none; "
@@ -67,23 +81,37 @@ def z_scores(scores: ArrayLike) -> NDArray[np.float64]:
     return np.asarray((values - values.mean()) / values.std())
 
 
-def z_sum(score_arrays: Sequence[ArrayLike], weights: Sequence[float] | None = None) -> NDArray[np.float64]:
+def z_sum(
+    score_arrays: Sequence[ArrayLike],
+    weights: Sequence[float] | None = None,
+    *,
+    of_others: Sequence[bool] | None = None,
+) -> NDArray[np.float64]:
     """Return the sum of the retrievers' z-scores, each times its weight (None: 1), shape (documents,)."""
     factors = [1.0] * len(score_arrays) if weights is None else weights
-    return np.asarray(np.sum([w * z_scores(scores) for w, scores in zip(factors, score_arrays, strict=True)], axis=0))
+    others = of_others or [False] * len(score_arrays)
+    parts = zip(factors, score_arrays, others, strict=True)
+    return np.asarray(np.sum([w * z_scores(scores, of_others=other) for w, scores, other in parts], axis=0))
 
 
-def reciprocal_rank_fusion(score_arrays: Sequence[ArrayLike], *, rank_constant: int) -> NDArray[np.float64]:
+def reciprocal_rank_fusion(
+    score_arrays: Sequence[ArrayLike], *, rank_constant: int, of_others: Sequence[bool] | None = None
+) -> NDArray[np.float64]:
     """
     Return the sum over retrievers of 1 / (rank_constant + rank), ranks from 1; an unranked document gets 0 from a
     retriever.
 
     Cormack, Clarke and Buettcher, Reciprocal Rank Fusion outperforms Condorcet (SIGIR 2009); their constant is 60.
     Neighbouring ranks below about 900 differ by less than the 6 decimals that scores keep, and then tie.
+
+    Args:
+        score_arrays: Of the retrievers, shape (documents,) each.
+        rank_constant: The larger, the less first places count.
+        of_others: Which retrievers are other people's systems; None: none is.
     """
     fused = np.zeros(len(np.asarray(score_arrays[0])))
-    for scores in score_arrays:
-        order = ranked(scores)
+    for scores, others in zip(score_arrays, of_others or [False] * len(score_arrays), strict=True):
+        order = ranked(scores, of_others=others)
         fused[order] += 1 / (rank_constant + 1 + np.arange(len(order)))
     return fused
 

@@ -17,6 +17,7 @@ from actors.storage.folder import Folder
 from jobs.stages.retrieve import definition
 from longform.errors import UsageError
 from longform.records import Document, Query
+from longform.retrieval.ranking import OTHERS_VERSION
 from longform.settings.experiment import Experiment
 from longform.settings.python_class import FOLDER, PythonClassSettings
 from longform.settings.retrievers import PythonRerankerSettings
@@ -87,7 +88,7 @@ def test_what_a_ranking_depends_on_is_the_class_its_options_and_its_version(writ
         "kind": "python",
         "class": "their_ranker:Longest",
         "options": {"sign": -1},
-        "made_by": ["version of May"],
+        "made_by": ["version of May", OTHERS_VERSION],
         "bases": [],
     }
 

@@ -8,6 +8,7 @@ import pytest
 
 from longform.errors import InputError, LongformError
 from longform.formats.asked import questions, wanted_of
+from longform.formats.faults import Faults
 from longform.records import Query
 from tests.longform.formats.memory_files import MemoryFile, memory
 
@@ -34,7 +35,7 @@ What does it cost?
     ],
 )
 def test_questions_of_each_kind(name: str, text: str, expected: list[tuple[str, str]]) -> None:
-    assert questions([memory(name, text)]) == expected
+    assert questions([memory(name, text)], Faults()) == expected
 
 
 @pytest.mark.parametrize(
@@ -51,8 +52,10 @@ def test_questions_of_each_kind(name: str, text: str, expected: list[tuple[str, 
     ],
 )
 def test_faults_are_told(name: str, content: bytes, told: str) -> None:
+    faults = Faults()
     with pytest.raises(LongformError) as error:
-        questions([MemoryFile(name, content)])
+        questions([MemoryFile(name, content)], faults)
+        faults.settle()
     assert told in str(error.value)
     assert name in str(error.value)
 
@@ -62,7 +65,7 @@ QUERY = Query("q1", "corpus", "What?")
 
 def test_insights_have_documents_and_without_them_are_key_points() -> None:
     text = "query_id,text,doc_ids\nq1,It costs 3 million.,a.md; b b.md\nq1,It is late.,\n"
-    found = wanted_of([memory("i.csv", text)], {"q1": QUERY}, ["a.md", "b b.md"])
+    found = wanted_of([memory("i.csv", text)], {"q1": QUERY}, ["a.md", "b b.md"], Faults())
 
     assert [(one.kind, one.target_index, one.text) for one in found.targets] == [
         ("insight", 0, "It costs 3 million."),
@@ -73,5 +76,7 @@ def test_insights_have_documents_and_without_them_are_key_points() -> None:
 
 @pytest.mark.parametrize(("row", "told"), [("q2,x,a.md", "a query of q1"), ("q1,x,c.md", "ids of documents, as a.md")])
 def test_insights_of_nothing_are_refused(row: str, told: str) -> None:
+    faults = Faults()
+    wanted_of([memory("i.csv", f"query_id,text,doc_ids\n{row}\n")], {"q1": QUERY}, ["a.md"], faults)
     with pytest.raises(InputError, match=told):
-        wanted_of([memory("i.csv", f"query_id,text,doc_ids\n{row}\n")], {"q1": QUERY}, ["a.md"])
+        faults.settle()

@@ -80,8 +80,8 @@ FILES = {
 }
 MALFORMED = [  # file, its lines, the line, the field, words of the message
     ("corpus", jsonl({"text": "x"}), 1, "_id", "found nothing (the record has text)"),
-    ("corpus", jsonl({"_id": 7, "text": "x"}), 1, "_id", "a string, found integer 7"),
-    ("corpus", jsonl({"_id": "", "text": "x"}), 1, "_id", "a string that is not empty, found string ''"),
+    ("corpus", jsonl({"_id": 7.0, "text": "x"}), 1, "_id", "a whole number, or a printable string"),
+    ("corpus", jsonl({"_id": "", "text": "x"}), 1, "_id", "string that is not empty, found string ''"),
     ("corpus", [*CORPUS, CORPUS[0]], 4, "_id", "an id that no line above has, found string 'd1'"),
     ("corpus", jsonl({"_id": "d1"}), 1, "text", "found nothing (the record has _id)"),
     ("corpus", jsonl({"_id": "d1", "text": "", "title": []}), 1, "title", "a string, found list []"),

@@ -107,7 +107,7 @@ def test_text_is_utf_8_or_what_its_mark_says(content: bytes) -> None:
 @pytest.mark.parametrize(
     ("path", "content", "told"),
     [
-        ("a.txt", "Café".encode("cp1252"), "no UTF-8 (byte 0xe9 at 3), maybe Windows' cp1252"),
+        ("a.txt", "Café".encode("cp1252"), "no UTF-8 (byte 0xe9 at 3, in line 1), maybe Windows' cp1252"),
         ("a.txt", b"\x7fELF\x00\x01", "binary content"),
         ("a.md", b"---\ntitle: x\n---\n", "no words"),
         ("a.md", b" \n", "the file is empty"),

@@ -52,9 +52,12 @@ def test_documents_may_be_lines_of_json() -> None:
         ("1 0 FT-1\n", "", "qrels: line 1.*4 cells"),
         ("1 0 FT-1 yes\n", "", "a whole number"),
         ("1 0 FT-1 1\n1 0 FT-1 0\n", "", "line 2.*judged once"),
-        ("", "1 Q0 FT-7 1 1.0 x\n", "run: line 1.*a document of the collection"),
+        ("", "1 Q0 FT-1 1 nan x\n", "run: line 1: field 'score': expected a finite number"),
+        ("", "1 Q0 FT-2 1 2 x\n1 Q0 FT-1 1 1e400 x\n", "run: line 2: field 'score'"),
+        ("", "1 Q0 FT-1 1 9,5e-3 x\n", "with a decimal point, found '9,5e-3'"),
+        ("1 0 FT-1 9999999999\n", "", "a whole number of 32 bits"),
         ("", "1 Q0 FT-1 1 1.0 x\n1 Q0 FT-1 2 0.5 x\n", "line 2.*each document once"),
-        ("", "1 Q0 FT-1 first 1.0 x\n", "numbers as rank and score"),
+        ("", "1 Q0 FT-1 first 1.0 x\n", "'rank': expected a whole number"),
     ],
 )
 def test_faults_are_told_by_line(qrels: str, run: str, told: str) -> None:

@@ -33,6 +33,22 @@ def test_noise_below_six_decimals_decides_no_rank() -> None:
     assert ranked([0.5, 0.5 + 4e-7]) == [0, 1]
 
 
+@pytest.mark.parametrize("scores", [[7e-9, 9.5e-8, 1.2e-8], [1e-8, 0.98, 3e-5], [-1e-8, 2e-9, 0.0]])
+def test_small_scores_of_others_keep_their_order_and_their_values(scores: list[float]) -> None:
+    """A softmax over a large collection ends at 1e-8, and 6 decimals would make a tie of it."""
+    assert rounded(scores, of_others=True).tolist() == scores
+    assert ranked(scores, of_others=True) == sorted(range(3), key=lambda place: -scores[place])
+    assert rounded([score / 3 for score in scores], of_others=True) == pytest.approx(np.array(scores) / 3, rel=1e-5)
+
+
+def test_fusions_see_small_scores_of_others() -> None:
+    small, whole = [1e-8, 3e-8, 2e-8], [1.0, 3.0, 2.0]
+
+    assert z_sum([small], of_others=[True]) == pytest.approx(z_sum([whole]))
+    fused = reciprocal_rank_fusion([small], rank_constant=60, of_others=[True])
+    assert fused.tolist() == reciprocal_rank_fusion([whole], rank_constant=60).tolist()
+
+
 def test_a_document_without_a_score_is_not_ranked() -> None:
     assert ranked([np.nan, 1.0, np.nan, 2.0]) == [3, 1]
 
