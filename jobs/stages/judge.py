@@ -282,13 +282,15 @@ class AskJudge(JudgeStage):
             }
             return against(item, of_summary, given.key.repeat, *context)
 
-        def against(item: SummaryToJudge, of: Sequence[UnitRow], repeat: int, context: Place | None = None) -> JudgedText:
+        def against(
+            item: SummaryToJudge, of: Sequence[UnitRow], repeat: int, context: Place | None = None
+        ) -> JudgedText:
             units = [unit["text"] for unit in of]
-            if context is None:
+            if at is None:
                 judged = judged_summary(kind, item, units, benchmark, self.settings.asks_about)
                 return judged._replace(repeat=repeat)
             documents = haystack(item["haystack_id"])
-            texts = texts_of(reader.row(context, ContextRow), documents.texts, self.mode)
+            texts = texts_of(reader.row(at, ContextRow), documents.texts, self.mode)
             judged = checked_summary(kind, item, units, texts, mode=self.mode)._replace(repeat=repeat)
             return documents.cited_first(judged, [unit["citations"] for unit in of]) if self.mode == CITED else judged
 

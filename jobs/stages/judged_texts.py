@@ -81,7 +81,7 @@ def checked_summary(
 
 
 class CheckedHaystack:
-    """The documents of a haystack, and the index that finds those nearest to a sentence, made once if it is asked for."""
+    """The documents of a haystack, and an index that finds those nearest to a sentence; it is made when it is asked."""
 
     def __init__(self, documents: Sequence[Document]) -> None:
         self.texts = {document.doc_id: document.text for document in documents}

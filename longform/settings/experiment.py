@@ -67,9 +67,9 @@ class Faithfulness(Strict):
     """Rules by which verdicts of support judges become numbers (Wan et al., section 2.3)."""
 
     mode: SupportMode | None = None
-    """The documents that a sentence is checked against: `cited`, those that it cites, then the best few others if none of
-    these supports it; `document`, all of its prompt, each apart; `full`, all of them joined. Null: `document` if more is
-    asked for (a fidelity, repaired citations, orders, an attribution, merging by min or mean), else `cited`."""
+    """The documents that a sentence is checked against: `cited`, those it cites, then the best few others if none of
+    these supports it; `document`, all of its prompt, each apart; `full`, all of them joined. Null: `document` if more
+    is asked for (a fidelity, repaired citations, orders, an attribution, merging by min or mean), else `cited`."""
     documents: Literal["min", "mean", "max"] = "max"  # how numbers of documents merge into one of a sentence
     sentences: Literal["min", "mean", "max"] = "mean"  # how numbers of sentences merge into one of the summary
     attribution: str | None = None
@@ -190,8 +190,8 @@ class Experiment(Strict):
     def _all_cells_can_be_had(self) -> Experiment:
         if self.faithfulness.mode == "cited" and self._reads_all_cells:
             raise ValueError(
-                "faithfulness.mode cited checks some documents of a prompt: expected document beside citations by a judge, "
-                "an attribution, a second aligner, or merging by min or mean over documents"
+                "faithfulness.mode cited checks some documents of a prompt: expected document beside citations by a "
+                "judge, an attribution, a second aligner, or merging by min or mean over documents"
             )
         return self
 
