@@ -25,7 +25,7 @@ from longform.errors import UsageError
 from longform.judges.kind import Kind
 from longform.judges.kinds.support import SUPPORT
 from longform.measures import SHIPPED
-from longform.metrics.faithfulness import RECOMMENDED
+from longform.metrics.cited_support import MAIN
 from longform.metrics.measure import Measure, described
 from longform.nearest import meant
 from longform.report.corrected import correction_sections, correction_words
@@ -186,7 +186,7 @@ def _measures(run: StoredRun, judges: Sequence[str], kind: Kind, wanted: Sequenc
     own = open_measures(Experiment.model_validate(config).measures or ()) if settings else []
     known = {one.name: one for one in (*SHIPPED, *own) if isinstance(one, Measure) and one.judged_by == kind.task}
     there = [name for name in known if any(name in run.table.measures(judge) for judge in judges)]
-    listed = {one["name"] for one in run.measures} | ({RECOMMENDED.name} if kind is SUPPORT else set())
+    listed = {one["name"] for one in run.measures} | (set(MAIN) if kind is SUPPORT else set())
     return [known[name] for name in there if name in (wanted or listed)]
 
 

@@ -20,6 +20,7 @@ from jobs.parsers.gate import parser
 from jobs.results.write import read_results
 from longform import measures
 from longform.errors import UsageError
+from longform.metrics.cited_support import MAIN
 from longform.metrics.measure import Description, described
 from longform.report.gate import check_line, conclusion, junit_xml, summary_markdown
 from longform.results.gate import (
@@ -40,7 +41,7 @@ from longform.settings.experiment import Experiment
 
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 _UNJUDGED_THRESHOLD: float = Experiment.model_fields["unjudged_threshold"].default
-SUPPORT_DESCRIBED = next(described(one) for one in measures.SHIPPED if one.name == SUPPORT_MEASURE)
+SUPPORT_DESCRIBED = {one.name: described(one) for one in measures.SHIPPED if one.name in MAIN}
 
 
 class Gate(NamedTuple):

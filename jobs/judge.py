@@ -6,7 +6,6 @@ import argparse
 import math
 import sys
 import time
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
@@ -35,11 +34,12 @@ from longform.formats.outputs import told_in_words
 from longform.judges.kinds import KINDS
 from longform.measures import SHIPPED, default_names
 from longform.metrics.cited_support import MEASURES as CITED
+from longform.metrics.cited_support import SHARE
 from longform.metrics.measure import described
 from longform.metrics.rouge import MEASURES as ROUGE
 from longform.report.measures import main_measure
 from longform.report.parts import failures_told
-from longform.results.gate import SUPPORT_MEASURE
+from longform.results.gate import OF_SUPPORT as SUPPORT
 from longform.settings.chat import ShippedSummarizerSettings
 from longform.settings.experiment import Experiment
 from longform.settings.judges import JudgeSettings, OfflineJudgeSettings
@@ -56,7 +56,7 @@ JUDGES: Mapping[str, JudgeSettings] = {
 }
 _DEFAULTS = {"insight": "offline-people-vectors", "key_point": "offline-key-points"}
 _SUPPORT = "offline"
-_MOST_PAIRS = 2000  # of an answer and a document of its haystack, of answers that do not name what they saw: seconds
+_TITLES = {one.name: one.title for one in SHIPPED}
 
 
 class Choice(NamedTuple):
@@ -91,14 +91,16 @@ def choose(benchmark: Benchmark, answers: Collection[Released], named: Sequence[
     names = [judge for kind, judge in _DEFAULTS.items() if kind in kinds]
     lacking = [kind for kind in _LACKING if kind not in kinds and (kind == "insight" or not kinds)]
     left_out = [f"{NOBODY} {_LACKING[kind]}." for kind in lacking]
-    support = list(_no_support(benchmark, answers))
-    names += [] if support else [_SUPPORT]
+    if benchmark.manifest["rows"]["documents"]:
+        names.append(_SUPPORT)
+    else:
+        left_out.append("The benchmark ships no documents: support cannot be told.")
     if not names and not measures:
         raise UsageError(
-            f"{benchmark.folder.url}: expected something to judge answers by, found no insights, key points or "
-            f"references; {' '.join(support)}"
+            f"{benchmark.folder.url}: expected something to judge answers by, found no insights, key points, references "
+            "or documents"
         )
-    return Choice({name: JUDGES[name] for name in names}, measures, [*left_out, *support])
+    return Choice({name: JUDGES[name] for name in names}, measures, left_out)
 
 
 _LACKING = {
@@ -106,24 +108,6 @@ _LACKING = {
     "key_point": "key points: their recall cannot be told",
     "reference": "a reference text: ROUGE cannot be told",
 }
-
-
-def _no_support(benchmark: Benchmark, answers: Collection[Released]) -> Iterator[str]:
-    """Yield why sentences are not checked against documents."""
-    unnamed = Counter(benchmark.queries[one.query_id].haystack_id for one in answers if one.context_id is None)
-    pairs = sum(n * _n_documents(benchmark, haystack_id) for haystack_id, n in unnamed.items())
-    if not benchmark.manifest["rows"]["documents"]:
-        yield "The benchmark ships no documents: support cannot be told."
-    elif pairs > _MOST_PAIRS:
-        yield (
-            f"Support by documents is left out: {unnamed.total():,} answers do not name the `documents` that their "
-            f"system saw, and against all of their haystacks they would be {pairs:,} pairs to check. Name the "
-            f"documents, or ask for it by --judge {_SUPPORT}."
-        )
-
-
-def _n_documents(benchmark: Benchmark, haystack_id: str) -> int:
-    return int(benchmark.rows("documents", haystack_id, ["doc_id"]).num_rows)
 
 
 def experiment_of(name: str, choice: Choice) -> Experiment:
@@ -252,7 +236,7 @@ def _check_thresholds(gate: Gate, answered: _Answered) -> None:
     names += _more_measures(answered.choice)
     known = {one.name: described(one) for one in SHIPPED if one.name in names}
     if any(judge.task == "support" for judge in judges):
-        known[SUPPORT_MEASURE] = SUPPORT_DESCRIBED
+        known |= SUPPORT_DESCRIBED
     check_known(gate, known)
     for one in gate.thresholds:
         if one.system is not None:
@@ -298,17 +282,35 @@ def _outcome(results: dict[str, Any], added: Added, choice: Choice, experiment: 
 def table(results: Mapping[str, Any]) -> list[str]:
     """Return the main scores of each system as lines of a table, a block a judge."""
     titles = {one["name"]: one["title"] for one in results["measures"]}
+    checked = _by_judge(results.get("faithfulness", {}).get("cells", []))
     found: list[str] = []
     for judge, cells in _by_judge(results["cells"]).items():
-        held = {name: titles[name] for name in titles if any(name in one for one in cells)}
-        main = main_measure(cells[0])
-        ordered = sorted(cells, key=lambda one: math.inf if one.get(main) is None else -one[main])
-        found += _block(judge, ordered, held)
-    for judge, rows in _by_judge(results.get("faithfulness", {}).get("cells", [])).items():
-        ordered = [{**row, "support": row["faithfulness"]["value"]} for row in rows]
-        ordered.sort(key=lambda row: math.inf if row["support"] is None else -row["support"])
-        found += _block(judge, ordered, {"support": "sentences supported"})
+        if judge not in checked:
+            main = main_measure(cells[0])
+            found += _block(
+                judge, _from_best(cells, main), {n: titles[n] for n in titles if any(n in c for c in cells)}
+            )
+    for judge, rows in checked.items():
+        of_system = {_system(one): one for one in results["cells"] if one["judge"] == judge}
+        shown = [
+            {
+                **of_system.get(_system(row), {}),
+                **row,
+                **{name: (row[part] or {})["value"] for name, part in SUPPORT.items()},
+            }
+            for row in rows
+        ]
+        more = {name: titles[name] for name in titles if any(name in row for row in shown)}
+        found += _block(judge, _from_best(shown, SHARE), {**{name: _TITLES[name] for name in SUPPORT}, **more})
     return found
+
+
+def _from_best(cells: Sequence[Mapping[str, Any]], main: str | None) -> list[Mapping[str, Any]]:
+    return sorted(cells, key=lambda one: math.inf if one.get(main) is None else -one[main])
+
+
+def _system(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return row["dataset"], row["summarizer"], row["setting"]
 
 
 def _by_judge(cells: Sequence[Mapping[str, Any]]) -> dict[str | None, list[Mapping[str, Any]]]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+import numpy as np
 
 from actors.local_models.encoder import Encoder
 from actors.local_models.weights import MINILM
@@ -16,6 +19,13 @@ from longform.text.words import without_marks, words
 
 NO_WORDS = "sentence_without_words"
 """The failure of a sentence in which there is nothing to share."""
+
+_READ_WHOLE = 64
+"""Sentences of a document of which each has a vector; of a longer one only those that words find."""
+_WINDOWS = 8
+"""Windows of two sentences that words find in a longer one."""
+_DOCUMENTS_HELD = 128  # those of a haystack, for the next summary of it
+_VECTORS_HELD = 30_000  # some 50 MB
 
 
 class LexicalJudge:
@@ -33,6 +43,7 @@ class LexicalJudge:
         self._kind = kind
         self._encoder = Encoder(MINILM, threads=threads)
         self._model = shipped_lexical_support()
+        self._index = lru_cache(maxsize=_DOCUMENTS_HELD)(lambda text: SupportIndex([text]))
 
     async def ask(self, groups: Sequence[Group]) -> Verdicts:
         """Judge all pairs: shape (groups, items)."""
@@ -41,13 +52,13 @@ class LexicalJudge:
     def judge(self, groups: Sequence[Group]) -> Verdicts:
         """Judge all pairs: shape (groups, items)."""
         judged = self._judged(groups)
-        self._encoder.forget()
+        self._encoder.forget(above=_VECTORS_HELD)
         return in_place(self._kind, groups, judged)
 
     def _judged(self, groups: Sequence[Group]) -> dict[Pair, Verdict]:
-        asked = [(group, SupportIndex([group.text])) for group in open_groups(self._kind, groups)]
+        asked = [(group, self._index(group.text)) for group in open_groups(self._kind, groups)]
         # all at once: a batch has texts of one length
-        self._encoder.embed([text for group, index in asked for text in (*index.sentences, *group.items)])
+        self._encoder.embed([text for group, index in asked for text in (*_read(index, group.items), *group.items)])
         return {
             (shared_of(group), sentence): verdict
             for group, index in asked
@@ -59,14 +70,19 @@ class LexicalJudge:
         if not worded or not any(index.stems):
             # A document of marks alone has no words to share.
             return {s: self._verdict_of(0.0) if s in worded else unjudged(NO_WORDS) for s in sentences}
-        index.with_vectors(self._encoder.embed(index.sentences))
-        found = evidence(index, worded, self._encoder.embed(worded))
+        found = [one for some in _read_together(index, worded) for one in self._evidence(index, some)]
         probabilities = self._model.probability(self._model.features(found)).tolist()
         verdicts = {
             sentence: self._verdict(probability, shared)
             for sentence, probability, shared in zip(worded, probabilities, found, strict=True)
         }
         return {sentence: verdicts.get(sentence) or unjudged(NO_WORDS) for sentence in sentences}
+
+    def _evidence(self, index: SupportIndex, sentences: Sequence[str]) -> list[Evidence]:
+        vectors = np.zeros((len(index.sentences), self._encoder.dimensions), dtype=np.float32)
+        read = _places_read(index, sentences)
+        vectors[read] = self._encoder.embed([index.sentences[place] for place in read])
+        return evidence(index.with_vectors(vectors), sentences, self._encoder.embed(sentences))
 
     def _verdict(self, probability: float, shared: Evidence) -> Verdict:
         start, window = shared.window
@@ -76,3 +92,20 @@ class LexicalJudge:
 
     def _verdict_of(self, probability: float, *, chunk_index: int | None = None) -> Verdict:
         return self._kind.by_number(probability, (self._model.threshold,), chunk_index=chunk_index)
+
+
+def _read_together(index: SupportIndex, sentences: Sequence[str]) -> Iterable[Sequence[str]]:
+    """Yield the *sentences* that may share vectors: a verdict depends on its document and sentence alone."""
+    return [sentences] if len(index.sentences) <= _READ_WHOLE else [[one] for one in sentences]
+
+
+def _places_read(index: SupportIndex, sentences: Sequence[str]) -> list[int]:
+    """Return the places of a document's sentences whose vectors are read beside *sentences*."""
+    if len(index.sentences) <= _READ_WHOLE:
+        return list(range(len(index.sentences)))
+    places: list[int] = np.flatnonzero(index.near(sentences, most=_WINDOWS).any(axis=0)).tolist()
+    return places
+
+
+def _read(index: SupportIndex, sentences: Sequence[str]) -> list[str]:
+    return [index.sentences[place] for place in _places_read(index, sentences)]

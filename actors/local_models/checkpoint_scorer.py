@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from actors.local_models.checkpoints import checkpoint_path
 from actors.local_models.library_types import ModelConfig, Tokenizer
 from actors.local_models.pair_tokens import ModelInput
+from actors.local_models.texts_read import TEXTS_READ
 from actors.local_models.weights import cannot_load
 from longform.errors import UsageError
 from longform.settings.judges import CheckpointJudgeSettings
@@ -117,6 +118,7 @@ class CheckpointScorer:
                 found[places] = self._probability(batch).float().cpu().numpy()
             work.pairs += len(places)
             work.batches += 1
+            TEXTS_READ.add(len(places))
             work.tokens += sum(lengths[place] for place in places)
             work.padded_tokens += batch["input_ids"].numel()
         return found

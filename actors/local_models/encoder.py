@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from actors.local_models.checkpoints import cache_folder, checkpoint_content
 from actors.local_models.chunks import text_chunks
 from actors.local_models.text_model import TextModel, open_text_model
+from actors.local_models.texts_read import TEXTS_READ
 from actors.local_models.unit_vectors import unit
 from actors.local_models.vector_table import VectorTable, current_table
 from actors.local_models.weights import cannot_load, model_path
@@ -85,9 +86,10 @@ class TextEncoder(ABC):
         if len(texts):
             self._vectors.update(zip(texts, unit(np.asarray(halves, dtype=np.float32)), strict=True))
 
-    def forget(self) -> None:
-        """Drop the vectors in memory."""
-        self._vectors.clear()
+    def forget(self, *, above: int = 0) -> None:
+        """Drop the vectors in memory if there are more than so many."""
+        if len(self._vectors) > above:
+            self._vectors.clear()
 
     def _say_once(self, words: str) -> None:
         if words not in self._said:
@@ -158,7 +160,9 @@ class Encoder(TextEncoder):
         batches = ([alone[at] for at in batch] for batch in self._batches(alone))
         with ThreadPoolExecutor(self._threads) as pool:
             for made in pool.map(lambda batch: zip(batch, self._model.read(batch), strict=True), batches):
-                found.update(made)
+                read = dict(made)
+                found |= read
+                TEXTS_READ.add(len(read))
         return [found[text] for text in texts]
 
     def pieces(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
@@ -176,7 +180,9 @@ class Encoder(TextEncoder):
             self._say_once(
                 f"encoder {self._name} reads {self.window} tokens: chunk_tokens {max_tokens} is taken as that many"
             )
-        return text_chunks(text, self.lengths, limit=min(max_tokens or self.window, self.window), prefix=prefix)
+        found = text_chunks(text, self.lengths, limit=min(max_tokens or self.window, self.window), prefix=prefix)
+        TEXTS_READ.add(1)
+        return found
 
     def _encode(self, texts: list[str]) -> Iterator[tuple[list[str], NDArray[np.float16]]]:
         if texts:
@@ -194,6 +200,7 @@ class Encoder(TextEncoder):
         with ThreadPoolExecutor(self._threads) as pool:
             for batch, made in zip(batches, pool.map(self._model.embed, alike), strict=True):
                 found[batch] = made
+                TEXTS_READ.add(len(batch))
         return found
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actors.local_models.bert import PlainBert, TokenLayers, plain_bert
+from actors.local_models.texts_read import TEXTS_READ
 from actors.local_models.unit_vectors import unit
 from actors.local_models.weights import cannot_load, model_path
 from longform.errors import UsageError
@@ -48,6 +49,7 @@ class _Held:
             self._texts.move_to_end(text)
             return self._texts[text]
         vectors, counted, cut = self._layer.hidden(text)
+        TEXTS_READ.add(1)
         found = self._texts[text] = TokenVectors(unit(vectors), counted, cut)
         self._size += found.vectors.nbytes
         while self._size > _HELD_BYTES and len(self._texts) > 1:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from actors.local_models.checkpoints import checkpoint_path
+from actors.local_models.texts_read import TEXTS_READ
 from actors.local_models.weights import cannot_load
 from actors.retrieval.reranker import Reranked, Reranker, reranked
 from longform.errors import UsageError
@@ -72,6 +73,7 @@ class CrossEncoderModel:
             return []
         distinct = list(dict.fromkeys(tuple(pair) for pair in pairs))
         logits = self._model.predict(distinct, batch_size=_BATCH_SIZE, show_progress_bar=False, convert_to_numpy=True)
+        TEXTS_READ.add(len(distinct))
         scores = dict(zip(distinct, (logits.astype(float).round(_LOGIT_DECIMALS) + 0.0).tolist(), strict=True))
         return [scores[tuple(pair)] for pair in pairs]
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from actors.local_models.checkpoints import cache_folder
 from actors.local_models.chunks import text_chunks
 from actors.local_models.encoder import TextEncoder
+from actors.local_models.texts_read import TEXTS_READ
 from actors.local_models.tokenizer import TokenCounter
 from actors.local_models.vector_table import VectorTable, current_table
 from actors.serving.endpoint import Endpoint
@@ -99,6 +100,7 @@ class EndpointEncoder(TextEncoder):
             raise LongformError(f"{where}: {error}") from error
         vectors = read_vectors(found, len(texts), self.dimensions, where)
         self._width = vectors.shape[1]
+        TEXTS_READ.add(len(texts))
         return vectors
 
 

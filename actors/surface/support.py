@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from actors.judges.lexical import LexicalJudge
 from actors.surface.given import texts_of
 from longform.judges.kind import Group, Verdict
-from longform.judges.kinds.support import SUPPORT, YES
+from longform.judges.kinds.support import NO, SUPPORT, YES
 from longform.judges.languages import unmeasured_languages
 from longform.keys import content_key
 from longform.metrics.faithfulness import (
@@ -33,8 +34,8 @@ class Sentence:
 
     Attributes:
         text: Without citations and the mark of a list.
-        supported: True if a document supports it; None: undecided, as it has no word to look for.
-        probability: Of the document that supports it best, in [0, 1]; None: as above.
+        supported: True if a document supports it; None: undecided, as the judge is unsure or finds no word to look for.
+        probability: Of the document that supports it best, in [0, 1]; None: it has no word to look for.
         documents: Numbers, from 1, of the documents that support it best; several if they are equal, none if all are 0.
     """
 
@@ -86,9 +87,9 @@ def check(sentences: Sequence[str], documents: Sequence[str]) -> Support:
     verdicts = _judge().judge(groups)
     cells = np.array([[_number(one) for one in row] for row in verdicts], dtype=np.float64)
     best, places = merge_documents(cells, RECOMMENDED.documents), best_documents(cells)
-    said_yes = [any(one.answer == YES for one in column) for column in zip(*verdicts, strict=True)]
+    said = [_said({one.answer for one in column}) for column in zip(*verdicts, strict=True)]
     return Support(
-        tuple(_sentence(*row) for row in zip(claims, said_yes, best.tolist(), places, strict=True)),
+        tuple(_sentence(*row) for row in zip(claims, said, best.tolist(), places, strict=True)),
         cells,
         summary_faithfulness(best, RECOMMENDED.sentences),
         tuple(unmeasured_languages({"sentences": claims, "documents": documents}, {"offline": SHIPPED_IN})),
@@ -105,7 +106,12 @@ def _number(verdict: Verdict) -> float:
     return np.nan if number is None else number
 
 
-def _sentence(text: str, said_yes: bool, number: float, places: Sequence[int]) -> Sentence:
+def _said(answers: AbstractSet[str | None]) -> bool | None:
+    """Return False if every document is said not to support a sentence; None: one may."""
+    return True if YES in answers else None if answers - {NO, None} else False
+
+
+def _sentence(text: str, said: bool | None, number: float, places: Sequence[int]) -> Sentence:
     if np.isnan(number):
         return Sentence(text, None, None, ())
-    return Sentence(text, said_yes, number, tuple(place + 1 for place in places))
+    return Sentence(text, said, number, tuple(place + 1 for place in places))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -12,13 +13,15 @@ from jobs.stages.items import Item, Row
 from jobs.stages.judge import Judged, with_repeats
 from longform.axes import Axes
 from longform.judges.kinds import KINDS
+from longform.judges.meta_evaluation import CITED
 from longform.judges.repeats import merged_repeats
+from longform.metrics.cited_support import SHARE
 from longform.metrics.faithfulness import Merging, place_of, support_cells
 from longform.metrics.measure import Verdict
 from longform.metrics.position_bias import SummaryPlaces, summary_places
 from longform.results.aggregate import Scored, SummaryInfo
 from longform.results.attribution import Attribution, placed
-from longform.results.checked import FAITHFULNESS, CheckedRun, CheckedSummary
+from longform.results.checked import FAITHFULNESS, SUPPORTED, CheckedRun, CheckedSummary
 from longform.results.order_dependence import OrderDependence, varied
 from longform.results.score_table import ScoreTable
 from longform.settings.experiment import Experiment
@@ -59,10 +62,11 @@ def checked_run(
     datasets = {work_id: info.dataset for work_id, info in infos.items()}
     asked = {check.key.judge for check in checks}
     aligner = experiment.aligner if experiment.aligner in asked else None  # it may come after the run's other judges
-    found = _all_places(run, checks, datasets, how.attribution, aligner)
+    all_cells = experiment.support_mode != CITED
+    found = _all_places(run, checks, datasets, how.attribution, aligner) if all_cells else _counted(run, checks)
     known = _Known(infos, scores, merging.name, dependence, found.places)
     return CheckedRun(
-        mode=how.mode,
+        mode=experiment.support_mode,
         merging=merging,
         attribution=how.attribution,
         aligners=ALIGNERS,
@@ -102,17 +106,18 @@ def _summaries(
     prompts = _prompts(run, {checked.key.summary: checked.key.context or "" for checked in checks})
     for checked, *_ in with_repeats(checks):
         info = known.infos[checked.key.summary]
-        score = known.scores.cell(checked.key.judge, known.measure, info.summary_id)
+        score, share = (known.scores.cell(checked.key.judge, one, info.summary_id) for one in (known.measure, SHARE))
         assert score is not None, "the stage that scores gives each summary one"
+        assert share is not None, "it scores all measures of this study"
         if info.summary_id in known.dependence.idle:
             continue
         n_cells, found = known.places.get(checked.work_id, (0, None))
         prompt = prompts[checked.key.summary]
-        by_place = experiment.faithfulness.mode == "document" and varied(info) not in known.dependence.independent
+        by_place = experiment.support_mode == "document" and varied(info) not in known.dependence.independent
         assert info.axes is not None, "summary_infos gives axes to all"
         by_query = info._replace(cluster_kind="query", repeat=info.repeat or 0)
         yield CheckedSummary(
-            scored=Scored(by_query, {FAITHFULNESS: score}),
+            scored=Scored(by_query, {FAITHFULNESS: score, SUPPORTED: share}),
             system=systems.get((info.axes, info.summarizer)) or _elsewhere(info.axes, info.summarizer),
             judge=checked.key.judge,
             n_cells=n_cells,
@@ -147,13 +152,21 @@ def _prompts(run: Folder, contexts: Mapping[str, str]) -> dict[str, _Prompt]:
     return {summary: found[context] for summary, context in contexts.items()}
 
 
-_Places = dict[str, tuple[int, SummaryPlaces]]
-"""Verdict work id -> how many cells it has, and what they say by place."""
+_Places = dict[str, tuple[int, SummaryPlaces | None]]
+"""Verdict work id -> how many cells it has, and what they say by place; None: not all documents were checked."""
 
 
 class _AllPlaces(NamedTuple):
     places: _Places
     attributions: list[Attribution]  # one a judge and data set
+
+
+def _counted(run: Folder, checks: Sequence[Item[Judged]]) -> _AllPlaces:
+    """Count the cells of verdicts on some documents, which place no sentence."""
+    work_ids = [checked.work_id for checked in checks]
+    batches = run.batches("verdicts", work_ids=work_ids, columns=["work_id"])
+    counts = Counter(work_id for batch in batches for work_id in batch.column("work_id").to_pylist())
+    return _AllPlaces({work_id: (n, None) for work_id, n in counts.items()}, [])
 
 
 def _all_places(

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from jobs.results.stored_run import StoredRun, averaging_of, read_stored, written_elsewhere
 from longform.measures import SHIPPED
-from longform.metrics.faithfulness import RECOMMENDED
+from longform.metrics.cited_support import MAIN
 from longform.metrics.measure import described
 from longform.results.run_status import SpendStatus
 from longform.results.several_runs import RunFactsRow, RunTable, SameJudge, SeveralRuns, run_tables
@@ -50,8 +50,8 @@ def _same_judges(runs: Sequence[StoredRun]) -> list[SameJudge]:
 def _same(dataset_hash: str, having: Sequence[tuple[StoredRun, str | None]]) -> SameJudge:
     measures = {one["name"]: one for run, _ in having for one in run.measures}
     named = {name for run, judge in having for name in run.table.measures(judge)}
-    if RECOMMENDED.name in named:  # the lists of runs leave out what judges of support are measured by
-        measures |= {one.name: described(one) for one in SHIPPED if one.name == RECOMMENDED.name}
+    # the lists of runs leave out what judges of support are measured by
+    measures |= {one.name: described(one) for one in SHIPPED if one.name in MAIN and one.name in named}
     return SameJudge(
         having[0][1],
         dataset_hash,

@@ -9,12 +9,13 @@ from typing import Any
 from actors.storage.benchmark import Benchmark
 from actors.storage.tables import Snapshot
 from longform.judges.kinds import KINDS
-from longform.judges.kinds.support import YES
+from longform.judges.kinds.support import NO, UNSURE, YES
 from longform.judges.repeats import merged_repeats
 from longform.results.drilldown import SummaryFacts, SupportFacts
 
 _COLUMNS = ["summary_id", "judge", "unit_index", "target_kind", "target_id", "text_index", "mode", "repeat"]
 _COLUMNS += ["answer", "probability", "reply", "failure"]
+_RANKS = (None, NO, UNSURE, YES)  # unjudged last
 _HAYSTACKS_HELD = 2
 
 
@@ -66,8 +67,8 @@ class UnfoldedSupport:
 def _support(judge: str, citations: Sequence[int], rows: Sequence[Any], numbers: Mapping[str, int]) -> SupportFacts:
     """Say what a judge found of the documents that a bullet cites, and which of all supports it best."""
     answers = dict(_answered(rows, numbers))
-    best = max(rows, key=lambda row: (row["answer"] == YES, row["answer"] is not None, row["probability"] or 0.0))
-    supported = best["answer"] == YES and best["target_kind"] == "document"
+    best = max(rows, key=lambda row: (_RANKS.index(row["answer"]), row["probability"] or 0.0))
+    supported = best["answer"] in (YES, UNSURE) and best["target_kind"] == "document"
     return {
         "judge": judge,
         "cited": [answers.get(number) for number in citations],

@@ -36,7 +36,7 @@ def positions_plan(
     varied = [system for system in experiment.all_systems() if system.summarizer not in experiment.ignoring_order]
     curves = [system for system in varied if system.n_documents is None or system.n_documents >= _FEWEST]
     studied = experiment.studies is None or "faithfulness" in experiment.studies
-    if not studied or not curves or experiment.faithfulness.mode != "document":
+    if not studied or not curves or experiment.support_mode != "document":
         return []
     prompts = list(_prompts(run, benchmark, experiment, plan))
     depths = DEPTHS if depth is None else (depth,)

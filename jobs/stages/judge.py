@@ -10,21 +10,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import NamedTuple, Self
 
 from actors.chat.call_context import CallContext
 from actors.chat.opening import Asking
 from actors.judges.kinds import kind_of
 from actors.judges.opening import Judge, make_judge
-from actors.judges.rows import groups_of_all, judged_rows, rows_of_all
+from actors.judges.remembering import Remembering
+from actors.judges.rows import judged_rows, rounds_of
 from actors.storage.benchmark import Benchmark
 from jobs.stages.items import Given, Item, Place, Source, SourceReader
-from jobs.stages.judged_texts import SummaryToJudge, checked_summary, judged_summary, texts_of
+from jobs.stages.judged_texts import CheckedHaystack, SummaryToJudge, checked_summary, judged_summary, texts_of
 from jobs.stages.split import UnitsOf
 from jobs.stages.stage import OfQuery, Plan, Plans, Site, Stage, Works
 from longform.chat.asking import Asks
+from longform.judges import cited_first
 from longform.judges.kind import Kind
 from longform.judges.matrix import JudgedText
+from longform.judges.meta_evaluation import CITED
 from longform.keys import content_key
 from longform.rows import ContextRow, SummaryRow, UnitRow, VerdictRow
 from longform.settings.chat import ChatSettings
@@ -35,6 +39,7 @@ from longform.tables import DOCUMENTS, TARGETS
 
 _OFFLINE_SUMMARIES_A_TASK = 64
 _CHAT_SUMMARIES_A_TASK = 1  # so that a slow call holds back its own summary only
+_HAYSTACKS_HELD = 2
 
 _OF_ALL = (
     "work_id", "judge", "summary_id", "target_kind", "target_id", "mode", "repeat", "answer", "probability", "failure",
@@ -43,7 +48,7 @@ _OF_ALL = (
 _OF_PAIRS = ("unit_index", "doc_position", "text_index")
 
 _READ = {
-    "units": ("unit_index", "text"),
+    "units": ("unit_index", "text", "citations"),
     "summaries": ("summary_id", "query_id", "haystack_id", "step", "failure"),
 }
 _IN_PROMPT = ("context_id", "order", "doc_ids", "doc_chars")
@@ -139,7 +144,7 @@ class AskJudge(JudgeStage):
     Attributes:
         bench: URL of the benchmark.
         version: Of what makes its verdicts beside its settings.
-        mode: Of documents: each apart, or all of a prompt joined.
+        mode: The documents that a sentence is checked against, as `faithfulness` says.
         context: On whose behalf a model is called.
         threads: Of a local model.
     """
@@ -202,6 +207,7 @@ class AskJudge(JudgeStage):
 
     def _item(self, kind: Kind, units: Item[UnitsOf], summary: Item[OfQuery], repeat: int) -> Item[Judged]:
         shown, mode = (summary.sources, [self.mode]) if of_documents(kind) else ((), [])
+        mode += [f"cited first {cited_first.VERSION}"] if mode == [CITED] else []
         how = [self.judge, self.settings.identity, self.version, *mode, *([f"repeat {repeat}"] if repeat else [])]
         work_id = content_key(kind.work, units.work_id, *(context.work_id for context in shown), *how)
         context = next((context.work_id for context in shown), None)
@@ -209,13 +215,18 @@ class AskJudge(JudgeStage):
         return Item(work_id, key, (Source("units", units.work_id), *shown, Source("summaries", summary.work_id)))
 
     def groups(self, given: Sequence[Given[Judged]]) -> Iterable[Sequence[Given[Judged]]]:
-        """Give the items of each task; of documents the summaries of one query together."""
+        """
+        Give the items of each task; of documents the summaries of one query one after the other.
+
+        They share a task if many calls are open at once: then no two tasks may ask the same. Else a task is one summary,
+        so that little is lost with a command that is stopped.
+        """
         if not of_documents(self.kind):
             return super().groups(given)
         by_query: dict[str, list[Given[Judged]]] = {}
         for one in given:
             by_query.setdefault(one.key.query_id, []).append(one)
-        return by_query.values()
+        return by_query.values() if self.asynchronous else [[one] for of in by_query.values() for one in of]
 
     def made(self) -> Judge:
         """Return the judge; nothing is loaded."""
@@ -227,15 +238,22 @@ class AskJudge(JudgeStage):
         asked = judge.asking(asking)
 
         def plan(given: Sequence[Given[Judged]]) -> Asks[list[VerdictRow]]:
-            summaries = [texts(one) for one in given]
-            verdicts = yield from asked.plan(groups_of_all(judge, summaries))
-            return rows_of_all(judge, summaries, verdicts)
+            rounds = rounds_of(judge, [texts(one) for one in given])
+            try:
+                groups = next(rounds)
+                while True:
+                    groups = rounds.send((yield from asked.plan(groups)))
+            except StopIteration as ended:
+                rows: list[VerdictRow] = ended.value
+                return rows
 
         return lambda given: [plan(given)]
 
     def worker(self, reader: SourceReader) -> Works[Judged]:
         judge, texts = self.made(), self._texts(reader)
         backend = judge.open(self.context, self.threads)
+        if of_documents(self.kind) and not self.asynchronous:
+            backend = Remembering(self.kind, backend)
 
         async def work(given: Sequence[Given[Judged]]) -> list[VerdictRow]:
             return await judged_rows(judge, backend, [texts(one) for one in given])
@@ -244,6 +262,10 @@ class AskJudge(JudgeStage):
 
     def _texts(self, reader: SourceReader) -> Texts:
         kind, benchmark = self.kind, Benchmark(self.bench)
+
+        @lru_cache(maxsize=_HAYSTACKS_HELD)
+        def haystack(haystack_id: str) -> CheckedHaystack:
+            return CheckedHaystack(benchmark.documents(haystack_id))
 
         def text(given: Given[Judged]) -> JudgedText:
             units, *context, summary = given.sources
@@ -258,15 +280,19 @@ class AskJudge(JudgeStage):
                 "haystack_id": row["haystack_id"],
                 "failure": row["failure"],
             }
-            judged = against(item, [unit["text"] for unit in of_summary], *context)
-            return judged._replace(repeat=given.key.repeat)
+            return against(item, of_summary, given.key.repeat, *context)
 
-        def against(item: SummaryToJudge, units: Sequence[str], context: Place | None = None) -> JudgedText:
-            if context is None:
-                return judged_summary(kind, item, units, benchmark, self.settings.asks_about)
-            documents = {document.doc_id: document.text for document in benchmark.documents(item["haystack_id"])}
-            texts = texts_of(reader.row(context, ContextRow), documents, self.mode)
-            return checked_summary(kind, item, units, texts, mode=self.mode)
+        def against(
+            item: SummaryToJudge, of: Sequence[UnitRow], repeat: int, context: Place | None = None
+        ) -> JudgedText:
+            units = [unit["text"] for unit in of]
+            if at is None:
+                judged = judged_summary(kind, item, units, benchmark, self.settings.asks_about)
+                return judged._replace(repeat=repeat)
+            documents = haystack(item["haystack_id"])
+            texts = texts_of(reader.row(at, ContextRow), documents.texts, self.mode)
+            judged = checked_summary(kind, item, units, texts, mode=self.mode)._replace(repeat=repeat)
+            return documents.cited_first(judged, [unit["citations"] for unit in of]) if self.mode == CITED else judged
 
         return text
 
@@ -286,7 +312,7 @@ def _stage(experiment: Experiment, site: Site, name: str, settings: JudgeSetting
         judge=name,
         settings=settings,
         version=made.version.work,
-        mode=experiment.faithfulness.mode,
+        mode=experiment.support_mode,
         prompts=experiment.prompts,
         context=site.calling.context(f"{step_of(made.kind)} {name}"),
         threads=site.threads,

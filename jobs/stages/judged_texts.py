@@ -7,15 +7,25 @@ These are the targets of its query, or the documents of its prompt: the kind of 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import TypedDict
 
+import numpy as np
+
 from actors.storage.benchmark import Benchmark
+from longform.judges.cited_first import cited_first
 from longform.judges.kind import Kind
 from longform.judges.matrix import JudgedText, TargetText
+from longform.records import Document
+from longform.retrieval.bm25 import Bm25, stem_documents
 from longform.rows import ContextRow
+from longform.text.words import stems
 
 SEPARATOR = "\n====\n"
 """Between the documents of a prompt that is judged as one text."""
+
+
+_K1, _B = 1.5, 0.75  # as retriever bm25 has them by default
 
 
 class SummaryToJudge(TypedDict):
@@ -68,6 +78,31 @@ def checked_summary(
         mode=mode,
         failure=item["failure"],
     )
+
+
+class CheckedHaystack:
+    """The documents of a haystack, and an index that finds those nearest to a sentence; it is made when it is asked."""
+
+    def __init__(self, documents: Sequence[Document]) -> None:
+        self.texts = {document.doc_id: document.text for document in documents}
+        self._rows = {document.doc_id: row for row, document in enumerate(documents)}
+        self._ids = {document.number: document.doc_id for document in documents}
+
+    @cached_property
+    def _index(self) -> Bm25:
+        return Bm25(stem_documents(self.texts.values()), k1=_K1, b=_B)
+
+    def cited_first(self, judged: JudgedText, citations: Iterable[Sequence[int]]) -> JudgedText:
+        """Let a summary be checked by what its units cite first; *citations* are the numbers of each."""
+        places = {target.target_id: place for place, target in enumerate(judged.targets)}
+        cited = [{places[one] for n in of if (one := self._ids.get(n)) in places} for of in citations]
+        rows = [self._rows[target.target_id] for target in judged.targets]
+
+        def nearest(sentence: str) -> Iterable[int]:
+            order: list[int] = np.argsort(-self._index.scores(stems(sentence))[rows], kind="stable").tolist()
+            return order
+
+        return cited_first(judged, cited, nearest)
 
 
 def texts_of(packed: ContextRow, documents: Mapping[str, str], mode: str) -> list[TargetText]:

@@ -17,6 +17,7 @@ from actors.local_models.vector_table import save_vectors
 from actors.secret_values import redacted
 from actors.storage.errors import StorageError
 from actors.storage.folder import Folder
+from jobs.stages.reading import Told
 from longform.errors import BudgetReachedError, LongformError, ServerGoneError
 from longform.rows import TableRow
 from longform.settings.resources import ResourcesSettings
@@ -109,8 +110,10 @@ class Receipt(TypedDict):
 class _Pooled:
     """A pool's actor: makes its worker once. If that fails, each of its tasks says why."""
 
-    def __init__(self, run: Folder, stage: Runnable) -> None:
+    def __init__(self, run: Folder, stage: Runnable, told: Told | None = None) -> None:
         self._run, self._stage = run, stage
+        if told is not None:
+            told.by_this_worker()
         try:
             self._worker = stage.make_worker()
         except Exception as error:  # noqa: BLE001  # Ray would end the job with a traceback of its own
@@ -147,11 +150,11 @@ class AsyncPerformer(_Pooled):
             return _error_receipt(work_ids, error)
 
 
-def perform(row: TaskRow, *, run: Folder, stage: Runnable) -> Receipt:
+def perform(row: TaskRow, *, run: Folder, stage: Runnable, told: Told) -> Receipt:
     """Do one task in a plain Ray task; a process keeps the worker it made for the last stage it saw."""
     work_ids, payload = _task(row)
     try:
-        worker = _kept_worker(stage)
+        worker = _kept_worker(stage, told)
     except Exception as error:  # noqa: BLE001  # as above
         return {**_error_receipt([], error), "error": HOPELESS}
     try:
@@ -172,8 +175,9 @@ async def _of(rows: Awaitable[Made]) -> Made:
 _kept: list[tuple[Runnable, Worker[Never]]] = []
 
 
-def _kept_worker(stage: Runnable) -> Worker[Never]:
+def _kept_worker(stage: Runnable, told: Told) -> Worker[Never]:
     if not _kept or _kept[0][0] != stage:
+        told.by_this_worker()
         _kept[:] = []  # what the last one holds goes before the next one loads
         _kept[:] = [(stage, stage.make_worker())]
     return _kept[0][1]

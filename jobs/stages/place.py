@@ -16,6 +16,7 @@ from actors.storage.folder import Folder
 from jobs.cluster import Cluster
 from jobs.stages.in_process import receipts_of
 from jobs.stages.performing import AsyncPerformer, Performer, Receipt, Runnable, TaskRow, perform
+from jobs.stages.reading import Told
 from longform.settings.resources import ResourcesSettings
 
 _MEASURED_S = 4.0  # of a stage in this process, before it may move to workers
@@ -31,6 +32,7 @@ class Place:
     Args:
         cluster: Decides, and has the workers.
         here: Whether it is this process; None: as the cluster says.
+        told: Where workers say what they have read.
 
     Attributes:
         workers: Those that it has used; 0: none but this process.
@@ -39,6 +41,7 @@ class Place:
 
     cluster: Cluster
     here: bool | None
+    told: Told
     workers: int = 0
     cores: int = 1
     _since: float = field(default_factory=time.monotonic)
@@ -78,7 +81,7 @@ def receipts(run: Folder, stage: Runnable, rows: Sequence[TaskRow], place: Place
                     break
     if done < len(rows):
         place.workers = place.cluster.workers
-        yield from _on_ray(run, stage, [row["task"] for row in rows[done:]], place.cluster)
+        yield from _on_ray(run, stage, [row["task"] for row in rows[done:]], place)
 
 
 def _here(run: Folder, stage: Runnable, rows: Sequence[TaskRow], place: Place) -> Generator[Receipt, None, None]:
@@ -100,7 +103,8 @@ def _cores() -> int:
     return os.cpu_count() or 1  # on systems that do not say it
 
 
-def _on_ray(run: Folder, stage: Runnable, rows: Sequence[bytes], cluster: Cluster) -> Iterator[Receipt]:
+def _on_ray(run: Folder, stage: Runnable, rows: Sequence[bytes], place: Place) -> Iterator[Receipt]:
+    cluster = place.cluster
     cluster.start()
     import ray.data
     from ray.data import ActorPoolStrategy, DataContext, TaskPoolStrategy
@@ -111,7 +115,7 @@ def _on_ray(run: Folder, stage: Runnable, rows: Sequence[bytes], cluster: Cluste
     context.enable_progress_bars = False
     size = 1 if stage.holds_model else tasks_a_block(len(rows), workers=cluster.workers)
     dataset = ray.data.from_arrow([pa.table({"task": rows[at : at + size]}) for at in range(0, len(rows), size)])
-    given = {"run": run, "stage": stage}
+    given = {"run": run, "stage": stage, "told": place.told}
     asked = stage.resources or ResourcesSettings()
     wants = {"num_cpus": cluster.cpus if asked.num_cpus is None else asked.num_cpus}
     if asked.gpus:

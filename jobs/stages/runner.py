@@ -25,10 +25,12 @@ from jobs.cluster import Cluster
 from jobs.stages.performing import BUDGET, GONE, HOPELESS, Runnable, TaskRow, Worker
 from jobs.stages.place import Place, receipts
 from jobs.stages.progress import Progress
+from jobs.stages.reading import Reading, Told
 from longform.errors import BudgetReachedError, LongformError, ServerGoneError
 from longform.settings.resources import ResourcesSettings
 
 RECEIPTS_A_COMMIT = 8
+_COMMIT_S = 10.0  # what a command that is killed has to do again
 _MOST_COMMITS = 4096  # of one run of a stage: adding a commit costs time by the number of those that are there
 
 
@@ -165,11 +167,17 @@ def run_stage(
     """
     started = time.monotonic()
     todo = sum(len(task.work_ids) for task in tasks)
-    place = Place(cluster, here)
-    progress = Progress(stage.name, stage.unit, todo, log or sys.stderr, notice)
+    told = Told.new(run)
+    place, reading = Place(cluster, here, told), Reading(told)
+
+    def noticed() -> str:
+        return "; ".join(one for one in (notice(), reading.words()) if one)
+
+    progress = Progress(stage.name, stage.unit, todo, log or sys.stderr, noticed)
     errors: list[_TaskError] = []
     waiting: list[Part] = []
     rows = pieces = 0
+    committed = started
     receipts_a_commit = max(RECEIPTS_A_COMMIT, math.ceil(len(tasks) / _MOST_COMMITS))
 
     def report() -> StageReport:
@@ -197,9 +205,9 @@ def run_stage(
                 pieces += len(work_ids)
                 progress.step(len(work_ids))
                 pulse(stage, wanted=wanted, todo=todo, done=pieces)
-            if len(waiting) >= receipts_a_commit:
+            if len(waiting) >= receipts_a_commit or (waiting and time.monotonic() - committed >= _COMMIT_S):
                 run.commit(stage.table, waiting)
-                waiting = []
+                waiting, committed = [], time.monotonic()
                 note(report(), final=False)
             if receipt["error"] == HOPELESS:
                 raise StageError(f"{stage.name}: {receipt['words']}; what is finished is kept")
@@ -212,6 +220,8 @@ def run_stage(
             with suppress(StorageError):  # the next write tells it; what is noted is not lost with this one
                 note(report(), final=True)
             progress.end(found=wanted - todo, where=place.words)
+            if place.workers:
+                told.forget()
     if errors:
         raise _end_of(stage, len(tasks), errors)
     return report()

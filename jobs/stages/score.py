@@ -25,6 +25,7 @@ from jobs.stages.stage import Plan, Site, Stage, Works
 from longform.judges.kind import Kind
 from longform.judges.kinds import KINDS
 from longform.judges.kinds.support import SUPPORT
+from longform.judges.meta_evaluation import CITED
 from longform.keys import content_key
 from longform.measures import scored_together
 from longform.metrics.faithfulness import place_of
@@ -39,7 +40,7 @@ _HAYSTACKS_HELD = 4
 
 
 _OF_ALL = ("target_id", "answer", "probability")
-_OF_PAIRS = ("unit_index", "doc_position", "text_index")
+_OF_PAIRS = ("unit_index", "doc_position", "text_index", "mode")
 """Columns of verdicts of every kind, and of those on pairs of document and sentence."""
 
 
@@ -178,6 +179,7 @@ class Score(Stage[Scored]):
                 encode=lambda texts: encoder().embed(texts),
                 tokens=token_vectors,
                 released=released(summary) if "released" in measures[0].needs else {},
+                checked_some=any(row.get("mode") == CITED for row in judged),
             )
             for measure in measures:
                 found = measure.per_summary(facts)

@@ -133,6 +133,7 @@ class Kind:
         counts: Answer -> what it counts, from 0 to 1.
         as_one: Answer -> the answer that it counts as when a judge is compared with people: not every judge can tell
             them apart.
+        judges_alone: Answers that a judge's number may give, and that people are not offered.
         labels: Labels of which an answer may have several, joined by `+`; none: an answer is one word.
         decide: Makes an answer of a number in [0, 1], by the bounds that a judge's settings state.
         measures: Shipped measures of its verdicts that a configuration has if it lists none.
@@ -159,6 +160,7 @@ class Kind:
     schema: Mapping[str, Any] | None = None
     counts: Mapping[str, float]
     as_one: Mapping[str, str] = field(default_factory=dict)
+    judges_alone: frozenset[str] = frozenset()
     labels: tuple[str, ...] = ()
     decide: Callable[[float, Sequence[float]], str]
     measures: tuple[str, ...] = ()

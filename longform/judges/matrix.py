@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from longform.judges.kind import Group, Kind, Verdict, Verdicts, unjudged
@@ -39,11 +39,13 @@ class JudgedText(NamedTuple):
         summary_id: Its key.
         units: What is judged of its lines, in their order.
         targets: What it is judged against.
-        mode: What a target is: `document` (each apart), `full` (the whole), or a chunk.
+        mode: What a target is: `document` or `cited` (each apart), `full` (the whole), or a chunk.
         background: Texts by which a judge that counts words weighs them.
         failure: Why there is no summary; None: there is one.
         query: Asks for the summary; empty unless the kind shows it.
         repeat: Of the question, from 0.
+        asked: The units that each target is judged with, in the order of targets; None: all units with each.
+        further: Makes what is judged next of the units that a target supports; None: nothing is.
     """
 
     work_id: str
@@ -55,6 +57,14 @@ class JudgedText(NamedTuple):
     failure: str | None = None
     query: str = ""
     repeat: int = 0
+    asked: tuple[tuple[int, ...], ...] | None = None
+    further: Callable[[Collection[int]], JudgedText] | None = None
+
+    @property
+    def pairs(self) -> Iterator[tuple[int, Sequence[int]]]:
+        """The place of each target with the units that it is judged with; a target without a unit is left out."""
+        asked = [range(len(self.units))] * len(self.targets) if self.asked is None else self.asked
+        return ((place, units) for place, units in enumerate(asked) if units or self.asked is None)
 
 
 def groups_of(kind: Kind, judged: JudgedText) -> list[Group]:
@@ -65,8 +75,11 @@ def groups_of(kind: Kind, judged: JudgedText) -> list[Group]:
         texts = tuple(target.text for target in judged.targets)
         whole = Group(judged.summary_id, judged.units, texts, judged.background, judged.query, judged.repeat)
         return [whole] if texts else []
-    repeat = judged.repeat
-    return [Group(content_key(one.text), (one.text,), judged.units, repeat=repeat) for one in judged.targets]
+    return [
+        Group(content_key(text), (text,), tuple(judged.units[unit] for unit in units), repeat=judged.repeat)
+        for place, units in judged.pairs
+        for text in [judged.targets[place].text]
+    ]
 
 
 def rows_of(kind: Kind, name: str, judged: JudgedText, verdicts: Verdicts, *, version: str) -> list[VerdictRow]:
@@ -98,8 +111,7 @@ Place = tuple[int | None, int | None, TargetText]
 def _pairs(kind: Kind, judged: JudgedText) -> Iterator[Place]:
     if kind.shared == "summary":
         return ((None, None, target) for target in judged.targets)
-    units = range(len(judged.units))
-    return ((unit, place, target) for place, target in enumerate(judged.targets) for unit in units)
+    return ((unit, place, judged.targets[place]) for place, units in judged.pairs for unit in units)
 
 
 def _row(name: str, judged: JudgedText, pair: Place, verdict: Verdict, *, version: str | None) -> VerdictRow:

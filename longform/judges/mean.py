@@ -12,7 +12,7 @@ import json
 from collections.abc import Hashable, Mapping, Sequence
 
 from longform.judges.kind import Kind, Verdict, unjudged
-from longform.judges.meta_evaluation import text_index
+from longform.judges.meta_evaluation import CITED, text_index
 from longform.rows import JudgementRow
 
 VERSION = "1"
@@ -36,6 +36,8 @@ def mean_rows(
     """
     Return one verdict for each pair of one summary that any member judged, in the order the members name them.
 
+    If each member chose its documents (mode cited), the pairs are those that all members judged.
+
     Args:
         kind: Of all members.
         members: Judge -> its verdicts on one summary in one mode.
@@ -44,6 +46,8 @@ def mean_rows(
     """
     by_pair = {name: {_pair(row): row for row in rows} for name, rows in members.items()}
     pairs = dict.fromkeys(pair for rows in by_pair.values() for pair in rows)
+    if any(row["mode"] == CITED for rows in members.values() for row in rows):
+        pairs = {pair: None for pair in pairs if all(pair in rows for rows in by_pair.values())}
     version = f"{kind.mean}@{VERSION}: {_members_version(members)}"
     return [
         _row(kind, {name: rows.get(pair) for name, rows in by_pair.items()}, judge, version, bounds=bounds)

@@ -34,7 +34,7 @@ Level = Literal["sentence", "summary"]
 Fidelity = Literal["ours", "release"]
 """Release: missing cells are left out of a merge, and documents without text are judged like others."""
 
-DOCUMENT, FULL = "document", "full"
+DOCUMENT, CITED, FULL = "document", "cited", "full"
 
 
 class Mode(NamedTuple):
@@ -69,7 +69,7 @@ def chunks_of(n_tokens: int) -> Mode:
     return Mode(f"chunk-{n_tokens}", chunk_tokens=n_tokens)
 
 
-_UNCUT = frozenset(mode.name for mode in (EACH_DOCUMENT, *BY_ORDER.values()))
+_UNCUT = frozenset(mode.name for mode in (EACH_DOCUMENT, Mode(CITED), *BY_ORDER.values()))
 
 
 def text_index(verdict: JudgementRow) -> int:

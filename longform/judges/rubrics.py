@@ -43,6 +43,7 @@ class Rubric:
         task: Its name, which is the target kind of its labels.
         criteria: In the order of the rows.
         columns: What people fill.
+        judges_alone: None: people give all scores.
         labels: None: an answer is one score.
         links: False: nothing is linked.
         is_justified: True if every answer needs a note.
@@ -51,6 +52,7 @@ class Rubric:
     task: str
     criteria: tuple[Criterion, ...]
     columns: tuple[str, ...] = ("answer",)
+    judges_alone: frozenset[str] = frozenset()
     labels: tuple[str, ...] = ()
     links: bool = False
     is_justified: bool = True

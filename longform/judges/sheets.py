@@ -48,6 +48,11 @@ class SheetKind(Protocol):
         ...
 
     @property
+    def judges_alone(self) -> frozenset[str]:
+        """Return the answers that people are not offered."""
+        ...
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """Labels of which an answer may have several; none: an answer is one word."""
         ...
@@ -138,6 +143,11 @@ def _as_text(text: str) -> str:
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
+def offered(kind: SheetKind) -> list[str]:
+    """Return the answers that people may give, of which each is one word."""
+    return [answer for answer in kind.counts if answer not in kind.judges_alone]
+
+
 def guide(kind: SheetKind) -> str:
     """Say in words what to fill in."""
     lines = [
@@ -157,7 +167,7 @@ def _answers(kind: SheetKind) -> str:
         return (
             f"{NO_LABEL}, or all that apply of {', '.join(kind.labels)}, with {LABEL_SEPARATOR} or a comma between them"
         )
-    *others, last = kind.counts
+    *others, last = offered(kind)
     return f"{', '.join(others)} or {last}"
 
 
@@ -228,7 +238,7 @@ def _filled(kind: SheetKind, cells: _Cells, pairs: Mapping[str, SheetPair]) -> F
 def _answer(kind: SheetKind, stated: str) -> str | None:
     if kind.labels:
         return label_set([part.strip() for part in _BETWEEN_LABELS.split(stated.casefold())], kind.labels)
-    known = {answer.casefold(): answer for answer in kind.counts}
+    known = {answer.casefold(): answer for answer in offered(kind)}
     return known.get(stated.casefold()) or known.get(str(_whole_number(stated)))
 
 

@@ -40,6 +40,7 @@ class TargetCheck:
         counts: Answer -> what it counts; a target is accepted by answers that count 1.
         explained: What the guide says of answers.
         columns: What people fill.
+        judges_alone: None: people give all answers.
         labels: None: an answer is one word.
         links: False: nothing is linked.
         is_justified: False: a note may be empty.
@@ -50,6 +51,7 @@ class TargetCheck:
     counts: Mapping[str, float]
     explained: str
     columns: tuple[str, ...] = ("answer",)
+    judges_alone: frozenset[str] = frozenset()
     labels: tuple[str, ...] = ()
     links: bool = False
     is_justified: bool = False

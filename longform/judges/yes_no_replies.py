@@ -37,11 +37,20 @@ def unread(reply: str, none: str, *, words: tuple[str, ...] = ("yes", "no")) -> 
     return CONTRADICTS if len(stated_words(reply, words=words)) > 1 else none
 
 
-def above(yes: str, no: str) -> Callable[[float, Sequence[float]], str]:
-    """Return what says *yes* of a number above the one bound, as MiniCheck reads its probabilities."""
+def above(yes: str, no: str, *, between: str | None = None) -> Callable[[float, Sequence[float]], str]:
+    """
+    Return what says *yes* of a number above a bound, as MiniCheck reads its probabilities.
+
+    Of two bounds, *yes* is above the upper and *no* up to the lower one, and *between* is said in the middle; if there
+    is no word for that, their mean is the one bound.
+    """
 
     def decided(number: float, bounds: Sequence[float]) -> str:
-        (threshold,) = bounds
-        return yes if number > threshold else no
+        low, high = bounds[0], bounds[-1]
+        if between is None:
+            low = high = (low + high) / 2
+        if number > high:
+            return yes
+        return no if between is None or number <= low else between
 
     return decided

@@ -23,6 +23,9 @@ JUDGED_BY = "support"
 SUPPORTED = 0.5
 """A sentence with a number above this is supported (MiniCheck's rule; the paper states none)."""
 
+SOME_CHECKED = "only some documents were checked: faithfulness.mode document checks all"
+"""The reason of a number that reads the verdict on every document."""
+
 Array = NDArray[np.float64]
 
 
@@ -157,11 +160,15 @@ def place_of(doc_position: int | None, text_index: int | None) -> int | None:
     return text_index if doc_position is None else doc_position
 
 
-def support_cells(verdicts: Iterable[Verdict]) -> Array:
-    """Return the numbers of one summary's verdicts, shape (texts in prompt order, sentences); NaN: unjudged."""
+def support_cells(verdicts: Iterable[Verdict], *, unchecked: float = np.nan) -> Array:
+    """
+    Return the numbers of one summary's verdicts, shape (texts in prompt order, sentences); NaN: unjudged.
+
+    *unchecked* stands where there is no verdict: 0 changes no maximum.
+    """
     held = list(verdicts)
     places = [(verdict.doc_position or 0, verdict.unit_index or 0) for verdict in held]
-    cells = np.full([1 + max((place[axis] for place in places), default=-1) for axis in (0, 1)], np.nan)
+    cells = np.full([1 + max((place[axis] for place in places), default=-1) for axis in (0, 1)], unchecked)
     for place, verdict in zip(places, held, strict=True):
         cells[place] = np.nan if verdict.number is None else verdict.number
     return cells
@@ -169,10 +176,12 @@ def support_cells(verdicts: Iterable[Verdict]) -> Array:
 
 @lru_cache(maxsize=1)
 def _cells(facts: Facts) -> Array:
-    return support_cells(facts.verdicts)
+    return support_cells(facts.verdicts, unchecked=0.0 if facts.checked_some else np.nan)
 
 
 def _merged_score(facts: Facts, merging: Merging) -> Score:
+    if facts.checked_some and merging.documents != "max" and not facts.failure:
+        return Score(merging.name, 0.0, 0, 0, SOME_CHECKED)
     cells = _cells(facts)
     sentences = merge_documents(cells, merging.documents) if cells.size else np.zeros(0)
     found = summary_faithfulness(sentences, merging.sentences)
@@ -192,6 +201,7 @@ MEASURES = tuple(
         partial(_merged_score, merging=merging),
         judged_by=JUDGED_BY,
         version="faithfulness@1",
+        title="mean probability of support" if merging == RECOMMENDED else "",
         told=f"support of each sentence, the {merging.documents} over documents, then the {merging.sentences} over "
         "sentences",
     )

@@ -126,6 +126,8 @@ class Facts:
         encode: The packaged encoder, which is loaded when it is first called; None: there is none.
         tokens: Makes vectors of a text's tokens, by a model that is loaded when it is first asked; None: none does.
         released: Scores that a release has of this text, by their names there.
+        checked_some: True if sentences are checked against some documents of the prompt: their support is the best of
+            these.
     """
 
     query_id: str = ""
@@ -138,6 +140,7 @@ class Facts:
     encode: Encode | None = None
     tokens: Callable[[TokenModel, str], TokenVectors] | None = None
     released: Mapping[str, float] = field(default_factory=dict)
+    checked_some: bool = False
 
     def targets(self, kind: str | None = None) -> list[Target]:
         """Return the targets of the query, of one kind or of any."""

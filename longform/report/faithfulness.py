@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from longform.judges.cited_first import BEST
 from longform.report.against_plain import against_tables, against_told
 from longform.report.cost import TOLD, cost_cells, cost_columns, system_costs
 from longform.report.estimates import NO_SCORE, estimate_cell
@@ -19,6 +20,8 @@ from longform.results.results import Results
 FAITHFULNESS = "faithfulness"
 _ORDERS = ("given", "top", "middle", "bottom", "random")
 _MODES = {
+    "cited": f"the documents that it cites and, if none of these supports it, the {BEST} others that share most with it by "
+    "an index. Others are not checked, so that nothing is said of places (`faithfulness: {mode: document}` checks all)",
     "document": "each document apart",
     "full": "all documents of the prompt as one text",
 }
@@ -51,9 +54,11 @@ def faithfulness_sections(results: Results) -> Iterator[Section]:
 def _about(found: Faithfulness) -> str:
     merging = found["merging"]
     return (
-        f"How far documents support what summaries say, from 0 to 100, higher is better: judged against "
-        f"{_MODES[found['mode']]}; of each sentence the {merging['documents']} over documents, of each summary the "
-        f"{merging['sentences']} over sentences. A verdict that is missing leaves undecided what it could change."
+        "Whether documents support what summaries say, higher is better. Each sentence is judged against "
+        f"{_MODES[found['mode']]}. Sentences supported: the share with the answer supported on some document, at the "
+        f"judge's own cut. Mean probability: of support, times 100; of each sentence the {merging['documents']} over "
+        f"documents, of each summary the {merging['sentences']} over sentences. A verdict that is missing leaves "
+        "undecided what it could change."
     )
 
 
@@ -67,15 +72,17 @@ def _not_applicable(found: Faithfulness) -> list[str]:
 
 def _scores(results: Results, found: Faithfulness) -> Iterator[Table]:
     names = [Column(name, numeric=False) for name in ("summarizer", "setting")]
-    names += [Column(name) for name in ("faithfulness", "summaries", "failed", "without score", "unjudged")]
+    names += [Column(name) for name in ("sentences supported", "mean probability", "summaries", "failed")]
+    names += [Column(name) for name in ("without score", "unjudged")]
     for judge, rows in by_judge(found["cells"]):
-        ordered = sorted(rows, key=lambda row: -(row["faithfulness"]["value"] or 0.0))
+        ordered = sorted(rows, key=lambda row: -((row.get("supported") or row["faithfulness"])["value"] or 0.0))
         costs = system_costs(results, ordered)
         columns = [*names, *cost_columns(costs)]
         body = [
             [
                 summarizer_cell(row),
                 words(row["setting"]),
+                estimate_cell(row.get("supported"), reason=_why_no_score(row)),
                 estimate_cell(row["faithfulness"], reason=_why_no_score(row)),
                 count(row["n_summaries"]),
                 _failed(row),
@@ -124,7 +131,7 @@ def _orders(results: Results, found: Faithfulness) -> Iterator[Table]:
             for row in rows
         ]
         caption = (
-            f"{judge_line(results, judge)}. Faithfulness by where the important documents stand. {INTERVAL} "
+            f"{judge_line(results, judge)}. Mean probability of support by where important documents stand. {INTERVAL} "
             f"Sensitivity: largest less smallest of the row; lower is better. {BY_CHANCE}"
         )
         yield Table(caption, columns, body)
@@ -149,7 +156,7 @@ def _permutations(results: Results, found: Faithfulness) -> Iterator[Table]:
             for row in rows
         ]
         caption = (
-            f"{judge_line(results, judge)}. Faithfulness over drawn orders of the documents: the mean, with its 95 % "
+            f"{judge_line(results, judge)}. Mean probability of support over drawn orders: the mean, with its 95 % "
             "interval over orders."
         )
         yield Table(caption, columns, body)

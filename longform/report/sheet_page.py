@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from longform.judges.sheets import SheetKind, SheetPair, guide
+from longform.judges.sheets import SheetKind, SheetPair, guide, offered
 from longform.keys import content_key
 from longform.metrics.label_sets import LABEL_SEPARATOR, NO_LABEL
 from longform.report.page import rendered
@@ -33,7 +33,7 @@ def sheet_page(
         file: The name of the download.
         documents: Name of a file of documents -> its text.
     """
-    answers = [NO_LABEL, *kind.labels] if kind.labels else list(kind.counts)
+    answers = [NO_LABEL, *kind.labels] if kind.labels else offered(kind)
     data = {
         "sheet": content_key(kind.task, annotator, [pair.key for pair in pairs]),
         "annotator": annotator,

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from longform.metrics.faithfulness import Merging
 from longform.metrics.position_bias import SummaryPlaces
 from longform.results.aggregate import Scored, SummaryInfo
 from longform.results.attribution import Attribution
-from longform.settings.experiment import Permutations
+from longform.settings.experiment import Permutations, SupportMode
 from longform.settings.systems import System
 
-FAITHFULNESS = "faithfulness"
-"""The name of the merged numbers in `CheckedSummary.scored`."""
+FAITHFULNESS, SUPPORTED = "faithfulness", "supported"
+"""The names of the merged numbers and of the sentences that are supported in `CheckedSummary.scored`."""
 
 
 class CheckedSummary(NamedTuple):
@@ -22,7 +22,8 @@ class CheckedSummary(NamedTuple):
 
     Attributes:
         scored: With its FAITHFULNESS: the sum of the merged numbers, and how many those are (sentences, or 1 if a
-            minimum or maximum is taken). Its cluster is its query, within which orders and places are exchanged.
+            minimum or maximum is taken); and with its SUPPORTED sentences. Its cluster is its query, within which
+            orders and places are exchanged.
         system: That wrote it.
         judge: Its judge.
         n_cells: Cells of verdicts, with or without an answer.
@@ -58,7 +59,7 @@ class CheckedRun(NamedTuple):
     All that the study of faithfulness reads.
 
     Attributes:
-        mode: Whether each document was judged apart, or all of a prompt as one text.
+        mode: The documents that a sentence was checked against.
         merging: How cells become one number.
         attribution: The judge that the configuration names for placing sentences; None: none.
         aligners: Judges that were added for placing sentences alone; they have no rows of their own.
@@ -69,7 +70,7 @@ class CheckedRun(NamedTuple):
         budget_ended: Whether the budget ended before all orders were drawn.
     """
 
-    mode: Literal["document", "full"]
+    mode: SupportMode
     merging: Merging
     attribution: str | None
     aligners: Collection[str]

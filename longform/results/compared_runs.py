@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple, NotRequired, TypedDict
 import numpy as np
 
 from longform.keys import stable_seed
-from longform.metrics.faithfulness import RECOMMENDED
+from longform.metrics.cited_support import MAIN
 from longform.metrics.measure import Description
 from longform.metrics.paired_differences import Difference, n_sign_changes, paired_differences, smallest_p
 from longform.metrics.statistics import LEVEL, Array
@@ -350,12 +350,12 @@ def grouped(
 
 def main_measure(measures: Sequence[Description], having: Sequence[Collection[str]]) -> Description | None:
     """
-    Return the measure that heads: the joint score, else support as recommended, if all have it.
+    Return the measure that heads: the joint score, else the share of supported sentences, else their mean number.
 
     Else it is the first measure in points with a direction that all have.
     """
     both = [one for one in measures if all(one["name"] in names for names in having)]
-    joint = [one for name in (MEASURE, RECOMMENDED.name) for one in both if one["name"] == name]
+    joint = [one for name in (MEASURE, *MAIN) for one in both if one["name"] == name]
     return next(iter([*joint, *(one for one in both if one["unit"] == "points" and one["better"])]), None)
 
 

@@ -37,9 +37,9 @@ class SupportFacts(TypedDict):
     Attributes:
         judge: Its name.
         cited: The answer on each cited document; null: it was not asked, or unjudged.
-        answer: The best one over all documents; null: all are unjudged.
-        best: Number of the document that supports the bullet best; null: none does, or all were judged as one text.
-        n: How many documents were asked; null: all were judged as one text.
+        answer: The best one over the documents that were checked; null: all are unjudged.
+        best: Number of the document with that answer; null: none supports it, or all were judged as one text.
+        n: How many documents were checked; null: all were judged as one text.
     """
 
     judge: str

@@ -24,7 +24,7 @@ class ElsewhereRow(TypedDict):
 
 _SHOWN = 5  # systems or queries in a sentence
 UNKNOWN = (
-    "their sentences are checked against all documents of the haystack. What none of them supports is unsupported; "
+    "their sentences are checked against documents of the whole haystack. What none of them supports is unsupported; "
     "what one of them supports may be from a document that the system never saw. Such support is an upper bound, and "
     "has no places in a prompt"
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import TypedDict
 
 from longform.results import faithfulness_rows as rows
 from longform.results import faithfulness_tables as tables
@@ -11,6 +11,7 @@ from longform.results.alignment import AlignmentRow, PlacedTwiceRow, alignment_r
 from longform.results.attribution import AttributionRow
 from longform.results.checked import CheckedRun
 from longform.results.evidence import Evidence
+from longform.settings.experiment import SupportMode
 
 
 class MergingColumns(TypedDict):
@@ -25,7 +26,7 @@ class NotApplicable(TypedDict):
 
 
 class Faithfulness(TypedDict):
-    mode: Literal["document", "full"]
+    mode: SupportMode
     merging: MergingColumns
     attribution: str | None  # the judge that the configuration names for placing sentences; null: none
     attributed: list[AttributionRow]

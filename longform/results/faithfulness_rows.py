@@ -22,7 +22,8 @@ class FaithfulCell(NamedRow):
     order: str | None  # null: unknown
     n_documents: int | None
     length_tokens: int | None
-    faithfulness: EstimateColumns
+    faithfulness: EstimateColumns  # mean probability of support
+    supported: NotRequired[EstimateColumns]  # share of sentences, by the judge's answers; older results lack it
     n_summaries: int
     n_repeats: int
     n_failed: int

@@ -31,7 +31,7 @@ from longform.metrics.position_bias import (
 from longform.metrics.statistics import LEVEL, Estimate, EstimateColumns, holm
 from longform.results.aggregate import Averaging, Scored, cluster_totals, estimate, n_repeats
 from longform.results.aggregate import averaged as averaged_summaries
-from longform.results.checked import FAITHFULNESS, CheckedSummary
+from longform.results.checked import FAITHFULNESS, SUPPORTED, CheckedSummary
 from longform.results.columns import (
     axes_columns,
     with_columns,
@@ -96,7 +96,11 @@ def groups(summaries: Sequence[CheckedSummary]) -> Iterator[tuple[Key, Group]]:
 
 def score(group: Group, how: Averaging, *name: object) -> Estimate:
     """Return the mean of *group*, in points."""
-    return estimate(_scored(group), FAITHFULNESS, how.own(*name), with_empty=True).scaled(_POINTS)
+    return _estimated(group, FAITHFULNESS, how.own(*name))
+
+
+def _estimated(group: Group, measure: str, how: Averaging) -> Estimate:
+    return estimate(_scored(group), measure, how, with_empty=True).scaled(_POINTS)
 
 
 def _scored(group: Group) -> list[Scored]:
@@ -117,6 +121,7 @@ def cells(summaries: Sequence[CheckedSummary], how: Averaging) -> list[FaithfulC
                 "n_documents": key.system.n_documents,
                 "length_tokens": key.system.length_tokens,
                 "faithfulness": score(group, how, key).as_json(),
+                "supported": _estimated(group, SUPPORTED, how.own(key)).as_json(),
                 "n_summaries": len(group),
                 "n_repeats": n_repeats(_scored(group)),
                 "n_failed": sum(summary.info.failure is not None for summary in group),

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypedDict
 
 from longform.errors import UsageError
-from longform.metrics.faithfulness import RECOMMENDED
+from longform.metrics.cited_support import MAIN, SHARE
 from longform.metrics.measure import Description
 from longform.nearest import meant
 from longform.results.compared_runs import Finding, PairedRow
@@ -22,8 +22,10 @@ Kind = Literal["threshold", "baseline"]
 Direction = Literal["under", "above"]
 
 SUPPORT = "support"
-"""Short for the measure of judges of support."""
-SUPPORT_MEASURE = RECOMMENDED.name
+"""Short for the measure of judges of support: the share of sentences that their answers call supported."""
+SUPPORT_MEASURE = SHARE
+OF_SUPPORT = dict(zip(MAIN, ("supported", "faithfulness"), strict=True))
+"""Measures of judges of support -> their columns in the study of faithfulness."""
 _SCALE = 100.0  # of a measure in points
 
 
@@ -167,8 +169,9 @@ def scored(results: Mapping[str, Any]) -> Iterator[Scored]:
                 low, high = cell["intervals"].get(name) or (None, None)
                 yield _scored(cell, name, (cell.get(name), low, high), cell["reasons"].get(name))
     for row in (results.get("faithfulness") or {}).get("cells", []):
-        found = row["faithfulness"]
-        yield _scored(row, SUPPORT_MEASURE, (found["value"], found["low"], found["high"]), None)
+        for name, part in OF_SUPPORT.items():
+            if (found := row.get(part)) is not None and name not in names:
+                yield _scored(row, name, (found["value"], found["low"], found["high"]), None)
 
 
 def _scored(
@@ -179,9 +182,9 @@ def _scored(
     return Scored(row["dataset"], row["judge"], system, twin, measure, *values, reason, row["n_summaries"])
 
 
-def measures_of(results: Mapping[str, Any], described: Description) -> dict[str, Description]:
-    """Return the measures that a run has values of, or reasons for none; *described* is the measure of support."""
-    known = {one["name"]: one for one in results["measures"]} | {SUPPORT_MEASURE: described}
+def measures_of(results: Mapping[str, Any], of_support: Mapping[str, Description]) -> dict[str, Description]:
+    """Return the measures that a run has values of, or reasons for none; *of_support* are those of support."""
+    known = {**of_support, **{one["name"]: one for one in results["measures"]}}
     return {name: known[name] for name in dict.fromkeys(one.measure for one in scored(results)) if name in known}
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from longform.errors import UsageError
+from longform.metrics.cited_support import SHARE
 from longform.metrics.faithfulness import GRID
 from longform.nearest import meant
 from longform.results.before_after import MEASURES as REPAIRED
@@ -33,7 +34,7 @@ from longform.results.retrieval_pairs import retrieval_pairs
 from longform.results.retrieval_tables import retrieval
 from longform.results.rouge_bootstrap import rouge_bootstrap
 
-FAITHFULNESS = tuple(merging.name for merging in GRID)
+FAITHFULNESS = (*(merging.name for merging in GRID), SHARE)
 TABLES = frozenset({"calls", "contexts", "documents", "qrels", "rankings", "scores", "summaries", "units", "verdicts"})
 Result = Sequence[Mapping[str, object]] | Mapping[str, object]
 """Rows or one mapping of JSON values; the type that each study returns says of which."""

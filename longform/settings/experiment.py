@@ -43,6 +43,10 @@ from longform.settings.system_names import SystemName, named_system
 from longform.settings.systems import System, SystemGrid, told
 from longform.text.units import UnitKind
 
+SupportMode = Literal["cited", "document", "full"]
+
+_OVER_ALL_DOCUMENTS = ("faithfulness min-", "faithfulness mean-")  # names of measures that merge every document
+
 OWN_CITATIONS = ("written", "matrix")
 """Values of `citations` that name no support judge."""
 
@@ -60,7 +64,10 @@ def _of_support(name: str, judge: Any) -> Any:
 class Faithfulness(Strict):
     """Rules by which verdicts of support judges become numbers (Wan et al., section 2.3)."""
 
-    mode: Literal["document", "full"] = "document"  # each document apart, or all of a prompt joined
+    mode: SupportMode | None = None
+    """The documents that a sentence is checked against: `cited`, those it cites, then the best few others if none of
+    these supports it; `document`, all of its prompt, each apart; `full`, all of them joined. Null: `document` if more
+    is asked for (a fidelity, repaired citations, orders, an attribution, merging by min or mean), else `cited`."""
     documents: Literal["min", "mean", "max"] = "max"  # how numbers of documents merge into one of a sentence
     sentences: Literal["min", "mean", "max"] = "mean"  # how numbers of sentences merge into one of the summary
     attribution: str | None = None
@@ -169,12 +176,21 @@ class Experiment(Strict):
         if taken := sorted({*OWN_CITATIONS, *ALIGNERS} & self.support_judges.keys()):
             msg = f"judges: {taken} have another meaning for judges of support; give the judges other names"
             raise ValueError(msg)
-        if self.citing_judge is not None and (self.units == "sentences" or self.faithfulness.mode != "document"):
+        if self.citing_judge is not None and (self.units == "sentences" or self.support_mode != "document"):
             msg = (
-                f"citations by {self.citations!r} need a verdict on each unit and document: expected units statements or bullets "
-                f"and faithfulness.mode document, found {self.units} and {self.faithfulness.mode}"
+                f"citations by {self.citations!r} need a verdict on each unit and document: expected units statements "
+                f"or bullets and faithfulness.mode document, found {self.units} and {self.support_mode}"
             )
             raise ValueError(msg)
+        return self
+
+    @model_validator(mode="after")
+    def _all_cells_can_be_had(self) -> Experiment:
+        if self.faithfulness.mode == "cited" and self._reads_all_cells:
+            raise ValueError(
+                "faithfulness.mode cited checks some documents of a prompt: expected document beside citations by a "
+                "judge, an attribution, a second aligner, or merging by min or mean over documents"
+            )
         return self
 
     @model_validator(mode="after")
@@ -332,7 +348,7 @@ class Experiment(Strict):
         found = self._with_offline_aligner()
         varied = self.summarizers.keys() - self.ignoring_order
         how = self.faithfulness
-        if not how.second_aligner or not self.support_judges or not varied or how.mode != "document":
+        if not how.second_aligner or not self.support_judges or not varied or self.support_mode != "document":
             return found
         second = PythonJudgeSettings(kind="python", task="support", class_=SHARED_WORDS)
         return found.model_copy(update={"judges": {**found.judges, SECOND_ALIGNER: second}})
@@ -341,10 +357,25 @@ class Experiment(Strict):
         asked = any(judge.asked_model for judge in self.support_judges.values())
         graded = any(judge.is_lexical for judge in self.support_judges.values())
         how, varied = self.faithfulness, self.summarizers.keys() - self.ignoring_order
-        if not asked or graded or not varied or how.mode != "document" or how.attribution is not None:
+        if not asked or graded or not varied or self.support_mode != "document" or how.attribution is not None:
             return self
         aligner = OfflineJudgeSettings(kind="offline", task="support")
         return self.model_copy(update={"judges": {**self.judges, ALIGNER: aligner}})
+
+    @property
+    def support_mode(self) -> SupportMode:
+        """The mode of faithfulness; one that is left open follows from what else is asked for."""
+        ordered = any(order != "given" for grid in self.systems for order in grid.order)
+        asked = self._reads_all_cells or ordered or self.fidelity != "ours" or self.citations != "written"
+        return self.faithfulness.mode or ("document" if asked else "cited")
+
+    @property
+    def _reads_all_cells(self) -> bool:
+        """Return whether anything reads the verdict on every document of a prompt."""
+        how = self.faithfulness
+        merged = any(isinstance(one, str) and one.startswith(_OVER_ALL_DOCUMENTS) for one in self.measures or ())
+        placed = how.attribution is not None or how.second_aligner
+        return merged or placed or how.documents != "max" or self.citing_judge is not None
 
     @property
     def aligner(self) -> str | None:

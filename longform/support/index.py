@@ -175,6 +175,20 @@ class SupportIndex:
 
     # ------------------------------------------------------------ recall alone
 
+    def near(self, claims: Sequence[str], *, most: int) -> NDArray[np.bool_]:
+        """Return True for the sentences of the *most* windows of two that share most with a claim, (claims, sentences)."""
+        found = np.zeros((len(claims), len(self.sentences)), dtype=np.bool_)
+        weights = self.weights(stems(without_marks(claim)) for claim in claims)
+        second = np.setdiff1d(np.arange(1, len(self.sentences)), self.bounds)  # of a window
+        for rows in self._blocks(len(claims)):
+            recall = self._window_recall(weights[rows], 2)
+            best = np.argsort(-recall, axis=1, kind="stable")[:, :most]
+            starts = np.zeros_like(recall, dtype=np.bool_)
+            np.put_along_axis(starts, best, np.take_along_axis(recall, best, axis=1) > 0, axis=1)
+            found[rows] = starts
+            found[rows, second] |= starts[:, second - 1]
+        return found
+
     def support(self, claims: Sequence[str], *, window: int = WINDOW) -> Matrix:
         """
         Return `r_window` of each claim in each document, in [0, 1]; shape (claims, documents).

@@ -14,7 +14,7 @@ from longform.text.citations import without_citations
 NO_SENTENCE = "sentence_without_text"
 """The failure of a sentence that says nothing."""
 
-YES, NO = "supported", "unsupported"
+YES, UNSURE, NO = "supported", "unsure", "unsupported"
 
 
 def claim(unit: str) -> str:
@@ -31,8 +31,10 @@ SUPPORT = Kind(
     show="\n".join,
     settle=settle_empty(NO_SENTENCE, NO),  # the release asks its model about empty documents, too
     read=read_yes_or_no(YES, NO),
-    counts={YES: 1.0, NO: 0.0},
-    decide=above(YES, NO),
+    counts={YES: 1.0, UNSURE: 0.5, NO: 0.0},
+    as_one={UNSURE: NO},
+    judges_alone=frozenset({UNSURE}),
+    decide=above(YES, NO, between=UNSURE),
     columns=("answer",),
     work="support",
     mean="mean_support",

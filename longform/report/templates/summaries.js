@@ -41,7 +41,7 @@ const NOT_COVERED = ["none", "not_entailed", "neutral", "contradicted"];
 const covers = (answer) => answer !== null && !NOT_COVERED.includes(answer);
 
 const CHIP_WORDS = { right: "cited rightly", wrong: "cited wrongly", missing: "not cited", cited: "cited" };
-const CHIP_MARKS = { right: "✓", wrong: "✗", missing: "○", cited: "·" };
+const CHIP_MARKS = { right: "✓", wrong: "✗", missing: "○", cited: "·", unsure: "?" };
 
 function chip(kind, number, address, told = CHIP_WORDS[kind]) {
   const words = `${CHIP_MARKS[kind]} document ${number}, ${told}`;
@@ -111,7 +111,11 @@ function citationChips(bullet, target, addresses) {
     ...missing.map((number) => chip("missing", number, addresses.ofInsight(target, number))));
 }
 
-const SUPPORT_CHIPS = { supported: ["right", "supports it"], unsupported: ["wrong", "does not support it"] };
+const SUPPORT_CHIPS = {
+  supported: ["right", "supports it"],
+  unsure: ["unsure", "the judge is unsure whether it supports it"],
+  unsupported: ["wrong", "does not support it"],
+};
 
 // Citations that no insight says right or wrong of; the first judge of support says whether they support the bullet.
 function plainChips(bullet, addresses) {
@@ -122,13 +126,18 @@ function plainChips(bullet, addresses) {
   }));
 }
 
-function supportWords({ answer, best, n }) {
+// `n` documents were checked: all of the prompt, or those that the bullet cites and the few nearest to it.
+function supportWords({ answer, best, cited, n }) {
   if (answer === null) return "support unjudged";
-  if (answer !== "supported") return n === null ? "not supported by its documents" : `supported by none of ${counted(n, "document")}`;
-  return best === null ? "supported by its documents" : `supported best by document ${best}`;
+  const checked = n === null ? "its documents" : `${counted(n, "document")} checked`;
+  if (answer === "unsure") return `unsure${best === null ? "" : `, nearest is document ${best}`}: none of ${checked} supports it clearly`;
+  if (answer !== "supported") return n === null ? "not supported by its documents" : `supported by none of ${checked}`;
+  if (best === null) return "supported by its documents";
+  return cited.length && !cited.includes("supported") ? `supported by document ${best}, which it does not cite, and by none that it cites`
+    : `supported best by document ${best}`;
 }
 
-// What each judge of support found of all documents, cited or not.
+// What each judge of support found of the documents that were checked, cited or not.
 function supportLines(bullet) {
   return bullet[3].map((found) => element("div", { class: "tag support" },
     `${found.judge === null ? "Support" : `Judge ${found.judge}`}: ${supportWords(found)}`));

@@ -58,14 +58,14 @@ def test_a_sheet_has_the_texts_and_empty_columns_of_its_kind(kind: Kind) -> None
     assert [row[kind.fields[0]] for row in rows] == [TEXT] * 3
     assert {row[column] for row in rows for column in kind.columns} == {""}
     assert rows[0][kind.fields[1]] == "'=1+1"  # shown, not computed
-    for answer in kind.labels or kind.counts:
+    for answer in kind.labels or kind.counts.keys() - kind.judges_alone:
         assert answer in guide(kind)
     assert all(column in guide(kind) for column in (*kind.columns, PAIR, NOTE))
 
 
 @EVERY
 def test_every_answer_comes_back(kind: Kind) -> None:
-    for answer in kind.counts:
+    for answer in kind.counts.keys() - kind.judges_alone:
         first, *others = read(kind, saved(filled(kind, f" {answer.upper()} ")).encode())
         assert (first.pair, first.annotator, first.answer) == (pairs_of(kind)[0], "ann", answer)
         assert [one.answer for one in others] == [None, None]
@@ -156,3 +156,10 @@ def test_a_kind_with_columns_that_no_sheet_has_is_refused() -> None:
     kind = replace(COVERAGE, task="m:k", columns=("answer", "mood"))
     with pytest.raises(UsageError, match=r"m:k: expected columns answer and linked_unit, found \['mood'\]"):
         check_columns(kind)
+
+
+def test_people_are_not_offered_what_a_judge_alone_says() -> None:
+    support = KINDS["support"]
+    assert "unsure" not in guide(support)
+    with pytest.raises(UsageError, match="expected supported or unsupported, found 'unsure'"):
+        read(support, saved(filled(support, "unsure")).encode())

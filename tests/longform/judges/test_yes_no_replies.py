@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from longform.chat.call import TokenLogprobs
 from longform.chat.first_word import stated_word, yes_probability
 from longform.judges.kind import Group
+from longform.judges.kinds.key_point import KEY_POINT
 from longform.judges.kinds.support import SUPPORT
 from longform.judges.yes_no_replies import UNREADABLE
 
@@ -80,3 +81,19 @@ def test_without_either_word_it_is_unknown(logprobs: tuple[TokenLogprobs, ...] |
 def test_it_is_the_share_of_yes(yes: float, no: float) -> None:
     found = yes_probability([TokenLogprobs("Yes", yes, (("Yes", yes), ("No", no)))])
     assert found == pytest.approx(exp(yes) / (exp(yes) + exp(no)))
+
+
+@given(number=st.floats(0, 1), bounds=st.lists(st.floats(0, 1), min_size=2, max_size=2).map(sorted))
+def test_between_two_bounds_a_judge_of_support_is_unsure_and_its_number_stays(
+    number: float, bounds: list[float]
+) -> None:
+    low, high = bounds
+    verdict = SUPPORT.by_number(number, bounds)
+    expected = "supported" if number > high else "unsure" if number > low else "unsupported"
+    assert (verdict.answer, SUPPORT.number(verdict.answer, verdict.probability)) == (expected, number)
+    one_bound = SUPPORT.by_number(number, [high]).answer
+    assert one_bound == ("supported" if number > high else "unsupported")
+
+
+def test_a_kind_without_a_word_for_unsure_has_the_middle_of_two_bounds_as_its_one() -> None:
+    assert [KEY_POINT.by_number(number, (0.4, 0.6)).answer for number in (0.49, 0.51)] == ["not_entailed", "entailed"]
