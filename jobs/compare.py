@@ -77,7 +77,6 @@ def compare(
         "family": found.family,
         "retrieval": retrieval,
         "retrieval_family": family,
-        "groups": found.groups,
         "settings": setting_rows(_settings(first), _settings(second)),
         "costs": cost_rows(_spend(first), _spend(second)),
     }
@@ -204,7 +203,7 @@ def _left_out(scores: Sequence[RunScores], pairs: Sequence[tuple[SystemName, Sys
     for place, run in enumerate(scores):
         named = {pair[place] for pair in pairs}
         if left := [str(name) for name in run.systems() if name not in named]:
-            told.append(f"Systems of {run.label} without a partner stand in the groups only: {'; '.join(left)}.")
+            told.append(f"Systems of {run.label} without a partner are not compared: {'; '.join(left)}.")
     return told
 
 

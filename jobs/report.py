@@ -14,7 +14,6 @@ from jobs.results.drilldown import kept_unfolded
 from jobs.results.several_runs import several_runs
 from jobs.results.write import MARKDOWN, read_results, remove_pages, write_pages
 from longform.errors import UsageError
-from longform.report.findings import Findings, findings
 from longform.report.page import INDEX, PageLink, sections_html, sections_markdown
 from longform.report.several_runs import several_sections
 
@@ -33,27 +32,24 @@ def report(runs: Sequence[str], out: str) -> list[str]:
         folder.delete(OVER_ALL)
         return [INDEX]
     over = PageLink(f"../{INDEX}", f"All {len(names)} runs", "The systems of all runs beside each other.")
-    found = {name: _write_run(url, folder.child(name), over) for name, url in zip(names, runs, strict=True)}
+    for name, url in zip(names, runs, strict=True):
+        _write_run(url, folder.child(name), over)
     pages = {name: f"{name}/{INDEX}" for name in names}
-    _write_index(dict(zip(names, runs, strict=True)), pages, found, folder)
+    _write_index(dict(zip(names, runs, strict=True)), pages, folder)
     remove_pages(folder, but={INDEX})
     folder.delete(MARKDOWN)
     return [INDEX, *pages.values()]
 
 
-def _write_run(url: str, folder: Folder, over: PageLink | None = None) -> list[Findings]:
-    """Write the pages of a run, and return what it found."""
+def _write_run(url: str, folder: Folder, over: PageLink | None = None) -> None:
+    """Write the pages of a run."""
     run = Folder(url)
-    results = read_results(run)
-    write_pages(folder, results, kept_unfolded(run), kept_documents(run), over=over)
-    return findings(results)
+    write_pages(folder, read_results(run), kept_unfolded(run), kept_documents(run), over=over)
 
 
-def _write_index(
-    runs: Mapping[str, str], pages: Mapping[str, str], found: Mapping[str, Sequence[Findings]], out: Folder
-) -> None:
+def _write_index(runs: Mapping[str, str], pages: Mapping[str, str], out: Folder) -> None:
     """Write the page over all runs."""
-    sections = several_sections(several_runs(runs, pages, now=time.time()), found)
+    sections = several_sections(several_runs(runs, pages, now=time.time()))
     title = f"{len(runs)} runs side by side"
     out.write_bytes(INDEX, sections_html(title, [(section, []) for section in sections]).encode())
     out.write_bytes(OVER_ALL, sections_markdown(title, sections).encode())

@@ -28,7 +28,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from longform.metrics.best import Best, Contest, Nested, best_of_contest
 from longform.metrics.statistics import LEVEL, Array
 
 ALPHA = 1 - LEVEL
@@ -101,7 +100,6 @@ class FamilyTests(NamedTuple):
         p_alone: Of the pair as a family of its own, by the same changes of sign.
         n: Clusters that both systems have.
         critical: Smallest |value| / error that is told from chance, in a pair with all clusters; inf: none would be.
-        best: The best system; None: nobody asked, or a pair has so few clusters that nothing is shown.
     """
 
     value: Array
@@ -111,7 +109,6 @@ class FamilyTests(NamedTuple):
     p_alone: Array
     n: NDArray[np.int64]
     critical: float
-    best: Best | None = None
 
     def difference(self, pair: int, *, turned: bool = False) -> Difference | None:
         """Return the difference of a *pair*, of the second less the first if *turned*; None: no cluster in common."""
@@ -124,14 +121,11 @@ class FamilyTests(NamedTuple):
         return Difference(value, low, high, float(self.p[pair]), int(self.n[pair]), float(self.p_alone[pair]), known)
 
 
-def family_tests(
-    first: Array, second: Array, *, seed: int, alpha: float = ALPHA, contest: Contest | None = None
-) -> FamilyTests:
+def family_tests(first: Array, second: Array, *, seed: int, alpha: float = ALPHA) -> FamilyTests:
     """
     Test the pairs of a family; see `paired_differences`.
 
     Memory is that of a few arrays of _STATISTICS_AT_ONCE numbers and of the sums, however many sign changes there are.
-    With a *contest* the pairs are all of some systems, in the order of `itertools.combinations`.
     """
     shared = (first[..., 1] > 0) & (second[..., 1] > 0)  # (clusters, pairs)
     used = shared.any(axis=1)
@@ -145,8 +139,7 @@ def family_tests(
     (value,), (left,) = found.moments(same)
     own = found.statistics(same)[0]
     few = np.array([smallest_p(int(n)) > alpha for n in found.n])
-    nested = None if contest is None or few.any() else _nested(contest, np.sign(value) * own)
-    largest, reached, p_steps = found.changed(_signs(len(shared), seed), own, nested)
+    largest, reached = found.changed(_signs(len(shared), seed), own)
     critical = largest[::-1][int(alpha * len(largest) + _SAME)]  # the largest value that is not rejected
     p = (len(largest) - np.searchsorted(largest, own - _SAME)) / len(largest)
     moved, there = (value != 0) | (left > 0), found.n > 0
@@ -160,14 +153,7 @@ def family_tests(
     n = len(shared)
     limit = float(np.sqrt((n - 1) / n * factor)) if n > 1 and not np.isnan(factor) else np.inf
     value, p_alone = np.where(there, value, np.nan), reached / len(largest)
-    best = None if nested is None else best_of_contest(nested, p_steps, p_alone, alpha=alpha)
-    return FamilyTests(value, half, error, p, p_alone, found.n, limit, best)
-
-
-def _nested(contest: Contest, signed: Array) -> Nested | None:
-    """Return the sets of a contest, from the statistics of all pairs; None: it has a single system."""
-    n = round((1 + (1 + 8 * len(signed)) ** 0.5) / 2)  # systems of so many pairs
-    return Nested.of(contest, n, signed) if len(contest.places) > 1 else None
+    return FamilyTests(value, half, error, p, p_alone, found.n, limit)
 
 
 class _Contributions(NamedTuple):
@@ -212,32 +198,26 @@ class _Contributions(NamedTuple):
         total = difference**2 + left
         return np.divide(difference**2, total, out=np.zeros_like(total), where=total > 0)
 
-    def changed(self, signs: Iterable[Array], own: Array, nested: Nested | None) -> tuple[Array, Array, Array]:
+    def changed(self, signs: Iterable[Array], own: Array) -> tuple[Array, Array]:
         """
         Return what changes of sign give.
 
         Args:
             signs: Each of shape (tosses, clusters).
             own: Statistic of each pair as observed.
-            nested: Sets of systems of which each is tested, too.
 
         Returns:
-            The largest statistic of any pair under each toss, ascending; for each pair the number of tosses whose
-            statistic of the same pair reaches its own; and the p-value of each nested set.
+            The largest statistic of any pair under each toss, ascending; and for each pair the number of tosses whose
+            statistic of the same pair reaches its own.
         """
         reached, largest = np.zeros(len(own)), []
-        own_sets = np.zeros(0) if nested is None else nested.largest(own[None])[0]
-        reached_sets = np.zeros(len(own_sets))
         for some in signs:
             n_parts = min(len(some), -(-len(some) * len(own) // _STATISTICS_AT_ONCE))
             for part in np.array_split(some, n_parts):
                 statistics = self.statistics(part)
                 largest.append(statistics.max(axis=1))
                 reached += np.count_nonzero(statistics >= own - _SAME, axis=0)
-                if nested is not None:
-                    reached_sets += np.count_nonzero(nested.largest(statistics) >= own_sets - _SAME, axis=0)
-        every = np.sort(np.concatenate(largest))
-        return every, reached, reached_sets / len(every)
+        return np.sort(np.concatenate(largest)), reached
 
 
 def _signs(n_clusters: int, seed: int) -> Iterator[Array]:

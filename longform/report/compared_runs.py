@@ -133,7 +133,6 @@ def compared_sections(comparison: Comparison) -> list[Section]:
         Section("conclusion", "What to conclude", [*comparison["conclusion"], *comparison["cautions"]], []),
         Section("runs", "The runs", [], [_runs(comparison)]),
         *_differences(comparison),
-        *group_sections(comparison["groups"]),
         *_settings(comparison),
         Section("costs", "What they cost", [], [_costs(comparison)]),
     ]
@@ -227,8 +226,8 @@ def group_sections(rows: Sequence[GroupsRow]) -> Iterator[Section]:
     if rows:
         several = has_datasets(rows)
         told = (
-            "A group holds systems of which no pair can be told apart, with all pairs tested together; best first. A "
-            "system may stand in several groups."
+            "A group holds systems of which no pair can be told apart, with all pairs of all runs tested together; best "
+            "first. A system may stand in several groups. The report of one run tests its own systems, which asks less."
         )
         yield Section(
             "groups", "Systems that cannot be told apart", [told, *(_groups(row, several) for row in rows)], []
@@ -311,9 +310,6 @@ def _lines(comparison: Comparison) -> Iterator[str]:
         table = _table(judge, dataset, rows, labels, several)
         yield ""
         yield from plain_lines(table)
-    for section in group_sections(comparison["groups"]):
-        yield ""
-        yield from section.paragraphs
     yield ""
     yield from _setting_lines(comparison)
     yield (

@@ -147,8 +147,7 @@ def _table(results: Results, dataset: str | None, found: Frontier) -> Table:
     caption = f"{judge_line(results, judged._replace(dataset=dataset))}. Cheapest first. {INTERVAL}"
     how = (
         "Frontier: no other system is at least as good and at least as cheap, and better in one of both; by means. "
-        "Paired tests of the frontier's members, all pairs as one family, say which are not distinguishable from a "
-        "cheaper one."
+        "The tests of all pairs of systems say which of its members are not distinguishable from a cheaper one."
     )
     return Table(caption, columns, body, how)
 

@@ -1,9 +1,9 @@
 """
 The findings of a run in three sentences: which systems are best, by how much they lead, and the worth of the judge.
 
-They are derived from the comparisons of `longform.results.comparisons`, so that no sentence says more than a test
-showed. Twins are no members of these. Systems whose documents were ordered on purpose are arms of an experiment, and
-left out. If nothing can be said, the first sentence says why.
+They are derived from the comparisons of `longform.results.comparisons` alone, so that no sentence says more than a test
+showed, nor other than another page. Twins are no members of these. Systems whose documents were ordered on purpose are
+arms of an experiment, and left out. If nothing can be said, the first sentence says why.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from longform.report.tables import IN_SAMPLE, has_oracle, is_position_row
 from longform.results.cells import CellRow
 from longform.results.columns import Columns, interval_in, number_in
 from longform.results.comparisons import NOT_DISTINGUISHABLE, ComparedFamily, ComparisonRow
-from longform.results.pairwise import BestColumns
 from longform.results.results import JudgeRow, Results
 
 _NAMED = 4
 """Systems in a sentence."""
 _MOST = 3
 """Families whose findings are told: those of further data sets and judges stand on the page of comparisons."""
+_SAME = 1e-9  # of points that differ by rounding only
 _OLD = "Its systems were compared by an older rule; longform aggregate RUN compares them again."
 _ORACLE = "which is given the documents that hold the answers"
 
@@ -118,37 +118,29 @@ def _said(results: Results, family: ComparedFamily) -> tuple[str, str | None]:
     rows = [row for row in family["rows"] if _key(row) not in ordered]
     if family["chosen"] == "named":
         return _against_named(results, family, rows)
-    best = f"{_reference(family)} has the best {_measure_words(results, family['measure'])}, {_score(family)}"
+    best = _leads(results, family, rows)
     if not rows:
-        return f"{best}; no other system has a score.", None
+        arms = ", but those whose documents were ordered on purpose" if family["rows"] else ""
+        return f"{best}; no other system has a score{arms}.", None
     if smallest_p(family["n_clusters"]) > ALPHA:
         n = family["n_clusters"]
         units = _counted(n, family["cluster"])
         return f"{best}, but {units} {'is' if n == 1 else 'are'} too few to tell any system from another.", None
-    alike, apart = (
-        [row for row in rows if (row["finding"] == NOT_DISTINGUISHABLE) == wanted] for wanted in (True, False)
+    return f"{best}; {_standing_words(rows, family['cluster'])}", _lead(family, rows)
+
+
+def _leads(results: Results, family: ComparedFamily, rows: Sequence[ComparisonRow]) -> str:
+    """Name the reference and its score, and what scores more on other queries than it has."""
+    score = _measure_words(results, family["measure"])
+    sign = -1.0 if _lower(results, family["measure"]) else 1.0
+    ahead = [row for row in rows if sign * (row["score"] - (family.get("reference_score") or 0.0)) > _SAME]
+    if not ahead:
+        return f"{_reference(family)} has the best {score}, {_score(family)}"
+    more = "; ".join(map(_marked, ahead[:_NAMED]))
+    return (
+        f"{_reference(family)} comes first by {score}, {_score(family)} (not {more}: of other queries, and some other "
+        "system is better on those that both have)"
     )
-    decided = named_best(results, family) if alike else None
-    told = f"it is better than each of the {len(rows)} others." if decided else _alike_words(alike, len(rows))
-    return f"{best}; {told}", _lead_of_named(rows[0], decided) if decided else _lead(family, apart, rows)
-
-
-def named_best(results: Results, family: ComparedFamily) -> BestColumns | None:
-    """Return the test by which the reference is named as the best; None: it is not named."""
-    own = [one for one in results.get("pairwise") or [] if one["measure"] == family["measure"]]
-    found = [one.get("best") for one in own if (one["judge"], one["dataset"]) == (family["judge"], family["dataset"])]
-    return next((one for one in found if one and one["named"] and one["leader"] == family["reference"]), None)
-
-
-def _lead_of_named(row: ComparisonRow, best: BestColumns) -> str:
-    """
-    Return the difference to the next, with the p-value by which the leader is named.
-
-    The row's interval is of all comparisons together, another level: beside this verdict it would contradict it.
-    """
-    points = f"{abs(row['difference'] or 0.0):.1f} points"
-    tested = f"each other system tested by itself: p at most {best['p']:.2g}"
-    return f"It leads {_marked(row)}, the next, by {points} ({tested})."
 
 
 def _ordered(results: Results, family: ComparedFamily) -> set[tuple[str, str]]:
@@ -158,20 +150,33 @@ def _ordered(results: Results, family: ComparedFamily) -> set[tuple[str, str]]:
     return set() if reference is not None and _key(reference) in found else found
 
 
-def _alike_words(alike: Sequence[ComparisonRow], n: int) -> str:
-    if not alike:
-        return f"it can be told from {'the other system' if n == 1 else f'each of the {n} others'}."
+def _standing_words(rows: Sequence[ComparisonRow], cluster: str) -> str:
+    """Say what is shown of the reference beside each other system: every one is counted once."""
+    n = len(rows)
+    worse, alike, better = (_found(rows, finding) for finding in ("worse", NOT_DISTINGUISHABLE, "better"))
+    unknown = [row for row in rows if row not in (*worse, *alike, *better)]
+    if len(worse) == n:
+        return f"it is better than {'the other system' if n == 1 else f'each of the {n} others'}."
     if len(alike) == n:
         return f"it cannot be told from {'the other one' if n == 1 else f'any of the {n} others'}: {_names(alike)}."
-    return f"{len(alike)} of the {n} others cannot be told apart from it: {_names(alike)}."
+    few = f"{'has' if len(unknown) == 1 else 'have'} too few {_counted(2, cluster)[2:]} in common with it"
+    counted = [(alike, "cannot be told apart from it"), (unknown, few)]
+    counted.append((better, f"{'is' if len(better) == 1 else 'are'} better on the queries that both have"))
+    told = [f"{len(own)} of the {n} others {words}: {_names(own)}" for own, words in counted if own]
+    return "; ".join(told) + "."
 
 
-def _lead(family: ComparedFamily, apart: Sequence[ComparisonRow], rows: Sequence[ComparisonRow]) -> str:
+def _found(rows: Sequence[ComparisonRow], finding: str) -> list[ComparisonRow]:
+    return [row for row in rows if row["finding"] == finding]
+
+
+def _lead(family: ComparedFamily, rows: Sequence[ComparisonRow]) -> str:
     """Return the difference to the first system that can be told apart, and to the best one that is no oracle."""
-    worse = [row for row in apart if row["finding"] == "worse"]
-    if worse:
-        first = worse[0]
-        told = [f"It leads {_marked(first)}, the first that can be told apart, by {_difference(first)}."]
+    worse = _found(rows, "worse")
+    if worse and worse[0] == rows[0]:
+        told = [f"It leads {_marked(rows[0])}, the next, by {_difference(rows[0])}."]
+    elif worse:
+        told = [f"It leads {_marked(worse[0])}, the first that can be told apart, by {_difference(worse[0])}."]
     else:
         told = [f"No lead is more than chance would give: the next is {_marked(rows[0])}, {_behind(rows[0])}."]
     reference = family.get("reference_system")
@@ -194,7 +199,7 @@ def _finding_words(row: ComparisonRow) -> str:
 
 def _against_named(results: Results, family: ComparedFamily, rows: Sequence[ComparisonRow]) -> tuple[str, str]:
     """Return the sentences on a reference that the configuration names."""
-    better, worse = ([row for row in rows if row["finding"] == finding] for finding in ("better", "worse"))
+    better, worse = (_found(rows, finding) for finding in ("better", "worse"))
     alike = len(rows) - len(better) - len(worse)
     measure = _measure_words(results, family["measure"])
     first = (
@@ -258,6 +263,10 @@ def _counted(n: int, noun: str) -> str:
 def _measure_words(results: Results, measure: str) -> str:
     titles = {head.name: head.title for head in all_heads(results)}
     return "joint score" if measure == MAIN else titles.get(measure, measure)
+
+
+def _lower(results: Results, measure: str) -> bool:
+    return any(head.better == "lower" for head in all_heads(results) if head.name == measure)
 
 
 def _shape(results: Results, measure: str) -> int:

@@ -7,7 +7,6 @@ from textwrap import shorten
 from typing import TYPE_CHECKING, NamedTuple
 
 from longform.metrics.statistics import LEVEL
-from longform.report.findings import named_best
 from longform.report.measures import all_heads, capitalized, main_measure
 from longform.report.parts import by_judge, main_cells
 from longform.report.plots import INK, Plot, or_gap, render
@@ -102,8 +101,6 @@ def _alike(results: Results, known: Sequence[CellRow]) -> Collection[tuple[str, 
     for family in results.get("comparisons") or []:
         reference = family.get("reference_system")
         if (family["judge"], family.get("dataset")) == (judge, dataset) and reference and family["chosen"] == "best":
-            if named_best(results, family):
-                return {_key(reference)}
             rows = [row for row in family["rows"] if row["finding"] == NOT_DISTINGUISHABLE]
             return {_key(reference), *map(_key, rows)}
     return ()

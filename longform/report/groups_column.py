@@ -8,12 +8,12 @@ from typing import NamedTuple
 from longform.report.tables import Cell
 from longform.results.cells import CellRow
 from longform.results.columns import text_in
-from longform.results.pairwise import PairedSystem, PairwiseFamily
+from longform.results.pairwise import BestColumns, PairedSystem, PairwiseFamily
 from longform.results.results import Results
 from longform.settings.system_names import SystemName
 
 HEAD = "group"
-_BEST, _PERHAPS, _RULED_OUT = "best", "perhaps best", "no"
+_BEST, _PERHAPS, _BEATEN = "best", "perhaps best", "no"
 
 
 class GroupsColumn(NamedTuple):
@@ -32,7 +32,7 @@ class GroupsColumn(NamedTuple):
 def groups_column(results: Results, cells: Sequence[CellRow], measure: str) -> GroupsColumn | None:
     """Return the column of *cells*, of one judge and data set, by a measure; None: nothing could be told apart."""
     family = _family(results, cells, measure)
-    if family is None or (family.get("best") is None and all(one["letters"] is None for one in family["systems"])):
+    if family is None or (_best(family) is None and all(one["letters"] is None for one in family["systems"])):
         return None
     by_name = {name: one for one in family["systems"] for name in (one["system"], *one["same"])}
     found = {}
@@ -50,10 +50,15 @@ def _family(results: Results, cells: Sequence[CellRow], measure: str) -> Pairwis
     return next((one for one in families if (one["judge"], one["dataset"]) in own), None)
 
 
+def _best(family: PairwiseFamily) -> BestColumns | None:
+    """Return the best of a family; None: nothing could be shown, or an older version chose it by other tests."""
+    return None if any("p_best" in one for one in family["systems"]) else family.get("best")
+
+
 def _cell(one: PairedSystem, family: PairwiseFamily) -> Cell:
-    best = family.get("best")
-    named = best is not None and best["named"] and one["with_best"]
-    standing = None if best is None or one["with_best"] is None else _PERHAPS if one["with_best"] else _RULED_OUT
+    best = _best(family)
+    named = best is not None and best["named"] and best["leader"] == one["system"]
+    standing = None if best is None or one["with_best"] is None else _PERHAPS if one["with_best"] else _BEATEN
     shown = _BEST if named else standing
     if one["letters"] is not None:
         return Cell(one["letters"], detail=shown if one["with_best"] else None)
@@ -66,9 +71,8 @@ def _told(family: PairwiseFamily) -> str:
     title, level = family["title"], f"{100 * family['level']:.0f} %"
     if any(one["letters"] is not None for one in family["systems"]):
         parts.append(f"systems that share a letter cannot be told apart by {title} (all pairs together, {level})")
-    if family.get("best") is not None:
-        wrong = f"wrong in at most about {100 * family['level']:.0f} of 100 cases"
-        parts.append(f"{_BEST}: better than each other system; {_PERHAPS}: not ruled out as the best; both are {wrong}")
-        if all(one["letters"] is None for one in family["systems"]):
-            parts.append(f"{_RULED_OUT}: ruled out")
+    if _best(family) is not None:
+        told = f"{_BEST}: better than each other system; {_PERHAPS}: no other is better"
+        lettered = any(one["letters"] is not None for one in family["systems"])
+        parts.append(f"{told}; both by these tests" if lettered else f"{told}; {_BEATEN}: some other is")
     return f"Group: {'; '.join(parts)}."

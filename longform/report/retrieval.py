@@ -84,8 +84,9 @@ def _shown(families: Sequence[RankerFamily]) -> list[RankerFamily]:
 def _pair_rows(one: RankerFamily, several: bool) -> Iterator[list[Cell]]:
     pairs = one["pairs"]
     assert pairs is not None
-    scores = [ranker["score"] for ranker in one["systems"]]
-    leader = scores.index(max(scores))
+    scores, best = [ranker["score"] for ranker in one["systems"]], one["best"]
+    named = None if best is None else [ranker["system"] for ranker in one["systems"]].index(best["leader"])
+    leader = scores.index(max(scores)) if named is None else named
     few = one["smallest_p"] > one["level"]
     for place, ends in enumerate(places_of(len(scores))):
         if leader in ends:
@@ -111,4 +112,6 @@ def _finding(value: float | None, half: float | None, few: bool) -> str:
         return "no query in common"
     if few:
         return TOO_FEW
-    return NOT_DISTINGUISHABLE if half is None or abs(value) <= half else "better"
+    if half is None or abs(value) <= half:
+        return NOT_DISTINGUISHABLE
+    return "better" if value > 0 else "worse"

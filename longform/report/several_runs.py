@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from longform.report.compared_runs import group_sections
-from longform.report.findings import Findings
 from longform.report.measures import capitalized
 from longform.report.parts import INTERVAL, NO_DATASET, Section, as_shown, has_datasets
 from longform.report.tables import NOT_RECORDED, Cell, Column, Table, below_original, beside_originals, number, words
@@ -15,28 +14,19 @@ _NOT_SCORED = "not scored in this run"
 _DIGITS = {"points": 1, "words": 1}
 
 
-def several_sections(several: SeveralRuns, found: Mapping[str, Sequence[Findings]]) -> list[Section]:
+def several_sections(several: SeveralRuns) -> list[Section]:
     """
     Return the sections of the page over several runs.
 
-    Args:
-        several: The runs.
-        found: By run: the findings of its first page.
+    The groups alone say which systems differ. What each run found of its own systems stands on its own page: other
+    tests, of fewer systems and more queries.
     """
     made = [
         Section("runs", "The runs", several["cautions"], [_runs(several["runs"])]),
-        Section("found", "What each run found", [*_findings(found)], []),
         *_scores(several["tables"]),
         *_groups(several["tables"]),
     ]
     return [section._replace(tables=[as_shown(table) for table in section.tables]) for section in made]
-
-
-def _findings(found: Mapping[str, Sequence[Findings]]) -> Iterator[str]:
-    for run, all_of_run in found.items():
-        for one in all_of_run:
-            head = f"{run}, {one.about}" if one.about else run
-            yield " ".join([f"{head}:", capitalized(one.best), *([one.lead] if one.lead else []), one.worth])
 
 
 def _runs(rows: Sequence[RunFactsRow]) -> Table:

@@ -82,6 +82,10 @@ class Scored(NamedTuple):
     reasons: Mapping[str, str] = {}
     repeats: Mapping[str, Sequence[Cell]] = {}
 
+    def has(self, measure: str) -> bool:
+        """Return whether it has a value of a measure."""
+        return self.measures.get(measure, (0.0, 0, 0))[1] > 0
+
 
 Group = Sequence[Scored]
 

@@ -114,7 +114,6 @@ class Tested(NamedTuple):
     """All differences of two runs."""
 
     rows: list[PairedRow]
-    groups: list[GroupsRow]
     family: Family
 
 
@@ -165,7 +164,7 @@ def compare_runs(
     how: Averaging,
 ) -> Tested:
     """
-    Return all differences of two runs, as second less first, and the groups of all their systems.
+    Return all differences of two runs, as second less first.
 
     Args:
         first: The one run, of the common queries alone.
@@ -176,8 +175,7 @@ def compare_runs(
         how: Means are averaged, and signs drawn.
     """
     found = list(_pairs(first, second, _Asked(judges, measures, pairs, how)))
-    rows, family = tested(found, (first.label, second.label), seed=how.seed)
-    return Tested(rows, grouped((first, second), judges=judges, measures=measures, how=how), family)
+    return Tested(*tested(found, (first.label, second.label), seed=how.seed))
 
 
 def tested(pairs: Sequence[PairSums], labels: tuple[str, str], *, seed: int) -> tuple[list[PairedRow], Family]:
@@ -245,7 +243,7 @@ def _paired_sums(sides: tuple[Sequence[Scored], Sequence[Scored]], measure: str,
 
 def _queries(group: Iterable[Scored], measure: str) -> set[str]:
     """Return the queries of which a system has a value."""
-    return {one.info.query_id for one in group if one.measures.get(measure, (0.0, 0, 0))[1]}
+    return {one.info.query_id for one in group if one.has(measure)}
 
 
 def _too_few(pair: PairSums) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from longform.results.compared_runs import Family, GroupsRow, PairedRow
+from longform.results.compared_runs import Family, PairedRow
 from longform.results.run_differences import CostRow, SettingRow
 from longform.results.run_status import State
 
@@ -35,6 +35,5 @@ class Comparison(TypedDict):
     family: Family
     retrieval: list[PairedRow]  # of rankings; empty: neither ranks, or nothing is judged
     retrieval_family: Family  # a family of their own
-    groups: list[GroupsRow]
     settings: list[SettingRow]
     costs: list[CostRow]

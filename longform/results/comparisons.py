@@ -2,9 +2,10 @@
 Systems against one reference system: how far from it each stands, and what can be said of the difference.
 
 All pairs of the systems of one judge, data set and measure are a family (`longform.results.pairs`); the comparisons
-with the reference are some of its tests. A twin is no member: it is held against its original
-(`longform.results.before_after`). Systems whose summaries are the same are one member. Compared are joint scores; in a
-run that has none, all measures in points that it lists. `longform.results.pairwise` has every pair by every measure.
+with the reference are some of its tests, and so are those that say which system is the best. A twin is no member: it is
+held against its original (`longform.results.before_after`). Systems whose summaries are the same are one member.
+Compared are joint scores; in a run that has none, all measures in points that it lists. `longform.results.pairwise` has
+every pair by every measure.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
 from typing import Literal, NamedTuple, NotRequired, TypedDict
 
-from longform.metrics.best import Contest
 from longform.metrics.measure import Better
 from longform.metrics.paired_differences import Difference, n_sign_changes
 from longform.metrics.statistics import Array, ratio
@@ -22,14 +22,13 @@ from longform.results.aggregate import Aggregate, ClusterKind, Scored, cluster_t
 from longform.results.columns import OfJudge
 from longform.results.evidence import Evidence, Family, rows_of
 from longform.results.groups import groups_apart
-from longform.results.pairs import Pairs, PlanColumns, all_pairs, signs_seed
+from longform.results.pairs import Best, Pairs, PlanColumns, all_pairs, best_of, signs_seed
 from longform.settings.system_names import SystemName, named_system
 
 NOT_DISTINGUISHABLE = "not distinguishable"
 TOO_FEW = "too few clusters"
 MEASURE = "joint"
 _POINTS = 100.0
-_TIED = 1e-11  # of a share
 
 
 class NameColumns(TypedDict):
@@ -130,7 +129,7 @@ class Member(NamedTuple):
 
 
 class Members(NamedTuple):
-    """Systems of one judge and data set, in the configuration's order, and the names of their clusters."""
+    """Systems of one judge and data set, in the configuration's order, and the names of the clusters with a value."""
 
     members: list[Member]
     clusters: list[str]
@@ -145,7 +144,7 @@ def members_of(
         for (setting, summarizer), group in systems_of(final_summaries(summaries)).items()
         if group[0].info.twin_of is None
     }
-    clusters = sorted({scored.info.cluster for group in systems.values() for scored in group})
+    clusters = sorted({one.info.cluster for group in systems.values() for one in group if one.has(measure)})
     found = [
         _member(names, systems[names[0]], cluster_totals(systems[names[0]], clusters, measure, aggregate))
         for names in _alike(systems, contents)
@@ -167,7 +166,7 @@ def compared(
     """
     Return the family of one judge and measure, as a list of one; empty with fewer than two systems.
 
-    The family says what was compared how; its `rows` have a comparison each, the highest score first.
+    The family says what was compared how; its `rows` have a comparison each, the best score first.
 
     Args:
         summaries: Of one judge, in the configuration's order.
@@ -179,18 +178,12 @@ def compared(
         compare_with: Names the reference; None: the best system on these data.
         contents: Summary id -> what is equal for summaries of the same text and citations; None: all differ.
     """
-    members, clusters = members_of(summaries, measure, aggregate, contents or {})
-    names = [name for member in members for name in (member.name, *member.same)]
-    if len(names) < 2:
+    found = tested_systems(summaries, measure, better, Tests(aggregate, seed, compare_with, contents or {}))
+    members, known, pairs = found.members, found.known, found.pairs
+    if sum(1 + len(member.same) for member in members) < 2:
         return []
-    known = [member for member in members if member.mean is not None]
-    if compare_with is None:
-        reference, tied = best_of(known, better) if known else (None, [])
-    else:
-        wanted = named_system(compare_with, names)
-        reference, tied = next((member for member in known if wanted in (member.name, *member.same)), None), []
-    place = next((place for place, member in enumerate(known) if member is reference), None)
-    pairs = all_pairs([member.sums for member in known], seed=signs_seed(seed), reference=place)
+    reference = None if found.reference is None else known[found.reference]
+    tied = [] if compare_with is not None or found.best is None else [known[place] for place in found.best.tied]
     family: ComparedFamily = {
         "judge": judge,
         "dataset": summaries[0].info.dataset,
@@ -200,8 +193,8 @@ def compared(
         "n_ordered": sum(member.ordered for member in members),
         "without_score": [str(member.name) for member in members if member.mean is None],
         "cluster": summaries[0].info.cluster_kind,
-        "n_clusters": len(clusters),
-        "n_sign_changes": n_sign_changes(len(clusters)),
+        "n_clusters": len(found.clusters),
+        "n_sign_changes": n_sign_changes(len(found.clusters)),
         "reference": compare_with,
         "reference_system": None,
         "reference_same": [],
@@ -218,6 +211,81 @@ def compared(
         family["reference_same"] = [str(name) for name in reference.same]
         family["rows"] = _rows(known, known.index(reference), pairs, better)
     return [family]
+
+
+class Tests(NamedTuple):
+    """
+    Settings of the tests of a family.
+
+    Attributes:
+        aggregate: How scores are averaged.
+        seed: Of drawn sign changes.
+        compare_with: Names the reference; None: the best system.
+        contents: Summary id -> what is equal for summaries of the same text and citations; others differ.
+    """
+
+    aggregate: Aggregate
+    seed: int
+    compare_with: str | None
+    contents: Mapping[str, Hashable]
+
+
+class TestedSystems(NamedTuple):
+    """
+    The systems of one judge, data set and measure with all that is shown of them.
+
+    Attributes:
+        members: In the configuration's order.
+        known: Those that have a score; pairs and the best tell them by their places here.
+        clusters: Names.
+        pairs: None if there are none, or too many to be tested without a reference.
+        reference: None: no system has a score, or the named one has none.
+        best: None if no system has a score.
+    """
+
+    members: Sequence[Member]
+    known: Sequence[Member]
+    clusters: Sequence[str]
+    pairs: Pairs | None
+    reference: int | None
+    best: Best | None
+
+
+def tested_systems(summaries: Sequence[Scored], measure: str, better: Better | None, how: Tests) -> TestedSystems:
+    """
+    Test the systems of a family.
+
+    Whatever is said of a pair of systems, of groups and of the best system is said of this object.
+    """
+    members, clusters = members_of(summaries, measure, how.aggregate, how.contents)
+    known = [member for member in members if member.mean is not None]
+    named = None if how.compare_with is None else _named(how.compare_with, members, known)
+    if not known:
+        return TestedSystems(members, known, clusters, None, None, None)
+    scores = [member.mean or 0.0 for member in known]
+    best_among = partial(best_of, scores=scores, among=_contestants(known), better=better or "higher")
+    reference = best_among(None).leader if how.compare_with is None else named
+    pairs = all_pairs([member.sums for member in known], seed=signs_seed(how.seed), reference=reference)
+    best = best_among(pairs)
+    if how.compare_with is None and (pairs is None or pairs.reference is None):
+        reference = best.leader
+    return TestedSystems(members, known, clusters, pairs, reference, best)
+
+
+def _named(wanted: str, members: Sequence[Member], known: Sequence[Member]) -> int | None:
+    """Return the place of a system that is named; None: it has no score."""
+    names = [name for member in members for name in (member.name, *member.same)]
+    found = named_system(wanted, names) if len(names) > 1 else None
+    return next((place for place, one in enumerate(known) if found in (one.name, *one.same)), None)
+
+
+def _contestants(known: Sequence[Member]) -> list[int]:
+    """
+    Return the places of the systems among which the best is sought.
+
+    Systems whose documents were ordered on purpose are arms of an experiment: they take part if there are no others.
+    """
+    return [place for place, member in enumerate(known) if not member.ordered] or list(range(len(known)))
 
 
 def system_groups(
@@ -252,30 +320,6 @@ def _member(names: Sequence[SystemName], group: Sequence[Scored], sums: Array) -
     return Member(names[0], tuple(names[1:]), sums, group[0].info.order not in (None, "given"))
 
 
-def best_of(members: Sequence[Member], better: Better | None = "higher") -> tuple[Member, list[Member]]:
-    """
-    The first of the best, and the others whose score is the same.
-
-    Systems whose documents were ordered on purpose are arms of an experiment, and chosen only if there are no others.
-    """
-    known = [member for member in members if not member.ordered] or members
-    ranks = [_rank(member, better) for member in known]
-    best = [member for member, rank in zip(known, ranks, strict=True) if rank < min(ranks) + _TIED]
-    return best[0], best[1:]
-
-
-def contest_of(members: Sequence[Member], better: Better | None) -> Contest | None:
-    """
-    Return the systems among which the best is sought; None if no value is better.
-
-    Systems whose documents were ordered on purpose take part only if there are fewer than two others.
-    """
-    if better is None:
-        return None
-    places = tuple(place for place, member in enumerate(members) if not member.ordered)
-    return Contest(places if len(places) > 1 else tuple(range(len(members))), better == "higher")
-
-
 def _rank(member: Member, better: Better | None) -> float:
     """Return what sorts the best first."""
     mean = member.mean or 0.0
@@ -287,7 +331,8 @@ def _rows(known: Sequence[Member], reference: int, pairs: Pairs | None, better: 
         return []
     others = [place for place in range(len(known)) if place != reference]
     rows = [_row(known[place], pairs.difference(place, reference), better) for place in others]
-    return sorted(rows, key=lambda row: -row["score"])
+    sign = 1.0 if better == "lower" else -1.0
+    return sorted(rows, key=lambda row: sign * row["score"])
 
 
 def _row(member: Member, found: Difference | None, better: Better | None) -> ComparisonRow:

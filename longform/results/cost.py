@@ -2,32 +2,26 @@
 Quality beside cost: which systems no other one beats in both (Pareto), and what judges cost.
 
 A system is on the frontier if no other is at least as good and at least as cheap, and better in one of both. It is of
-means; a paired test says of each member which cheaper members it cannot be told apart from.
+means; the tests of `longform.results.comparisons` say which cheaper members each member cannot be told apart from.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
 from typing import Literal, NamedTuple, TypedDict
 
-import numpy as np
-
-from longform.keys import stable_seed
 from longform.metrics.faithfulness import RECOMMENDED
-from longform.metrics.paired_differences import paired_differences
 from longform.metrics.statistics import EstimateColumns
 from longform.results.aggregate import (
-    Averaging,
     Group,
     Scored,
     SummaryInfo,
-    cluster_totals,
     estimate,
     final_summaries,
     systems_of,
 )
 from longform.results.columns import OfJudge
+from longform.results.comparisons import Tests, tested_systems
 from longform.results.evidence import Evidence, Family, families
 from longform.results.spent import Spent, SpentColumns, mean_spent
 from longform.settings.system_names import SystemName
@@ -171,7 +165,7 @@ def _frontier(evidence: Evidence, own: _Main, spent: Mapping[str, Spent]) -> Fro
         "measure": own.measure,
         "currency": currency,
         "cluster": plain[0].info.cluster_kind,
-        "points": _points(placed, own.measure, evidence.averaging),
+        "points": _points(placed, own, evidence),
         "left_out": left_out,
     }
 
@@ -204,11 +198,11 @@ def frontier_of(points: Sequence[tuple[float, float]]) -> list[bool]:
     ]
 
 
-def _points(placed: Sequence[_Placed], measure: str, how: Averaging) -> list[CostPoint]:
+def _points(placed: Sequence[_Placed], own: _Main, evidence: Evidence) -> list[CostPoint]:
     ordered = sorted(placed, key=lambda one: (one.cost, -one.value))
     on = frontier_of([(one.cost, one.value) for one in ordered])
     members = [one for one, is_on in zip(ordered, on, strict=True) if is_on]
-    alike = _alike(members, measure, how)
+    alike = _alike(members, own, evidence)
     return [
         {
             "summarizer": one.name.summarizer,
@@ -227,20 +221,21 @@ def _beating(one: _Placed, members: Sequence[_Placed]) -> _Placed:
     return next(other for other in members if other.cost <= one.cost and other.value >= one.value)
 
 
-def _alike(members: Sequence[_Placed], measure: str, how: Averaging) -> dict[SystemName, list[str]]:
-    """Member -> the cheaper members that it cannot be told apart from; all pairs are one family of tests."""
-    pairs = list(combinations(members, 2))  # the cheaper one first
-    if not pairs:
-        return {}
-    clusters = sorted({one.info.cluster for member in members for one in member.group})
-    sums = {member.name: cluster_totals(member.group, clusters, measure, how.aggregate) for member in members}
-    first, second = (np.stack([sums[pair[side].name] for pair in pairs], axis=1) for side in (1, 0))
-    tested = paired_differences(first, second, seed=stable_seed(how.seed, "frontier", measure))
-    found: dict[SystemName, list[str]] = {}
-    for (cheaper, dearer), difference in zip(pairs, tested, strict=True):
-        if cheaper.cost < dearer.cost and (difference is None or not difference.distinguishable):
-            found.setdefault(dearer.name, []).append(str(cheaper.name))
-    return found
+def _alike(members: Sequence[_Placed], own: _Main, evidence: Evidence) -> dict[SystemName, list[str]]:
+    """Member -> the cheaper members that it cannot be told apart from, by the tests of all pairs of systems."""
+    aggregate, seed, _ = evidence.averaging
+    tests = Tests(aggregate, seed, None, evidence.contents)
+    found = tested_systems(own.family.summaries, own.measure, "higher", tests)
+    place = {name: at for at, one in enumerate(found.known) for name in (one.name, *one.same)}
+    apart = set() if found.pairs is None else {*map(frozenset, found.pairs.apart())}
+    return {
+        dearer.name: [
+            str(cheaper.name)
+            for cheaper in members
+            if cheaper.cost < dearer.cost and frozenset([place[dearer.name], place[cheaper.name]]) not in apart
+        ]
+        for dearer in members
+    }
 
 
 def _judges(evidence: Evidence) -> Iterator[JudgeCost]:

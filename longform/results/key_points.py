@@ -116,7 +116,7 @@ def _mean(group: Sequence[Scored], values: Values, how: Averaging) -> EstimateCo
 
 
 def _pooled(group: Sequence[Scored], how: Averaging) -> EstimateColumns:
-    own = [one for one in group if one.measures.get(POOLED, (0.0, 0, 0))[1]]
+    own = [one for one in group if one.has(POOLED)]
     cells = np.array([one.measures[POOLED][:2] for one in own]).reshape(-1, 2)
     return _estimate(cells[:, 0], cells[:, 1], own, how)
 

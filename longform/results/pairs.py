@@ -1,8 +1,9 @@
 """
 All pairs of the systems of one judge, data set and measure, tested together, with the numbers behind a plan.
 
-One family holds for a whole page: whichever pair a reader picks, its interval, p-value and finding stand in no other
-form elsewhere. Among more than MOST_SYSTEMS only pairs with one reference are tested.
+One family holds for a whole report: whichever pair a reader picks, its interval, p-value and finding stand in no other
+form elsewhere, and which system is the best follows from the same findings. Among more than MOST_SYSTEMS only pairs
+with one reference are tested.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import NamedTuple, NotRequired, TypedDict
 import numpy as np
 
 from longform.keys import stable_seed
-from longform.metrics.best import Contest
+from longform.metrics.measure import Better
 from longform.metrics.paired_differences import ALPHA, ENUMERATED, Difference, FamilyTests, family_tests
 from longform.metrics.power import (
     POWER,
@@ -31,6 +32,7 @@ MOST_SYSTEMS = 100
 """4,950 pairs: a second of tests for each measure, and a tenth of a megabyte of results."""
 WANTED = (2.0, 5.0)
 """Differences in points that a plan is told for: near the lead of a good system over the next, and a plain one."""
+_TIED = 1e-11  # of a share
 
 
 def signs_seed(seed: int) -> int:
@@ -89,10 +91,16 @@ class Pairs(NamedTuple):
         low, high = sorted((first, second))
         return self.tests.difference(place_of(low, high, self.n), turned=first > second)
 
-    def apart(self) -> set[tuple[int, int]]:
-        """Return the pairs (i, j) of i < j that are told apart."""
+    def apart(self) -> dict[tuple[int, int], float]:
+        """Return the pairs that are told apart, each with the first less the second system."""
         found = np.abs(self.tests.value) > self.tests.half  # False beside a NaN
-        return {pair for pair, is_apart in zip(combinations(range(self.n), 2), found, strict=True) if is_apart}
+        values = zip(_places(self.n, self.reference), found, self.tests.value.tolist(), strict=True)
+        return {pair: value for pair, is_apart, value in values if is_apart}
+
+    def better(self, better: Better) -> set[tuple[int, int]]:
+        """Return (i, j) of systems of which the first is shown to be better."""
+        sign = 1.0 if better == "higher" else -1.0
+        return {(one, other) if sign * value > 0 else (other, one) for (one, other), value in self.apart().items()}
 
     def plan(self, factor: float) -> PlanColumns | None:
         """Return what the family's spread plans for; None: no pair has a spread. *factor* makes the measure's unit."""
@@ -129,9 +137,14 @@ def place_of(low: int, high: int, n: int) -> int:
     return low * (2 * n - low - 1) // 2 + high - low - 1
 
 
-def all_pairs(
-    sums: Sequence[Array], *, seed: int, reference: int | None = None, contest: Contest | None = None
-) -> Pairs | None:
+def _places(n: int, reference: int | None) -> list[tuple[int, int]]:
+    """Return the systems of each tested pair."""
+    if reference is None:
+        return list(combinations(range(n), 2))
+    return [(place, reference) for place in range(n) if place != reference]
+
+
+def all_pairs(sums: Sequence[Array], *, seed: int, reference: int | None = None) -> Pairs | None:
     """
     Test all pairs of systems, or those with *reference* if there are more than MOST_SYSTEMS.
 
@@ -139,7 +152,6 @@ def all_pairs(
         sums: Of each system, totals and counts of every cluster, shape (clusters, 2).
         seed: Of drawn sign changes.
         reference: Its place; None: there is none, and of too many systems nothing is tested.
-        contest: The systems of which the best is sought; None: it is not, nor if there are too many.
 
     Returns:
         None if there is no pair to test.
@@ -147,14 +159,56 @@ def all_pairs(
     n = len(sums)
     if n < 2 or (n > MOST_SYSTEMS and reference is None):
         return None
-    every = n <= MOST_SYSTEMS
-    places = list(combinations(range(n), 2))
-    if not every and reference is not None:
-        places = [(place, reference) for place in range(n) if place != reference]
+    with_all = None if n <= MOST_SYSTEMS else reference
+    places = _places(n, with_all)
     stacked = np.stack(sums, axis=1)  # (clusters, systems, 2)
     first, second = (stacked[:, [pair[side] for pair in places]] for side in (0, 1))
-    tests = family_tests(first, second, seed=seed, contest=contest if every else None)
-    return Pairs(n, None if every else reference, tests)
+    return Pairs(n, with_all, family_tests(first, second, seed=seed))
+
+
+class Best(NamedTuple):
+    """
+    The best of some systems, as far as a family's pairs show it; systems by their places.
+
+    Attributes:
+        among: All of them.
+        leader: The best score of `left`; if each system is beaten by some other, of all.
+        tied: Others of `left` with the leader's score.
+        left: Systems than which no other is shown to be better, ascending.
+        named: Whether the leader is shown to be better than each other system.
+        p: The largest p-value of the leader's pairs; None: nothing was tested.
+    """
+
+    among: Sequence[int]
+    leader: int
+    tied: list[int]
+    left: list[int]
+    named: bool
+    p: float | None
+
+
+def best_of(pairs: Pairs | None, scores: Sequence[float], among: Sequence[int], better: Better) -> Best:
+    """
+    Return the best of the systems *among* all; of none that is tested, the best score leads and nothing is named.
+
+    Args:
+        pairs: Of all systems.
+        scores: Of each system.
+        among: Places, ascending; at least one.
+        better: Scores that are better.
+    """
+    shown = {(one, other) for one, other in (pairs.better(better) if pairs else ()) if {one, other} <= {*among}}
+    beaten = {other for _, other in shown}
+    left = [place for place in among if place not in beaten]
+    sign = -1.0 if better == "higher" else 1.0
+    top = min(sign * scores[place] for place in left or among)
+    first, *tied = [place for place in left or among if sign * scores[place] < top + _TIED]
+    others = [place for place in among if place != first]
+    named = bool(others) and all((first, other) in shown for other in others)
+    p = None
+    if pairs is not None and others and pairs.reference in (None, first):
+        p = max(1.0 if (one := pairs.difference(first, other)) is None else one.p for other in others)
+    return Best(among, first, tied, left, named, p)
 
 
 def is_exact(n_clusters: int) -> bool:

@@ -13,14 +13,13 @@ from math import isnan
 from string import ascii_lowercase
 from typing import NamedTuple, NotRequired, TypedDict
 
-from longform.metrics.best import Best
 from longform.metrics.measure import Better, Measure
 from longform.metrics.paired_differences import ALPHA, n_sign_changes, smallest_p
 from longform.results.aggregate import ClusterKind, SummaryInfo
 from longform.results.columns import OfJudge
-from longform.results.comparisons import Member, NameColumns, contest_of, members_of, name_columns, system_groups
+from longform.results.comparisons import Member, NameColumns, Tests, name_columns, system_groups, tested_systems
 from longform.results.evidence import Evidence, Family, rows_of
-from longform.results.pairs import MOST_SYSTEMS, Pairs, PlanColumns, all_pairs, is_exact, signs_seed
+from longform.results.pairs import MOST_SYSTEMS, Best, Pairs, PlanColumns, is_exact
 
 _DIGITS = 6  # of numbers of pairs, unless a verdict hangs on more
 
@@ -31,17 +30,16 @@ class PairedSystem(NameColumns):
     system: str
     same: list[str]  # systems whose summaries are the same
     score: float
-    with_best: bool | None  # not ruled out as the best; null: nothing was, or it is an arm of an experiment
-    p_best: NotRequired[float | None]  # that it is among the best; ruled out at the level or below; null: as above
+    with_best: bool | None  # no other is shown to be better; null: nothing could be, or it is an arm of an experiment
     letters: str | None  # systems that share one cannot be told apart; null: too many groups, or too few clusters
 
 
 class BestColumns(TypedDict):
-    """The leader of a family against each other system."""
+    """The leader of a family against each other system, by the family's pairs."""
 
-    leader: str
-    named: bool  # it is the best
-    p: float  # the largest of its pairs, each by itself
+    leader: str  # the best score of those than which no other is shown to be better
+    named: bool  # it is shown to be better than each other
+    p: float  # the largest of its pairs
 
 
 class PairColumns(TypedDict):
@@ -101,14 +99,15 @@ def pairwise(evidence: Evidence) -> list[PairwiseFamily]:
 
 def _families(own: Family, measure: Measure, evidence: Evidence) -> Iterator[PairwiseFamily]:
     aggregate, seed, _ = evidence.averaging
-    members, clusters = members_of(own.summaries, measure.name, aggregate, evidence.contents)
-    known = [member for member in members if member.mean is not None]
+    found = tested_systems(own.summaries, measure.name, measure.better, Tests(aggregate, seed, None, evidence.contents))
+    known, clusters = found.known, found.clusters
     if len(known) < 2:
         return
     factor = 100.0 if measure.unit == "points" else 1.0
-    contest = contest_of(known, measure.better)
-    pairs = all_pairs([member.sums for member in known], seed=signs_seed(seed), contest=contest)
-    infos = [one.info for one in own.summaries]
+    pairs = found.pairs if found.pairs is not None and found.pairs.reference is None else None
+    few = smallest_p(len(clusters)) > ALPHA
+    best = None if pairs is None or few or measure.better is None else found.best
+    infos = [one.info for one in own.summaries if one.has(measure.name)]
     tested = tested_columns(
         Tested(measure.name, measure.title or measure.name, measure.unit, measure.better, len(known)),
         pairs,
@@ -119,8 +118,8 @@ def _families(own: Family, measure: Measure, evidence: Evidence) -> Iterator[Pai
     )
     yield {
         **tested,
-        "best": None if pairs is None else _best(known, pairs.tests.best),
-        "systems": _systems(known, pairs, measure.better, factor, few=smallest_p(len(clusters)) > ALPHA),
+        "best": best_columns([str(member.name) for member in known], best),
+        "systems": _systems(known, best, None if few else system_groups(known, pairs, measure.better), factor),
     }
 
 
@@ -144,7 +143,7 @@ class Sample(NamedTuple):
 
     @classmethod
     def of(cls, infos: Sequence[SummaryInfo], n_clusters: int) -> Sample:
-        """Count the queries of summaries; all resample one unit."""
+        """Count the queries of summaries with a value; all resample one unit."""
         queries, haystacks = {info.query_id for info in infos}, {info.haystack_id for info in infos}
         return cls(infos[0].cluster_kind, n_clusters, len(queries), len(haystacks))
 
@@ -181,30 +180,27 @@ def _why(n: int) -> str:
 
 
 def _systems(
-    known: Sequence[Member], pairs: Pairs | None, better: Better | None, factor: float, *, few: bool
+    known: Sequence[Member], best: Best | None, groups: Sequence[Sequence[str]] | None, factor: float
 ) -> list[PairedSystem]:
-    groups = None if few else system_groups(known, pairs, better)
     letters = None if groups is None or len(groups) > len(ascii_lowercase) else _letters(groups)
-    best = None if pairs is None else pairs.tests.best
-    p_values = {} if best is None else best.p_values
     return [
         {
             "system": str(member.name),
             **name_columns(member.name),
             "same": [str(name) for name in member.same],
             "score": factor * (member.mean or 0.0),
-            "with_best": None if best is None or place not in p_values else place in best.left,
-            "p_best": round(p_values[place], _DIGITS) if place in p_values else None,
+            "with_best": None if best is None or place not in best.among else place in best.left,
             "letters": None if letters is None else letters[str(member.name)],
         }
         for place, member in enumerate(known)
     ]
 
 
-def _best(known: Sequence[Member], best: Best | None) -> BestColumns | None:
-    if best is None:
+def best_columns(names: Sequence[str], best: Best | None) -> BestColumns | None:
+    """Return the best of systems by their *names*; None: nothing could be shown."""
+    if best is None or best.p is None:
         return None
-    return {"leader": str(known[best.leader].name), "named": best.named, "p": round(best.p, _DIGITS)}
+    return {"leader": names[best.leader], "named": best.named, "p": round(best.p, _DIGITS)}
 
 
 def _letters(groups: Sequence[Sequence[str]]) -> dict[str, str]:

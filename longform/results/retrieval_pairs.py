@@ -13,14 +13,14 @@ from typing import TypedDict
 
 import numpy as np
 
-from longform.metrics.best import Contest
 from longform.metrics.measure import RankingMeasure
+from longform.metrics.paired_differences import ALPHA, smallest_p
 from longform.metrics.retrieval import AT_BUDGET, MEASURES, gold_recall
 from longform.metrics.statistics import Array
 from longform.results.aggregate import SummaryInfo
 from longform.results.evidence import Evidence
-from longform.results.pairs import all_pairs, signs_seed
-from longform.results.pairwise import BestColumns, Sample, Tested, TestedColumns, tested_columns
+from longform.results.pairs import all_pairs, best_of, signs_seed
+from longform.results.pairwise import BestColumns, Sample, Tested, TestedColumns, best_columns, tested_columns
 from longform.results.ranked import PackedQuery, RankedQuery
 
 _POINTS = 100.0
@@ -114,9 +114,10 @@ def _family(
     own = [infos[query] for query in infos if query in queries]
     clusters = sorted({info.cluster for info in own})
     sums = [value_sums(values[system], clusters, {info.query_id: info.cluster for info in own}) for system in systems]
-    contest = Contest(tuple(range(len(systems))), higher=True)
-    pairs = all_pairs(sums, seed=signs_seed(seed), contest=contest)
-    best = None if pairs is None else pairs.tests.best
+    scores = [float(total / n) for total, n in (of.sum(axis=0) for of in sums)]
+    pairs = all_pairs(sums, seed=signs_seed(seed))
+    shown = pairs is not None and smallest_p(len(clusters)) <= ALPHA
+    best = best_of(pairs, scores, range(len(systems)), "higher") if shown else None
     tested = tested_columns(
         Tested(name, measure.title or name, "points", "higher", len(systems)),
         pairs,
@@ -127,10 +128,9 @@ def _family(
     )
     return {
         **tested,
-        "best": None if best is None else {"leader": systems[best.leader], "named": best.named, "p": best.p},
+        "best": best_columns(systems, best),
         "systems": [
-            {"system": system, "score": _POINTS * float(of.sum(axis=0)[0] / of.sum(axis=0)[1])}
-            for system, of in zip(systems, sums, strict=True)
+            {"system": system, "score": _POINTS * score} for system, score in zip(systems, scores, strict=True)
         ],
     }
 

@@ -134,7 +134,7 @@ def _line(
 ) -> RunLine:
     names = [measure["name"] for measure in measures]
     values = {measure["name"]: _value(group, measure, how) for measure in measures}
-    scored = {one.info.query_id for one in group if any(one.measures[key][1] for key in names if key in one.measures)}
+    scored = {one.info.query_id for one in group if any(map(one.has, names))}
     reasons = {key: why_unknown(group, key) for key, value in values.items() if value["value"] is None}
     return {
         "run": run,

@@ -36,7 +36,7 @@ def spread(group: Group, measure: str, aggregate: Aggregate, factor: float) -> S
 
 
 def _by_summary_repeat(group: Group, measure: str) -> list[list[Scored]]:
-    valued = [one for one in group if one.measures.get(measure, (0.0, 0, 0))[1]]
+    valued = [one for one in group if one.has(measure)]
     found: dict[int, dict[str, Scored]] = {}
     for one in valued:
         found.setdefault(one.info.repeat or 0, {})[one.info.query_id] = one

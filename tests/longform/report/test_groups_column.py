@@ -50,13 +50,20 @@ def test_letters_stand_with_what_is_said_of_the_best() -> None:
         ("twin", "full"): ("a", "perhaps best"),
     }
     assert "systems that share a letter cannot be told apart by joint" in found.told
-    assert "not ruled out as the best" in found.told
+    assert "perhaps best: no other is better" in found.told
 
 
 def test_a_named_system_is_the_best_and_nothing_else_is_perhaps() -> None:
-    systems = [system("a, full", with_best=True, letters="a"), system("b, full", with_best=False, letters="a")]
+    systems = [system("a, full", with_best=True, letters="a"), system("b, full", with_best=False, letters="b")]
     found = groups_column(family(*systems, best={**BEST, "named": True}), cells("a, full", "b, full"), "joint")
     assert [cell.detail for cell in found.cells.values()] == ["best", None]
+
+
+def test_results_that_chose_the_best_by_other_tests_show_letters_alone() -> None:
+    systems = [system(f"{name}, full", with_best=name == "a", letters="a", p_best=0.04) for name in "ab"]
+    found = groups_column(family(*systems, best={**BEST, "named": True}), cells("a, full", "b, full"), "joint")
+    assert [(cell.text, cell.detail) for cell in found.cells.values()] == [("a", None), ("a", None)]
+    assert "best" not in found.told
 
 
 def test_without_letters_each_cell_says_whether_it_may_be_the_best() -> None:
@@ -72,7 +79,7 @@ def test_without_letters_each_cell_says_whether_it_may_be_the_best() -> None:
         "not compared",
     ]
     assert "letter" not in found.told
-    assert "no: ruled out" in found.told
+    assert "no: some other is" in found.told
 
 
 def test_no_column_if_nothing_was_compared_by_the_measure_or_nothing_could_be_shown() -> None:

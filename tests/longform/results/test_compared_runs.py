@@ -9,7 +9,7 @@ import pytest
 
 from longform.metrics.measure import Description
 from longform.results.aggregate import Averaging, SummaryInfo
-from longform.results.compared_runs import RunScores, clustered, compare_runs
+from longform.results.compared_runs import RunScores, clustered, compare_runs, grouped
 from longform.results.run_differences import cost_rows, setting_rows
 from longform.results.score_table import ScoreTable
 from longform.settings.system_names import SystemName
@@ -113,10 +113,11 @@ def test_an_interval_excludes_0_exactly_if_p_is_small() -> None:
 
 
 def test_groups_are_of_the_systems_of_both_runs() -> None:
-    found = compared(run("a", {"s": steady(0.2)}), run("b", {"s": steady(0.2), "t": steady(0.8)}))
+    runs = run("a", {"s": steady(0.2)}), run("b", {"s": steady(0.2), "t": steady(0.8)})
+    (found,) = grouped(runs, judges=["j"], measures=[JOINT], how=HOW)
 
-    assert found.groups[0]["systems"][0] == "b: t, bm25"
-    assert sorted(map(sorted, found.groups[0]["groups"])) == [["a: s, bm25", "b: s, bm25"], ["b: t, bm25"]]
+    assert found["systems"][0] == "b: t, bm25"
+    assert sorted(map(sorted, found["groups"])) == [["a: s, bm25", "b: s, bm25"], ["b: t, bm25"]]
 
 
 def test_each_differing_key_is_told() -> None:

@@ -34,6 +34,7 @@ def found(systems: dict[str, tuple[float, Spent]]) -> Cost:
         averaging=Averaging("pooled", 1, 200),
         measures=[],
         infos=infos,
+        contents={},
         score_table=ScoreTable(rows, infos, ["j"]),
         spent={key: systems[info.summarizer][1] for key, info in infos.items()},
         calls=None,

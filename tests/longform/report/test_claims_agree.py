@@ -1,0 +1,186 @@
+"""No statement on which system is better contradicts another: random tables of scores, and all that is said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations, permutations
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from longform.axes import Axes
+from longform.metrics.measure import Better, Measure, Score, described
+from longform.report.comparisons import comparison_sections
+from longform.report.findings import findings
+from longform.report.forest import forest
+from longform.report.groups_column import groups_column
+from longform.results.aggregate import Averaging, SummaryInfo
+from longform.results.cells import all_cells
+from longform.results.comparisons import NOT_DISTINGUISHABLE, comparisons
+from longform.results.cost import cost
+from longform.results.evidence import Evidence
+from longform.results.pairwise import pairwise, places_of
+from longform.results.score_table import ScoreTable
+from longform.results.spent import Spent
+
+SCORE = 0.7  # of a tie
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> Any:
+    """Draw the results of a run: each system has a level of its own, and may miss queries, tie, or have a twin."""
+    n_systems, n_queries = draw(st.integers(2, 15)), draw(st.integers(3, 40))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    spread, missing = draw(st.sampled_from([0.0, 0.05, 0.2])), draw(st.sampled_from([0.0, 0.1, 0.6]))
+    noise, hard = draw(st.sampled_from([0.02, 0.15])), draw(st.sampled_from([0.0, 0.3]))
+    better: Better = draw(st.sampled_from(["higher", "lower"]))
+    levels = rng.normal(0.5, spread, n_systems)
+    scores = np.clip(
+        levels[:, None] + hard * rng.normal(size=n_queries) + noise * rng.normal(size=(n_systems, n_queries)), 0, 1
+    )
+    for _ in range(draw(st.integers(0, 3))):  # ties in all or in some queries
+        one, other = rng.integers(n_systems, size=2)
+        scores[one, : draw(st.integers(0, n_queries))] = SCORE
+        scores[one] = scores[other] if draw(st.booleans()) else scores[one]
+    scores[rng.random(scores.shape) < missing] = np.nan
+    order = ["top" if draw(st.integers(0, 9)) == 0 else "given" for _ in range(n_systems)]
+    twins = [draw(st.integers(0, 9)) == 0 for _ in range(n_systems)]
+    return of_scores(scores, better, order, twins)
+
+
+def of_scores(scores: Any, better: Better, order: list[str], twins: list[bool]) -> Any:
+    """Return results of scores, shape (systems, queries); NaN: no score."""
+    name = "joint" if better == "higher" else "errors"
+    measure = Measure(name, per_summary=lambda _: Score(name, 0, 0), better=better)
+    infos: dict[str, SummaryInfo] = {}
+    rows: list[Any] = []
+    for place, of_system in enumerate(scores):
+        for query, score in enumerate(of_system):
+            for twin in [None, f"s{place}"][: 1 + twins[place]]:
+                name = f"s{place}" if twin is None else f"{twin}, with sources"
+                info = SummaryInfo(f"{name}:{query}", f"q{query}", name, "full", order[place], None, None, None)
+                infos[info.summary_id] = info._replace(twin_of=twin, axes=Axes("bm25", None, order=order[place]))
+                known = not np.isnan(score)
+                value = (1.0 if twin else score) if known else 0.0
+                rows.append({"judge": "j", "summary_id": info.summary_id, "measure": measure.name, "total": value,
+                             "n": int(known), "n_unjudged": 0, "reason": None, "repeat": 0})  # fmt: skip
+    evidence = cast(
+        "Evidence",
+        SimpleNamespace(
+            averaging=Averaging("pooled", 1, 20), compare_with=None, contents={}, calls=None, infos=infos,
+            measures=[measure], score_table=ScoreTable(rows, infos, ["j"]),
+            spent={key: Spent(None, 10.0 + int(info.query_id[1:]) + len(info.summarizer), 0.0, None)
+                   for key, info in infos.items()},
+        ),
+    )  # fmt: skip
+    return {
+        "title": "t", "aggregate": "pooled", "judges": [{"judge": "j", "card": None, "scale": None}],
+        "cells": all_cells(evidence, "pooled"), "comparisons": comparisons(evidence), "pairwise": pairwise(evidence),
+        "cost": cost(evidence), "measures": [described(measure)],
+    }  # fmt: skip
+
+
+def claims(results: Any) -> Iterator[tuple[str, str, str, str]]:
+    """Yield (one, other, what is said of the one beside the other, where): "better", "worse", "alike" or "not better"."""
+    for family in results["comparisons"]:
+        for row in family["rows"]:
+            told = {"better": "better", "worse": "worse", NOT_DISTINGUISHABLE: "alike"}.get(row["finding"], "alike")
+            yield row["system"], family["reference"], told, "comparison"
+        for one, other in combinations([one for group in family["groups"] or [] for one in group], 2):
+            if one != other and any({one, other} <= {*group} for group in family["groups"]):
+                yield one, other, "alike", "groups"
+    for family in results["pairwise"]:
+        yield from claims_of_pairs(family)
+    for frontier in (results["cost"] or {"frontiers": []})["frontiers"]:
+        for point in frontier["points"]:
+            for cheaper in point["not_distinguishable_from"]:
+                yield f"{point['summarizer']}, {point['setting']}", cheaper, "alike", "cost"
+
+
+def claims_of_pairs(family: Any) -> Iterator[tuple[str, str, str, str]]:
+    names, pairs = [one["system"] for one in family["systems"]], family["pairs"]
+    sign = 1 if family["better"] == "higher" else -1
+    numbers = zip(pairs["difference"], pairs["half"], pairs["p"], strict=True)
+    for (one, other), (value, half, p) in zip(places_of(len(names)), numbers, strict=True):
+        apart = half is not None and abs(value) > half
+        if half is not None:
+            assert apart == (p <= family["level"])
+        told = "alike" if not apart else "better" if sign * value > 0 else "worse"
+        yield names[one], names[other], told, "pairs"
+        letters = family["systems"][one]["letters"], family["systems"][other]["letters"]
+        if None not in letters:
+            assert bool({*letters[0]} & {*letters[1]}) == (told == "alike"), "letters"
+    contest = [one["system"] for one in family["systems"] if one["with_best"] is not None]
+    for one, other in permutations(contest, 2):
+        if next(system["with_best"] for system in family["systems"] if system["system"] == one):
+            yield one, other, "not worse", "perhaps best"
+        if family["best"]["named"] and family["best"]["leader"] == one:
+            yield one, other, "better", "best"
+
+
+def check(results: Any) -> None:
+    """Hold all that is said of each pair of systems against each other, and the page's words against the numbers."""
+    said: dict[tuple[str, str], dict[str, str]] = {}
+    turned = {"better": "worse", "worse": "better", "alike": "alike", "not worse": "not better"}
+    for one, other, told, where in claims(results):
+        said.setdefault((one, other), {})[where] = told
+        said.setdefault((other, one), {})[where] = turned[told]
+    for pair, found in said.items():
+        known = {told for told in found.values() if not told.startswith("not ")}
+        assert len(known) == 1, (pair, found)
+        assert not {told.removeprefix("not ") for told in found.values() if told.startswith("not ")} & known, (pair, found)
+    check_page(results)
+
+
+def check_page(results: Any) -> None:
+    """The first page, the column beside the scores and the page of comparisons name one best system, or none."""
+    if not results["comparisons"] or not results["pairwise"]:
+        return
+    (family,), (pairs,) = results["comparisons"], results["pairwise"]
+    best = pairs["best"]
+    named = best is not None and best["named"]
+    if best is not None:
+        assert best["leader"] == family["reference"]
+    (found,) = findings(results)
+    assert named == ("it is better than " in found.best), found.best
+    assert "with sources" not in f"{found.best} {found.lead}"
+    drawn, column = forest(results), groups_column(results, results["cells"], pairs["measure"])
+    cells = {} if column is None else column.cells
+    names = [f"{one}, {setting}" for (one, setting), cell in cells.items() if "best" in (cell.detail, cell.text)]
+    assert names == ([family["reference"]] if named else [])
+    if named and drawn is not None:  # there is none if all systems are arms of an experiment
+        assert "Blue, filled: the best. Grey" in drawn.caption
+    (section,) = comparison_sections(results)
+    shown = [row[-1].text for table in section.tables[:1] for row in table.rows]
+    assert shown == [row["finding"] for row in family["rows"]]
+
+
+@given(tables())
+@settings(max_examples=30, deadline=None, phases=[Phase.generate])  # a shrunk table says no more
+def test_no_statement_of_a_report_contradicts_another(results: Any) -> None:
+    check(results)
+
+
+def test_a_system_scored_on_easy_queries_alone_is_not_the_best_if_others_beat_it_there() -> None:
+    """By means over its own queries the first leads; where both are scored it is worse, and no page says otherwise."""
+    scores = np.array([[0.8] * 10 + [np.nan] * 10, [0.9] * 10 + [0.1] * 10, [0.2] * 10 + [0.05] * 10])
+    scores += 0.01 * np.random.default_rng(1).random(scores.shape)
+    results = of_scores(scores, "higher", ["given"] * 3, [False] * 3)
+    check(results)
+    (pairs,), (found,) = results["pairwise"], findings(results)
+    assert (pairs["best"]["leader"], pairs["best"]["named"]) == ("s1, full", True)
+    assert "comes first by joint score" in found.best
+    assert "s0, full (80." in found.best
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_ties_name_nobody(seed: int) -> None:
+    scores = np.tile(np.random.default_rng(seed).random(12), (4, 1))
+    results = of_scores(scores, "higher", ["given"] * 4, [False] * 4)
+    check(results)
+    assert not results["pairwise"][0]["best"]["named"]
+    assert [one["with_best"] for one in results["pairwise"][0]["systems"]] == [True] * 4
