@@ -73,7 +73,7 @@ class LlamaChat:
             return await self._run(parameters)
 
     async def close(self) -> None:
-        self._thread.shutdown()
+        self._thread.shutdown(wait=False, cancel_futures=True)  # an interrupted command waits for no long reply
         self._server = None
 
     def _turn(self) -> asyncio.Lock:

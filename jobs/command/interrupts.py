@@ -3,8 +3,10 @@ SIGINT (Ctrl-C) and SIGTERM (`ray job stop`, a scheduler) end a command with one
 
 While the modules of a command load, a signal ends the process at once: there is nothing to clean up, and libraries
 swallow exceptions that reach them in their imports. While the command works, the first signal raises, so that stages
-commit what is finished; a second one ends the process at once. This module imports nothing but small parts of the
-standard library, since it has to be there before all others.
+commit what is finished; a second one ends the process at once. In an event loop it raises between two steps: one that
+breaks off within a step leaves a future that nobody sets, and closing would wait for it. A process that has not ended
+some seconds after the signal is ended. This module imports nothing but small parts of the standard library, since it
+has to be there before all others.
 """
 
 from __future__ import annotations
@@ -13,11 +15,17 @@ import os
 import signal
 import sys
 import threading
+import time
+from _thread import start_new_thread
 from types import FrameType, TracebackType
 from typing import Any, Self
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 WORDS = "interrupted; the same command goes on from what is kept"
+_CLOSING_S = 8.0  # from a signal to the end of the process
+
+_typed = False
+"""Whether this process has no other work than the command."""
 
 
 def exit_code(number: int) -> int:
@@ -35,6 +43,8 @@ class Interrupted(KeyboardInterrupt):
 
 def end_at_once_while_loading(program: str) -> None:
     """Let a signal end this process with one line, until `Interruptible` takes over."""
+    global _typed  # noqa: PLW0603  # of the process, as the handlers are
+    _typed = True
 
     def end(number: int, _frame: FrameType | None) -> None:
         _end(program, number)
@@ -51,14 +61,16 @@ class Interruptible:
 
     Args:
         program: What the line begins with.
+        closing_s: Seconds that the process has from the signal to its end.
 
     Attributes:
         received: The signal that came; None: none.
     """
 
-    def __init__(self, program: str) -> None:
-        self._program = program
+    def __init__(self, program: str, *, closing_s: float = _CLOSING_S) -> None:
+        self._program, self._closing_s = program, closing_s
         self._before: dict[int, Any] = {}
+        self._left = False
         self.received: int | None = None
 
     def __enter__(self) -> Self:
@@ -71,6 +83,7 @@ class Interruptible:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._left = True
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
@@ -78,7 +91,26 @@ class Interruptible:
         if self.received is not None:
             _end(self._program, number)
         self.received = number
-        raise Interrupted(number)
+        start_new_thread(self._end_late, (number,))  # a `Thread` takes a lock that the interrupted code may hold
+        if (loop := _running_loop()) is None:
+            raise Interrupted(number)
+        loop.call_soon_threadsafe(_interrupt, number)
+
+    def _end_late(self, number: int) -> None:
+        """End the process if it closes for too long: a library may have swallowed the error, or wait for a thread."""
+        time.sleep(self._closing_s)
+        if _typed or not self._left:
+            _end(self._program, number)
+
+
+def _running_loop() -> Any:
+    """Return the event loop that this thread is in; None if it is in none, as before asyncio is loaded."""
+    asyncio = sys.modules.get("asyncio.events")
+    return None if asyncio is None else asyncio._get_running_loop()  # noqa: SLF001  # the public one raises for none
+
+
+def _interrupt(number: int) -> None:
+    raise Interrupted(number)
 
 
 def _end(program: str, number: int) -> None:

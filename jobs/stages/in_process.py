@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
 from itertools import islice
 from typing import TypeVar
@@ -12,9 +13,17 @@ from actors.closing import Close
 Task = TypeVar("Task")
 Receipt = TypeVar("Receipt")
 
+_CLOSE_S = 5.0  # from the end of the tasks, or the cancelling of those under way
+_LOG = logging.getLogger(__name__)
+
 
 def receipts_of(
-    perform: Callable[[Task], Awaitable[Receipt]], tasks: Iterable[Task], *, slots: int, closes: Sequence[Close]
+    perform: Callable[[Task], Awaitable[Receipt]],
+    tasks: Iterable[Task],
+    *,
+    slots: int,
+    closes: Sequence[Close],
+    close_s: float = _CLOSE_S,
 ) -> Generator[Receipt, None, None]:
     """
     Perform *tasks* on an event loop of this thread, and yield each receipt when it is there.
@@ -26,6 +35,7 @@ def receipts_of(
         tasks: In the order in which they begin.
         slots: Tasks that are open at once.
         closes: Close what the worker opened, in the end.
+        close_s: The most seconds that both take.
     """
     left = iter(tasks)
     with asyncio.Runner() as runner:
@@ -42,12 +52,20 @@ def receipts_of(
                 for task in done:
                     yield task.result()
         finally:
-            loop.run_until_complete(_end(running, closes))
+            loop.call_soon(loop.stop)
+            loop.run_forever()  # an interrupt leaves the end of the wait above to be seen, which would end the next one
+            loop.run_until_complete(_end(running, closes, close_s))
 
 
-async def _end(running: Iterable[asyncio.Future[Receipt]], closes: Sequence[Close]) -> None:
+async def _end(running: Iterable[asyncio.Future[Receipt]], closes: Sequence[Close], close_s: float) -> None:
+    """Cancel and close; what takes longer is left to the loop, which cancels it."""
+    until = asyncio.get_running_loop().time() + close_s
     for task in running:
         task.cancel()
-    await asyncio.gather(*running, return_exceptions=True)
+    await asyncio.wait([asyncio.ensure_future(asyncio.gather(*running, return_exceptions=True))], timeout=close_s)
     for close in closes:
-        await close()
+        try:
+            async with asyncio.timeout_at(until):
+                await close()
+        except TimeoutError:
+            _LOG.warning("closing took more than %g s, and was given up; what is finished is kept", close_s)
