@@ -282,9 +282,7 @@ class AskJudge(JudgeStage):
             }
             return against(item, of_summary, given.key.repeat, *context)
 
-        def against(
-            item: SummaryToJudge, of: Sequence[UnitRow], repeat: int, context: Place | None = None
-        ) -> JudgedText:
+        def against(item: SummaryToJudge, of: Sequence[UnitRow], repeat: int, at: Place | None = None) -> JudgedText:
             units = [unit["text"] for unit in of]
             if at is None:
                 judged = judged_summary(kind, item, units, benchmark, self.settings.asks_about)
