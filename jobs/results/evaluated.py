@@ -14,6 +14,7 @@ from jobs.results.evidence import RunEvidence, Work, by_summary
 from jobs.results.in_sample import fitted_of
 from jobs.results.live_pages import retire
 from jobs.results.repair import BY_MATRIX
+from jobs.results.retrieval import rankings_told
 from jobs.results.standing import key_of, note, stands
 from jobs.results.write import RESULTS, read_results, write_results
 from jobs.runs.cards import judge_rows
@@ -94,6 +95,8 @@ def told_of(run: Folder, benchmark: Benchmark, record: Recorded, experiment: Exp
     if elsewhere := elsewhere_rows(benchmark, plan):
         more["elsewhere"] = elsewhere
         more["unscored"] += elsewhere_told(elsewhere, checked=bool(experiment.support_judges))
+    if plan.of(Ranked) and (judged := rankings_told(benchmark, plan.query_ids)):
+        more["rankings_told"] = judged
     if called is not None:
         more["missing_ledgers"] = called.missing
     judges = judge_rows(experiment, record.content.get("served"))
