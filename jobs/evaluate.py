@@ -18,7 +18,7 @@ from jobs.files.vectors import Vectors, vectors_of
 from jobs.parsers.evaluate import parser
 from jobs.parsers.steps import REPORT
 from jobs.results.faithfulness import with_another_order
-from jobs.results.retrieval import retrieval_so_far
+from jobs.results.retrieval import rankings_told, retrieval_so_far
 from jobs.runs.heartbeat import Heartbeat
 from jobs.runs.record import RECORD_FILE, check_goes_on
 from jobs.runs.retry import forget_passing_failures, say_what_is_redone
@@ -84,7 +84,8 @@ def evaluate(
     told = unscored(evaluation.experiment, evaluation.benchmark, evaluation.plan.query_ids)
     told += unranked(evaluation.run, evaluation.plan)
     retrieval = retrieval_so_far(evaluation.run, evaluation.benchmark, evaluation.experiment, evaluation.plan)
-    return {"run": found, "unscored": told, "retrieval": retrieval}
+    judged = rankings_told(evaluation.benchmark, evaluation.plan.query_ids) if retrieval else []
+    return {"run": found, "unscored": told, "retrieval": retrieval, "rankings_told": judged}
 
 
 def benchmark_url(experiment: Experiment, named: str | None, out_url: str) -> str:
@@ -153,7 +154,8 @@ def _told(
 ) -> Outcome:
     if arguments.until != REPORT:
         done = f"done until {arguments.until}: {arguments.out}"
-        return Outcome(results, "\n".join([done, *results["unscored"], *map(_ranking_words, results["retrieval"])]))
+        rankings = [*map(_ranking_words, results["retrieval"]), *results["rankings_told"]]
+        return Outcome(results, "\n".join([done, *results["unscored"], *rankings]))
     return _outcome(results, experiment.unjudged_threshold, arguments.out, failures)
 
 
@@ -165,7 +167,8 @@ def _ranking_words(row: Mapping[str, Any]) -> str:
 def _outcome(results: dict[str, Any], threshold: float, out_url: str, failures: Sequence[str]) -> Outcome:
     """Return what a whole run says: done, or done with more unjudged than the threshold allows, and why."""
     cells = f"{len(all_cells(results))} cells; report: {out_url}/report/index.html"
-    words = [cells, *results["unscored"], *failures_told(results["cells"])]
+    told = [*results["unscored"], *(results.get("rankings_told") or []), *failures_told(results["cells"])]
+    words = [cells, *told]
     unjudged = worst_unjudged_share(results)
     if unjudged <= threshold:
         return Outcome(results, "\n".join([*failures, *words]))

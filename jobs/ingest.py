@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from actors.ir_datasets_reader import open_ir_dataset
 from actors.python_reader import made_by, python_files
+from actors.storage.folder import Folder
 from actors.terminal import say
 from jobs.command.run import Outcome, run_verb
 from jobs.configs import validated
@@ -17,6 +19,7 @@ from jobs.files.outputs import add_outputs
 from jobs.parsers.ingest import IR_DATASETS, OUTPUTS, parser
 from jobs.write_benchmark import Manifest, write_benchmark
 from longform.errors import UsageError
+from longform.formats.faults import SHOWN
 from longform.formats.ir_rows import ir_rows
 from longform.formats.options import OPTIONS, FormatOption
 from longform.formats.outputs import told_in_words
@@ -24,6 +27,7 @@ from longform.formats.shipped import FORMATS
 from longform.settings.python_class import PythonClassSettings
 
 PYTHON = "python"
+_LOG = logging.getLogger(__name__)
 
 
 def ingest(
@@ -65,7 +69,28 @@ def ingest(
     else:
         found = FORMATS[kind](named, **(changed | given))
     sources = [file.identity() | made_with for file in found.files]
-    return write_benchmark(out, found.haystacks, sources=sources, dataset=found.dataset)
+    manifest = write_benchmark(out, found.haystacks, sources=sources, dataset=found.dataset)
+    for table, name in (("documents", "doc_id"), ("queries", "query_id")):
+        _tell_alike(Folder(out), table, name)
+    return manifest
+
+
+def _tell_alike(folder: Folder, table: str, name: str) -> None:
+    """Say which ids differ in leading zeros or outer spaces alone: 007 of one file may be meant by 7 of another."""
+
+    def ids() -> Iterator[str]:
+        for batch in folder.batches(table, columns=[name]):
+            yield from batch[name].to_pylist()
+
+    odd = {plain: one for one in ids() if (plain := _plain(one)) != one}
+    if alike := [f"{odd[one]!r} and {one!r}" for one in ids() if one in odd]:
+        told = "%s: ids differ in leading zeros or spaces alone, and each names one of its own: %s%s"
+        _LOG.warning(told, table, ", ".join(alike[:SHOWN]), ", ..." if len(alike) > SHOWN else "")
+
+
+def _plain(one: str) -> str:
+    bare = one.strip()
+    return bare.lstrip("0") or "0" if bare.isdecimal() else bare
 
 
 def _files_of(option: FormatOption, url: str | bool) -> list[LocatedFile]:

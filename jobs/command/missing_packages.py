@@ -8,7 +8,7 @@ EXTRAS = {
     "s3": ("boto3", "botocore"),
     "models": ("torch", "sentence_transformers", "transformers", "sklearn"),
     "serve": ("prometheus_client", "httpx"),
-    "files": ("pypdf", "docx", "bs4"),
+    "files": ("pypdf", "docx"),
 }
 """Extra -> the packages, by the names of their modules, that it brings and the default does without."""
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import BinaryIO
 
 import pyarrow.fs as pafs
@@ -13,6 +15,7 @@ import pyarrow.fs as pafs
 from actors.storage.folder import open_location
 from actors.storage.local_names import local_names
 from longform.errors import UsageError
+from longform.formats.bounds import FILES, Unfolded, refused
 from longform.formats.files import last_part
 
 _GZIP = b"\x1f\x8b"
@@ -37,12 +40,35 @@ class LocatedFile:
         return gzip.open(raw) if packed else raw  # type: ignore[return-value]  # both read bytes
 
     def read(self) -> bytes:
-        with self.open() as stream:
-            return stream.read()
+        """
+        Return the whole content.
+
+        Raises:
+            InputError: It is packed, and unfolds to more than anybody writes, or is damaged.
+        """
+        with self._unfolding() as (stream, unfolded):
+            return stream.read() if unfolded is None else unfolded.read(stream)
 
     def lines(self) -> Iterator[bytes]:
+        """
+        Yield the lines.
+
+        Raises:
+            InputError: One is too long; or the file is packed, and unfolds to more than anybody writes, or is damaged.
+        """
+        with self._unfolding() as (stream, unfolded):
+            yield from (unfolded or Unfolded(self.path, self._n_bytes())).lines(stream)
+
+    @contextmanager
+    def _unfolding(self) -> Iterator[tuple[BinaryIO, Unfolded | None]]:
         with self.open() as stream:
-            yield from stream
+            try:
+                yield stream, Unfolded(self.path, self._n_bytes()) if isinstance(stream, gzip.GzipFile) else None
+            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+                raise refused(self.path, "a whole gzip file", f"a cut or damaged one ({error}); get it again") from error
+
+    def _n_bytes(self) -> int:
+        return int(self._filesystem.get_file_info(self._path).size or 0)
 
     def identity(self) -> dict[str, str]:
         """Name and hash of its content as stored, for the manifest."""
@@ -70,6 +96,11 @@ def files_under(url: str) -> dict[str, LocatedFile]:
     else:
         found = filesystem.get_file_info(pafs.FileSelector(root, recursive=True))
         names = sorted(file.path[len(root) :].lstrip("/") for file in found if file.type == pafs.FileType.File)
+    if len(names) > FILES:
+        raise UsageError(
+            f"{url}: expected at most {FILES:,} files, found {len(names):,}; put their texts into one .jsonl or .csv "
+            "(ingest csv), or name a folder in it"
+        )
     if twice := {name for name in names if f"{name}.gz" in names}:
         raise UsageError(f"{url}: {sorted(twice)} stand both plain and gzipped; keep one of each")
     return {name: LocatedFile(f"{url.rstrip('/')}/{name}", name) for name in names}

@@ -15,6 +15,7 @@ from jobs.results.in_sample import fitted_of
 from jobs.results.languages import languages_told
 from jobs.results.live_pages import retire
 from jobs.results.repair import BY_MATRIX
+from jobs.results.retrieval import rankings_told
 from jobs.results.standing import key_of, note, stands
 from jobs.results.write import RESULTS, read_results, write_results
 from jobs.runs.cards import judge_rows
@@ -96,6 +97,8 @@ def told_of(run: Folder, benchmark: Benchmark, record: Recorded, experiment: Exp
         more["elsewhere"] = elsewhere
         more["unscored"] += elsewhere_told(elsewhere, checked=bool(experiment.support_judges))
     more["unscored"] += languages_told(run, benchmark, experiment, plan)
+    if plan.of(Ranked) and (judged := rankings_told(benchmark, plan.query_ids)):
+        more["rankings_told"] = judged
     if called is not None:
         more["missing_ledgers"] = called.missing
     judges = judge_rows(experiment, record.content.get("served"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
@@ -12,6 +12,7 @@ from jobs.stages.stage import Plan
 from longform.records import Qrel
 from longform.results.ranked import PackedQuery, RankedQuery, Ranker
 from longform.results.retrieval_tables import RankingRow, ranking_rows
+from longform.retrieval.own_documents import grades_told, own_documents_told
 from longform.retrieval.ranking import NOT_RANKED
 from longform.settings.experiment import Experiment
 
@@ -52,6 +53,17 @@ def retrieval_so_far(run: Folder, benchmark: Benchmark, experiment: Experiment, 
     datasets = {query_id: query.dataset for query_id, query in benchmark.queries.items()}
     rankings = list(ranked_queries(run, wanted, max(experiment.cutoffs, default=0))) if gold else []
     return ranking_rows(rankings, gold, datasets, experiment.cutoffs)
+
+
+def rankings_told(benchmark: Benchmark, query_ids: Collection[str]) -> list[str]:
+    """Return a sentence for each thing in judged queries by which measures of rankings differ from published ones."""
+    judged = {qrel.query_id for qrel in benchmark.qrels if qrel.target_id is None}.intersection(query_ids)
+    if not judged:
+        return []
+    queries = [query for query_id, query in benchmark.queries.items() if query_id in judged]
+    documents = benchmark.folder.batches("documents", columns=["doc_id", "haystack_id", "text"])
+    own = own_documents_told(queries, benchmark.qrels, documents)
+    return [*grades_told(benchmark.qrels, judged), *own]
 
 
 def packed_queries(run: Folder, wanted: Mapping[str, Packed]) -> Iterator[PackedQuery]:

@@ -12,7 +12,7 @@ import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 
-from longform.errors import UsageError
+from longform.errors import InputError, UsageError
 from longform.formats.asked import questions, wanted_of
 from longform.formats.faults import Faults
 from longform.formats.files import Found, Named, SourceFile, last_part, only_folder
@@ -110,6 +110,8 @@ def _texts(files: Mapping[str, SourceFile]) -> tuple[dict[str, FileText], dict[s
             texts[path.removesuffix(".gz")] = text_of(path, files[path].read())
         except NoTextError as error:
             problems[path] = str(error)
+        except InputError as error:
+            problems[path] = f"expected {error.expected}, found {error.found}"
         except OSError as error:
             problems[path] = f"it cannot be read ({_why(error)}); give yourself the right to read it, or delete it"
     return texts, problems

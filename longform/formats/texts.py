@@ -2,20 +2,21 @@
 Texts of files as people keep them: plain text, Markdown, HTML, PDF and Word.
 
 Each kind of file is one function from its bytes to a title and a text, and one line of `TEXTS`. The libraries that read
-HTML, PDF and Word are those of the extra `longform[files]`, and are imported when the first such file is read.
+PDF and Word are those of the extra `longform[files]`, and are imported when the first such file is read.
 """
 
 from __future__ import annotations
 
 import io
 import re
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePosixPath
 from types import ModuleType
 from typing import Any, NamedTuple
 
 from longform.errors import LongformError, UsageError
+from longform.formats.bounds import too_large_for_word
+from longform.formats.html_text import PageText, declared_encoding
 from longform.formats.json_files import RECODE
 
 _MARKS = {
@@ -28,13 +29,10 @@ _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|
 _TITLE_FIELD = re.compile(r"^title:[ \t]*(.+?)[ \t]*$", re.MULTILINE)
 _HEADING = re.compile(r"^#[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
 _FENCED = re.compile(r"^(```|~~~).*?^\1", re.DOTALL | re.MULTILINE)
-_NO_WORDS = ("script", "style", "nav", "noscript", "template", "head", "iframe", "svg")
-_BLOCKS = (
-    "address", "article", "aside", "blockquote", "body", "br", "caption", "dd", "div", "dl", "dt", "figcaption",
-    "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li", "main", "ol", "p", "pre",
-    "section", "table", "tbody", "tfoot", "thead", "tr", "ul",
-)  # fmt: skip
 _PROTOTYPE = b"%PDF-"
+_MOST = 128 * 2**20  # bytes of a file
+_PAGES = 20_000  # of a PDF
+_CHARACTERS = 64 * 2**20  # of its pages
 
 
 class FileText(NamedTuple):
@@ -62,6 +60,8 @@ def text_of(path: str, content: bytes) -> FileText:
         raise NoTextError(f"expected a file of {known}, found {ending or 'no ending'}; convert it or move it away")
     if not content.strip():
         raise NoTextError("the file is empty; fill it or delete it")
+    if len(content) > _MOST:
+        raise NoTextError(f"it has {len(content) // 2**20:,} MB, and at most {_MOST // 2**20} are read; split it")
     found = TEXTS[ending](content)
     text = found.text.replace("\r\n", "\n").replace("\r", "\n").strip()
     if not text:
@@ -113,25 +113,12 @@ def _markdown(content: bytes) -> FileText:
 
 
 def _html(content: bytes) -> FileText:
-    soup_of: Any = _library("bs4", ".html", "beautifulsoup4").BeautifulSoup
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # text that looks like a file's name is text all the same
-        soup = soup_of(content, "html.parser")
-    title = soup.title.get_text() if soup.title else None
-    for tag in soup(_NO_WORDS):
-        tag.decompose()
-    for node in soup.find_all(string=True):
-        if type(node).__name__ != "NavigableString":  # comments, declarations
-            node.extract()
-        elif node.find_parent("pre") is None:
-            node.replace_with(re.sub(r"\s+", " ", node))
-    for tag in soup(_BLOCKS):
-        tag.insert_before("\n")
-        tag.insert_after("\n")
-    for tag in soup(["td", "th"]):
-        tag.insert_after(" ")
-    lines = (line.strip() for line in soup.get_text().split("\n"))
-    return FileText(title, "\n".join(line for line in lines if line))
+    stated = None if marked(content) else declared_encoding(content)
+    try:
+        page = PageText(content.decode(stated) if stated else decoded(content))
+    except UnicodeDecodeError:
+        page = PageText(decoded(content))
+    return FileText(page.title, page.text)
 
 
 def _pdf(content: bytes) -> FileText:
@@ -141,8 +128,10 @@ def _pdf(content: bytes) -> FileText:
     try:
         reader = pypdf.PdfReader(io.BytesIO(content))
         is_locked = reader.is_encrypted and not reader.decrypt("")
-        pages = [] if is_locked else [page.extract_text() for page in reader.pages]
+        pages = [] if is_locked else list(_pages(reader))
         title = None if is_locked or not reader.metadata else reader.metadata.title
+    except NoTextError:
+        raise
     except Exception as error:  # pypdf raises errors of many kinds at damaged files
         raise NoTextError(f"the PDF cannot be read ({error}); save it anew, as by printing it to PDF") from error
     if is_locked:
@@ -153,12 +142,30 @@ def _pdf(content: bytes) -> FileText:
     return FileText(title if isinstance(title, str) else None, text)
 
 
+def _pages(reader: Any) -> Iterator[str]:
+    """Yield the text of each page of a PDF, as far as anybody writes so many or so long ones."""
+    n_characters = 0
+    for number, page in enumerate(reader.pages, 1):
+        text = page.extract_text()
+        n_characters += len(text)
+        if number > _PAGES or n_characters > _CHARACTERS:
+            raise NoTextError(
+                f"at most {_PAGES:,} pages and {_CHARACTERS // 2**20} million characters of a PDF are read, and it has "
+                "more; split it"
+            )
+        yield text
+
+
 def _docx(content: bytes) -> FileText:
     docx: Any = _library("docx", ".docx", "python-docx")
     try:
+        if (why := too_large_for_word(io.BytesIO(content))) is not None:
+            raise NoTextError(why)
         document = docx.Document(io.BytesIO(content))
         text = "\n".join(_blocks(document))
         title = document.core_properties.title
+    except NoTextError:
+        raise
     except Exception as error:  # python-docx raises errors of zipfile, lxml and its own
         raise NoTextError(
             f"no Word file that can be read ({error}); save it anew as .docx, without a password"

@@ -86,6 +86,7 @@ class Results(TypedDict, total=False):
     pairwise: list[PairwiseFamily]
     position: list[PositionRow]
     retrieval: list[RetrievalRow]
+    rankings_told: list[str]  # why measures of rankings differ from published ones
     retrieval_pairs: list[RankerFamily]
     retrieval_against_generation: RetrievalAgainstGeneration
     repair: Repair

@@ -11,7 +11,7 @@ from tests.places import ROOT
 
 
 @pytest.mark.parametrize(
-    ("module", "extra"), [("ray", "ray"), ("ray.data", "ray"), ("bs4", "files"), ("torch.nn", "models")]
+    ("module", "extra"), [("ray", "ray"), ("ray.data", "ray"), ("docx", "files"), ("torch.nn", "models")]
 )
 def test_the_extra_is_named(module: str, extra: str) -> None:
     words = missing_words(ModuleNotFoundError("none", name=module))
