@@ -107,7 +107,7 @@ def _files(url: str, opened: _Opened, form: str, judge: str | None) -> Iterable[
 def _tables(url: str, opened: _Opened) -> TablesOfRun:
     if not opened.run.has(RESULTS):
         raise UsageError(f"{url}: expected a run with {RESULTS}, found none; the command that made it writes it")
-    return TablesOfRun(opened.run.read_json(RESULTS), partial(_table, opened))
+    return TablesOfRun(opened.run.read_json(RESULTS, needs=["cells"]), partial(_table, opened))
 
 
 def _systems(opened: _Opened) -> dict[str, SystemOf]:

@@ -96,6 +96,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _work(arguments: argparse.Namespace) -> Outcome:
     ledger = Ledger.existing(_ledger_url(arguments.ledger))
+    ledger.check()
     outcome = ledger_report(ledger, by=arguments.by, job=arguments.job)
     if arguments.parquet is None:
         return outcome

@@ -71,7 +71,7 @@ def write_benchmark(
         return same_or_refuse(folder, sources)
     try:
         manifest: Manifest = {**_write_tables(folder, haystacks, dataset), "sources": list(sources)}
-        folder.write_json(MANIFEST, manifest)
+        folder.write_json(MANIFEST, manifest, sealed=True)
     except BaseException:
         for table in TABLES:
             folder.delete_table(table)

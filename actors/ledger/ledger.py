@@ -11,7 +11,7 @@ import threading
 import time
 import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -87,7 +87,7 @@ class Ledger:
         On `s3://` those that other machines have answered since the last exchange may be missing: an exchange finds
         them.
         """
-        with self._lock:
+        with self._turn():
             return self._records.answers(call_ids)
 
     def exchange(self, intents: Sequence[Intent], receipts: Sequence[Receipt]) -> list[Admission]:
@@ -111,14 +111,24 @@ class Ledger:
 
     def open_of(self, job: str) -> dict[str, float]:
         """Map a job's attempts that may be under way to the dollars reserved, 0 if not known."""
-        with self._lock:
+        with self._turn():
             return self._records.open_of(job)
 
     # ------------------------------------------------------------ what it holds
 
+    def check(self) -> None:
+        """
+        Read all of it once.
+
+        Raises:
+            StorageError: It is damaged.
+        """
+        with self._turn():
+            self._records.check()
+
     def has_answered(self, model: str) -> bool:
         """Return whether any call of a model, as configured, was answered."""
-        with self._lock:
+        with self._turn():
             return self._records.has_answered(model)
 
     def totals(self, *, job: str | None = None, stage: str | None = None) -> Totals:
@@ -131,17 +141,17 @@ class Ledger:
 
     def totals_by_stage(self, jobs: Sequence[str]) -> dict[tuple[str | None, str | None], Totals]:
         """Return sums over the attempts of *jobs* for each stage and configured model, in the order of the calls."""
-        with self._lock:
+        with self._turn():
             return stage_totals(self._records, jobs)
 
     def failures(self, jobs: Sequence[str]) -> dict[str, int]:
         """Return how many attempts of *jobs* failed for each reason, the most frequent first."""
-        with self._lock:
+        with self._turn():
             return call_failures(self._records, jobs)
 
     def totals_of_calls(self, call_ids: Sequence[str]) -> Totals:
         """Return sums over all attempts of these calls, by any job."""
-        with self._lock:
+        with self._turn():
             return call_totals(self._records, call_ids)
 
     def history(self, chat: ChatSettings, kind: str) -> History:
@@ -149,23 +159,29 @@ class Ledger:
         Return totals of answered calls of the configured model in stages of one *kind*, the first
         word of their names.
         """
-        with self._lock:
+        with self._turn():
             return history(self._records, chat, kind)
 
     def batches(self, rows: int = 10_000) -> Iterator[pa.Table]:
         """Yield the table `calls`, *rows* at a time."""
-        return self._records.batches(rows)
+        with self._records.explained():
+            yield from self._records.batches(rows)
 
     # ------------------------------------------------------------ inside
 
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        with self._lock, self._records.explained():
+            yield
+
     def _totals(self, *, by: By | None, job: str | None, stage: str | None) -> dict[str | None, Totals]:
-        with self._lock:
+        with self._turn():
             return totals(self._records, by=by, job=job, stage=stage)
 
     def _add(self, intents: Sequence[Intent], receipts: Sequence[Receipt], abandoned: Sequence[str]) -> list[Admission]:
         if not (intents or receipts or abandoned):
             return []
-        with self._lock:
+        with self._turn():
             if self._log is not None:
                 return self._add_to_log(self._log, intents, receipts, abandoned)
             with self._records.transaction():

@@ -23,7 +23,8 @@ import pyarrow as pa
 
 from actors.ledger.entry import Entry, Session
 from actors.ledger.sqlite_rows import Answer, SqlValue, intent_values, receipt_values
-from actors.storage.errors import StorageError, disk_message
+from actors.storage.errors import StorageError, damaged, disk_message
+from actors.storage.local_files import sync
 from longform.chat.call import ChatReply
 from longform.chat.ledger_rows import Receipt
 from longform.errors import LongformError
@@ -40,6 +41,12 @@ _ERRNO = {
     sqlite3.SQLITE_PERM: errno.EACCES,
     sqlite3.SQLITE_IOERR: errno.EIO,
 }
+_OF_OTHERS = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_MIRROR_ADVICE = "delete this copy of a shared ledger, which is made anew"
+_ADVICE = (
+    "put it back from a copy, or save what can be read with `sqlite3 calls.sqlite .recover | sqlite3 new.sqlite` and "
+    "put that in its place; a new ledger pays again what no run holds"
+)
 _NO_ROOM_BYTES = 100_000
 
 _SCHEMA = """
@@ -116,8 +123,8 @@ class CallRecords:
     """
 
     def __init__(self, path: Path, *, durable: bool) -> None:
-        self.path = path
-        with _explained(path):
+        self.path, self._is_all = path, durable
+        with self.explained():
             if not path.exists():
                 _create(path)
             self._connection = _connect(path)
@@ -129,9 +136,49 @@ class CallRecords:
         self._connection.close()
 
     @contextmanager
+    def explained(self) -> Iterator[None]:
+        """
+        Say in a sentence what the disk refuses, or what is damaged in the file.
+
+        Raises:
+            StorageError: In place of an error of SQLite's, or of what stands in a row.
+        """
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            kind = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF  # the lowest byte
+            if kind in _OF_OTHERS:
+                raise
+            if kind not in _ERRNO:
+                raise self._damaged(error) from error
+            fault = OSError(_errno(kind, self.path.parent), str(error))
+            raise StorageError(disk_message(str(self.path), _DOING, fault), lasts=True) from error
+        except (UnicodeDecodeError, json.JSONDecodeError, pa.ArrowInvalid) as error:
+            raise self._damaged(error) from error
+        except StorageError:
+            raise
+        except OSError as error:
+            raise StorageError(disk_message(str(self.path), _DOING, error), lasts=True) from error
+
+    def check(self) -> None:
+        """
+        Read all pages once.
+
+        Raises:
+            StorageError: Some are not those of a ledger, or have been overwritten.
+        """
+        with self.explained():
+            found = [row[0] for row in self._connection.execute("PRAGMA quick_check(1)")]
+        if found != ["ok"]:
+            raise self._damaged(found[0])
+
+    def _damaged(self, found: object) -> StorageError:
+        return damaged(str(self.path), "a ledger (a SQLite file)", found, _ADVICE if self._is_all else _MIRROR_ADVICE)
+
+    @contextmanager
     def transaction(self) -> Iterator[None]:
         """Commit everything done within, or nothing if it raises; one writer at a time, over all processes."""
-        with _explained(self.path):
+        with self.explained():
             try:
                 self._connection.execute("BEGIN IMMEDIATE")
                 yield
@@ -233,23 +280,6 @@ class CallRecords:
         return self._sessions[session]
 
 
-@contextmanager
-def _explained(path: Path) -> Iterator[None]:
-    """Turn a disk's refusal into a `StorageError` that says what to do."""
-    try:
-        yield
-    except sqlite3.OperationalError as error:
-        kind = error.sqlite_errorcode & 0xFF  # the lowest byte
-        if kind not in _ERRNO:
-            raise
-        fault = OSError(_errno(kind, path.parent), str(error))
-        raise StorageError(disk_message(str(path), _DOING, fault), lasts=True) from error
-    except StorageError:
-        raise
-    except OSError as error:
-        raise StorageError(disk_message(str(path), _DOING, error), lasts=True) from error
-
-
 def _errno(kind: int, folder: Path) -> int:
     """Return the disk's own error number if it explains the fault: SQLite calls a full disk an I/O error, too."""
     disk = os.statvfs(folder)
@@ -295,11 +325,7 @@ def put_in_place(unfinished: Path, path: Path) -> None:
     with suppress(FileExistsError):
         os.link(unfinished, path)
     unfinished.unlink()
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    sync(path.parent)
 
 
 def _connect(path: Path) -> sqlite3.Connection:

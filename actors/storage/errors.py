@@ -34,6 +34,12 @@ class StorageError(LongformError, OSError):
         return functools.partial(StorageError, lasts=self.lasts), (str(self),)
 
 
+def damaged(place: str, expected: str, found: object, advice: str) -> StorageError:
+    """Return the error of a file whose content is not what was written."""
+    told = f"{place}: expected {expected}, and its content is damaged ({_short(str(found))}); {advice}"
+    return StorageError(told, lasts=True)
+
+
 class OnStorage(Protocol):
     """The protocol of a place that can fail."""
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import gzip
 import json
+import os
 import shutil
+import tempfile
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import zlib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from hashlib import sha256
@@ -17,12 +22,14 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from actors.storage.commit_files import Forgotten, Part
-from actors.storage.errors import StorageError, explained, listing_fault, storage_message
-from actors.storage.local_files import create_locally, local_names
+from actors.storage.errors import StorageError, damaged, explained, listing_fault, storage_message
+from actors.storage.json_files import as_bytes, check_name, of_bytes
+from actors.storage.local_files import create_locally, local_names, sync
+from actors.storage.run_files import PUT_BACK, REMADE, RESULTS
 from actors.storage.s3_client import S3Client, create_on_s3, names_on_s3, open_s3
 from actors.storage.tables import CommitLog, HeldParts, Snapshot
 from longform.errors import UsageError
-from longform.keys import content_key
+from longform.keys import KEY_LENGTH, content_key
 from longform.tables import SCHEMAS, conform
 
 
@@ -81,13 +88,13 @@ class Folder:
     # ------------------------------------------------------------ whole files
 
     @explained("be written")
-    def write_bytes(self, name: str, content: bytes) -> None:
-        """Put a file whole: a reader sees the old content or the new."""
+    def write_bytes(self, name: str, content: bytes, *, durable: bool = False) -> None:
+        """Put a file whole: a reader sees the old content or the new, after a loss of power too if it is *durable*."""
         path = self._path(name)
         self._make_folder(path.rsplit("/", 1)[0])
         if isinstance(self._filesystem, pafs.LocalFileSystem):
             with (
-                _unfinished(path) as unfinished,
+                _unfinished(path, durable=durable) as unfinished,
                 self._filesystem.open_output_stream(unfinished, compression=None) as stream,
             ):
                 stream.write(content)
@@ -126,7 +133,7 @@ class Folder:
         if not isinstance(self._filesystem, pafs.LocalFileSystem):
             pafs.copy_files(str(source), path, pafs.LocalFileSystem(), self._filesystem)
             return
-        with _unfinished(path) as unfinished:
+        with _unfinished(path, durable=False) as unfinished:
             shutil.copyfile(source, unfinished)
 
     @explained("be read")
@@ -136,8 +143,11 @@ class Folder:
 
     @explained("be read")
     def read_bytes(self, name: str) -> bytes:
-        with self._filesystem.open_input_stream(self._path(name), compression=None) as stream:
-            return cast("bytes", stream.read())
+        try:
+            with self._filesystem.open_input_stream(self._path(name), compression=None) as stream:
+                return cast("bytes", stream.read())
+        except FileNotFoundError as error:  # pyarrow's has no place for the name
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), f"{self.url}/{name}") from error
 
     @explained("be changed")
     def delete(self, name: str) -> None:
@@ -173,11 +183,39 @@ class Folder:
         found = self._filesystem.get_file_info(pafs.FileSelector(path, allow_not_found=True, recursive=True))
         return {info.path.removeprefix(f"{path}/"): info.size for info in found if info.type == pafs.FileType.File}
 
-    def write_json(self, name: str, content: Mapping[str, object] | Sequence[object]) -> None:
-        self.write_bytes(name, (json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
+    def write_json(self, name: str, content: Mapping[str, object] | Sequence[object], *, sealed: bool = False) -> None:
+        """Put a file of JSON, durably; in a *sealed* one, which is an object, any later change is noticed."""
+        self.write_bytes(name, as_bytes(content, sealed=sealed), durable=True)
 
-    def read_json(self, name: str) -> Any:
-        return json.loads(self.read_bytes(name))
+    def read_json(self, name: str, *, needs: Collection[str] | None = None) -> Any:
+        """
+        Return the content of a file of JSON; with *needs*, an object that has these keys.
+
+        Raises:
+            StorageError: It is damaged; the message names the file, and says what to do.
+        """
+        content = self.read_bytes(name)
+        try:
+            return of_bytes(content, needs=needs)
+        except ValueError as error:
+            advice = REMADE.get(name.rpartition("/")[2], PUT_BACK)
+            raise damaged(f"{self.url}/{name}", "JSON as it was written", error, advice) from error
+
+    def lines(self, name: str) -> Iterator[Any]:
+        """
+        Yield the JSON of each line of a gzipped file, which is not in memory as a whole.
+
+        Raises:
+            StorageError: It is damaged.
+        """
+        with tempfile.TemporaryDirectory() as place:
+            path = Path(place) / "lines"
+            self.download(name, path)
+            try:
+                with gzip.open(path) as file:
+                    yield from map(json.loads, file)
+            except (EOFError, gzip.BadGzipFile, zlib.error, ValueError) as error:
+                raise damaged(f"{self.url}/{name}", "lines of JSON, gzipped", error, REMADE[RESULTS]) from error
 
     # ------------------------------------------------------------ tables
 
@@ -187,15 +225,15 @@ class Folder:
         """
         Write rows as one part, not yet committed.
 
-        Its name is the hash of its work ids and its content: rows that are made again never change a part that somebody
-        reads.
+        Its name has the hashes of its work ids and of its content: rows that are made again never change a part that
+        somebody reads, and who reads a part knows whether it is as it was written.
         """
         content = rows.cast(SCHEMAS[table]) if isinstance(rows, pa.Table) else conform(rows, SCHEMAS[table])
         sink = pa.BufferOutputStream()
-        pq.write_table(content, sink, compression="zstd")
+        pq.write_table(content, sink, compression="zstd", write_page_checksum=True)
         written = sink.getvalue().to_pybytes()
-        name = f"part-{content_key(table, sorted(work_ids), sha256(written).hexdigest())}.parquet"
-        self.write_bytes(f"{table}/{name}", written)
+        name = f"part-{content_key(table, sorted(work_ids))}-{_digest(written)}.parquet"
+        self.write_bytes(f"{table}/{name}", written, durable=True)
         return Part(path=f"{table}/{name}", rows=content.num_rows, work_ids=tuple(work_ids))
 
     def commit(self, table: str, parts: Sequence[Part]) -> None:
@@ -229,17 +267,21 @@ class Folder:
 
     @explained("be read")
     def read_part(self, path: str, *, columns: list[str] | None = None) -> pa.Table:
-        """Read a part, of *columns* those that it has: one that an older version wrote may lack some."""
+        """
+        Read a part, of *columns* those that it has: one that an older version wrote may lack some.
+
+        Raises:
+            StorageError: It is missing or damaged.
+        """
         try:
-            with self._filesystem.open_input_file(self._path(path)) as file, pq.ParquetFile(file) as part:
-                there = set(part.schema_arrow.names)
-                return part.read(columns=columns and [name for name in columns if name in there])
-        except pa.ArrowInvalid as error:
-            raise StorageError(
-                f"{self.url}/{path}: expected a Parquet file, and its content is damaged ({error}); put the file back "
-                "from a copy, or go on in a new folder: finished calls are in the ledger and not paid again",
-                lasts=True,
-            ) from error
+            content = self.read_bytes(path)
+            check_name(path, _digest(content))
+            return _table_of(content, columns)
+        except StorageError:
+            raise
+        except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
+            found = "it is missing" if isinstance(error, FileNotFoundError) else error
+            raise damaged(f"{self.url}/{path}", "a Parquet file", found, PUT_BACK) from error
 
     def read(self, table: str, *, work_ids: Iterable[str] | None = None, columns: list[str] | None = None) -> pa.Table:
         """
@@ -268,13 +310,27 @@ class Folder:
         return self._logs.setdefault(table, CommitLog(self, table))
 
 
+def _digest(content: bytes) -> str:
+    return sha256(content).hexdigest()[:KEY_LENGTH]
+
+
+def _table_of(content: bytes, columns: list[str] | None) -> pa.Table:
+    with pq.ParquetFile(pa.BufferReader(content), page_checksum_verification=True) as part:
+        there = set(part.schema_arrow.names)
+        return part.read(columns=columns and [name for name in columns if name in there])
+
+
 @contextmanager
-def _unfinished(path: str) -> Iterator[str]:
+def _unfinished(path: str, *, durable: bool) -> Iterator[str]:
     """Give a name to write to, which becomes *path* in the end; nothing is left there if the writer fails."""
     unfinished = f"{path}.{uuid.uuid4().hex}.tmp"  # another writer of the same file has its own
     try:
         yield unfinished
+        if durable:
+            sync(unfinished)
         Path(unfinished).replace(path)
+        if durable:
+            sync(Path(path).parent)
     except BaseException:
         Path(unfinished).unlink(missing_ok=True)
         raise

@@ -15,6 +15,15 @@ def local_names(path: str) -> Iterator[str]:
         yield from (entry.name for entry in found if entry.is_file())
 
 
+def sync(path: str | Path) -> None:
+    """Make what was written to a file, or the names in a folder, outlive a loss of power."""
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
 def create_locally(path: Path, content: bytes) -> bool:
     """Put a file whole and durably unless one of that name is there, and return whether it was put."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -29,4 +38,5 @@ def create_locally(path: Path, content: bytes) -> bool:
         return False
     finally:
         unfinished.unlink(missing_ok=True)
+    sync(path.parent)
     return True

@@ -12,7 +12,6 @@ work id, the later commit wins.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from typing import Protocol
@@ -21,7 +20,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from actors.storage.commit_files import Entry, Forgotten, Part, as_json, as_parquet, of_json, of_parquet
-from actors.storage.errors import StorageError
+from actors.storage.errors import damaged
+from actors.storage.json_files import check_name, of_bytes
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.tables import SCHEMAS
@@ -30,6 +30,11 @@ SPAN = 32
 """Commits a checkpoint sums, and checkpoints that a checkpoint of the next level sums."""
 
 _COMMITS, _CHECKPOINTS = "_commits", "_checkpoints"
+_COMMIT = (
+    "put it back from a copy; in a run you may also delete it: the same command makes its rows anew, and finished "
+    "calls are in the ledger and not paid again"
+)
+_CHECKPOINT = "delete this file: the commits that it sums are all there, and the same command goes on"
 _DIGITS = 6  # of a commit's number in its name; names sort as numbers do
 
 ReadPart = Callable[..., pa.Table]
@@ -124,18 +129,20 @@ class CommitLog:
 
     def _read(self, name: str) -> Iterator[Entry]:
         """Give the entries of a commit or of a checkpoint."""
-        if name.endswith(".json"):
-            return of_json(json.loads(self._files.read_bytes(f"{self._table}/{_COMMITS}/{name}")))
-        path = f"{self._table}/{_CHECKPOINTS}/{name}"
+        is_commit = name.endswith(".json")
+        path = f"{self._table}/{_COMMITS if is_commit else _CHECKPOINTS}/{name}"
         content = self._files.read_bytes(path)
         try:
-            return of_parquet(content)
-        except (pa.ArrowInvalid, OSError) as error:
-            raise StorageError(
-                f"{self._files.url}/{path}: expected a checkpoint of commits, and its content is damaged ({error}); "
-                "delete this file: the commits that it sums are all there, and the same command goes on",
-                lasts=True,
-            ) from error
+            return _of_commit(name, content) if is_commit else of_parquet(content)
+        except (pa.ArrowException, OSError, ValueError, TypeError, MemoryError) as error:
+            told = ("a commit", error, _COMMIT) if is_commit else ("a checkpoint of commits", error, _CHECKPOINT)
+            raise damaged(f"{self._files.url}/{path}", *told) from error
+
+
+def _of_commit(name: str, content: bytes) -> Iterator[Entry]:
+    body = of_bytes(content, needs=["parts"])
+    check_name(name, content_key(body))
+    return of_json(body)
 
 
 def _number(name: str) -> int:

@@ -53,7 +53,7 @@ def explained(run: Run, summary_id: str, judge: str, moved_to: str | None) -> pa
 
 
 def _benchmark(run: Run, moved_to: str | None) -> Benchmark:
-    stated = run.folder.read_json(RECORD)["benchmark"]
+    stated = run.folder.read_json(RECORD, needs=["benchmark"])["benchmark"]
     if moved_to is None and not Folder(stated["url"]).has(MANIFEST):
         raise UsageError(f"{run.folder.url}: its benchmark is not at {stated['url']!r}; name where it is with bench=")
     found = Benchmark(moved_to or stated["url"])

@@ -86,7 +86,7 @@ class Run:
                 f"{self.folder.url}: expected {RESULTS}, found none yet; the command that makes the run goes on to it, "
                 f"and `longform status {self.folder.url}` says how far it is"
             )
-        return dict(self.folder.read_json(RESULTS))
+        return dict(self.folder.read_json(RESULTS, needs=["cells"]))
 
     def explain(self, summary_id: str, judge: str, *, bench: str | None = None) -> pa.Table:
         """

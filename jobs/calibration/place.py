@@ -34,7 +34,7 @@ class LabelledPlace:
         return not self._is_run
 
     def _benchmark_url(self) -> str:
-        record = self.folder.read_json(RECORD)
+        record = self.folder.read_json(RECORD, needs=["benchmark"])
         try:
             return str(record["benchmark"]["url"])
         except (KeyError, TypeError) as error:

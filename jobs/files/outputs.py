@@ -184,4 +184,4 @@ def copy_benchmark(source: Folder, target: Folder, tables: Collection[str] = ALL
             target.write_bytes(name, source.read_bytes(name))
     manifest = source.read_json(MANIFEST)
     counts = {table: n if table in tables else 0 for table, n in manifest["rows"].items()}
-    target.write_json(MANIFEST, manifest | {"rows": counts})
+    target.write_json(MANIFEST, manifest | {"rows": counts}, sealed=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
@@ -97,16 +97,8 @@ def kept_documents(run: Folder) -> KeptDocuments:
     """Return what `keep_documents` stored; none if an older version wrote the run."""
     if not run.has(DOCUMENTS):
         return NO_DOCUMENTS
-    lines = _lines(run)
+    lines = run.lines(DOCUMENTS)
     first: dict[str, Any] = next(lines, {})
     if "reason" in first:
         return KeptDocuments((), first["reason"])
     return KeptDocuments((line["document"] for line in chain([first], lines)), None)
-
-
-def _lines(run: Folder) -> Iterator[Any]:
-    with tempfile.TemporaryDirectory() as place:
-        path = Path(place) / "lines"
-        run.download(DOCUMENTS, path)
-        with gzip.open(path) as file:
-            yield from map(json.loads, file)

@@ -183,13 +183,8 @@ def kept_unfolded(run: Folder) -> Iterator[Unfolded]:
         drilldown: Drilldown = json.loads(gzip.decompress(run.read_bytes(_OF_OLDER_RUNS)))
         yield from unfolded_of(drilldown)
         return
-    with tempfile.TemporaryDirectory() as place:
-        path = Path(place) / "lines"
-        run.download(DRILLDOWN, path)
-        with gzip.open(path) as file:
-            for line in file:
-                content = json.loads(line)
-                if "query" in content:
-                    query: QueryFacts = content["query"]
-                else:
-                    yield Unfolded(content["summary"], query)
+    for content in run.lines(DRILLDOWN):
+        if "query" in content:
+            query: QueryFacts = content["query"]
+        else:
+            yield Unfolded(content["summary"], query)

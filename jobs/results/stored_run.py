@@ -173,7 +173,7 @@ def _judge_settings(record: Mapping[str, Any]) -> dict[str, JsonValue]:
 def _measures(run: Folder, record: Mapping[str, Any]) -> list[Description]:
     """Return the measures that the results list; of a run without results those that follow from its judges."""
     if run.has(RESULTS):
-        listed: list[Description] | None = run.read_json(RESULTS).get("measures")
+        listed: list[Description] | None = run.read_json(RESULTS, needs=()).get("measures")
         if listed:
             return listed
     judges = (record["config"] or {}).get("judges") or {}
@@ -187,7 +187,7 @@ def written_elsewhere(run: StoredRun) -> str:
     if run.record["verb"] == "replay":
         return "all systems"
     folder = Folder(run.url)
-    rows = folder.read_json(RESULTS).get("elsewhere") or [] if folder.has(RESULTS) else []
+    rows = folder.read_json(RESULTS, needs=()).get("elsewhere") or [] if folder.has(RESULTS) else []
     systems = {SystemName(info.summarizer, info.setting) for info in run.infos.values() if info.twin_of is None}
     found = {SystemName(row["summarizer"], row["setting"]) for row in rows}
     return "all systems" if systems <= found else "; ".join(sorted(map(str, found)))

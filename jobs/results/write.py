@@ -98,7 +98,7 @@ def write_results(
         results["audit"] = benchmark.folder.read_json(AUDIT)
     if benchmark.folder.has(ACCOUNT):
         results["synthesis"] = benchmark.folder.read_json(ACCOUNT)
-    run.write_json(RESULTS, results)
+    run.write_json(RESULTS, results, sealed=True)
     keep_unfolded(run, evidence.all_unfolded())
     keep_documents(run, benchmark)
     write_pages(run.child(REPORT), results, kept_unfolded(run), kept_documents(run))
@@ -171,7 +171,7 @@ def read_results(run: Folder) -> Results:
     """
     if not run.has(RESULTS):
         raise UsageError(f"{run.url}: expected a finished run with {RESULTS}; run it to its end first")
-    results: Results = run.read_json(RESULTS)
+    results: Results = run.read_json(RESULTS, needs=())
     return results
 
 

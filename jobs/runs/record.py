@@ -40,6 +40,7 @@ _FORMAT = 2
 # While a stage runs; what a command that is killed did since is in the tables, without its seconds.
 _NOTE_EVERY_S = 10.0
 _SUMS = ("pieces", "rows", "seconds")
+_TOLD = ("verb", "benchmark", "config", "limit", "jobs", "stages")
 _NOT_NAMED = "a command before records named them"
 
 
@@ -182,7 +183,7 @@ class RunRecord:
 
     def _write(self) -> None:
         self._written_at = time.monotonic()
-        self._run.write_json(RECORD_FILE, self.content)
+        self._run.write_json(RECORD_FILE, self.content, sealed=True)
 
 
 def _stage(name: str, table: str) -> dict[str, Any]:
@@ -301,9 +302,9 @@ def _read(run: Folder) -> dict[str, Any]:
     """Return the record that stands there, in the form of today; nothing if none does."""
     if not run.has(RECORD_FILE):
         return {}
-    record = dict(run.read_json(RECORD_FILE))
+    record: dict[str, Any] = run.read_json(RECORD_FILE, needs=_TOLD)
     found = record.get("format", 1)
-    if found > _FORMAT:
+    if not isinstance(found, int) or found > _FORMAT:
         raise UsageError(
             f"{run.url}: {RECORD_FILE} is of format {found}, and this version of longform reads up to {_FORMAT}; "
             "go on with the version that wrote it, or name another --out"

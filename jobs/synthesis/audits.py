@@ -53,7 +53,7 @@ def write_audit(url: str, *, seed: int = 0, cluster: Cluster | None = None) -> M
     else:
         parts = _on_cluster(benchmark, url, cluster)
     audit = made_of | audit_report(parts, seed=seed)
-    benchmark.folder.write_json(AUDIT, audit)
+    benchmark.folder.write_json(AUDIT, audit, sealed=True)
     work = benchmark.folder.child(_WORK)
     work.delete_table(_TABLE)
     work.delete_if_empty()

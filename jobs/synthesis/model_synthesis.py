@@ -117,7 +117,7 @@ class Synthesis:
             by_haystack.setdefault(piece.haystack_id, []).append(piece)
         self._write_attempts(by_haystack)
         account = self._account(by_haystack, pieces, manifest)
-        self.out.write_json(ACCOUNT, account)
+        self.out.write_json(ACCOUNT, account, sealed=True)
         return account
 
     def _write_attempts(self, by_haystack: dict[str, list[Piece]]) -> None:
