@@ -15,6 +15,7 @@ from jobs.evaluation import Evaluation
 from jobs.parsers.aggregate import parser
 from jobs.replay import Replay, ReplaySettings
 from jobs.runs.record import read_record
+from longform.report.overview import size_told
 from longform.settings.experiment import Experiment
 
 
@@ -48,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _work(arguments: argparse.Namespace) -> Outcome:
     with cluster_of(arguments) as cluster:
         results = aggregate(arguments.run, arguments.set, cluster=cluster)
-    return Outcome(results, f"{len(results['cells'])} cells; report: {arguments.run}/report/index.html")
+    return Outcome(results, f"{size_told(results['size'])}; report: {arguments.run}/report/index.html")
 
 
 if __name__ == "__main__":

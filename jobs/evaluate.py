@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, cast
 
 from actors.storage.folder import Folder
 from jobs.calling import Calling, calling_of
@@ -26,8 +26,12 @@ from jobs.runs.unscored import unranked, unscored
 from jobs.spending.plan import plan_words
 from jobs.synthesize import make_benchmark, read_config
 from longform.errors import BudgetReachedError, UsageError
+from longform.report.measures import capitalized
+from longform.report.models_told import scripted_told
+from longform.report.overview import size_told
 from longform.report.parts import failures_told
 from longform.results.position_plan import positions_words
+from longform.results.results import Results
 from longform.settings.experiment import Experiment
 
 _IMPORTED_BY_WORKERS = ("ray.data", "jobs.runs.stage_order", "actors.local_models.encoder", "onnx", "onnxruntime")
@@ -166,9 +170,10 @@ def _ranking_words(row: Mapping[str, Any]) -> str:
 
 def _outcome(results: dict[str, Any], threshold: float, out_url: str, failures: Sequence[str]) -> Outcome:
     """Return what a whole run says: done, or done with more unjudged than the threshold allows, and why."""
-    cells = f"{len(all_cells(results))} cells; report: {out_url}/report/index.html"
-    told = [*results["unscored"], *(results.get("rankings_told") or []), *failures_told(results["cells"])]
-    words = [cells, *told]
+    told = f"{size_told(results['size'])}; report: {out_url}/report/index.html"
+    rehearsed = [f"{one}." for one in map(capitalized, scripted_told(cast("Results", results)))]
+    noted = [*results["unscored"], *(results.get("rankings_told") or []), *failures_told(results["cells"])]
+    words = [told, *rehearsed, *noted]
     unjudged = worst_unjudged_share(results)
     if unjudged <= threshold:
         return Outcome(results, "\n".join([*failures, *words]))

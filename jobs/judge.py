@@ -38,6 +38,7 @@ from longform.metrics.cited_support import SHARE
 from longform.metrics.measure import described
 from longform.metrics.rouge import MEASURES as ROUGE
 from longform.report.measures import main_measure
+from longform.report.overview import size_told
 from longform.report.parts import failures_told
 from longform.results.gate import OF_SUPPORT as SUPPORT
 from longform.settings.chat import ShippedSummarizerSettings
@@ -273,7 +274,7 @@ def _check_same_files(copy: Folder, files: Sequence[SourceFile]) -> None:
 def _outcome(results: dict[str, Any], added: Added, choice: Choice, experiment: Experiment, out: str) -> Outcome:
     report = f"{out}/report/index.html"
     told = [*dict.fromkeys([*choice.left_out, *results["unscored"]]), *failures_told(results["cells"])]
-    words = "\n".join([*table(results), *told, f"report: {report}"])
+    words = "\n".join([*table(results), *told, f"{size_told(results['size'])}; report: {report}"])
     document = {**results, "outputs": added.document(), "left_out": list(choice.left_out), "report": report}
     above = worst_unjudged_share(results) > experiment.unjudged_threshold
     return Outcome(document, words, FAILURES_ABOVE_THRESHOLD if above else DONE)

@@ -32,6 +32,7 @@ from jobs.stages.split import Split, unit_work_id
 from jobs.stages.stage import Plan, Stage
 from longform.errors import UsageError
 from longform.measures import default_names
+from longform.report.overview import size_told
 from longform.results.aggregate import Averaging
 from longform.results.study import named_studies
 from longform.settings.measures import MeasureSettings
@@ -190,7 +191,7 @@ def _work(arguments: argparse.Namespace) -> Outcome:
     settings = validated(ReplaySettings, given, arguments.set, where="replay")
     with cluster_of(arguments) as cluster, Heartbeat(command_name("replay"), "replay") as heartbeat:
         results = replay(arguments.benchmark, arguments.out, settings, cluster=cluster, heartbeat=heartbeat)
-    return Outcome(results, f"{len(results['cells'])} cells; report: {arguments.out}/report/index.html")
+    return Outcome(results, f"{size_told(results['size'])}; report: {arguments.out}/report/index.html")
 
 
 if __name__ == "__main__":

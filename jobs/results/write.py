@@ -20,6 +20,7 @@ from jobs.results.documents import NO_DOCUMENTS, KeptDocuments, keep_documents, 
 from jobs.results.drilldown import keep_unfolded, kept_unfolded
 from jobs.results.evidence import RunEvidence
 from jobs.results.in_sample import TWINS_ONLY, Fitted, mark_in_sample
+from jobs.results.size import counted
 from jobs.runs.record import Recorded
 from jobs.synthesis.files import ACCOUNT, AUDIT
 from longform.errors import UsageError
@@ -29,6 +30,7 @@ from longform.report.cited_places import CitedPlaces
 from longform.report.document_pages import DocumentFiles
 from longform.report.haystacks import haystack_name
 from longform.report.page import PageLink, markdown
+from longform.report.shown_names import shown_names, unfolded_with_shown_names, with_shown_names
 from longform.report.site import (
     SUMMARIES,
     SummaryPage,
@@ -38,11 +40,11 @@ from longform.report.site import (
     site_pages,
 )
 from longform.report.summary_pages import summary_pages
-from longform.results.aggregate import Clusters, several_models
+from longform.results.aggregate import several_models
 from longform.results.cells import all_cells
 from longform.results.columns import with_columns
 from longform.results.drilldown import Unfolded, packed_pages
-from longform.results.results import ClustersRow, JudgeRow, Results, Size
+from longform.results.results import JudgeRow, Results
 from longform.results.study import Study, study_results
 
 RESULTS = run_files.RESULTS
@@ -74,19 +76,20 @@ def write_results(
         more: Tables of the caller's own.
     """
     run, benchmark, aggregate = evidence.run, evidence.benchmark, evidence.averaging.aggregate
-    judged = set(evidence.score_table.judges)
+    judged, cells = set(evidence.score_table.judges), all_cells(evidence, aggregate)
+    size, clusters = counted(evidence, cells)
     results: Results = {
         "title": title,
         "aggregate": aggregate,
         "benchmark": _benchmark_facts(benchmark),
-        "size": _size(evidence),
+        "size": size,
         "haystack_topics": {one.haystack_id: one.topic for one in benchmark.queries.values()},
-        "clusters": [_clusters_row(row) for row in evidence.clusters],
+        "clusters": clusters,
         "several_models": several_models(evidence.all_infos.values()),
         "order_independent": evidence.dependence.rows(),
         "judges": [row for row in judges if row["judge"] in judged],
         "measures": [described(measure) for measure in evidence.measures],
-        "cells": all_cells(evidence, aggregate),
+        "cells": cells,
         "per_summary_cells": all_cells(evidence, "per_summary"),
     }
     if pooled := evidence.pooled_datasets:
@@ -123,6 +126,8 @@ def write_pages(
         documents: Of the run; likewise.
         over: The page over several runs, which stands last in the navigation; None: there is none.
     """
+    names = shown_names(results)
+    results, unfolded = with_shown_names(results, names), unfolded_with_shown_names(unfolded, names)
     folder.write_bytes(MARKDOWN, markdown(results).encode())
     matrix = None if (why := matrix_page.too_large(results)) else matrix_page.MatrixRows(results)
     cited = CitedPlaces(results)
@@ -173,32 +178,6 @@ def read_results(run: Folder) -> Results:
         raise UsageError(f"{run.url}: expected a finished run with {RESULTS}; run it to its end first")
     results: Results = run.read_json(RESULTS, needs=())
     return results
-
-
-def _clusters_row(clusters: Clusters) -> ClustersRow:
-    return {
-        "dataset": clusters.dataset,
-        "kind": clusters.kind,
-        "n_queries": clusters.n_queries,
-        "n_haystacks": clusters.n_haystacks,
-    }
-
-
-def _size(evidence: RunEvidence) -> Size:
-    benchmark = evidence.benchmark
-    haystacks = dict.fromkeys(benchmark.queries[query_id].haystack_id for query_id in evidence.query_ids)
-    return {
-        "n_queries": len(evidence.query_ids),
-        "haystacks": list(haystacks),
-        "n_documents": _n_documents(benchmark, haystacks),
-        "n_summaries": sum(info.twin_of is None for info in evidence.all_infos.values()),
-    }
-
-
-def _n_documents(benchmark: Benchmark, haystacks: Collection[str]) -> int:
-    if len(haystacks) == benchmark.manifest["n_haystacks"]:
-        return int(benchmark.manifest["rows"]["documents"])
-    return sum(benchmark.rows("documents", one, ["doc_id"]).num_rows for one in haystacks)
 
 
 def _benchmark_facts(benchmark: Benchmark) -> dict[str, JsonValue]:

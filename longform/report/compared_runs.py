@@ -226,8 +226,8 @@ def group_sections(rows: Sequence[GroupsRow]) -> Iterator[Section]:
     if rows:
         several = has_datasets(rows)
         told = (
-            "A group holds systems of which no pair can be told apart, with all pairs of all runs tested together; best "
-            "first. A system may stand in several groups. The report of one run tests its own systems, which asks less."
+            "A group holds systems of which no pair can be told apart, with all pairs of all runs tested together; "
+            "best first. A system may stand in several groups. The report of one run tests its own systems alone."
         )
         yield Section(
             "groups", "Systems that cannot be told apart", [told, *(_groups(row, several) for row in rows)], []

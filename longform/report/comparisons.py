@@ -83,8 +83,10 @@ def _told(results: Results, judged: Judged, family: ComparedFamily) -> Iterator[
     found = Counter((row["finding"], _too_few(row)) for row in family["rows"])
     counted = "; ".join(f"{n} {'with ' if few else ''}{words}" for (words, few), n in found.most_common())
     n = len(family["rows"])
-    yield f"{n} {'comparison' if n == 1 else 'comparisons'}: {counted or 'none'}."
-    alike = [row["system"] for row in family["rows"] if row["finding"] == NOT_DISTINGUISHABLE]
+    once = "; systems with the same summaries count once" if any(row["same"] for row in family["rows"]) else ""
+    yield f"{n} {'comparison' if n == 1 else 'comparisons'}{once}: {counted or 'none'}."
+    rows = [row for row in family["rows"] if row["finding"] == NOT_DISTINGUISHABLE]
+    alike = [name for row in rows for name in (row["system"], *row["same"])]
     if alike and len(found) > 1:
         yield f"{NOT_DISTINGUISHABLE.capitalize()} from {reference}: {_list(alike)}."
     if told := _groups_told(family):
@@ -110,7 +112,9 @@ def _groups_told(family: ComparedFamily) -> str | None:
     if family["groups"] is None:
         return f"Systems that cannot be told apart, {tested}, make more than {MOST_GROUPS} groups: see the differences."
     several = "; a system may stand in several" if sum(map(len, family["groups"])) > n else ""
-    lists = " ".join(f"{number}. {_list(group)}." for number, group in enumerate(family["groups"][:_NAMED], start=1))
+    same = {row["system"]: row["same"] for row in family["rows"]} | {family["reference"]: family["reference_same"]}
+    groups = [[name for one in group for name in (one, *same.get(one, []))] for group in family["groups"]]
+    lists = " ".join(f"{number}. {_list(group)}." for number, group in enumerate(groups[:_NAMED], start=1))
     left = len(family["groups"]) - _NAMED
     more = f" And {left} more, in results.json." if left > 0 else ""
     return f"Groups that cannot be told apart ({tested}, best first{several}): {lists}{more}"

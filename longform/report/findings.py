@@ -152,18 +152,23 @@ def _ordered(results: Results, family: ComparedFamily) -> set[tuple[str, str]]:
 
 def _standing_words(rows: Sequence[ComparisonRow], cluster: str) -> str:
     """Say what is shown of the reference beside each other system: every one is counted once."""
-    n = len(rows)
+    n = _n_systems(rows)
     worse, alike, better = (_found(rows, finding) for finding in ("worse", NOT_DISTINGUISHABLE, "better"))
     unknown = [row for row in rows if row not in (*worse, *alike, *better)]
-    if len(worse) == n:
+    if worse == rows:
         return f"it is better than {'the other system' if n == 1 else f'each of the {n} others'}."
-    if len(alike) == n:
+    if alike == rows:
         return f"it cannot be told from {'the other one' if n == 1 else f'any of the {n} others'}: {_names(alike)}."
-    few = f"{'has' if len(unknown) == 1 else 'have'} too few {_counted(2, cluster)[2:]} in common with it"
+    few = f"{'has' if _n_systems(unknown) == 1 else 'have'} too few {_counted(2, cluster)[2:]} in common with it"
     counted = [(alike, "cannot be told apart from it"), (unknown, few)]
-    counted.append((better, f"{'is' if len(better) == 1 else 'are'} better on the queries that both have"))
-    told = [f"{len(own)} of the {n} others {words}: {_names(own)}" for own, words in counted if own]
+    counted.append((better, f"{'is' if _n_systems(better) == 1 else 'are'} better on the queries that both have"))
+    told = [f"{_n_systems(own)} of the {n} others {words}: {_names(own)}" for own, words in counted if own]
     return "; ".join(told) + "."
+
+
+def _n_systems(rows: Sequence[ComparisonRow]) -> int:
+    """Count the systems of rows, of which one stands for all with the same summaries."""
+    return sum(1 + len(row["same"]) for row in rows)
 
 
 def _found(rows: Sequence[ComparisonRow], finding: str) -> list[ComparisonRow]:
@@ -200,12 +205,12 @@ def _finding_words(row: ComparisonRow) -> str:
 def _against_named(results: Results, family: ComparedFamily, rows: Sequence[ComparisonRow]) -> tuple[str, str]:
     """Return the sentences on a reference that the configuration names."""
     better, worse = (_found(rows, finding) for finding in ("better", "worse"))
-    alike = len(rows) - len(better) - len(worse)
+    n, n_better, n_worse = (_n_systems(own) for own in (rows, better, worse))
     measure = _measure_words(results, family["measure"])
     first = (
-        f"Of {_counted(len(rows), 'other system')}, {len(better)} {'has' if len(better) == 1 else 'have'} a better "
+        f"Of {_counted(n, 'other system')}, {n_better} {'has' if n_better == 1 else 'have'} a better "
         f"{measure} than {_reference(family)} ({_score(family)}), which the configuration names; "
-        f"{len(worse)} {'is' if len(worse) == 1 else 'are'} worse, and {alike} cannot be told from it."
+        f"{n_worse} {'is' if n_worse == 1 else 'are'} worse, and {n - n_better - n_worse} cannot be told from it."
     )
     if better:
         return first, f"{_marked(better[0])} leads it by {_difference(better[0])}."
@@ -247,7 +252,8 @@ def _difference(row: ComparisonRow) -> str:
 
 
 def _names(rows: Sequence[ComparisonRow]) -> str:
-    return _list([f"{row['system']}{f' ({IN_SAMPLE})' if row['in_sample'] else ''}" for row in rows])
+    marked = [(name, row["in_sample"]) for row in rows for name in (row["system"], *row["same"])]
+    return _list([f"{name}{f' ({IN_SAMPLE})' if in_sample else ''}" for name, in_sample in marked])
 
 
 def _list(names: Sequence[str]) -> str:
@@ -309,7 +315,4 @@ def worth(results: Results, judge: str | None) -> str:
 
 
 def _card(row: JudgeRow) -> str:
-    if row.get("card"):
-        return row.get("card_brief") or str(row["card"])
-    reason = row.get("card_reason")
-    return f"{brief_card(row)} ({reason})" if reason else brief_card(row)
+    return str(row.get("card_brief") or row.get("card") or brief_card(row))

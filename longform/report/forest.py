@@ -25,7 +25,8 @@ _TWIN_LINE = 0.6
 """Height of a line; a twin stands close below its original."""
 _LABEL_CHARACTERS = 40
 _LINE_IN = 0.25
-_ALIKE, _APART, _TWIN = "#0072b2", "#767676", "#d55e00"
+_ALIKE, _APART, _TWIN = "#0072b2", "#767676", "#767676"
+_TWIN_ALPHA = 0.55
 
 
 class Forest(NamedTuple):
@@ -102,7 +103,9 @@ def _alike(results: Results, known: Sequence[CellRow]) -> Collection[tuple[str, 
         reference = family.get("reference_system")
         if (family["judge"], family.get("dataset")) == (judge, dataset) and reference and family["chosen"] == "best":
             rows = [row for row in family["rows"] if row["finding"] == NOT_DISTINGUISHABLE]
-            return {_key(reference), *map(_key, rows)}
+            same = {*family["reference_same"], *(name for row in rows for name in row["same"])}
+            shown = {_key(cell) for cell in known if f"{cell['summarizer']}, {cell['setting']}" in same}
+            return {_key(reference), *map(_key, rows), *shown}
     return ()
 
 
@@ -123,7 +126,10 @@ def _legend(lines: Sequence[_Line], tested: bool) -> str:
     twins = [line.twin for line in lines if line.twin is not None]
     if twins:
         marked = f" ({IN_SAMPLE})" if any(twin.get("in_sample") for twin in twins) else ""
-        told.append(f"Orange diamond: the same summaries with supporting documents found{marked}.")
+        told.append(
+            f"Pale diamond, dashed: its repaired twin{marked}, the same summaries with supporting documents found. "
+            "Nobody runs it, and it is ranked nowhere."
+        )
     return " ".join(told)
 
 
@@ -132,30 +138,33 @@ def _told(lines: Sequence[_Line], measure: str) -> str:
 
 
 def _draw(axes: Axes, lines: Sequence[_Line], measure: str, title: str) -> None:
-    y, ticks = 0.0, []
+    y, ticks = 0.0, dict[float, str]()
     for line in lines:
-        ticks.append(y)
+        ticks[y] = line.label
         colour = _ALIKE if line.alike else _APART
         _point(axes, line.cell, measure, y, colour, marker="o", filled=line.alike)
         if line.twin is not None and number_in(line.twin, measure) is not None:
             y += _TWIN_LINE
-            _point(axes, line.twin, measure, y, _TWIN, marker="D", filled=False)
+            _point(axes, line.twin, measure, y, _TWIN, marker="D", filled=False, pale=True)
         elif line.twin is not None:
             y += _TWIN_LINE
         y += 1.0
     axes.set_ylim(y - 0.4, -0.6)
-    axes.set_yticks(ticks, [line.label for line in lines], color=INK)
+    axes.set_yticks([*ticks], [*ticks.values()], color=INK)
     axes.tick_params(axis="y", length=0)
     axes.set_xlabel(f"{title}, of 100")
     axes.set_xlim(left=0)
     axes.grid(axis="x")
 
 
-def _point(axes: Axes, cell: CellRow, measure: str, y: float, colour: str, *, marker: str, filled: bool) -> None:
+def _point(
+    axes: Axes, cell: CellRow, measure: str, y: float, colour: str, *, marker: str, filled: bool, pale: bool = False
+) -> None:
     interval = interval_in(cell, measure)
+    alpha, width, style = (_TWIN_ALPHA, 0.8, (0, (3, 2))) if pale else (1.0, 1.6, "solid")
     if interval is not None and None not in interval:
-        axes.plot([or_gap(bound) for bound in interval], [y, y], color=colour, linewidth=1.6)
-    face = colour if filled else "none"
-    axes.plot(
-        [or_gap(number_in(cell, measure))], [y], color=colour, marker=marker, markerfacecolor=face, markersize=5.5
-    )
+        ends = [or_gap(bound) for bound in interval]
+        axes.plot(ends, [y, y], color=colour, linewidth=width, linestyle=style, alpha=alpha)
+    face, size = colour if filled else "none", 4.0 if pale else 5.5
+    value = or_gap(number_in(cell, measure))
+    axes.plot([value], [y], color=colour, marker=marker, markerfacecolor=face, markersize=size, alpha=alpha)

@@ -40,6 +40,7 @@ class MatrixRows:
 
     def __init__(self, results: Results) -> None:
         self._results = results
+        self._rows = {(row["summarizer"], row["setting"]): row for row in results.get("cells", ())}
         self._heads: Mapping[str, Head] = {head.name: head for head in all_heads(results)}
         self._queries: dict[str, tuple[int, Packed]] = {}
         self._systems: dict[tuple[str, str], int] = {}
@@ -55,6 +56,8 @@ class MatrixRows:
     def add(self, one: Unfolded) -> None:
         """Keep the scores of a summary."""
         summary, query = one
+        if self._rows and (summary["summarizer"], summary["setting"]) not in self._rows:
+            return  # it repeats another order of documents, and is counted nowhere
         query_id = summary["query_id"]
         if query_id not in self._queries:
             name = haystack_name(self._results, query["haystack"])
@@ -102,10 +105,9 @@ class MatrixRows:
         return "{" + ",".join(f'"{name}":{script_json(part)}' for name, part in parts.items()) + "}"
 
     def _packed_systems(self) -> list[Packed]:
-        rows = {(row["summarizer"], row["setting"]): row for row in self._results.get("cells", ())}
         packed: list[Packed] = []
         for summarizer, setting in self._systems:
-            row = rows.get((summarizer, setting))
+            row = self._rows.get((summarizer, setting))
             twin_of = None if row is None else row.get("twin_of")
             packed.append([summarizer, setting, twin_of, int(bool(row and row.get("in_sample")))])
         return packed

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from longform.report.calls import calls_told
 from longform.report.models_told import models_told
 from longform.report.tables import is_position_row
-from longform.results.results import Results
+from longform.results.results import Results, Size
 from longform.results.work import RunFacts
 
 _NAMED = 8
@@ -54,7 +54,7 @@ def _systems(results: Results) -> Fact:
     ]
     ordered = {(cell["summarizer"], cell["setting"]) for cell in own if is_position_row(cell)}
     on_purpose = f"; {len(ordered):,} with documents ordered on purpose, on the page Position" if ordered else ""
-    beside = f"; beside {len(twins):,} of them a twin with supporting documents found" if twins else ""
+    beside = f"; beside {len(twins):,} of them a repaired twin, which nobody runs" if twins else ""
     return Fact("Systems", f"{len(systems):,}: {', '.join(made_of)}{on_purpose}{beside}")
 
 
@@ -72,11 +72,29 @@ def _size(results: Results) -> Fact:
     named = [f"{topic} ({n})" if n > 1 else topic for topic, n in by_topic.items()]
     stated = f" ({_list(named, between='; ')})" if by_topic and set(by_topic) != {"topic not stated"} else ""
     parts = [
-        _counted(range(size["n_queries"]), "query"),
+        queries_told(size),
         f"{_counted(size['haystacks'], 'haystack')}{stated} of {_counted(range(size['n_documents']), 'document')}",
         _counted(range(size["n_summaries"]), "summary"),
     ]
-    return Fact("On", ", ".join(parts))
+    again = size.get("n_repeating", 0)
+    repeated = (
+        f", and {_counted(range(again), 'summary')} that repeat some in another order of documents" if again else ""
+    )
+    return Fact("On", ", ".join(parts) + repeated)
+
+
+def size_told(size: Size) -> str:
+    """Return the systems and queries of a run in a few words, as all pages count them."""
+    return f"{_counted(range(size.get('n_systems', 0)), 'system')} on {queries_told(size)}"
+
+
+def queries_told(size: Size) -> str:
+    """Count the queries, those with a score, and why the others have none."""
+    told, unscored = _counted(range(size["n_queries"]), "query"), size.get("unscored_queries")
+    if not unscored:
+        return told if unscored is not None or "n_systems" not in size else f"{told}, none scored"
+    why = "; ".join(f"{n:,}: {reason}" for reason, n in unscored.items())
+    return f"{told}, {size['n_queries'] - sum(unscored.values()):,} of them scored ({why})"
 
 
 def _when(results: Results) -> Fact:

@@ -176,7 +176,7 @@ def judge_line(results: Results, judge: Judged | str) -> str:
 
 def brief_card(row: JudgeRow) -> str:
     """Return what a judge is worth in a few words; results of earlier versions have the whole card alone."""
-    return row.get("card_brief") or (_ELSEWHERE if row.get("card") else NO_CARD)
+    return row.get("card_brief") or (_ELSEWHERE if row.get("card") else card_words(row))
 
 
 def card_words(row: JudgeRow) -> str:

@@ -172,9 +172,9 @@ TWIN = "↳ "
 
 
 def below_original(row: Columns) -> str:
-    """Name a twin directly below its original; the whole name if results do not say what chose its citations."""
+    """Name a twin directly below its original, and what chose its citations if results say it."""
     chosen_by = text_in(row, "cited_by")
-    return TWIN + (twin_label(chosen_by) if chosen_by else str(row["summarizer"]))
+    return f"{TWIN}repaired twin{f': {twin_label(chosen_by)}' if chosen_by else ''}"
 
 
 def summarizer_cell(row: Columns) -> Cell:

@@ -57,12 +57,15 @@ class ClustersRow(TypedDict):
 
 
 class Size(TypedDict):
-    """The queries that a run has summaries of, and what these are made from."""
+    """The systems of a run, the queries that it has summaries of, and what these are made from."""
 
     n_queries: int
+    unscored_queries: NotRequired[dict[str, int] | None]  # why, of those without a main score; null: nothing is scored
     haystacks: list[str]  # ids
     n_documents: int  # of these haystacks
-    n_summaries: int  # without twins
+    n_systems: NotRequired[int]  # without twins
+    n_summaries: int  # of these systems
+    n_repeating: NotRequired[int]  # further summaries, which repeat these in other orders of documents
 
 
 class Results(TypedDict, total=False):

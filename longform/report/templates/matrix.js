@@ -101,7 +101,11 @@ function startMatrix(section, data) {
     section.querySelector(".legend").textContent =
       `The darker the blue of a cell on a white page (the brighter on a dark one), the higher the score: from ${matrixNumber(ends[0])} to ${matrixNumber(ends[1])}. –: unknown.`;
     section.querySelector(".queries").replaceChildren(...shownQueries.map((query) => element("li", { value: query.number }, `${query.words} (${query.haystack})`)));
-    status.textContent = `Showing ${shown.length} of ${systems.length} systems on ${shownQueries.length} of ${queries.length} queries.`;
+    const [own, every] = [shown, systems].map((some) => some.filter((one) => one.twinOf === null).length);
+    const twins = shown.length > own ? `, ${shown.length - own} with a repaired twin,` : "";
+    const scored = shownQueries.filter((query) => summaries.some((one) => one.query === query && one.values[place] !== null));
+    status.textContent = `Showing ${own} of ${every} systems${twins} on ${shownQueries.length} of ${queries.length} queries, ` +
+      `${scored.length} of them scored.`;
     list(place);
   }
 

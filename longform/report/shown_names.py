@@ -1,0 +1,87 @@
+"""The names under which systems stand on pages: a scripted writer and a repaired twin say what they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple, TypeVar, cast
+
+from longform.repair.twins import MATRIX
+from longform.results.drilldown import SummaryFacts, Unfolded
+from longform.results.results import Results
+
+Value = TypeVar("Value")
+_JUDGES = ("judge", "support_judge")
+_KEPT = frozenset({"run", "title", "benchmark", "synthesis", "audit"})  # parts that name no system
+
+
+def scripted(results: Results, part: str) -> set[str]:
+    """Return the names of a part of the configuration (`summarizers`, ...) behind which a script stands, no model."""
+    config = (results.get("run") or {}).get("config")
+    own = config.get(part) if isinstance(config, Mapping) else None
+    return {name for name, one in (own.items() if isinstance(own, Mapping) else ()) if _provider(one) == "scripted"}
+
+
+def _provider(settings: object) -> object:
+    chat = settings.get("chat") if isinstance(settings, Mapping) else None
+    return chat.get("provider") if isinstance(chat, Mapping) else None
+
+
+class Names(NamedTuple):
+    """Names of the tables -> names on pages, of those that have another."""
+
+    summarizers: Mapping[str, str]
+    judges: Mapping[str, str]
+
+
+def shown_names(results: Results) -> Names:
+    """Return the names that pages give to scripted writers and judges, and to repaired twins."""
+    parts = ("summarizers", "judges")
+    names, judges = ({name: f"{name} (scripted)" for name in scripted(results, part)} for part in parts)
+    checked = results.get("faithfulness")
+    for row in [*(results.get("cells") or []), *(checked["cells"] if checked else [])]:
+        if original := row.get("twin_of"):
+            by = f" by {row['cited_by']}" if row.get("cited_by") not in (None, MATRIX) else ""
+            names[row["summarizer"]] = f"repaired twin{by} of {names.get(original, original)}"
+    return Names(names, judges)
+
+
+def with_shown_names(results: Results, names: Names) -> Results:
+    """Return results with the names of pages in place of those of the tables."""
+    if not any(names):
+        return results
+    of_key = dict.fromkeys(("summarizer", "twin_of"), names.summarizers) | dict.fromkeys(_JUDGES, names.judges)
+    longest = sorted(names.summarizers, key=len, reverse=True)  # a twin's name begins with its original's
+
+    def shown(value: Value, key: str | None = None) -> Value:
+        found: object = value
+        if isinstance(value, str) and key in of_key:
+            found = of_key[key].get(value, value)
+        elif isinstance(value, str):
+            found = _beginning(value, names.summarizers, longest)
+        elif isinstance(value, Mapping):
+            found = {name: one if name in _KEPT else shown(one, name) for name, one in value.items()}
+        elif isinstance(value, list):
+            found = [shown(one, key) for one in value]
+        return cast("Value", found)
+
+    return shown(results)
+
+
+def _beginning(words: str, names: Mapping[str, str], longest: Iterable[str]) -> str:
+    """Return *words* with another name, if they begin with a system."""
+    name = next((name for name in longest if words.startswith(f"{name}, ")), None)
+    return words if name is None else names[name] + words[len(name) :]
+
+
+def unfolded_with_shown_names(unfolded: Iterable[Unfolded], names: Names) -> Iterator[Unfolded]:
+    """Yield summaries under the names of pages."""
+    writers, judges = names
+    for one in unfolded:
+        summary = one.summary
+        shown: SummaryFacts = {
+            **summary,
+            "summarizer": writers.get(summary["summarizer"], summary["summarizer"]),
+            "scores": {judges.get(judge, judge): own for judge, own in summary["scores"].items()},
+            "verdicts": [{**row, "judge": judges.get(row["judge"], row["judge"])} for row in summary["verdicts"]],
+        }
+        yield one._replace(summary=shown) if any(names) else one
