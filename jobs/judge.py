@@ -40,7 +40,7 @@ from longform.metrics.rouge import MEASURES as ROUGE
 from longform.report.measures import main_measure
 from longform.report.overview import size_told
 from longform.report.parts import failures_told
-from longform.results.gate import OF_SUPPORT as SUPPORT
+from longform.results.gate import OF_SUPPORT
 from longform.settings.chat import ShippedSummarizerSettings
 from longform.settings.experiment import Experiment
 from longform.settings.judges import JudgeSettings, OfflineJudgeSettings
@@ -98,8 +98,8 @@ def choose(benchmark: Benchmark, answers: Collection[Released], named: Sequence[
         left_out.append("The benchmark ships no documents: support cannot be told.")
     if not names and not measures:
         raise UsageError(
-            f"{benchmark.folder.url}: expected something to judge answers by, found no insights, key points, references "
-            "or documents"
+            f"{benchmark.folder.url}: expected something to judge answers by, found no insights, key points, "
+            "references or documents"
         )
     return Choice({name: JUDGES[name] for name in names}, measures, left_out)
 
@@ -297,16 +297,16 @@ def table(results: Mapping[str, Any]) -> list[str]:
             {
                 **of_system.get(_system(row), {}),
                 **row,
-                **{name: (row[part] or {})["value"] for name, part in SUPPORT.items()},
+                **{name: (row[part] or {})["value"] for name, part in OF_SUPPORT.items()},
             }
             for row in rows
         ]
         more = {name: titles[name] for name in titles if any(name in row for row in shown)}
-        found += _block(judge, _from_best(shown, SHARE), {**{name: _TITLES[name] for name in SUPPORT}, **more})
+        found += _block(judge, _from_best(shown, SHARE), {**{name: _TITLES[name] for name in OF_SUPPORT}, **more})
     return found
 
 
-def _from_best(cells: Sequence[Mapping[str, Any]], main: str | None) -> list[Mapping[str, Any]]:
+def _from_best(cells: Sequence[Mapping[str, Any]], main: str) -> list[Mapping[str, Any]]:
     return sorted(cells, key=lambda one: math.inf if one.get(main) is None else -one[main])
 
 

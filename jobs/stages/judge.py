@@ -218,7 +218,7 @@ class AskJudge(JudgeStage):
         """
         Give the items of each task; of documents the summaries of one query one after the other.
 
-        They share a task if many calls are open at once: then no two tasks may ask the same. Else a task is one summary,
+        If many tasks are open at once, they share one: no two may ask the same. Else a task is one summary,
         so that little is lost with a command that is stopped.
         """
         if not of_documents(self.kind):

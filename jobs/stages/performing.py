@@ -150,7 +150,7 @@ class AsyncPerformer(_Pooled):
             return _error_receipt(work_ids, error)
 
 
-def perform(row: TaskRow, *, run: Folder, stage: Runnable, told: Told) -> Receipt:
+def perform(row: TaskRow, *, run: Folder, stage: Runnable, told: Told | None = None) -> Receipt:
     """Do one task in a plain Ray task; a process keeps the worker it made for the last stage it saw."""
     work_ids, payload = _task(row)
     try:
@@ -175,9 +175,10 @@ async def _of(rows: Awaitable[Made]) -> Made:
 _kept: list[tuple[Runnable, Worker[Never]]] = []
 
 
-def _kept_worker(stage: Runnable, told: Told) -> Worker[Never]:
+def _kept_worker(stage: Runnable, told: Told | None) -> Worker[Never]:
     if not _kept or _kept[0][0] != stage:
-        told.by_this_worker()
+        if told is not None:
+            told.by_this_worker()
         _kept[:] = []  # what the last one holds goes before the next one loads
         _kept[:] = [(stage, stage.make_worker())]
     return _kept[0][1]

@@ -32,7 +32,7 @@ class Place:
     Args:
         cluster: Decides, and has the workers.
         here: Whether it is this process; None: as the cluster says.
-        told: Where workers say what they have read.
+        told: Where workers say what they have read; None: they do not.
 
     Attributes:
         workers: Those that it has used; 0: none but this process.
@@ -41,7 +41,7 @@ class Place:
 
     cluster: Cluster
     here: bool | None
-    told: Told
+    told: Told | None = None
     workers: int = 0
     cores: int = 1
     _since: float = field(default_factory=time.monotonic)

@@ -36,7 +36,7 @@ class Told(NamedTuple):
 
         TEXTS_READ.report_to(write)
 
-    def count(self) -> int:
+    def texts(self) -> int:
         """Return how many texts all workers have said."""
         with suppress(StorageError, OSError, ValueError):  # one that is just written
             return sum(int(self.run.read_bytes(f"{self.folder}/{name}")) for name in self.run.names(self.folder))
@@ -62,6 +62,6 @@ class Reading:
     def words(self) -> str:
         """Return nothing if no model has read anything."""
         if time.monotonic() - self._looked_at >= _EVERY_S:
-            self._workers, self._looked_at = max(self._workers, self._told.count()), time.monotonic()
+            self._workers, self._looked_at = max(self._workers, self._told.texts()), time.monotonic()
         n = TEXTS_READ.count - self._before + self._workers
         return f"{n:,} texts read" if n else ""

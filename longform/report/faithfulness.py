@@ -20,8 +20,8 @@ from longform.results.results import Results
 FAITHFULNESS = "faithfulness"
 _ORDERS = ("given", "top", "middle", "bottom", "random")
 _MODES = {
-    "cited": f"the documents that it cites and, if none of these supports it, the {BEST} others that share most with it by "
-    "an index. Others are not checked, so that nothing is said of places (`faithfulness: {mode: document}` checks all)",
+    "cited": f"the documents that it cites and, if none of these supports it, the {BEST} others that an index finds "
+    "nearest to it. No more are checked: nothing is said of places (`faithfulness: {mode: document}` checks all)",
     "document": "each document apart",
     "full": "all documents of the prompt as one text",
 }

@@ -176,7 +176,7 @@ class SupportIndex:
     # ------------------------------------------------------------ recall alone
 
     def near(self, claims: Sequence[str], *, most: int) -> NDArray[np.bool_]:
-        """Return True for the sentences of the *most* windows of two that share most with a claim, (claims, sentences)."""
+        """Return True for sentences in the *most* windows of two that share most with a claim, (claims, sentences)."""
         found = np.zeros((len(claims), len(self.sentences)), dtype=np.bool_)
         weights = self.weights(stems(without_marks(claim)) for claim in claims)
         second = np.setdiff1d(np.arange(1, len(self.sentences)), self.bounds)  # of a window

@@ -11,8 +11,9 @@ import pytest
 
 from actors.storage.folder import Folder
 from jobs.ingest import main as ingest
-from jobs.judge import default_out, main
+from jobs.judge import default_out, main, table
 from jobs.status import main as status
+from longform.judges.cited_first import BEST
 from tests.jobs.answers.town import EMPTY, N_ANSWERS, OUT_OF_RANGE, TOPICS, write_answers, write_corpus
 
 AT_MOST_S = 20.0
@@ -74,8 +75,40 @@ def test_sentences_are_checked_against_what_was_seen_in_the_order_of_the_prompt(
     own = {(row["target_id"], row["doc_position"]) for row in verdicts if row["summary_id"] == agent["summary_id"]}
     assert own == {("town-3b", 0), ("town-3a", 1)}
     others = [row for row in verdicts if row["summary_id"] == notes["summary_id"]]
-    assert len({row["target_id"] for row in others}) == 2 * len(TOPICS)
     assert {row["doc_position"] for row in others} == {None}
+    assert {row["mode"] for row in verdicts} == {"cited"}
+
+
+def test_a_sentence_is_checked_against_what_it_cites_then_against_the_nearest_others(judged: Judged) -> None:
+    units = {(row["summary_id"], row["unit_index"]): row["citations"] for row in judged.run.read("units").to_pylist()}
+    checked: dict[tuple[str, int], dict[str, str]] = {}
+    for row in judged.run.read("verdicts").to_pylist():
+        if row["target_kind"] == "document":
+            checked.setdefault((row["summary_id"], row["unit_index"]), {})[row["target_id"]] = row["answer"]
+
+    assert checked.keys() == units.keys()
+    few = [len(answers) for answers in checked.values()]
+    assert max(few) <= max(map(len, units.values())) + BEST < 2 * len(TOPICS)
+    once = [answers for place, answers in checked.items() if "supported" in answers.values() and len(units[place]) == 1]
+    assert sum(len(answers) == 1 for answers in once) > len(once) / 2
+
+
+def test_the_share_of_supported_sentences_is_counted_by_the_answers_of_verdicts(judged: Judged) -> None:
+    summaries = {row["summary_id"]: row["summarizer"] for row in judged.run.read("summaries").to_pylist()}
+    sentences: dict[str, dict[tuple[str, int], bool]] = {}
+    for row in judged.run.read("verdicts").to_pylist():
+        if row["target_kind"] == "document":
+            own = sentences.setdefault(summaries[row["summary_id"]], {})
+            place = (row["summary_id"], row["unit_index"])
+            own[place] = own.get(place, False) or row["answer"] == "supported"
+    shown = {row["summarizer"]: row["supported"]["value"] for row in judged.results["faithfulness"]["cells"]}
+
+    assert shown == pytest.approx({name: 100 * sum(own.values()) / len(own) for name, own in sentences.items()})
+    lines = table(judged.results)
+    head = next(line for line in lines if "sentences supported" in line)
+    assert "mean probability of support" in head
+    line = next(line for line in lines[lines.index(head) :] if line.strip().startswith("rumours"))
+    assert f"{shown['rumours']:.1f}" in line
 
 
 def test_the_report_says_what_is_not_known(judged: Judged) -> None:
@@ -86,8 +119,8 @@ def test_the_report_says_what_is_not_known(judged: Judged) -> None:
     rows = {row["summarizer"]: row for row in judged.results["elsewhere"]}
     assert rows["agent"]["documents"] == {"named": 10}
     assert rows["rumours"]["n_empty"] == 1
-    places = {row["summarizer"] for row in judged.results["faithfulness"]["places"]}
-    assert places == {"agent", "agent-short", "agent-wrong"}
+    assert judged.results["faithfulness"]["places"] == []
+    assert "No more are checked: nothing is said of places" in page
 
 
 def test_a_second_call_redoes_nothing_and_tells_the_same(judged: Judged, capsys: pytest.CaptureFixture[str]) -> None:
@@ -138,3 +171,31 @@ def test_a_benchmark_without_insights_lets_support_be_told(tmp_path: Path, capsy
     assert "rag, unknown has no answer to 9 queries of the benchmark (q1, q2, q3, q4, q5, ...)" in told
     results = json.loads((tmp_path / "a-judged" / "results.json").read_text())
     assert support(results)["rag"] > 80
+
+
+def test_many_documents_are_no_reason_to_leave_support_out(tmp_path: Path) -> None:
+    """One answer cites the right document, one a wrong one and one none: a few documents each say it."""
+    n, said = 2500, "The council of parish 1234 sold its water mill to a choir."
+    folder = tmp_path / "many"
+    folder.mkdir()
+    texts = [f"The council of parish {at} mended the road to lake {at + 7}." for at in range(n - 1)]
+    documents = [{"doc_id": f"d{at}", "text": text} for at, text in enumerate([*texts, f"It rained. {said}"])]
+    write_lines(folder / "documents.jsonl", documents)
+    write_lines(folder / "queries.jsonl", [{"query_id": "q", "text": "What did councils sell?"}])
+    assert ingest(["jsonl", str(folder), "--out", str(tmp_path / "bench")]) == 0
+    cited = {"right": [n], "wrong": [3], "none": []}
+    answers = [
+        {"query_id": "q", "system": name, "bullets": [{"text": said, "citations": of}]} for name, of in cited.items()
+    ]
+    write_lines(tmp_path / "a.jsonl", answers)
+    assert main([str(tmp_path / "a.jsonl"), "--bench", str(tmp_path / "bench"), "--workers", "0"]) == 0
+
+    results = json.loads((tmp_path / "a-judged" / "results.json").read_text())
+    found = {name: (one["sentences_supported"], one["supported_elsewhere"]) for name, one in cells(results).items()}
+    assert found == {"right": (100.0, 0.0), "wrong": (100.0, 100.0), "none": (100.0, None)}
+    verdicts = Folder(str(tmp_path / "a-judged")).read("verdicts")
+    assert verdicts.num_rows == 1 + (1 + BEST) + BEST
+
+
+def write_lines(file: Path, rows: list[dict[str, Any]]) -> None:
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))

@@ -2,9 +2,12 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from actors.judges.lexical import NO_WORDS, LexicalJudge
+from actors.local_models.encoder import Encoder
 from longform.judges.kind import Group, Verdict
 from longform.judges.kinds.support import NO_SENTENCE
 
@@ -63,3 +66,23 @@ def test_lexical_support_is_blind_to_denial(judge: LexicalJudge) -> None:
     denied = QUOTED.replace("voted 7 to 2", "voted 7 to 2 not")
     (verdict,) = judge.judge([Group("d", (DOCUMENT,), (denied,))])[0]
     assert verdict.answer == "supported"
+
+
+def test_of_a_long_document_only_what_words_find_is_embedded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The verdict on a sentence is the same beside others, and the one that a short document has."""
+    judge, embedded = LexicalJudge(threads=1), set[str]()
+    encode = Encoder._encoded
+
+    def counted(encoder: Encoder, texts: list[str]) -> NDArray[np.float16]:
+        embedded.update(texts)
+        return encode(encoder, texts)
+
+    monkeypatch.setattr(Encoder, "_encoded", counted)
+    filler = [f"Street number {at} was swept by worker {at * 7 % 997} before noon." for at in range(1000)]
+    book = " ".join([*filler[:600], DOCUMENT, *filler[600:]])
+    both = judge.judge([Group("d", (book,), (QUOTED, FOREIGN))])[0]
+    alone = LexicalJudge(threads=1).judge([Group("d", (book,), (QUOTED,))])[0][0]
+
+    assert len(embedded) < 50
+    assert [one.answer for one in both] == ["supported", "unsupported"]
+    assert (both[0].probability, both[0].reply) == (alone.probability, alone.reply)

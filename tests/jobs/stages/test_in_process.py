@@ -120,9 +120,9 @@ class Elsewhere:
     def __init__(self) -> None:
         self.given: list[int] = []
 
-    def __call__(self, run: Folder, stage: Any, rows: list[bytes], cluster: Cluster) -> Iterator[Row]:
+    def __call__(self, run: Folder, stage: Any, rows: list[bytes], where: place.Place) -> Iterator[Row]:
         self.given.append(len(rows))
-        yield from place._here(run, stage, [{"task": one} for one in rows], place.Place(cluster, True))
+        yield from place._here(run, stage, [{"task": one} for one in rows], place.Place(where.cluster, True))
 
 
 class Case(NamedTuple):

@@ -1,18 +1,20 @@
-"""Citations are held against the documents that they name, by the verdicts of a judge of support."""
+"""Support of sentences and citations is counted by the answers of a judge, whatever its numbers are."""
 
 from __future__ import annotations
 
 from types import SimpleNamespace
 
-from longform.metrics.cited_support import precision, recall
+import pytest
+
+from longform.metrics.cited_support import elsewhere, precision, recall, share
 from longform.metrics.measure import Facts, Verdict
 from longform.text.citations import Bullet
 
 HAYSTACK = SimpleNamespace(documents=lambda: [SimpleNamespace(number=n, doc_id=f"d{n}") for n in (1, 2)])
 VERDICTS = [
-    Verdict("d1", "yes", 0.9, unit_index=0),
-    Verdict("d2", "no", 0.1, unit_index=0),
-    Verdict("d1", "no", 0.2, unit_index=1),
+    Verdict("d1", "supported", 0.3, unit_index=0),  # the judge's own cut is below it
+    Verdict("d2", "unsure", 0.6, unit_index=0),
+    Verdict("d1", "unsupported", 0.2, unit_index=1),
     Verdict("d2", None, None, unit_index=1),
 ]
 
@@ -26,6 +28,7 @@ def test_known_answers() -> None:
 
     assert (precision(both).total, precision(both).n) == (1.0, 3)
     assert (recall(both).total, recall(both).n) == (1.0, 2)
+    assert (share(both).total, share(both).n, share(both).n_unjudged) == (1.0, 1, 1)
 
 
 def test_a_citation_of_no_document_is_wrong_and_an_unjudged_one_is_unknown() -> None:
@@ -40,3 +43,10 @@ def test_a_summary_that_cites_nothing_has_no_precision_and_no_recall() -> None:
 
     assert (precision(found).value, precision(found).reason) == (None, "no citations")
     assert recall(found).value == 0.0
+    assert elsewhere(found).value is None
+
+
+@pytest.mark.parametrize(("cited", "told"), [([2], 1.0), ([1], 0.0), ([1, 2], 0.0), ([7], 1.0)])
+def test_a_wrong_citation_of_what_another_document_says_is_told_apart(cited: list[int], told: float) -> None:
+    assert elsewhere(facts(cited)).value == told
+    assert elsewhere(facts([], [1])).n_unjudged == 1  # the other document is unjudged

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from longform.errors import UsageError
+from longform.metrics.faithfulness import RECOMMENDED
 from longform.metrics.measure import Description
 from longform.results.gate import (
     SUPPORT_MEASURE,
@@ -113,19 +114,22 @@ def test_a_system_that_is_not_there_is_refused() -> None:
 
 
 def test_support_is_read_from_its_own_table() -> None:
-    faithfulness = {"value": 30.0, "low": 20.0, "high": 40.0}
+    supported, probability = ({"value": value, "low": 20.0, "high": 40.0} for value in (30.0, 35.0))
     row = {
         "dataset": None,
         "judge": "s",
         "summarizer": "a",
         "setting": "s",
         "n_summaries": 2,
-        "faithfulness": faithfulness,
+        "supported": supported,
+        "faithfulness": probability,
     }
     results = {"measures": [], "cells": [], "faithfulness": {"cells": [row]}}
-    (value,) = scored(results)
-    assert (value.measure, value.value, value.low) == (SUPPORT_MEASURE, 30.0, 20.0)
-    assert list(measures_of(results, described(SUPPORT_MEASURE))) == [SUPPORT_MEASURE]
+    share, mean = scored(results)
+    assert (share.measure, share.value, share.low) == (SUPPORT_MEASURE, 30.0, 20.0)
+    assert (mean.measure, mean.value) == (RECOMMENDED.name, 35.0)
+    known = {name: described(name) for name in (SUPPORT_MEASURE, RECOMMENDED.name)}
+    assert list(measures_of(results, known)) == [SUPPORT_MEASURE, RECOMMENDED.name]
 
 
 @pytest.mark.parametrize(

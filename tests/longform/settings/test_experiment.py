@@ -308,3 +308,42 @@ def test_repeats_are_no_part_of_what_a_judge_is() -> None:
     assert (plain.times, repeated.times) == (1, 3)
     assert plain.identity == repeated.identity
     assert "repeats" not in plain.model_dump(mode="json")
+
+
+@pytest.mark.parametrize(
+    ("given", "mode"),
+    [
+        ({}, "cited"),
+        ({"faithfulness": {"mode": "document"}}, "document"),
+        ({"faithfulness": {"mode": "full"}}, "full"),
+        ({"faithfulness": {"sentences": "min"}}, "cited"),
+        ({"faithfulness": {"documents": "mean"}}, "document"),
+        ({"faithfulness": {"attribution": "lexical"}}, "document"),
+        ({"measures": ["faithfulness min-mean"]}, "document"),
+        ({"fidelity": "paper"}, "document"),
+        ({"citations": "matrix"}, "document"),
+        ({"citations": "lexical"}, "document"),
+        ({"systems": [{"retriever": "full", "summarizer": "o", "budget_tokens": None, "order": ["top"]}]}, "document"),
+        ({"citations": "matrix", "faithfulness": {"mode": "cited"}}, "cited"),
+    ],
+)
+def test_all_documents_are_checked_where_something_reads_them(given, mode):
+    assert checking(**given).support_mode == mode
+
+
+@pytest.mark.parametrize("given", [{"citations": "lexical"}, {"measures": ["faithfulness mean-mean"]}])
+def test_a_number_of_all_documents_is_refused_where_some_are_checked(given):
+    with pytest.raises(ValueError, match="cited.*expected|expected.*cited"):
+        checking(faithfulness={"mode": "cited"}, **given)
+
+
+def checking(**given):
+    content = {
+        "name": "c",
+        "seed": 1,
+        "retrievers": {"full": {"kind": "full"}},
+        "summarizers": {"o": {"kind": "offline"}},
+        "judges": {"lexical": {"task": "support", "kind": "offline"}},
+        "systems": [{"retriever": "full", "summarizer": "o", "budget_tokens": None}],
+    }
+    return Experiment.model_validate(content | given)

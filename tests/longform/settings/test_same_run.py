@@ -85,7 +85,6 @@ def test_additions_and_what_only_reads_rows_are_the_same_run(changed: dict[str, 
             {"methods": {"drawn": {"kind": "calibration", "orders": "all"}}},
             ["methods.drawn.orders was sampled, is all"],
         ),
-        ({"faithfulness": {"mode": "full"}}, ["faithfulness.mode was document, is full"]),
         (
             {"systems": [{**BEFORE["systems"][0], "budget_tokens": 200}, BEFORE["systems"][1]]},
             [
