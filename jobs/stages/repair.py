@@ -24,9 +24,10 @@ from longform.keys import content_key
 from longform.repair import by_matrix as repair
 from longform.repair.twins import twin_id
 from longform.rows import SummaryRow, VerdictRow
-from longform.settings.experiment import Experiment, UnitKind
+from longform.settings.experiment import Experiment
 from longform.support.index import SupportIndex
 from longform.tables import DOCUMENTS, SUMMARIES, VERDICTS
+from longform.text.units import UnitKind, lined, versioned
 
 
 class Twin(NamedTuple):
@@ -68,6 +69,7 @@ class Repair(Stage[Twin]):
 
     Attributes:
         bench: URL of the benchmark.
+        units: That cite.
     """
 
     step = "repair"
@@ -77,10 +79,12 @@ class Repair(Stage[Twin]):
     per_task = 64
 
     bench: str
+    units: UnitKind
 
     def items(self, plan: Plan) -> list[Item[Twin]]:
+        by = versioned(repair.VERSION, self.units)
         return [
-            Item(twin_work_id(summary, repair.VERSION), Twin(summary), (Source("summaries", summary),))
+            Item(twin_work_id(summary, by), Twin(summary), (Source("summaries", summary),))
             for summary in plan.work_ids("summaries")
         ]
 
@@ -94,7 +98,7 @@ class Repair(Stage[Twin]):
 
         def twins(given: Sequence[Given[Twin]]) -> list[SummaryRow]:
             originals = [
-                summary | {"work_id": one.work_id}
+                with_lines(summary, self.units) | {"work_id": one.work_id}
                 for one in given
                 for summary in reader.rows(one.sources[0], SummaryRow)
                 if summary["step"] is None
@@ -103,10 +107,17 @@ class Repair(Stage[Twin]):
             return [
                 twin
                 for haystack_id, group in groupby(originals, key=_haystack)
-                for twin in repair.repaired_summaries(list(group), *sources(haystack_id))
+                for twin in repair.repaired_summaries(
+                    list(group), *sources(haystack_id), by=versioned(repair.VERSION, self.units)
+                )
             ]
 
         return twins
+
+
+def with_lines(summary: SummaryRow, units: UnitKind) -> SummaryRow:
+    """Return a summary with its text a unit a line, since citations are set by lines."""
+    return {**summary, "text": None if summary["text"] is None else lined(summary["text"], units)}
 
 
 def _haystack(summary: SummaryRow) -> str:
@@ -129,7 +140,7 @@ class CopyVerdicts(Stage[Judged]):
     columns = VERDICTS.names
     per_task = 256
 
-    by: str = repair.VERSION
+    by: str
 
     def items(self, plan: Plan) -> list[Item[Judged]]:
         twins = twins_of(plan)
@@ -159,13 +170,18 @@ def stages(experiment: Experiment, site: Site) -> list[Repair | Split | CopyVerd
     if experiment.citations != "matrix":
         return []
     return [
-        Repair(run=site.run, bench=site.bench),
-        *after_repair(site.run, experiment.units, judged=experiment.judges_of("coverage")),
+        Repair(run=site.run, bench=site.bench, units=experiment.units),
+        *after_repair(
+            site.run,
+            experiment.units,
+            by=versioned(repair.VERSION, experiment.units),
+            judged=experiment.judges_of("coverage"),
+        ),
     ]
 
 
 def after_repair(
-    run: str, units: UnitKind, *, by: str = repair.VERSION, judged: Iterable[str]
+    run: str, units: UnitKind, *, by: str, judged: Iterable[str]
 ) -> list[Split | CopyVerdicts]:
     """Return the stages that split twins, and copy the verdicts of judges of coverage to them if any *judged*."""
     copies = [CopyVerdicts(run=run, by=by)] if list(judged) else []

@@ -15,7 +15,7 @@ from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.stages.items import WHOLE, Given, Item, Source, SourceReader
 from jobs.stages.judge import Judged, checks_of, with_repeats
-from jobs.stages.repair import CopyVerdicts, Twin, after_repair, twin_work_id
+from jobs.stages.repair import CopyVerdicts, Twin, after_repair, twin_work_id, with_lines
 from jobs.stages.split import Split
 from jobs.stages.stage import Plan, Site, Stage, Works
 from longform.judges.kinds.support import SUPPORT
@@ -29,6 +29,7 @@ from longform.rows import SummaryRow, VerdictRow
 from longform.settings.experiment import Experiment
 from longform.settings.judges import whole_identity
 from longform.tables import DOCUMENTS, SUMMARIES
+from longform.text.units import UnitKind, versioned
 
 _COLUMNS = [
     "work_id", "unit_index", "target_id", "answer", "probability", "summary_id", "mode", "text_index", "doc_position",
@@ -43,7 +44,7 @@ def judge_key(experiment: Experiment, name: str) -> str:
     how = whole_identity(settings, experiment.judges)
     version = make_judge(name, experiment.judges, prompts=experiment.prompts).version.work
     repeats = [f"{settings.times} repeats"] if settings.times > 1 else []
-    return content_key(judged_citations.VERSION, name, how, version, judge_threshold(settings), *repeats)
+    return content_key(versioned(judged_citations.VERSION, experiment.units), name, how, version, judge_threshold(settings), *repeats)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +54,7 @@ class RepairByJudge(Stage[Twin]):
 
     Attributes:
         bench: URL of the benchmark.
+        units: That cite.
         judge: Its name.
         threshold: From which its number means supported.
         by: Changes with any change of what is cited.
@@ -65,6 +67,7 @@ class RepairByJudge(Stage[Twin]):
     per_task = 64
 
     bench: str
+    units: UnitKind
     judge: str
     threshold: float
     by: str
@@ -88,7 +91,7 @@ class RepairByJudge(Stage[Twin]):
                 (summary,) = (row for row in reader.rows(originals, SummaryRow) if row["step"] is None)
                 verdicts = [row for repeat in repeats for row in reader.rows(repeat, VerdictRow)]
                 support = support_of(verdicts, _numbers(benchmark, summary["haystack_id"]))
-                found = _judged(summary, support, self.threshold)
+                found = _judged(with_lines(summary, self.units), support, self.threshold)
                 text = None if found is None else found.text
                 yield twin(summary, text, by=self.by, cited_by=self.judge) | {"work_id": one.work_id}
 
@@ -101,7 +104,9 @@ def stages(experiment: Experiment, site: Site) -> list[RepairByJudge | Split | C
     if judge is None:
         return []
     threshold, by = judge_threshold(experiment.support_judges[judge]), judge_key(experiment, judge)
-    repaired = RepairByJudge(run=site.run, bench=site.bench, judge=judge, threshold=threshold, by=by)
+    repaired = RepairByJudge(
+        run=site.run, bench=site.bench, units=experiment.units, judge=judge, threshold=threshold, by=by
+    )
     return [repaired, *after_repair(site.run, experiment.units, by=by, judged=experiment.judges_of("coverage"))]
 
 
@@ -140,7 +145,7 @@ def judge_driver(
     citations.
     """
     threshold = judge_threshold(experiment.support_judges[name])
-    hows = _hows(run, benchmark, [item for item in checks if item.key.judge == name], threshold)
+    hows = _hows(run, benchmark, [item for item in checks if item.key.judge == name], threshold, experiment.units)
     return {
         "by": name,
         "label": twin_label(name),
@@ -149,7 +154,9 @@ def judge_driver(
     }
 
 
-def _hows(run: Folder, benchmark: Benchmark, checked: Sequence[Item[Judged]], threshold: float) -> Iterator[How]:
+def _hows(
+    run: Folder, benchmark: Benchmark, checked: Sequence[Item[Judged]], threshold: float, units: UnitKind
+) -> Iterator[How]:
     """Give the origin of each bullet's citations; the verdicts of a few summaries are in memory at a time."""
     summaries, verdicts = run.snapshot("summaries"), run.snapshot("verdicts")
     by_summary = with_repeats(checked)
@@ -165,5 +172,5 @@ def _hows(run: Folder, benchmark: Benchmark, checked: Sequence[Item[Judged]], th
             one = chunk[summary["work_id"]]
             numbers = _numbers(benchmark, benchmark.queries[one.key.query_id].haystack_id)
             support = support_of(said.get(one.work_id, []), numbers)
-            found = _judged(summary, support, threshold) if summary["step"] is None else None
+            found = _judged(with_lines(summary, units), support, threshold) if summary["step"] is None else None
             yield from found.hows if found else ()

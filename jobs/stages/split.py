@@ -1,12 +1,12 @@
 """
-Split: `summaries` -> `units`, the bullets or sentences of each summary with their citations. 1:N.
+Split: `summaries` -> `units`, the statements, bullets or sentences of each summary with their citations. 1:N.
 
 A summary that failed has no units; one that is empty has none either, and only the first is unjudged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -14,12 +14,9 @@ from jobs.stages.items import Given, Item, Source, SourceReader
 from jobs.stages.stage import Plan, Site, Stage, Works
 from longform.keys import content_key
 from longform.rows import SummaryRow, UnitRow
-from longform.settings.experiment import Experiment, UnitKind
+from longform.settings.experiment import Experiment
 from longform.tables import UNITS
-from longform.text.citations import Bullet, bullets
-from longform.text.sentences import cited_sentences
-
-VERSIONS: Mapping[UnitKind, str] = {"bullets": "lines@1", "sentences": "sentences@2"}
+from longform.text.units import VERSIONS, UnitKind, units_of
 
 
 def unit_work_id(summary_work_id: str, kind: UnitKind = "bullets") -> str:
@@ -81,11 +78,6 @@ def stages(experiment: Experiment, site: Site) -> list[Split]:
     return [Split(run=site.run, units=experiment.units)]
 
 
-def split_text(text: str, kind: UnitKind) -> list[Bullet]:
-    """Return the units of a summary's text, in order."""
-    return bullets(text) if kind == "bullets" else cited_sentences(text)
-
-
 def unit_rows(summary: SummaryRow, work_id: str, kind: UnitKind) -> list[UnitRow]:
     """Return the rows of one summary."""
     return [
@@ -98,5 +90,5 @@ def unit_rows(summary: SummaryRow, work_id: str, kind: UnitKind) -> list[UnitRow
             "text": bullet.text,
             "citations": bullet.citations,
         }
-        for index, bullet in enumerate(split_text(summary["text"] or "", kind))
+        for index, bullet in enumerate(units_of(summary["text"] or "", kind))
     ]

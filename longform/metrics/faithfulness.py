@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longform.metrics.measure import Facts, Measure, Score, Verdict
+from longform.metrics.refusals import REFUSED, refusals
 
 Merge = Literal["min", "mean", "max"]
 MERGES: tuple[Merge, ...] = ("min", "mean", "max")
@@ -183,7 +184,9 @@ def _merged_score(facts: Facts, merging: Merging) -> Score:
 def _reason(facts: Facts, cells: Array) -> str:
     if facts.failure:
         return f"summary_failed: {facts.failure}"
-    return "undecided" if cells.size else "no_sentences"
+    if cells.size:
+        return "undecided"
+    return REFUSED if not facts.units and refusals(facts.text)[0] else "no_sentences"
 
 
 MEASURES = tuple(

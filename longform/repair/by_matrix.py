@@ -21,7 +21,7 @@ VERSION = f"5+{FEEDBACK_VERSION}+{MODEL_VERSION}+{models_version('support_words'
 
 
 def repaired_summaries(
-    summaries: Sequence[SummaryRow], index: SupportIndex, numbers: Sequence[int]
+    summaries: Sequence[SummaryRow], index: SupportIndex, numbers: Sequence[int], *, by: str = VERSION
 ) -> list[SummaryRow]:
     """
     Return the repaired twin of each row of the summaries table, in order.
@@ -30,10 +30,11 @@ def repaired_summaries(
         summaries: Of one haystack; `work_id` stays as it is.
         index: The haystack's documents.
         numbers: What each document is cited by, in the index's order.
+        by: Changes with any change of what is cited.
     """
     written = [summary["text"] for summary in summaries if summary["text"] is not None]
     repaired = iter(repaired_texts(written, index, numbers))
-    return [twin(summary, None if summary["text"] is None else next(repaired), by=VERSION) for summary in summaries]
+    return [twin(summary, None if summary["text"] is None else next(repaired), by=by) for summary in summaries]
 
 
 def repaired_texts(

@@ -41,10 +41,7 @@ from longform.settings.retrievers import RerankerSettings, RetrievalSettings, Re
 from longform.settings.strict import Strict
 from longform.settings.system_names import SystemName, named_system
 from longform.settings.systems import System, SystemGrid, told
-
-UnitKind = Literal["bullets", "sentences"]
-"""Units into which a summary is split, and by which it is judged: its lines or its sentences."""
-
+from longform.text.units import UnitKind
 
 OWN_CITATIONS = ("written", "matrix")
 """Values of `citations` that name no support judge."""
@@ -114,7 +111,7 @@ class Experiment(Strict):
     bullets: Literal["targets"] | int = "targets"
     """Bullets or sentences asked for: a number; or as many as the query has insights (without: 8), as its paper asks
     for where it has a reference summary instead (Wan et al.), else as many as the reference has sentences."""
-    units: UnitKind = "bullets"  # what a summary is judged by
+    units: UnitKind = "statements"  # by which a summary is judged; bullets: lines, as SummHay's release has them
     importance: ImportanceSettings = RelevanceImportanceSettings(kind="relevance")  # by which orders sort documents
     faithfulness: Faithfulness = Faithfulness()  # how verdicts of support become numbers
     permutations: Permutations = Permutations()  # how many orders `permuted` draws
@@ -172,9 +169,9 @@ class Experiment(Strict):
         if taken := sorted({*OWN_CITATIONS, *ALIGNERS} & self.support_judges.keys()):
             msg = f"judges: {taken} have another meaning for judges of support; give the judges other names"
             raise ValueError(msg)
-        if self.citing_judge is not None and (self.units, self.faithfulness.mode) != ("bullets", "document"):
+        if self.citing_judge is not None and (self.units == "sentences" or self.faithfulness.mode != "document"):
             msg = (
-                f"citations by {self.citations!r} need a verdict on each bullet and document: expected units bullets "
+                f"citations by {self.citations!r} need a verdict on each unit and document: expected units statements or bullets "
                 f"and faithfulness.mode document, found {self.units} and {self.faithfulness.mode}"
             )
             raise ValueError(msg)

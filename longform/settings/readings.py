@@ -112,6 +112,10 @@ def _judges_coverage(content: Content) -> bool:
     return any(judge.get("task", "coverage") == "coverage" for judge in _components(content, "judges").values())
 
 
+def _counts_bullets(content: Content) -> bool:
+    return _judges_coverage(content) and content.get("units") != "sentences"
+
+
 def _asks_for_support(judge: Content) -> bool:
     return judge.get("kind") == "chat" and judge.get("task") == "support"
 
@@ -159,6 +163,17 @@ KEYS = (
         },
         _judges_coverage,
         disputed=True,
+    ),
+    KeyReading(
+        None,
+        "units",
+        {"ours": "statements", "release": "bullets", "paper": "bullets"},
+        {
+            "ours": "an answer is read as statements: sentences of prose, items of lists, rows of tables",
+            "release": "every line that is not empty is a bullet",
+            "paper": "bullets, not described further; as released: every line that is not empty is one",
+        },
+        _counts_bullets,
     ),
     KeyReading(
         None,

@@ -6,10 +6,9 @@ import pytest
 
 from actors.local_models.tokenizer import TokenCounter
 from jobs.spending.assumed_texts import LINE_TOKENS, AssumedTexts, WrittenText, marks
-from jobs.stages.split import split_text
+from longform.text.units import UnitKind, units_of
 from longform.chat.call import ChatRequest, Message
 from longform.judges.kinds.support import claim
-from longform.settings.experiment import UnitKind
 
 COUNTER = TokenCounter(threads=1)
 CALL = "0123456789abcdef"
@@ -27,7 +26,7 @@ def asked(*said: str) -> ChatRequest:
 def test_text_is_split_into_as_many_units_as_asked_for_each_another(units: UnitKind) -> None:
     """A judge is asked about equal sentences once, and no two sentences of a written summary are equal."""
     text, _ = texts().text(12, CALL)
-    found = [claim(unit.text) for unit in split_text(text, units)]
+    found = [claim(unit.text) for unit in units_of(text, units)]
     assert len(set(found)) == 12
     assert {COUNTER.count(line) for line in found} == {LINE_TOKENS}
 

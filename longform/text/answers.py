@@ -1,0 +1,400 @@
+"""
+Reads an answer, as Markdown or plain, as statements: each with the numbers of the documents that it cites.
+
+Prose is split into sentences. An item of a list and a row of a table are a statement each; an item is split only if
+marks stand behind its inner sentences. A mark belongs to the sentence that it follows, before or behind the full stop;
+marks that open a paragraph whose end has none belong to the sentence that they precede. Headings, announcements (a
+colon at the end, nothing cited), rules, code, lists of sources and what a model thinks are no statements.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from longform.text.citations import Bullet
+from longform.text.marks import Mark, is_year, marks, read_cites
+from longform.text.sentences import sentences
+from longform.text.source_lists import without_sources
+
+VERSION = "statements@1"
+"""Changes with any change of what a text is read as."""
+
+Resolve = Callable[[Mark], Sequence[int] | None]
+"""
+Tells the numbers of the documents that a mark cites; none for a mark that is not understood, and is taken out of its
+sentence. None: it is no mark, and its words stay.
+"""
+
+_THINKING = re.compile(
+    r"<(?P<end>/)?(?:think|thinking|thought|reasoning|reflection|analysis|scratchpad|seed:think)>|"
+    r"\[(?P<closed>/)?THINK\]|◁(?P<shut>/)?think▷|(?P<final><\|channel\|>\s{0,9}final\s{0,9}<\|message\|>)",
+    re.IGNORECASE,
+)
+_FRAME = re.compile(r"</?(?:answer|response|final_answer)>|<\|[a-z_]{1,20}\|>", re.IGNORECASE)
+
+
+class Parted(NamedTuple):
+    """An answer, and the thinking that stood in it."""
+
+    answer: str
+    thought: str
+
+
+def set_aside(text: str) -> Parted:
+    """
+    Part an answer from what its model thought: in tags, before a lone closing tag, or behind one that nothing closes.
+
+    A lone opening tag counts where it begins a line.
+    """
+    kept: list[str] = []
+    thought: list[str] = []
+    position, opened = 0, -1
+    for tag in _THINKING.finditer(text):
+        if tag["end"] or tag["closed"] or tag["shut"] or tag["final"]:
+            if opened < 0:  # all so far was thought
+                thought, kept = [text[: tag.start()]], []
+            else:
+                thought.append(text[opened : tag.end()])
+            position, opened = tag.end(), -1
+        elif opened < 0:
+            kept.append(text[position : tag.start()])
+            position = opened = tag.start()
+    if opened >= 0 and not text[text.rfind("\n", 0, opened) + 1 : opened].strip():
+        thought.append(text[opened:])
+        position = len(text)
+    if not thought:
+        return Parted(text, "")
+    return Parted(_FRAME.sub("", "".join([*kept, text[position:]])).strip("\n"), "\n".join(thought))
+
+
+def statements(text: str, resolve: Resolve | None = None) -> list[Bullet]:
+    """
+    Return the statements of an answer, in order, each with its citations behind it, as `[1, 3]`.
+
+    Never raises, and takes time linear in the length.
+
+    Args:
+        text: The answer.
+        resolve: Tells what its marks cite; None: numbers are those of documents, and names are not understood.
+    """
+    body, names = without_sources(_LINE_ENDS.sub("\n", set_aside(text).answer))
+    resolve = resolve or _Numbered({key: read_cites(name) for key, name in names.items()}).of
+    return _Reading(resolve).of(body)
+
+
+@dataclass(frozen=True)
+class _Numbered:
+    """Resolves marks where numbers are those of documents; a list of sources may give a number another one."""
+
+    names: dict[int | str, tuple[int | str, ...]]
+
+    def of(self, mark: Mark) -> Sequence[int] | None:
+        numbers = [one for one in mark.cites if isinstance(one, int)]
+        if mark.kind == "round" or (numbers and mark.numbered and all(map(is_year, numbers))):
+            return None
+        if numbers and (mark.numbered or mark.kind == "link" or mark.content.count("†")):
+            return [other for number in numbers for other in self._meant(number)]
+        return [] if may_cite(mark) else None
+
+    def _meant(self, number: int) -> Sequence[int]:
+        meant = self.names.get(number, ())
+        return [one for one in meant if isinstance(one, int)] or [number]
+
+
+_CITING = re.compile(
+    r"(?:see|cf|vgl|siehe|source|sources|quelle|ibid|ebd|ref|id|loc|op|doc|document|n\. ?d)\b|.*\b(?:1[5-9]|20)\d\d[a-z]?\b|"
+    r"(?=\S*[\d_:/.-])\S+$|@", re.IGNORECASE,
+)  # fmt: skip
+
+
+def may_cite(mark: Mark) -> bool:
+    """Return whether a mark that cites nothing known looks like a citation: by its words, or where a sentence ends."""
+    if mark.kind == "link":
+        return not mark.said
+    return mark.kind == "mark" and (mark.closing or _CITING.match(mark.content) is not None)
+
+
+# ---------------------------------------------------------------- blocks
+
+_LINE_ENDS = re.compile(r"\r\n?|[\u2028\u2029\x0b\x0c\x85]")
+_SIGN = "\ue000"  # stands for a mark while a line is read
+_QUOTE = re.compile(r"\s*(?:>\s?)+")
+_FENCE = re.compile(r" {0,3}(`{3}|~{3})[^`]*$")
+_HEADING = re.compile(r"\s{0,3}#{1,6}(?:\s|$)")
+_RULE = re.compile(r"\s*([-*_=~])(?:\s*\1){2,}\s*$")
+_UNDERLINE = re.compile(r"\s{0,3}(?:=+|-{2,})\s*$")
+_BOLD = re.compile(r"\s*(\*\*|__)(?!\s)(?:(?!\1).)+\1\s*:?\s*$")
+_ITEM = re.compile(
+    r"\s*(?:[-*+•‣◦▪●·–—]\s+|(?:\*\*|__)?[(（]?(?P<number>\d{1,3})[.)）](?:\*\*|__)?\s+|[(]?[a-zA-Z][)]\s+|"
+    r"[(]?[ivx]{1,5}[)]\s+)(?:\[[ xX✓✗]\]\s+)?"
+)
+_SEPARATOR = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
+_CELL = re.compile(r"(?<!\\)\|")
+_TAG_BLOCK = re.compile(r"</?(?:p|div|ul|ol|br|tr|table|section|article)\b[^<>\n]{0,200}>|</(?:li|h[1-6])>", re.IGNORECASE)
+_STOP = re.compile(rf"[.!?…。！？؟।:][\"'”’»)\]*_]*[\s{_SIGN}]*$")
+
+
+_END_OF_A_LINE = 80
+
+
+class _Block(NamedTuple):
+    kind: Literal["prose", "item", "row"]
+    lines: list[str]
+
+
+def _blocks(text: str) -> Iterator[_Block]:
+    """Yield what may state something; headings, rules, code and the heads of tables do not."""
+    block: _Block | None = None
+    heads: list[str] | None = None
+    number, fenced, closable = 0, "", {mark: text.count(mark) for mark in ("```", "~~~")}
+    lines = text.split("\n")
+    for place, whole in enumerate(lines):
+        line = whole[quote.end() :] if (quote := _QUOTE.match(whole)) is not None else whole
+        if (fence := _FENCE.match(line)) is not None or fenced:
+            block, fenced = (yield from _ended(block)), _fenced(fence, fenced, line, closable)
+            continue
+        table = "|" in line and (heads is not None or _is_head(lines, place))
+        if not table:
+            heads = None
+        if not line.strip() or _HEADING.match(line) or _RULE.match(line) or table or _is_bold(line):
+            if block is not None and _is_title(block, line):
+                block = None
+            block = yield from _ended(block)
+            if table and heads is None:
+                heads = _cells(line)
+            elif table and heads is not None and not _SEPARATOR.match(line):
+                yield _Block("row", _row(heads, _cells(line)))
+            continue
+        if block is not None and _UNDERLINE.match(line):
+            block = None if _is_title(block, line) else (yield from _ended(block))
+            continue
+        item = _ITEM.match(line)
+        if item is not None and item["number"] and block is not None:
+            following = int(item["number"]) == number + 1 if block.kind == "item" else int(item["number"]) <= 1
+            item = item if following else None
+        if item is not None:
+            number = int(item["number"]) if item["number"] else number
+            yield from _ended(block)
+            block = _Block("item", [line[item.end() :]])
+        elif block is None or (block.kind == "item" and not line.startswith(" ") and _stops(block.lines[-1])):
+            yield from _ended(block)
+            block = _Block("prose", [line])
+        else:
+            block.lines.append(line)
+    yield from _ended(block)
+
+
+def _ended(block: _Block | None) -> Iterator[_Block]:
+    if block is not None:
+        yield block
+
+
+def _fenced(fence: re.Match[str] | None, fenced: str, line: str, closable: dict[str, int]) -> str:
+    """Return the mark that closes the code in which the next line stands; empty: it stands in none."""
+    if fence is None:
+        return fenced
+    closable[fence[1]] -= 1
+    if fenced:
+        return "" if fence[1] == fenced else fenced
+    kind = line.strip().strip("`~").strip().casefold()
+    return "" if closable[fence[1]] < 1 or kind in ("markdown", "md", "text", "txt") else fence[1]
+
+
+def _is_bold(line: str) -> bool:
+    """Return whether a line is a heading in bold type."""
+    return _BOLD.match(line) is not None and _SIGN not in line and not re.search(r"[.!?。]\s*(?:\*\*|__)\s*$", line)
+
+
+def _is_title(block: _Block, underline: str) -> bool:
+    """Return whether a line under a block makes it a heading, and is no rule between paragraphs."""
+    only = block.lines[0]
+    return (
+        _UNDERLINE.match(underline) is not None
+        and (block.kind, len(block.lines)) == ("prose", 1)
+        and _SIGN not in only
+        and not _stops(only)
+    )
+
+
+def _is_head(lines: Sequence[str], place: int) -> bool:
+    return place + 1 < len(lines) and "-" in lines[place + 1] and _SEPARATOR.match(lines[place + 1]) is not None
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in _CELL.split(line.strip().strip("|"))]
+
+
+def _row(heads: Sequence[str], cells: Sequence[str]) -> list[str]:
+    """Return the words of a row: a cell that is no sentence stands behind its head, a number of the row is left out."""
+    named = [(heads[place] if place < len(heads) else "", cell) for place, cell in enumerate(cells)]
+    said = [(head, cell) for head, cell in named if re.sub(rf"[\s{_SIGN},;]", "", cell)]
+    said = [(head, cell) for head, cell in said if not (cell.strip(".)").isdecimal() and len(head) <= 3)]
+    signs = "".join(cell for _, cell in named if not re.sub(rf"[\s{_SIGN},;]", "", cell))
+    words = [cell if len(cell.split()) >= 4 or not head else f"{head}: {cell}" for head, cell in said]
+    return [f"{'; '.join(words)} {re.sub(r'[^' + _SIGN + ']', '', signs)}"]
+
+
+# ---------------------------------------------------------------- words of a block
+
+_EMPHASIS = (
+    (re.compile(r"!\[[^\[\]\n]{0,300}\]\([^()\n]{0,500}\)"), ""),
+    (re.compile(r"\[([^\[\]\n]{1,300})\]\([^()\s]{1,500}\)"), r"\1"),
+    (re.compile(r"\*\*|~~|(?<!\w)__|__(?!\w)"), ""),
+    (re.compile(r"(?<![\w*])\*(?=[^\s*])([^*\n]{1,500}?)(?<=[^\s*])\*(?![\w*])"), r"\1"),
+    (re.compile(r"(?<![\w_])_(?=[^\s_])([^_\n]{1,500}?)(?<=[^\s_])_(?![\w_])"), r"\1"),
+    (re.compile(r"</?[a-zA-Z][^<>\n]{0,200}>"), ""),
+    (re.compile(r"`+"), ""),
+    (re.compile(r"\\([\[\]()*_#`.!|>~-])"), r"\1"),
+)
+_NOUNS = r"(?:see(?: also)?|sources?|quellen?|refs?|references?|citations?|cited in|from|per|cf|vgl|siehe)"
+_JOINED = rf"{_SIGN}(?:[\s,;/&]{{0,3}}(?:(?:and|und|et|y)\s)?{_SIGN})*"
+_HELD = re.compile(rf"[(（\[]\s*(?:{_NOUNS}[\s.:]*)?({_JOINED})\s*[)）\]]", re.IGNORECASE)
+_ANNOUNCED = re.compile(rf"(?:[—–-]\s*)?(?<!\w){_NOUNS}\s*:\s*(?={_SIGN})", re.IGNORECASE)
+_RUN = re.compile(rf"\s*{_JOINED}")
+_BRACKETED_NUMBER = re.compile(r"\[([\d, ]+)\]")
+
+
+def _words(lines: Sequence[str]) -> Iterator[str]:
+    """Yield the texts of a block: its lines, joined where one only goes on."""
+    texts = [line.strip() for line in lines]
+    stops = _stops(texts[-1])
+    held: list[str] = []
+    for line, text in zip(lines, texts, strict=True):
+        if held and not _goes_on(held[-1], text, stops=stops):
+            yield " ".join(held)
+            held = []
+        held.append(text)
+        if line.endswith(("  ", "\\")):
+            yield " ".join(held).rstrip("\\ ")
+            held = []
+    if held:
+        yield " ".join(held)
+
+
+def _goes_on(before: str, line: str, *, stops: bool) -> bool:
+    """Return whether a line is the rest of the one before it, not the next of several."""
+    first = line.lstrip("*_\"'“(")[:1]
+    if first.islower() or first in f"{_SIGN}.,;:)" or _stops(before):
+        return True
+    return stops and not before.endswith(_SIGN)
+
+
+def _stops(line: str) -> bool:
+    """Return whether a sentence ends with a line, marks or none behind it."""
+    return _STOP.search(line[-_END_OF_A_LINE:]) is not None
+
+
+@dataclass
+class _Reading:
+    """Reads a text whose marks one function resolves."""
+
+    resolve: Resolve
+    cited: list[Sequence[int]] = field(default_factory=list)
+    units: list[tuple[str, list[int]]] = field(default_factory=list)
+    waiting: list[int] = field(default_factory=list)  # citations before any statement
+
+    def of(self, text: str) -> list[Bullet]:
+        plain = self._signed(text.replace(_SIGN, ""))
+        plain = _TAG_BLOCK.sub("\n", re.sub(r"<li\b[^<>\n]{0,200}>", "\n- ", plain, flags=re.IGNORECASE))
+        taken = iter(self.cited)
+        for block in _blocks(plain):
+            for words in _words(block.lines):
+                self._read(_clean(words), taken, whole=block.kind != "prose")
+        return [_bullet(text, numbers) for text, numbers in self.units]
+
+    def _signed(self, text: str) -> str:
+        """Return *text* with a sign for each of its marks."""
+        kept, position = [], 0
+        for mark in marks(text):
+            numbers = self.resolve(mark)
+            if numbers is not None:
+                self.cited.append(numbers)
+                kept += [text[position : mark.start], f"{mark.said} {_SIGN}" if mark.said else _SIGN]
+                position = mark.end
+        return "".join([*kept, text[position:]])
+
+    def _read(self, words: str, taken: Iterator[Sequence[int]], *, whole: bool) -> None:
+        plain, places, ends = _without_signs(words)
+        numbers = [next(taken, ()) for _ in range(words.count(_SIGN))]
+        found = _sentences(plain, ends)
+        if whole and not any(place < found[-1][0] for place in places if place):
+            found = [(0, len(plain))] if found else []
+        if not found:
+            self._before([number for one in numbers for number in one])
+            return
+        leading = bool(places) and places[0] == 0 and places[-1] < len(plain.rstrip())
+        own: list[list[int]] = [[] for _ in found]
+        for place, one in zip(places, numbers, strict=True):
+            own[_owner(found, place, leading=leading)] += one
+        for (start, end), cited in zip(found, own, strict=True):
+            said = plain[start:end].strip()
+            if not any(character.isalnum() for character in said):
+                self._before(cited)
+            elif cited or not said.endswith((":", "：")):
+                self.units.append((said, [*self.waiting, *cited]))
+                self.waiting = []
+
+    def _before(self, numbers: Sequence[int]) -> None:
+        """Let the statement before cite what stands alone; before any, the next."""
+        (self.units[-1][1] if self.units else self.waiting).extend(numbers)
+
+
+def _clean(words: str) -> str:
+    for pattern, instead in _EMPHASIS:
+        words = pattern.sub(instead, words)
+    words = html.unescape(words) if "&" in words else words
+    return _ANNOUNCED.sub("", _HELD.sub(r" \1", words)).strip()
+
+
+def _without_signs(words: str) -> tuple[str, list[int], list[int]]:
+    """Return the words alone, the place of each sign in them, and the places where a mark shows that a sentence ends."""
+    kept, length, places, ends, position = [], 0, [], [], 0
+    for run in _RUN.finditer(words):
+        before = words[position : run.start()]
+        kept.append(before)
+        length += len(before)
+        places += [length] * run[0].count(_SIGN)
+        position = run.end()
+        stopped = _ended_by(kept)
+        if stopped and words[position : position + 1] in (".", "。", ","):
+            position += 1
+        if stopped:
+            ends.append(length)
+        if words[position : position + 1].isalnum() and length:
+            kept.append(" ")
+            length += 1
+    return "".join([*kept, words[position:]]), places, ends
+
+
+def _ended_by(kept: Sequence[str]) -> bool:
+    last = next((one for one in reversed(kept) if one.strip()), "").rstrip("\"'”’»)")
+    return last.endswith((".", "!", "?", "…", "。", "！", "？", "؟", "।"))
+
+
+def _sentences(plain: str, ends: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the spans of sentences; a mark behind a full stop ends one if a word with a capital or a digit follows."""
+    cuts = [end for end in ends if plain[end:].strip() and not plain[end:].lstrip()[0].islower()]
+    bounds = [0, *cuts, len(plain)]
+    return [
+        (start + one.start, start + one.end)
+        for start, end in zip(bounds, bounds[1:], strict=False)
+        for one in sentences(plain[start:end])
+    ]
+
+
+def _owner(found: Sequence[tuple[int, int]], place: int, *, leading: bool) -> int:
+    """Return the sentence that a mark at *place* belongs to."""
+    if leading:
+        return next((index for index, (_, end) in enumerate(found) if place < end), len(found) - 1)
+    return max((index for index, (start, _) in enumerate(found) if start < place), default=0)
+
+
+def _bullet(said: str, numbers: Sequence[int]) -> Bullet:
+    """Return a statement in whose words no number stands in square brackets but those that it cites."""
+    cited = sorted(dict.fromkeys(numbers))
+    plain = _BRACKETED_NUMBER.sub(r"(\1)", said)
+    return Bullet(f"{plain} [{', '.join(map(str, cited))}]" if cited else plain, cited)
