@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 
 from longform.metrics.faithfulness import JUDGED_BY, SUPPORTED
 from longform.metrics.measure import Facts, Measure, Score
+from longform.metrics.refusals import why_nothing
 
 PRECISION, RECALL = "cited_support", "sentences_cited"
 
@@ -37,7 +38,7 @@ def precision(facts: Facts) -> Score:
     """Return the share of a summary's citations whose document supports the sentence."""
     found = [one for sentence in _cited(facts) for one in sentence]
     decided = [one for one in found if one is not None]
-    reason = None if decided else "no citation is judged" if found else "no citations"
+    reason = None if decided else "no citation is judged" if found else why_nothing(facts, "no citations")
     return Score(PRECISION, float(sum(decided)), len(decided), len(found) - len(decided), reason)
 
 
@@ -45,7 +46,7 @@ def recall(facts: Facts) -> Score:
     """Return the share of a summary's sentences that cite a document which supports them."""
     found = [True if True in one else None if None in one else False for one in _cited(facts)]
     decided = [one for one in found if one is not None]
-    reason = None if decided else "no sentence is judged" if found else "no sentences"
+    reason = None if decided else "no sentence is judged" if found else why_nothing(facts, "no sentences")
     return Score(RECALL, float(sum(decided)), len(decided), len(found) - len(decided), reason)
 
 

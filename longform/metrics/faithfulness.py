@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longform.metrics.measure import Facts, Measure, Score, Verdict
-from longform.metrics.refusals import REFUSED, refusals
+from longform.metrics.refusals import why_nothing
 
 Merge = Literal["min", "mean", "max"]
 MERGES: tuple[Merge, ...] = ("min", "mean", "max")
@@ -184,9 +184,7 @@ def _merged_score(facts: Facts, merging: Merging) -> Score:
 def _reason(facts: Facts, cells: Array) -> str:
     if facts.failure:
         return f"summary_failed: {facts.failure}"
-    if cells.size:
-        return "undecided"
-    return REFUSED if not facts.units and refusals(facts.text)[0] else "no_sentences"
+    return "undecided" if cells.size else why_nothing(facts, "no_sentences")
 
 
 MEASURES = tuple(

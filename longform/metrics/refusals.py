@@ -17,6 +17,11 @@ def refusals(text: str | None) -> tuple[int, int]:
     return sum(found), len(found)
 
 
+def why_nothing(facts: Facts, reason: str) -> str:
+    """Return why a summary without units has no score: it refuses, or *reason*."""
+    return REFUSED if not facts.units and refusals(facts.text)[0] else reason
+
+
 def refused(facts: Facts) -> Score:
     """Return the share of a summary's sentences that refuse."""
     n_refusals, n = refusals(facts.text)
