@@ -36,6 +36,8 @@ from longform.measures import SHIPPED, default_names
 from longform.metrics.cited_support import MEASURES as CITED
 from longform.metrics.cited_support import SHARE
 from longform.metrics.measure import described
+from longform.metrics.refusals import MEASURES as REFUSALS
+from longform.metrics.refusals import refusals
 from longform.metrics.rouge import MEASURES as ROUGE
 from longform.report.measures import main_measure
 from longform.report.overview import size_told
@@ -85,10 +87,11 @@ def choose(benchmark: Benchmark, answers: Collection[Released], named: Sequence[
     queries = dict.fromkeys(answer.query_id for answer in answers)
     kinds = {target.kind for query_id in queries for target in benchmark.targets.get(query_id, [])}
     measures = [measure.name for measure in ROUGE] if "reference" in kinds else []
+    refusing = [measure.name for measure in REFUSALS] if _refuses(benchmark) else []
     if named is not None:
         if unknown := [name for name in named if name not in JUDGES]:
             raise UsageError(f"--judge: expected judges of {', '.join(JUDGES)}, found {', '.join(unknown)}")
-        return Choice({name: JUDGES[name] for name in named}, measures, [])
+        return Choice({name: JUDGES[name] for name in named}, [*measures, *refusing], [])
     names = [judge for kind, judge in _DEFAULTS.items() if kind in kinds]
     lacking = [kind for kind in _LACKING if kind not in kinds and (kind == "insight" or not kinds)]
     left_out = [f"{NOBODY} {_LACKING[kind]}." for kind in lacking]
@@ -101,7 +104,13 @@ def choose(benchmark: Benchmark, answers: Collection[Released], named: Sequence[
             f"{benchmark.folder.url}: expected something to judge answers by, found no insights, key points, "
             "references or documents"
         )
-    return Choice({name: JUDGES[name] for name in names}, measures, left_out)
+    return Choice({name: JUDGES[name] for name in names}, [*measures, *refusing], left_out)
+
+
+def _refuses(benchmark: Benchmark) -> bool:
+    """Return whether an answer has a sentence that refuses."""
+    batches = benchmark.folder.batches("summaries", columns=["text"])
+    return any(refusals(text)[0] for batch in batches for text in batch["text"].to_pylist())
 
 
 _LACKING = {

@@ -22,6 +22,7 @@ from longform.metrics import (
     length,
     misses,
     ratings,
+    refusals,
     released,
     retrieval,
     rouge,
@@ -43,6 +44,7 @@ SHIPPED: tuple[Measure, ...] = (
     *released.MEASURES,
     *errors.MEASURES,
     *misses.MEASURES,
+    *refusals.MEASURES,
     *failure_modes.MEASURES,
 )
 RANKING: tuple[RankingMeasure, ...] = (*retrieval.MEASURES, retrieval.AT_BUDGET)

@@ -25,6 +25,7 @@ from longform.metrics.faithfulness import (
     summary_faithfulness,
 )
 from longform.settings.judges import SHIPPED_IN
+from longform.text.refusals import is_refusal
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,10 @@ class Sentence:
 
     Attributes:
         text: Without citations and the mark of a list.
-        supported: True if a document supports it; None: undecided, as the judge is unsure or finds no word to look for.
-        probability: Of the document that supports it best, in [0, 1]; None: it has no word to look for.
+        supported: True if a document supports it; None: undecided, as the judge is unsure, or the sentence refuses or has
+            no word to look for.
+        probability: Probability of the document that supports it best, in [0, 1]; None: the sentence refuses or has no
+            word to look for.
         documents: Numbers, from 1, of the documents that support it best; several if they are equal, none if all are 0.
     """
 
@@ -43,6 +46,7 @@ class Sentence:
     supported: bool | None
     probability: float | None
     documents: tuple[int, ...]
+    refused: bool = False  # it says only that there is no answer, which no document can support
 
 
 @dataclass(frozen=True)
@@ -83,15 +87,17 @@ def check(sentences: Sequence[str], documents: Sequence[str]) -> Support:
         UsageError: An argument is not what it should be; the message names it.
     """
     claims = tuple(map(SUPPORT.unit, texts_of("sentences", sentences)))
-    groups = [Group(content_key(text), (text,), claims) for text in texts_of("documents", documents)]
+    refused = list(map(is_refusal, claims))
+    asked = tuple("" if refuses else claim for claim, refuses in zip(claims, refused, strict=True))
+    groups = [Group(content_key(text), (text,), asked) for text in texts_of("documents", documents)]
     verdicts = _judge().judge(groups)
     cells = np.array([[_number(one) for one in row] for row in verdicts], dtype=np.float64)
     best, places = merge_documents(cells, RECOMMENDED.documents), best_documents(cells)
     said = [_said({one.answer for one in column}) for column in zip(*verdicts, strict=True)]
     return Support(
-        tuple(_sentence(*row) for row in zip(claims, said, best.tolist(), places, strict=True)),
+        tuple(_sentence(*row) for row in zip(claims, said, best.tolist(), places, refused, strict=True)),
         cells,
-        summary_faithfulness(best, RECOMMENDED.sentences),
+        summary_faithfulness(best[~np.array(refused)], RECOMMENDED.sentences),
         tuple(unmeasured_languages({"sentences": claims, "documents": documents}, {"offline": SHIPPED_IN})),
     )
 
@@ -111,7 +117,7 @@ def _said(answers: AbstractSet[str | None]) -> bool | None:
     return True if YES in answers else None if answers - {NO, None} else False
 
 
-def _sentence(text: str, said: bool | None, number: float, places: Sequence[int]) -> Sentence:
+def _sentence(text: str, said: bool | None, number: float, places: Sequence[int], refused: bool) -> Sentence:
     if np.isnan(number):
-        return Sentence(text, None, None, ())
+        return Sentence(text, None, None, (), refused)
     return Sentence(text, said, number, tuple(place + 1 for place in places))

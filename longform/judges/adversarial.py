@@ -1,7 +1,7 @@
 """
 Perturbed copies of labelled summaries, and their effect on a judge that links bullets.
 
-A judge must not move if a summary says the same in other words, in one bullet, at more length or with more citations.
+A judge must not move if a summary says the same in other words, in one bullet, in prose, at more length or with more citations.
 It must count a bullet less with other numbers or its words shuffled, and a denial or an echo of the query not at all.
 The summaries are those that people labelled, so that it is known what they said before.
 
@@ -155,6 +155,7 @@ ADVERSARIAL: Mapping[str, Perturbation] = {
         Perturbation("copy", "all", "full", _copied, _NO_LABELS),
         Perturbation("paraphrase", "fully covered", "same", _paraphrased, _NO_PARAPHRASE),
         Perturbation("merge", "fully covered", "same", _changed("merge")),
+        Perturbation("prose", "fully covered", "same", _changed("prose")),
         Perturbation("pad", "fully covered", "same", _changed("pad"), _NO_FOREIGN),
         Perturbation("cite all", "all", "same", _cited, _NO_LABELS, cites=True),
         Perturbation("negate", "fully covered", "nothing", _changed("negate")),

@@ -12,7 +12,8 @@ from longform.metrics.statistics import EstimateColumns
 TOLD: Mapping[str, str] = {
     "copy": "copied from the reference into a bullet of its own",
     "paraphrase": "said by another system's bullet",
-    "merge": "all bullets are merged into one",
+    "merge": "all bullets are merged into one, which is not split",
+    "prose": "all bullets are a paragraph, which is read as statements",
     "pad": "each bullet is doubled with foreign text",
     "cite all": "every bullet cites all documents",
     "negate": "negated",

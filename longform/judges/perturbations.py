@@ -1,8 +1,8 @@
 """
 Damage to a summary that a judge of coverage must see: its bullets changed in named ways, by seed.
 
-`negate`, `number`, `shuffle`, `delete` and `echo` take away what a bullet says; `merge` and `pad` keep it and add
-nothing to it, so that no score may rise. Citations and list markers stay where they are, so that links can be followed.
+`negate`, `number`, `shuffle`, `delete` and `echo` take away what a bullet says; `merge`, `prose` and `pad` keep it and
+add nothing to it, so that no score may rise. Citations and list markers stay where they are, so that links can be followed.
 
 The negations are grammar of their own: they find a finite verb and negate it, or wrap the statement. What they share
 with the offline judge's list of cues is English itself (`not`, `never`, `no longer`, `denied`, `untrue`); the wrapping
@@ -19,6 +19,7 @@ import numpy as np
 
 from longform.keys import stable_seed
 from longform.metrics.statistics import Estimate, pooled_mean
+from longform.text.answers import statements
 from longform.text.citations import without_citations
 
 _MARKED = re.compile(r"^(\s*(?:[-*•–]\s+|\(?\d{1,2}[.)]\s+)?)(.*?)((?:\s*\[[\d, ]+\])*\s*\.?\s*)$", re.DOTALL)
@@ -161,7 +162,7 @@ _OF_BODIES: Mapping[str, Callable[[str, np.random.Generator], str]] = {
     "shuffle": shuffle_words,
     "delete": delete_words,
 }
-PERTURBATIONS = (*_OF_BODIES, "merge", "pad", "echo")
+PERTURBATIONS = (*_OF_BODIES, "merge", "prose", "pad", "echo")
 
 
 def perturb(
@@ -184,6 +185,8 @@ def perturb(
         return [_changed(name, bullet, seed) for bullet in bullets]
     if name == "merge":
         return ["- " + " ".join(_parts(bullet)[1] + _parts(bullet)[2] for bullet in bullets)] if bullets else []
+    if name == "prose":
+        return [unit.text for unit in statements(" ".join(map(_closed, bullets)))]
     if name == "pad" and foreign:
         return [_padded(bullet, foreign[stable_seed(seed, bullet) % len(foreign)]) for bullet in bullets]
     if name == "echo" and query:
@@ -203,6 +206,13 @@ def _parts(bullet: str) -> tuple[str, str, str]:
     found = _MARKED.match(bullet)
     assert found is not None  # each group may be empty
     return found[1], found[2], found[3]
+
+
+def _closed(bullet: str) -> str:
+    """Return a bullet as a sentence of a paragraph, with its full stop."""
+    _, body, citations = _parts(bullet)
+    said = f"{body}{citations}".strip()
+    return said if not said or said.endswith((".", "!", "?")) or body.endswith((".", "!", "?")) else f"{said}."
 
 
 def _changed(name: str, bullet: str, seed: int) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from longform.metrics.faithfulness import JUDGED_BY, RECOMMENDED
 from longform.metrics.measure import Facts, Measure, Score
+from longform.metrics.refusals import why_nothing
 
 SHARE, PRECISION, RECALL, ELSEWHERE = "sentences_supported", "cited_support", "sentences_cited", "supported_elsewhere"
 MAIN = (SHARE, RECOMMENDED.name)
@@ -53,7 +54,7 @@ def _of_citations(facts: Facts) -> list[list[bool | None]]:
 
 def _share(name: str, found: Sequence[bool | None], facts: Facts, what: str) -> Score:
     decided = [one for one in found if one is not None]
-    reason = None if decided else f"no {what} is judged" if found else f"no {what}s"
+    reason = None if decided else f"no {what} is judged" if found else why_nothing(facts, f"no {what}s")
     if facts.failure:
         reason = f"summary_failed: {facts.failure}"
     return Score(name, float(sum(decided)), len(decided), len(found) - len(decided), reason)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longform.metrics.measure import Facts, Measure, Score, Verdict
+from longform.metrics.refusals import why_nothing
 
 Merge = Literal["min", "mean", "max"]
 MERGES: tuple[Merge, ...] = ("min", "mean", "max")
@@ -192,7 +193,7 @@ def _merged_score(facts: Facts, merging: Merging) -> Score:
 def _reason(facts: Facts, cells: Array) -> str:
     if facts.failure:
         return f"summary_failed: {facts.failure}"
-    return "undecided" if cells.size else "no_sentences"
+    return "undecided" if cells.size else why_nothing(facts, "no_sentences")
 
 
 MEASURES = tuple(

@@ -7,6 +7,7 @@ from typing import Literal
 
 from longform.text.answers import VERSION, statements
 from longform.text.citations import Bullet, bullets
+from longform.text.refusals import is_refusal
 from longform.text.sentences import cited_sentences
 
 UnitKind = Literal["statements", "bullets", "sentences"]
@@ -23,9 +24,14 @@ READINGS: Mapping[UnitKind, str] = {
 
 
 def units_of(text: str, kind: UnitKind) -> list[Bullet]:
-    """Return the units of a summary's text, in order."""
+    """
+    Return the units of a summary's text, in order.
+
+    A refusal is no statement: it has no verdict, and covers nothing. Releases count them, so that bullets and sentences
+    hold them.
+    """
     if kind == "statements":
-        return statements(text)
+        return [unit for unit in statements(text) if not is_refusal(unit.text)]
     return bullets(text) if kind == "bullets" else cited_sentences(text)
 
 
