@@ -9,6 +9,7 @@ does, too. The rules are for English, and prefer a refusal that is missed to a s
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from longform.text.words import without_marks
 
@@ -61,7 +62,8 @@ _ANSWER = _joined(r"""(?:
     browse|compute|give|offer|conclude|speak|be certain|be sure|see (?:any|the answer))\b""")
 _OPENING = _joined(r"""(?:
     \W|sorry|unfortunately|sadly|regrettably|however|i'm sorry|i am sorry|i'm afraid|i apologi[sz]e|apologies|but|and|
-    that|so|therefore|thus|also|additionally|note that|please note that|it seems that|overall|in summary|at this time)*""")
+    that|so|therefore|thus|also|additionally|note that|please note that|it seems that|overall|in summary|
+    at this time)*""")
 _RULES = rf"""
 \b{_SOURCES} {_NOT} {_HOW}{_TELL}\b(?! (?:only|just|merely|simply)\b)
 \b{_SOURCES} (?:make|contain|provide|offer|give|include|ha(?:ve|s)|provided|contained)s? {_NO} {_MORE}{_INFORMATION}
@@ -99,6 +101,13 @@ _RULES = rf"""
 """
 """A rule a line, of words in small letters; a line that is indented by four spaces goes on."""
 
+_HINT = re.compile(
+    _joined(r"""\b(?:cannot|can't|could not|couldn't|unable|not able|wasn't able|don't know|do not know|have no|n/a|
+    unknown|unanswerable|cut-?off|an? ai|language model|please|could you|if you)\b|
+    \b(?:no|not|none|neither|nothing|nowhere|never|un(?:clear|related)|missing|absent|silent|insufficient|irrelevant|
+    impossible|lacks?|fails?)\b|n't\b""")
+)
+"""What every refusal has; most sentences do not."""
 _REFUSING = re.compile(re.sub(r"\n {4}", "", _RULES).strip().replace("\n", "|"))
 _TURN = r"\b(?:but|while|though|although|whereas)\b"
 _GOES_ON = re.compile(rf"[,—–-] ?(?:instead|yet|except|which|as|only|so that)\b|[:;]\s|{_TURN}|\binstead on\b")
@@ -108,11 +117,14 @@ _SAYS_FIRST = re.compile(
 _LONGEST = 1000  # characters of a sentence that is read
 
 
+@lru_cache(maxsize=10_000)  # of an answer, as it is split and as it is counted
 def is_refusal(sentence: str) -> bool:
     """Return whether *sentence* says that its sources, or its writer, have no answer, and nothing else."""
     if len(sentence) > _LONGEST:
         return False
     said = " ".join(without_marks(sentence).lower().replace("’", "'").split())
+    if _HINT.search(said) is None:
+        return False
     found = _REFUSING.search(said)
     if found is None or _SAYS_FIRST.match(said[: found.start()]):
         return False
