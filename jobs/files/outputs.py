@@ -16,7 +16,8 @@ from actors.storage.benchmark import MANIFEST, Benchmark
 from actors.storage.folder import Folder
 from longform.errors import UsageError
 from longform.formats.files import SourceFile
-from longform.formats.output_citations import Numbering
+from longform.formats.document_names import DocumentNames
+from longform.formats.output_citations import MarksRead, Numbering
 from longform.formats.outputs import Answer, Identity, OutputsReader, Problem, identity, told_in_words
 from longform.formats.rows import ShippedContext
 from longform.keys import content_key
@@ -46,6 +47,7 @@ class Added(NamedTuple):
         n_empty: New ones without words.
         systems: Name -> number of its answers in these files.
         problems: Warnings, by file and line.
+        marks: The account of each system's citations.
     """
 
     benchmark: str
@@ -54,17 +56,23 @@ class Added(NamedTuple):
     n_empty: int
     systems: Mapping[str, int]
     problems: Sequence[Problem]
+    marks: Sequence[MarksRead]
 
     def document(self) -> dict[str, Any]:
         """Return the same as JSON has it."""
-        return {**self._asdict(), "problems": [problem._asdict() for problem in self.problems]}
+        return {
+            **self._asdict(),
+            "problems": [problem._asdict() for problem in self.problems],
+            "marks": [one.document() for one in self.marks],
+        }
 
     def words(self) -> str:
         """Return the same for people, without the problems."""
         by_system = ", ".join(f"{system} {n:,}" for system, n in self.systems.items())
         known = f", {self.n_known:,} were there already" if self.n_known else ""
         empty = f", {self.n_empty:,} of them empty" if self.n_empty else ""
-        return f"{self.benchmark}: {self.n_answers:,} answers added{empty}{known} ({by_system or 'no system'})"
+        added = f"{self.benchmark}: {self.n_answers:,} answers added{empty}{known} ({by_system or 'no system'})"
+        return "\n".join([added, *(one.words() for one in self.marks)])
 
 
 class _Queries:
@@ -72,15 +80,16 @@ class _Queries:
 
     def __init__(self, benchmark: Benchmark) -> None:
         self._benchmark = benchmark
-        self.numbers = cache(self._numbers)
+        self.names = cache(self._names)
 
     def haystack(self, query_id: str) -> str | None:
         query = self._benchmark.queries.get(query_id)
         return None if query is None else query.haystack_id
 
-    def _numbers(self, haystack_id: str) -> Mapping[str, int]:
-        rows = self._benchmark.rows("documents", haystack_id, ["doc_id", "doc_index"]).to_pylist()
-        return {row["doc_id"]: row["doc_index"] + 1 for row in rows}
+    def _names(self, haystack_id: str) -> DocumentNames:
+        rows = self._benchmark.rows("documents", haystack_id, ["doc_id", "doc_index", "title"]).to_pylist()
+        titles = {row["doc_id"]: row["title"] for row in rows if row["title"]}
+        return DocumentNames({row["doc_id"]: row["doc_index"] + 1 for row in rows}, titles)
 
 
 def add_outputs(
@@ -109,7 +118,9 @@ def add_outputs(
     target = _target(source, out)
     known = target or (source if out is None or "summaries" in tables else None)
     reader = OutputsReader(_Queries(source), numbering, _there(known))
-    answers = [answer for file in files for answer in reader.read(file.lines(), file.path)]
+    for file in files:
+        reader.read(file.lines(), file.path)
+    answers = list(reader.answers())
     if errors := [problem for problem in reader.problems if problem.kind == "error"]:
         lines = "\n".join(told_in_words(reader.problems))
         told = f"{len(errors):,} error{'s' if len(errors) > 1 else ''} in the answers"
@@ -124,12 +135,13 @@ def add_outputs(
     systems = Counter(answer.summary["summarizer"] for answer in answers)
     for file in files:
         own = [problem._asdict() for problem in reader.problems if problem.file == file.path]
-        note = {**file.identity(), "numbering": numbering, "problems": own}
+        aside = {one.summary["summary_id"]: one.aside for one in answers if one.aside and one.file == file.path}
+        note = {**file.identity(), "numbering": numbering, "problems": own, "set_aside": aside}
         name = f"{OUTPUTS}/{content_key(note['sha256'], numbering)}.json"
         if not folder.has(name):
             folder.write_json(name, note)
     n_empty = sum(answer.summary["text"] is not None and not answer.summary["text"].strip() for answer in answers)
-    return Added(folder.url, len(answers), reader.n_known, n_empty, dict(systems), reader.problems)
+    return Added(folder.url, len(answers), reader.n_known, n_empty, dict(systems), reader.problems, [*reader.marks.values()])
 
 
 def _target(source: Benchmark, out: str | None) -> Benchmark | None:

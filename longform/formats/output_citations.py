@@ -9,15 +9,110 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
+
+from longform.formats.document_names import DocumentNames
+from longform.text.answers import may_cite
+from longform.text.marks import Mark, is_year, marks, read_cites
 
 Numbering = Literal["haystack", "seen", "ids"]
 """The meaning of a number in brackets: a place in the haystack, among the documents seen, or an id of digits."""
 
-_GROUP = re.compile(r"\[([^\[\]\n]+)\](?!\()")  # not the text of a link
 _WRONG = "it counts as a citation of a wrong document"
 _NO_ID = "is the id of no document of the haystack"
-_LIKE_AN_ID = re.compile(r"(?=.*[\d_:/-])\S+")
+
+
+@dataclass
+class MarksRead:
+    """
+    The account of a system's marks: each was read as numbers or as names, or was not understood.
+
+    Attributes:
+        places: Mark that was not understood -> where it stands first.
+        told: What was decided about its marks, in sentences.
+    """
+
+    system: str
+    numbers: int = 0
+    names: int = 0
+    not_understood: dict[str, int] = field(default_factory=dict)
+    places: dict[str, str] = field(default_factory=dict)
+    told: list[str] = field(default_factory=list)
+
+    def document(self) -> dict[str, Any]:
+        """Return the same as JSON has it."""
+        return {
+            "system": self.system,
+            "as_numbers": self.numbers,
+            "as_ids": self.names,
+            "not_understood": dict(self.not_understood),
+            "told": [*self.told],
+        }
+
+    def tell(self, sentence: str) -> None:
+        """Add a sentence, once."""
+        self.told += [sentence] if sentence not in self.told else []
+
+    def tell_part(self, name: str, doc_id: str) -> None:
+        """Tell that parts of documents are read as documents, by the first of them."""
+        if not any(_PARTS in one for one in self.told):
+            self.tell(f"{name} is read as a part of {doc_id}, {_PARTS}.")
+
+    def words(self) -> str:
+        """Return the same in a line for people."""
+        unread = sum(self.not_understood.values())
+        read = f"{self.numbers + self.names} marks read ({self.numbers} as numbers, {self.names} as ids)"
+        shown = ", ".join(f"{raw} ({self.places[raw]})" for raw in list(self.not_understood)[:_SHOWN])
+        more = f" and {len(self.not_understood) - _SHOWN} more" if len(self.not_understood) > _SHOWN else ""
+        unknown = f", {unread} not understood and taken out: {shown}{more}" if unread else ""
+        return f"{self.system}: {read}{unknown}. {' '.join(self.told)}".strip()
+
+
+_SHOWN = 5
+_PARTS = "as is each name that begins with a document's id"
+
+
+@dataclass
+class Habits:
+    """
+    The way in which a system cites in all of its answers.
+
+    Attributes:
+        zero: Whether it cites a number 0.
+        last: Whether it cites the last of the documents that its numbers count.
+        rounds: Numbers in parentheses that may be citations.
+        others: Marks of numbers, of other kinds, and numbers in parentheses that are none.
+    """
+
+    zero: bool = False
+    last: bool = False
+    rounds: int = 0
+    others: int = 0
+
+    def note(self, text: str, citations: Iterable[int | str], n_documents: int) -> None:
+        """Take an answer's marks and its own citations into account; its numbers count so many documents."""
+        used = {int(one) for one in citations if isinstance(one, int) or one.isdecimal()}
+        for mark in marks(text):
+            numbers = [one for one in mark.cites if isinstance(one, int)]
+            if mark.kind == "round" and mark.numbered and not all(map(is_year, numbers)):
+                opens = not text[text.rfind("\n", 0, mark.start) + 1 : mark.start].strip("-*•> \t")
+                cites = mark.closing and not opens and max(numbers) <= n_documents
+                self.rounds, self.others = self.rounds + cites, self.others + (not cites)
+            elif mark.kind != "round" and numbers:
+                self.others += 1
+            used.update(numbers)
+        self.zero = self.zero or 0 in used
+        self.last = self.last or n_documents in used
+
+    @property
+    def from_zero(self) -> bool:
+        """Whether its numbers count from 0."""
+        return self.zero and not self.last
+
+    @property
+    def in_parentheses(self) -> bool:
+        """Whether it cites by numbers in parentheses: it does so throughout, and in no other way."""
+        return self.rounds > 1 and not self.others
 
 
 @dataclass
@@ -26,57 +121,169 @@ class Numbers:
     Finds the documents that an answer cites.
 
     Attributes:
-        ids: Number, from 1, of each document of the haystack by its id.
-        seen: Ids of the documents that the writer saw, in the order of its prompt; None: not named.
-        numbering: Of numbers; None: by the place in the haystack, unless a number may be an id too.
+        names: Of the haystack's documents.
+        seen: Numbers of the documents that the writer saw, in the order of its prompt; None: not named.
+        numbering: Of numbers; None: by the place among `seen` if that is known, else in the haystack.
+        habits: Of its system.
+        sources: Number or label -> what the answer's list of sources says of it.
+        read: To which each mark is added.
+        place: Of the answer, for people.
         errors: To which a citation is added that can be read in two ways.
         warnings: To which one is added that names no document.
     """
 
-    ids: Mapping[str, int]
-    seen: Sequence[str] | None
+    names: DocumentNames
+    seen: Sequence[int] | None
     numbering: Numbering | None
+    habits: Habits
+    sources: Mapping[int | str, str]
+    read: MarksRead
+    place: str
     errors: list[str]
     warnings: list[str]
     _missing: dict[str, int] = field(default_factory=dict)  # citation -> a number that no document has
+    _listed: Mapping[int | str, int | None] = field(default_factory=dict)
 
-    def of(self, citation: str | int) -> int | None:
-        """Return the number of the document that a citation means; None if it is no citation that we can read."""
-        text = str(citation).strip()
-        if text.isdecimal() and text.isascii() and self.numbering != "ids":
-            return self._of_number(text)
-        if self.numbering == "ids" and text.isdecimal() and text not in self.ids:
-            return self.missing(text, _NO_ID)
-        return self._checked(self.ids[text], text) if text in self.ids else None
+    def __post_init__(self) -> None:
+        listed = {label: self._of_source(told) for label, told in self.sources.items()}
+        if any(listed.values()):
+            self._listed = listed
+            self.read.tell("A list of sources says what its numbers stand for.")
+
+    def of(self, mark: Mark) -> Sequence[int] | None:
+        """Return the documents that a mark cites; none: it is not understood. None: it is no citation, but words."""
+        found = self._cited(mark)
+        if found:
+            by_number = mark.numbered or (mark.kind == "link" and self._name(mark.cites[0]) is None)
+            self.read.numbers += by_number
+            self.read.names += not by_number
+        elif found is not None or mark.kind == "link":
+            self.read.not_understood[mark.raw] = self.read.not_understood.get(mark.raw, 0) + 1
+            self.read.places.setdefault(mark.raw, self.place)
+        return found
+
+    def _cited(self, mark: Mark) -> list[int] | None:
+        whole = self._name(mark.content)
+        if whole is not None and not (mark.numbered and self.numbering != "ids" and self._is_number(mark.content)):
+            return [self._checked(whole, mark.content)]
+        if mark.kind == "round" and mark.numbered and not self.habits.in_parentheses:
+            return None
+        if mark.numbered and all(is_year(one) and not self._placed(one) for one in mark.cites if isinstance(one, int)):
+            return None
+        cites = self._apart(mark) if mark.kind == "raised" else mark.cites
+        if mark.numbered and self.names.has_alike(mark.content):  # [doc-9] where documents are named doc-1, doc-2, ...
+            cites = tuple(one.strip() for one in re.split("[,;]", mark.content))
+        found = [self._number(one) if isinstance(one, int) else self._name(one) for one in cites]
+        if mark.kind == "link":  # its target, else its label
+            return next(([number] for number in found if number is not None), None if mark.said else [])
+        named = [number for number, one in zip(found, cites, strict=True) if isinstance(one, str)]
+        if all(number is None for number in found) or (named and not any(named) and not self._mixed(mark)):
+            return [] if mark.kind != "round" and may_cite(mark) else None
+        if mark.kind == "round" and None in found:
+            return None
+        return [self.missing(one, _NO_ID) if number is None else number for one, number in zip(cites, found, strict=True)]
+
+    def _mixed(self, mark: Mark) -> bool:
+        """Return whether numbers beside unknown names are citations, and no year or page."""
+        return any(isinstance(one, int) and self._placed(one) for one in mark.cites) and "†" not in mark.content
+
+    def _is_number(self, content: str) -> bool:
+        return content.isdecimal() and self.numbering is not None
+
+    def _apart(self, mark: Mark) -> Sequence[int | str]:
+        """Return digits above the line one by one if together they are the place of no document."""
+        if all(isinstance(one, int) and self._placed(one) for one in mark.cites):
+            return mark.cites
+        digits = [int(one) for one in mark.content if one.isdecimal()]
+        return digits if all(map(self._placed, digits)) else mark.cites
+
+    def _placed(self, number: int) -> bool:
+        """Return whether there is a document at this place, or the list of sources names one."""
+        counted = len(self.names.ids) if self.numbering == "haystack" or self.seen is None else len(self.seen)
+        return number in self._listed or self.habits.from_zero <= number + self.habits.from_zero <= counted
+
+    def one(self, citation: str | int) -> int:
+        """Return the number of the document that a citation beside the text means."""
+        content = str(citation).strip()
+        cites = read_cites(content) if content else ()
+        if isinstance(citation, int) or (self.numbering != "ids" and len(cites) == 1 and isinstance(cites[0], int)):
+            known = self._name(content) if self.numbering == "ids" or not content.isdecimal() else None
+            self.read.numbers += known is None
+            self.read.names += known is not None
+            return self._number(int(cites[0]) if cites else 0) if known is None else self._checked(known, content)
+        found = self._name(content)
+        self.read.names += 1
+        return self._checked(found, content) if found is not None else self.missing(content, _NO_ID)
 
     def missing(self, citation: str | int, why: str) -> int:
         """Return a number that no document has, the same for the same citation."""
         text = str(citation).strip()
         if text not in self._missing:
-            self._missing[text] = len(self.ids) + len(self._missing) + 1
+            self._missing[text] = len(self.names.ids) + len(self._missing) + 1
             self._warn(f"[{text}] {why}; {_WRONG}")
         return self._missing[text]
 
-    def _of_number(self, text: str) -> int:
-        number = int(text)
-        if self.numbering is None and self.ids.get(text, number) != number:
+    def _name(self, name: str | int) -> int | None:
+        """Return the document of a name: an id, a title, a file, or a footnote's label."""
+        if isinstance(name, int):
+            return None
+        if (listed := self._listed.get(name)) is not None:
+            return listed
+        found = self.names.find(name)
+        if found is not None and found.part:
+            self.read.tell_part(name, found.doc_id)
+        return None if found is None else found.number
+
+    def _of_source(self, told: str) -> int | None:
+        if (found := self.names.find_in(told)) is not None:
+            return found.number
+        cites = read_cites(told)
+        return self._at(cites[0]) if len(cites) == 1 and isinstance(cites[0], int) else None
+
+    def _number(self, number: int) -> int:
+        text = str(number)
+        if number in self._listed:
+            listed = self._listed[number]
+            return self.missing(number, "is no document of the haystack by the list of sources") if listed is None else listed
+        if self.numbering == "ids":
+            found = self.names.ids.get(text)
+            return self.missing(text, _NO_ID) if found is None else self._checked(found, text)
+        found = self._at(number)
+        if self.numbering is None and self.names.ids.get(text, found) != found:
             told = (
-                f"[{text}] may be document number {text} of the haystack or the document with the id {text!r}: say "
-                "`numbering`: haystack, seen or ids"
+                f"[{text}] may be document number {text} or the document with the id {text!r}: say `numbering`: "
+                "haystack, seen or ids"
             )
             self.errors += [told] if told not in self.errors else []
-        if self.numbering == "seen":
-            seen = self.seen or ()
-            if 1 <= number <= len(seen):
-                return self.ids[seen[number - 1]]
-            return self.missing(text, f"is out of range: the answer saw {len(seen)} documents")
-        if 1 <= number <= len(self.ids):
-            return self._checked(number, text)
-        self._warn(f"[{text}] is out of range: the haystack has {len(self.ids)} documents; {_WRONG}")
-        return number
+        if found is not None:
+            return self._checked(found, text)
+        if self._by_seen:
+            return self.missing(text, f"is out of range: the answer saw {len(self.seen or ())} documents")
+        self._warn(f"[{text}] is out of range: the haystack has {len(self.names.ids)} documents; {_WRONG}")
+        return number if number > len(self.names.ids) else len(self.names.ids) + 1
+
+    @property
+    def _by_seen(self) -> bool:
+        return self.numbering == "seen" or (self.numbering is None and self.seen is not None)
+
+    def _at(self, number: int) -> int | None:
+        """Return the document at a place; None: there is none."""
+        place = number + self.habits.from_zero
+        if self._by_seen and self.seen is None:
+            told = f"[{number}] counts among `documents`, and the line has none"
+            self.errors += [told] if told not in self.errors else []
+            return None
+        self.read.tell(
+            "Numbers are places among its `documents`, where a line names them."
+            if self._by_seen
+            else "Numbers are places in the haystack, " + ("as asked for." if self.numbering else _NONE_NAMED)
+        )
+        if not self._by_seen:
+            return place if 1 <= place <= len(self.names.ids) else None
+        return self.seen[place - 1] if self.seen and 1 <= place <= len(self.seen) else None
 
     def _checked(self, number: int, text: str) -> int:
-        if self.seen is not None and number not in {self.ids[doc_id] for doc_id in self.seen}:
+        if self.seen is not None and number not in self.seen:
             self._warn(f"[{text}] cites a document that is not among those the answer saw")
         return number
 
@@ -84,32 +291,25 @@ class Numbers:
         self.warnings += [told] if told not in self.warnings else []
 
 
+_NONE_NAMED = "where a line names no `documents`."
+
+
 def cited_in(text: str, numbers: Numbers) -> str:
-    """Return a line with its citations as numbers; brackets that cite nothing stay as they are."""
-
-    def replaced(group: re.Match[str]) -> str:
-        content = group.group(1).strip()
-        parts = [content] if content in numbers.ids else [part.strip() for part in re.split("[,;]", content)]
-        parts = [part for part in parts if part]
-        found = [numbers.of(part) for part in parts]
-        if all(number is None for number in found):
-            if parts and _LIKE_AN_ID.fullmatch(content):
-                told = f"[{content}] is read as text: no document of the haystack has this id"
-                numbers.warnings += [told] if told not in numbers.warnings else []
-            return group.group(0)
-        return _group(
-            numbers.missing(part, _NO_ID) if number is None else number
-            for part, number in zip(parts, found, strict=True)
-        )
-
-    return _GROUP.sub(replaced, text)
+    """Return a text with its citations as numbers; marks that are not understood, and words, stay as they are."""
+    kept, position = [], 0
+    for mark in marks(text):
+        if found := numbers.of(mark):
+            kept += [text[position : mark.start], f"{mark.said} {_group(found)}".lstrip()]
+            position = mark.end
+    return "".join([*kept, text[position:]])
 
 
 def cited(text: str, citations: Sequence[str | int], numbers: Numbers) -> str:
     """Return a line with *citations* behind it."""
-    found = [number if (number := numbers.of(one)) is not None else numbers.missing(one, _NO_ID) for one in citations]
-    return f"{text} {_group(found)}" if found else text
+    return f"{text} {_group([numbers.one(one) for one in citations])}" if citations else text
 
 
 def _group(numbers: Iterable[int]) -> str:
-    return f"[{', '.join(map(str, dict.fromkeys(numbers)))}]"
+    found = [*dict.fromkeys(numbers)]
+    told = found * 2 if len(found) == 1 and is_year(found[0]) else found  # one alone in brackets would be a year
+    return f"[{', '.join(map(str, told))}]"

@@ -15,14 +15,18 @@ from typing import Annotated, Any, Literal, NamedTuple, Protocol
 from pydantic import ConfigDict, Field, StrictInt, StrictStr, field_validator
 
 from longform.errors import InputError
+from longform.formats.document_names import DocumentNames
 from longform.formats.fields import Entry, Expected, Filled, Record, Text, describe
+from longform.formats.foreign_outputs import TREC_RAG, foreign, from_trec_rag
 from longform.formats.json_files import LINE, Lines, json_line, no_json_lines
 from longform.formats.jsonl import UNKNOWN_SETTING
-from longform.formats.output_citations import Numbering, Numbers, cited, cited_in
+from longform.formats.output_citations import Habits, MarksRead, Numbering, Numbers, cited, cited_in
 from longform.formats.rows import ShippedContext, ShippedSummary
 from longform.keys import content_key
 from longform.settings.systems import Order
+from longform.text.answers import set_aside, statements
 from longform.text.citations import bullets
+from longform.text.source_lists import without_sources
 
 _NotNegative = Annotated[
     float, Field(strict=True, allow_inf_nan=False, ge=0), Expected("a finite number of at least 0")
@@ -91,10 +95,17 @@ class Problem(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """An answer that can be judged, with the documents that its writer saw if it names them."""
+    """
+    An answer that can be judged, with the documents that its writer saw if it names them.
+
+    Attributes:
+        aside: What stood in its text and is not judged: thinking, and a list of sources; empty: nothing.
+    """
 
     summary: ShippedSummary
     context: ShippedContext | None
+    file: str
+    aside: str
 
 
 Identity = tuple[str, str, str, str | None, float | None, int]
@@ -115,8 +126,8 @@ class Queries(Protocol):
         """Return the haystack of a query; None if there is no such query."""
         ...
 
-    def numbers(self, haystack_id: str) -> Mapping[str, int]:
-        """Return the number, from 1, of each document of a haystack by its id."""
+    def names(self, haystack_id: str) -> DocumentNames:
+        """Return the names of the documents of a haystack."""
         ...
 
 
@@ -127,10 +138,12 @@ class OutputsReader:
 
     Attributes:
         queries: Of the benchmark.
-        numbering: Of lines that name none; None: by the place in the haystack, unless a number may be an id too.
+        numbering: Of lines that name none; None: by the place among the documents that a line names, else in the
+            haystack, unless a number may be an id too.
         there: Summary id of each text that the benchmark has.
         problems: Of the lines so far.
-        n_known: Answers so far that the benchmark has, word by word.
+        n_known: Answers that the benchmark has, word by word.
+        marks: System -> the account of its marks.
     """
 
     queries: Queries
@@ -138,10 +151,14 @@ class OutputsReader:
     there: Mapping[Identity, str]
     problems: list[Problem] = field(default_factory=list)
     n_known: int = 0
+    marks: dict[str, MarksRead] = field(default_factory=dict)
     _seen: dict[Identity, str] = field(default_factory=dict)  # the place of each answer so far
+    _waiting: list[_LineReading] = field(default_factory=list)
+    _habits: dict[str, Habits] = field(default_factory=dict)
 
-    def read(self, lines: Lines, file: str) -> Iterator[Answer]:
-        """Yield the answers of a file that the benchmark has not; one with an error is left out."""
+    def read(self, lines: Lines, file: str) -> None:
+        """Read the lines of a file; how a system cites is known after the last of all files."""
+        formats: set[str] = set()
         for number, line in enumerate(lines, start=1):
             if number == 1 and (wrong := no_json_lines(line)) is not None:
                 self._add(file, number, "error", f"expected {wrong.expected}, found {wrong.found}")
@@ -152,32 +169,57 @@ class OutputsReader:
                 field = "" if error.field == LINE else f"{error.field}: "
                 self._add(file, number, "error", f"{field}expected {error.expected}, found {error.found}")
                 continue
-            if record is not None and (answer := self._answer(record, file, number)) is not None:
-                yield answer
+            if record is None:
+                continue
+            if (other := foreign(record.content)) is not None:
+                if other not in formats:
+                    self._add(file, number, "error", f"expected an answer, found {other}")
+                formats.add(other)
+                continue
+            if (row := from_trec_rag(record.content)) is not None:
+                record, told = record._replace(content=row), TREC_RAG
+                if told not in formats:
+                    self._add(file, number, "warning", f"read as {told}")
+                formats.add(told)
+            self._line(record, file, number)
+
+    def answers(self) -> Iterator[Answer]:
+        """Yield the answers of all files that the benchmark has not; one with an error is left out."""
+        for system, habits in self._habits.items():
+            account = self.marks.setdefault(system, MarksRead(system))
+            for told in _told(habits):
+                account.tell(told)
+        for reading in self._waiting:
+            account = self.marks[reading.line.system]
+            answer = reading.answer(self._habits[reading.line.system], account)
+            for told in reading.errors:
+                self._add(reading.file, reading.number, "error", told)
+            for told in reading.warnings:
+                self._add(reading.file, reading.number, "warning", told)
+            if answer is not None and not reading.errors and (new := self._new(answer, reading)) is not None:
+                yield new
+        order = {file: place for place, file in enumerate(dict.fromkeys(one.file for one in self.problems))}
+        self.problems.sort(key=lambda one: (order[one.file], one.line))
+        self._waiting = []
 
     def _add(self, file: str, line: int, kind: Literal["error", "warning"], told: str) -> None:
         self.problems.append(Problem(file, line, kind, told))
 
-    def _answer(self, record: Record, file: str, number: int) -> Answer | None:
+    def _line(self, record: Record, file: str, number: int) -> None:
         if wrong := record.problems(OutputLine):
             for error in wrong:
                 place = error.field if error.record == record.label else f"{error.record}.{error.field}"
                 place = place.removeprefix(f"{record.label}.")
                 self._add(file, number, "error", f"{place}: expected {error.expected}, found {error.found}")
-            return None
+            return
         line = record.read(OutputLine)
-        reading = _LineReading(line, self.queries, line.numbering or self.numbering)
-        answer = reading.answer()
-        for told in reading.errors:
-            self._add(file, number, "error", told)
-        for told in reading.warnings:
-            self._add(file, number, "warning", told)
-        if answer is None or reading.errors:
-            return None
-        return self._new(answer, file, number)
+        reading = _LineReading(line, self.queries, line.numbering or self.numbering, file, number)
+        reading.note(self._habits.setdefault(line.system, Habits()))
+        self._waiting.append(reading)
 
-    def _new(self, answer: Answer, file: str, number: int) -> Answer | None:
+    def _new(self, answer: Answer, reading: _LineReading) -> Answer | None:
         """Return the answer unless there is one of its system to its query."""
+        file, number = reading.file, reading.number
         key, summary_id = identity(answer.summary), answer.summary["summary_id"]
         if key in self._seen:
             self._add(file, number, "error", f"{_named(key)} stands in {self._seen[key]} already; {_APART}")
@@ -204,6 +246,16 @@ def _named(key: Identity) -> str:
     return f"an answer of {key[1]!r} to query {key[0]!r}"
 
 
+def _told(habits: Habits) -> Iterator[str]:
+    """Yield what was decided about the marks of all answers of a system."""
+    if habits.from_zero:
+        yield "It cites [0] and never the last of its documents: its numbers are counted from 0."
+    elif habits.zero:
+        yield "It cites [0], and the last of its documents too: its numbers are counted from 1, and [0] is a wrong one."
+    if habits.in_parentheses:
+        yield "It cites by numbers in parentheses throughout: they are citations."
+
+
 @dataclass
 class _LineReading:
     """Reads one line, whose fields have the right types."""
@@ -211,24 +263,64 @@ class _LineReading:
     line: OutputLine
     queries: Queries
     numbering: Numbering | None
+    file: str
+    number: int
     errors: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    aside: list[str] = field(default_factory=list)
+    sources: dict[int | str, str] = field(default_factory=dict)
+    names: DocumentNames | None = None
 
-    def answer(self) -> Answer | None:
-        """Return the answer; errors are added as they are found, and one of them makes it worthless."""
-        line = self.line
-        haystack_id = self.queries.haystack(line.query_id)
+    def __post_init__(self) -> None:
+        haystack_id = self.queries.haystack(self.line.query_id)
         if haystack_id is None:
-            self.errors.append(f"query_id: expected a query of the benchmark, found {describe(line.query_id)}")
+            found = describe(self.line.query_id)
+            self.errors.append(f"query_id: expected a query of the benchmark, found {found}")
+        else:
+            self.names = self.queries.names(haystack_id)
         self._check_texts()
-        if haystack_id is None or self.errors:
+        if self.line.text is not None:
+            self.line.text = self._judged_part(self.line.text)
+
+    def _judged_part(self, text: str) -> str:
+        """Return an answer without thinking and list of sources, which are kept aside."""
+        answer, thought = set_aside(text)
+        body, sources = without_sources(answer)
+        self.sources.update(sources)
+        self.aside += [thought] if thought else []
+        self.aside += [answer.removeprefix(body).strip()] if sources else []
+        return body
+
+    def note(self, habits: Habits) -> None:
+        """Let an answer show how its system cites."""
+        if self.names is None or self.numbering == "ids":
+            return
+        line = self.line
+        parts = line.bullets or []
+        text = line.text or "\n".join(part.text for part in parts)
+        counted = line.documents if line.documents is not None and self.numbering != "haystack" else self.names.ids
+        citations = [one for given in (line.citations, *(part.citations for part in parts)) for one in given or ()]
+        if not self.sources:
+            habits.note(text, citations, len(counted))
+
+    def answer(self, habits: Habits, account: MarksRead) -> Answer | None:
+        """Return the answer; errors are added as they are found, and one of them makes it worthless."""
+        line, haystack_id = self.line, self.queries.haystack(self.line.query_id)
+        if haystack_id is None or self.names is None or self.errors:
             return None
-        ids = self.queries.numbers(haystack_id)
-        self._check_documents(ids)
+        seen = self._seen(account, self.names)
         if self.errors:
             return None
-        text = self._text(Numbers(ids, line.documents, self.numbering, self.errors, self.warnings))
-        context = self._context(haystack_id)
+        numbered = None if seen is None else [self.names.ids[one] for one in seen]
+        place = f"{self.file}, line {self.number}"
+        if any("think" in one.casefold() for one in self.aside):
+            account.tell("Thinking in its answers is set aside, and not judged.")
+        text = self._text(
+            Numbers(
+                self.names, numbered, self.numbering, habits, self.sources, account, place, self.errors, self.warnings
+            )
+        )
+        context = self._context(haystack_id, None if seen is None else [*dict.fromkeys(seen)])
         setting = line.setting or UNKNOWN_SETTING
         order = line.order or ("given" if context is not None else None)
         told = [line.query_id, line.system, setting, order, line.elapsed_minutes, line.repeat, text, line.failure]
@@ -248,7 +340,7 @@ class _LineReading:
             "context_id": context and context["context_id"],
             **{name: getattr(line, name) for name in _NUMBERS},  # type: ignore[typeddict-item]  # of their types
         }
-        return Answer(summary, context)
+        return Answer(summary, context, self.file, "\n\n".join(self.aside))
 
     def _check_texts(self) -> None:
         line = self.line
@@ -261,44 +353,53 @@ class _LineReading:
         if line.failure is not None and line.citations:
             self.errors.append("citations: expected none beside a failure")
 
-    def _check_documents(self, ids: Mapping[str, int]) -> None:
-        seen = self.line.documents or []
-        for place, doc_id in enumerate(seen):
-            if doc_id not in ids:
+    def _seen(self, account: MarksRead, names: DocumentNames) -> list[str] | None:
+        """Return the ids of the documents that the line names, at their places; parts are of their document."""
+        given = self.line.documents
+        if given is None:
+            return None
+        seen: list[str] = []
+        for place, name in enumerate(given):
+            found = names.find(name)
+            if found is None:
                 self.errors.append(
-                    f"documents[{place}]: expected a document of the query's haystack, found {describe(doc_id)}"
+                    f"documents[{place}]: expected a document of the query's haystack, or a part of one such as its id "
+                    f"and #2, found {describe(name)}"
                 )
-            elif doc_id in seen[:place]:
-                self.errors.append(f"documents[{place}]: expected each document once, found {describe(doc_id)} again")
-        if self.numbering == "seen" and self.line.documents is None and not self.errors:
-            self.errors.append("documents: numbers count among the documents seen, and the line names none")
+            elif name in given[:place]:
+                self.errors.append(f"documents[{place}]: expected each document once, found {describe(name)} again")
+            else:
+                seen.append(found.doc_id)
+                if found.part:
+                    account.tell_part(name, found.doc_id)
+        return seen
 
-    def _context(self, haystack_id: str) -> ShippedContext | None:
+    def _context(self, haystack_id: str, seen: list[str] | None) -> ShippedContext | None:
         line = self.line
-        if line.documents is None:
+        if seen is None:
             return None
         setting = line.setting or UNKNOWN_SETTING
         return {
-            "context_id": content_key("seen", line.query_id, setting, line.budget_tokens, line.documents),
+            "context_id": content_key("seen", line.query_id, setting, line.budget_tokens, seen),
             "query_id": line.query_id,
             "haystack_id": haystack_id,
             "system": setting,
             "budget_tokens": line.budget_tokens,
-            "doc_ids": line.documents,
+            "doc_ids": seen,
         }
 
     def _text(self, numbers: Numbers) -> str | None:
-        """Return the answer's text, a bullet a line, with all citations as numbers of the haystack's documents."""
+        """Return the answer's text with all citations as numbers of the haystack's documents; bullets are a list."""
         line = self.line
         if line.failure is not None:
             return None
         if line.bullets is not None:
             lines = [self._bullet(bullet, place, numbers) for place, bullet in enumerate(line.bullets)]
-            text = "\n".join(lines)
+            text = "\n".join(one for one in lines if one)
         else:
-            text = "\n".join(cited_in(one, numbers) for one in (line.text or "").split("\n"))
+            text = cited_in(line.text or "", numbers)
         if line.citations:
-            text = "\n".join(cited(one, line.citations, numbers) if one.strip() else one for one in text.split("\n"))
+            text = "\n".join(cited(f"- {one.text}", line.citations, numbers) for one in statements(text))
         if not bullets(text):
             self.warnings.append("the answer is empty; it is judged as an answer that says nothing")
         return text
@@ -308,7 +409,11 @@ class _LineReading:
         if not text:
             self.warnings.append(f"bullets[{place}] is empty; it is left out")
             return ""
-        return cited(cited_in(text, numbers), bullet.citations or [], numbers)
+        listed = text if text.startswith(_LIST_MARKS) else f"- {text}"
+        return cited(cited_in(listed, numbers), bullet.citations or [], numbers)
+
+
+_LIST_MARKS = ("- ", "* ", "• ")
 
 
 def told_in_words(problems: Sequence[Problem]) -> list[str]:

@@ -248,6 +248,7 @@ _EMPHASIS = (
     (re.compile(r"(?<![\w_])_(?=[^\s_])([^_\n]{1,500}?)(?<=[^\s_])_(?![\w_])"), r"\1"),
     (re.compile(r"</?[a-zA-Z][^<>\n]{0,200}>"), ""),
     (re.compile(r"`+"), ""),
+    (re.compile(r"(?<=\w)[ \t]{1,9}(?=[.,;!?](?:\s|$))"), ""),
     (re.compile(r"\\([\[\]()*_#`.!|>~-])"), r"\1"),
 )
 _NOUNS = r"(?:see(?: also)?|sources?|quellen?|refs?|references?|citations?|cited in|from|per|cf|vgl|siehe)"

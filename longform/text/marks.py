@@ -23,7 +23,7 @@ _WORDS = (
     r"документы?|文档|文件|文献|来源|來源|资料|資料|文書|出典|参考|引用|문서|출처|المصدر|مصدر|وثيقة"
 )
 _SEE = r"see(?: also)?|cf|vgl|siehe(?: auch)?|from|per|via|aus|voir|ver|ibid|ebd|op\. ?cit|according to|laut|based on"
-_BEFORE = rf"(?:(?:{_SEE})\b[\s.:]*)?(?:(?:{_WORDS})[\s.:#№]*|[dsrcp](?=\d{{1,3}}\b))?"
+_BEFORE = rf"(?:(?:{_SEE})\b[\s.:]*)?(?:(?:{_WORDS})(?:[\s_]?ids?)?[\s.:#№=_-]*|[dsrcp](?=\d{{1,3}}\b))?"
 _LOCATOR = r"(?:pp?\.?|s\.|§+|sec(?:tion)?|para(?:graph)?|lines?|l(?=\d)|chunk|part|ch(?:apter)?)[\s.:]*[\dl][\dl\s–-]*"
 _NUMBER = re.compile(
     rf"{_BEFORE}[#^@№]?\s*(\d{{1,30}})(?:\s*(?:[-–—‐‑−~]|\.\.+|to|bis)\s*(?:(?:{_WORDS})[\s.:#]*)?[#^]?(\d{{1,30}}))?"
@@ -52,8 +52,11 @@ _TOKEN = re.compile(
     |<a\s[^<>]{0,300}?href=["']?(?P<href>[^"'<>\s]{1,500})["']?[^<>]{0,200}>(?P<anchor>[^<>\n]{0,300})</a>
     |<(?P<tag>sup|cite|ref|citation|source)\b[^<>\n]{0,200}>
       (?:<a\b[^<>\n]{0,300}>)?(?P<tagged>[^<>\n]{1,200})(?:</a>)?</(?P=tag)>
+    |<(?:source|doc|document|ref|cite|citation)\s[a-z_]{1,20}=["']?(?P<attribute>[^"'<>\n]{1,100}?)["']?\s{0,3}/?>
+      (?:</(?:source|doc|document|ref|cite|citation)>)?
     |\\cite[a-z]{0,6}(?:\[[^\]\n]{0,50}\])?\{(?P<latex>[^{}\n]{1,200})\}
     |\\?[\[［【〔〖]{1,2}(?P<bracket>(?:[^\[\]［］【】〔〕〖〗\n\\]|\n(?![ \t]*\n)){0,200})\\?[\]］】〕〗]{1,2}
+    |\{{1,2}(?P<brace>\d{1,3}(?:\s?[,;–-]\s?\d{1,3}){0,20})\}{1,2}
     |\$?\^\{?\[?(?P<caret>\d{1,3}(?:\s?,\s?\d{1,3}){0,20})\]?(?:\^|\}\$?)
     |(?P<power>[⁰¹²³⁴⁵⁶⁷⁸⁹](?:[⁰¹²³⁴⁵⁶⁷⁸⁹⁻˒⸴,·\ ]{0,40}[⁰¹²³⁴⁵⁶⁷⁸⁹])?)
     |[(（](?P<round>[^()（）\[\]\n]{1,200})[)）]
@@ -115,7 +118,7 @@ def _read(text: str, found: re.Match[str]) -> Mark | None:
     said = ""
     target = found["target"] or found["href"]
     content = next(
-        (found[name] for name in ("bracket", "tagged", "latex", "caret", "power", "round") if found[name] is not None),
+        (found[name] for name in ("bracket", "tagged", "attribute", "latex", "brace", "caret", "power", "round") if found[name] is not None),
         None,
     )
     if target is not None:
