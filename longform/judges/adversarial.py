@@ -1,7 +1,8 @@
 """
 Perturbed copies of labelled summaries, and their effect on a judge that links bullets.
 
-A judge must not move if a summary says the same in other words, in one bullet, in prose, at more length or with more citations.
+A judge must not move if a summary says the same in other words, in one bullet, in prose, at more length or with more
+citations.
 It must count a bullet less with other numbers or its words shuffled, and a denial or an echo of the query not at all.
 The summaries are those that people labelled, so that it is known what they said before.
 

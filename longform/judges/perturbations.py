@@ -2,7 +2,8 @@
 Damage to a summary that a judge of coverage must see: its bullets changed in named ways, by seed.
 
 `negate`, `number`, `shuffle`, `delete` and `echo` take away what a bullet says; `merge`, `prose` and `pad` keep it and
-add nothing to it, so that no score may rise. Citations and list markers stay where they are, so that links can be followed.
+add nothing to it, so that no score may rise. Citations and list markers stay where they are, so that links can be
+followed.
 
 The negations are grammar of their own: they find a finite verb and negate it, or wrap the statement. What they share
 with the offline judge's list of cues is English itself (`not`, `never`, `no longer`, `denied`, `untrue`); the wrapping

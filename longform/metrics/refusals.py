@@ -1,4 +1,4 @@
-"""The share of a summary that says only that there is no answer; such sentences are no statements, and are not judged."""
+"""The share of a summary that says only that there is no answer; such sentences are no statements."""
 
 from __future__ import annotations
 

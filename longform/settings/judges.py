@@ -63,7 +63,7 @@ def fitted_name(calibration: str, features: str) -> str:
 
 _SCALES: Mapping[Calibration, str] = {"people": "marks as people do", "gpt-4o": "marks as GPT-4o does"}
 SHIPPED_IN = ("en",)
-"""The languages of all labels that judges which ship were fitted and measured on, as `longform.text.language` has them."""
+"""The languages of all labels that judges which ship were fitted and measured on (`longform.text.language`)."""
 _UNNAMED: Collection[Task] = ("coverage", "support")
 """Tasks whose name is no part of a judge's identity: stored verdicts are older than the key `task`."""
 

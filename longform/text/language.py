@@ -34,7 +34,9 @@ _FEWEST = 4  # words in small letters; names and abbreviations are of no languag
 _SURE = 0.6
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _OTHER_SCRIPT = re.compile(r"[^\W\d_\u0000-\u024f\u1e00-\u1eff]")
-_KANA, _HANGUL, _HAN = (re.compile(f"[{of}]") for of in ("\u3041-\u30fa", "\u1100-\u11ff\uac00-\ud7a3", "\u3400-\u9fff"))
+_KANA, _HANGUL, _HAN = (
+    re.compile(f"[{of}]") for of in ("\u3041-\u30fa", "\u1100-\u11ff\uac00-\ud7a3", "\u3400-\u9fff")
+)
 _ENGLISH_WORDS = frozenset("the and that which with from this were their".split())
 _ENGLISH_SHARE = 0.05  # of words; those of other languages are below
 

@@ -9,110 +9,124 @@ does, too. The rules are for English, and prefer a refusal that is missed to a s
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from longform.text.words import without_marks
 
-_GIVEN = r"(?:provided|given|supplied|available|retrieved|attached|shared|included|above|listed|cited)"
-_BEHIND = (
-    rf"(?: (?:that (?:was|were|is|are) )?{_GIVEN}(?: here| to me)?| at hand| (?:that )?(?:you|i)(?: have|'ve| were| was)? "
-    r"(?:gave|given|shared|provided|uploaded|supplied|received|have)(?: me)?)"
-)
-_ALWAYS = (
-    r"(?:contexts?|documents?|sources|source (?:documents?|materials?|texts?)|passages?|excerpts?|text|articles|snippets?|"
-    r"search results|transcripts?|materials|knowledge base)"
-)
-_IF_GIVEN = (
-    r"(?:information|data|content|materials?|sources?|articles?|reports?|files?|texts|chapters?|stor(?:y|ies)|"
-    r"references|logs|summar(?:y|ies)|conversations?|evidence|pages?|notes|records|results|chunks)"
-)
-_OF = r"(?:story |source |meeting |news |conversation |search |two |three )?"
-_SOURCES = (
-    rf"(?:(?:the|these|this|those|your|my|any of the|both|all) (?:{_GIVEN} {_OF}(?:{_ALWAYS}|{_IF_GIVEN})|{_OF}{_ALWAYS}{_BEHIND}?"
-    rf"|{_OF}{_IF_GIVEN}{_BEHIND})|{_GIVEN} (?:{_ALWAYS}|{_IF_GIVEN})|context|any (?:of these|{_GIVEN}|document|source))"
-)
-_IN = rf"(?:in|from|by|within|across|with|using|on|through|of) (?:any of |all of )?{_SOURCES}(?! of\b)"
-_WORDS = (
-    r"(?:information|info|details?|mention|answers?|insights?|data|evidence|references?|explanations?|indications?|descriptions?|"
-    r"discussions?|context|specifics|statements?|content|clues?|clarity)"
-)
-_MORE = r"(?:(?:any|enough|sufficient|adequate|specific|relevant|further|additional|explicit|direct|clear|such|the|requested|much|concrete) )*"
+
+def _joined(pattern: str) -> str:
+    """Return a pattern without its line breaks, each with the space behind it."""
+    return re.sub(r"\n *", "", pattern)
+
+
+_GIVEN = "(?:provided|given|supplied|available|retrieved|attached|shared|included|above|listed|cited)"
+_GIVEN_BEHIND = _joined(rf"""(?:
+    (?: that (?:was|were|is|are))? {_GIVEN}(?: here| to me)?| at hand|
+    (?: that)? (?:you|i)(?: have|'ve| were| was)? (?:gave|given|shared|provided|uploaded|supplied|received|have)
+    (?: me)?)""")
+_SOURCE = _joined(r"""(?:
+    contexts?|documents?|sources|source (?:documents?|materials?|texts?)|passages?|excerpts?|text|articles|snippets?|
+    search results|transcripts?|materials|knowledge base)""")
+_SOURCE_IF_GIVEN = _joined(r"""(?:
+    information|data|content|materials?|sources?|articles?|reports?|files?|texts|chapters?|stor(?:y|ies)|references|logs|
+    summar(?:y|ies)|conversations?|evidence|pages?|notes|records|results|chunks)""")
+_OF = "(?:story |source |meeting |news |conversation |search |two |three )?"
+_SOURCES = _joined(rf"""(?:
+    (?:the|these|this|those|your|my|any of the|both|all) (?:
+    {_GIVEN} {_OF}(?:{_SOURCE}|{_SOURCE_IF_GIVEN})|
+    {_OF}{_SOURCE}{_GIVEN_BEHIND}?|{_OF}{_SOURCE_IF_GIVEN}{_GIVEN_BEHIND})|
+    {_GIVEN} (?:{_SOURCE}|{_SOURCE_IF_GIVEN})|context|any (?:of these|{_GIVEN}|document|source))""")
+_IN = rf"\b(?:in|from|by|within|across|with|using|on|through|of) (?:any of |all of )?{_SOURCES}(?! of\b)"
 _NOT = r"(?:do(?:es)? not|do(?:es)?n't|did not|didn't|cannot|can not|can't|could not|fails? to|never)"
-_HOW = r"(?:(?:explicitly|specifically|directly|clearly|actually|even|appear to|seem to|really|fully|further) )*"
-_TELL = (
-    r"(?:mention|say|state|specify|provide|contain|include|discuss|address|indicate|describe|give|reveal|explain|offer|cover|"
-    r"disclose|detail|identify|show|name|allow|clarify|tell|answer|list|present|have|confirm|refer|elaborate|make|"
-    r"touch|help|hold|shed|talk|feature|define|relate|fit)"
+_HOW = "(?:(?:explicitly|specifically|directly|clearly|actually|even|appear to|seem to|really|fully|further) )*"
+_TELL = _joined(r"""(?:
+    mention|say|state|specify|provide|contain|include|discuss|address|indicate|describe|give|reveal|explain|offer|cover|
+    disclose|detail|identify|show|name|allow|clarify|tell|answer|list|present|have|confirm|refer|elaborate|make|touch|help|
+    hold|shed|talk|feature|define|relate|fit)""")
+_TOLD = _joined(r"""(?:
+    mentioned|stated|specified|provided|given|included|addressed|discussed|available|found|described|covered|disclosed|
+    detailed|listed|answered|explained|indicated|contained|shown|named|identified|present|clear|evident|known|possible|
+    supported|determined|inferred|verified|confirmed|established|concluded|ascertained|reported|explicit|appear)""")
+_MORE = _joined(r"""(?:(?:
+    any|enough|sufficient|adequate|specific|relevant|further|additional|explicit|direct|clear|such|the|requested|much|
+    concrete) )*""")
+_INFORMATION = _joined(r"""(?:
+    information|info|details?|mention|answers?|insights?|data|evidence|references?|explanations?|indications?|
+    descriptions?|discussions?|context|specifics|statements?|content|clues?|clarity)\b""")
+_NO = "(?:no|not enough|n't enough|insufficient|n't any|not any|little to no)"
+_UNABLE = _joined(r"""(?: ?(?:
+    cannot|can not|can't|could not|couldn't|(?:am|'m|was) unable to|(?:am not|'m not|was not|wasn't) able to|
+    (?:won't|will not|would not) be able to))""")
+_ANSWER = _joined(r"""(?:
+    answer|determine|provide|help|assist|find|locate|tell|say|verify|confirm|summari[sz]e|identify|infer|comment|access|
+    browse|compute|give|offer|conclude|speak|be certain|be sure|see (?:any|the answer))\b""")
+_OPENING = _joined(r"""(?:
+    \W|sorry|unfortunately|sadly|regrettably|however|i'm sorry|i am sorry|i'm afraid|i apologi[sz]e|apologies|but|and|
+    that|so|therefore|thus|also|additionally|note that|please note that|it seems that|overall|in summary|
+    at this time)*""")
+_RULES = rf"""
+\b{_SOURCES} {_NOT} {_HOW}{_TELL}\b(?! (?:only|just|merely|simply)\b)
+\b{_SOURCES} (?:make|contain|provide|offer|give|include|ha(?:ve|s)|provided|contained)s? {_NO} {_MORE}{_INFORMATION}
+\b{_SOURCES} lacks? {_MORE}{_INFORMATION}
+\b{_SOURCES} (?:is|are|was|were) (?:silent|insufficient|unclear|(?:not|un)(?: directly)? ?related|irrelevant|
+    not (?:sufficient|enough|relevant|clear|about))\b
+\b(?:none|neither|nothing|no part|not one|nowhere) (?:of|in) {_SOURCES}
+^{_OPENING}(?:no|neither) (?:{_GIVEN} )?(?:document|source|passage|excerpt|article)s?
+     {_HOW}(?:{_TELL}|specif|clarif|identif)(?:s|es|ies)?\b
+(?:\bnot|\bcannot|n't) (?:be )?{_HOW}{_TOLD}\b.*?{_IN}
+\b(?:unclear|unknown|impossible|(?:missing|absent)(?= from))\b.*?{_IN}
+\b(?:is|are|was|were)(?: not|n't) {_IN}
+(?:\b|(?=n't)){_NO} {_MORE}{_INFORMATION}.*?{_IN}
+^{_OPENING}(?:there (?:is|are|was) ?)?{_NO} {_MORE}{_INFORMATION}(?: (?:is|are|was|were|could be|can be))?
+    (?: found| available| (?:provided )?to (?:answer|determine)\b.*)?\W*$
+\bthere (?:is|are)(?: not|n't) enough (?:information|context|details?|data) to (?:answer|determine|say|tell)\b
+\b(?:question|answer) (?:cannot|can't|could not) be (?:answered|determined|found|given)\b
+\b(?:is|was) not possible to (?:determine|answer|say|tell|conclude)\b.*?{_IN}
+{_IN},? (?:it (?:is|'s) (?:not (?:possible|feasible|clear)|impossible|unclear)|there (?:is|are) (?:no|not))\b
+^{_OPENING}{_IN}, [^,]*(?:\bnot|n't) {_HOW}{_TOLD}\W*$
+^{_OPENING}(?:{_IN},? )?i(?:{_UNABLE}| do not| don't) {_ANSWER}
+^{_OPENING}(?:we|one|you){_UNABLE} {_ANSWER}.*?{_IN}
+^{_OPENING}(?:{_IN},? )?i (?:do not|don't) (?:know\W*$|have (?:access|{_MORE}{_INFORMATION})\b)
+^{_OPENING}i have no (?:{_INFORMATION}|access|knowledge)\b
+^{_OPENING}(?:cannot|can't|unable to|not able to) (?:answer|determine)
+    (?:\W*$| (?:this|the|your) (?:question|query)\b| (?:based|given)\b|.*?{_IN})
+\bas an? (?:ai|(?:large )?language model|ai (?:language model|assistant))\b
+\bmy (?:knowledge|training)(?: data)? (?:cutoff|cut-off|does|prevents)\b
+^{_OPENING}(?:please|could you|if you) (?:can |could )?(?:provide|share|upload|supply|give)(?: me)?(?: with)?
+     (?:more|additional|further|the) (?:context|information|documents?|details|texts?|sources)
+    (?:\W*$|.*\b(?:i|me|question|query)\b)
+^without (?:further|more|additional|access to)\b.*\bi (?:cannot|can't)\b
+^\W*(?:n/?a|unknown|unanswerable|
+    not (?:mentioned|stated|specified|provided|available|found|given|answerable|enough information))\W*$
+"""
+"""A rule a line, of words in small letters; a line that is indented by four spaces goes on."""
+
+_HINT = re.compile(
+    _joined(r"""\b(?:cannot|can't|could not|couldn't|unable|not able|wasn't able|don't know|do not know|have no|n/a|
+    unknown|unanswerable|cut-?off|an? ai|language model|please|could you|if you)\b|
+    \b(?:no|not|none|neither|nothing|nowhere|never|un(?:clear|related)|missing|absent|silent|insufficient|irrelevant|
+    impossible|lacks?|fails?)\b|n't\b""")
 )
-_TOLD = (
-    r"(?:mentioned|stated|specified|provided|given|included|addressed|discussed|available|found|described|covered|disclosed|"
-    r"detailed|listed|answered|explained|indicated|contained|shown|named|identified|present|clear|evident|known|possible|"
-    r"supported|determined|inferred|verified|confirmed|established|concluded|ascertained|reported|explicit|appear)"
+"""What every refusal has; most sentences do not."""
+_REFUSING = re.compile(re.sub(r"\n {4}", "", _RULES).strip().replace("\n", "|"))
+_TURN = r"\b(?:but|while|though|although|whereas)\b"
+_GOES_ON = re.compile(rf"[,—–-] ?(?:instead|yet|except|which|as|only|so that)\b|[:;]\s|{_TURN}|\binstead on\b")
+_SAYS_FIRST = re.compile(
+    rf"(?!{_OPENING}\bbut\b)(?:.*{_TURN}|.*, (?:whose|who|which)\b|\W*(?:since|because|when|if(?! you))\b)"
 )
-_UNABLE = (
-    r"(?: ?(?:cannot|can not|can't|could not|couldn't|(?:am|'m|was) unable to|(?:am not|'m not|was not|wasn't) able to|"
-    r"(?:won't|will not|would not) be able to))"
-)
-_ASKED = (
-    r"(?:answer|determine|provide|help|assist|find|locate|tell|say|verify|confirm|summari[sz]e|identify|infer|comment|"
-    r"access|browse|compute|give|offer|conclude|speak|be certain|be sure|see (?:any|the answer))"
-)
-_OPENING = (
-    r"(?:\W|sorry|unfortunately|sadly|regrettably|however|i'm sorry|i am sorry|i'm afraid|i apologi[sz]e|apologies|but|and|"
-    r"that|so|therefore|thus|also|additionally|note that|please note that|it seems that|overall|in summary|at this time)*"
-)
-_REFUSING = re.compile(
-    "|".join(
-        (
-            rf"\b{_SOURCES} {_NOT} {_HOW}{_TELL}\b(?! (?:only|just|merely|simply)\b)",
-            rf"\b{_SOURCES} (?:make|makes|contain|contains|provide|provides|offer|offers|give|gives|include|includes|have|has|"
-            rf"provided|contained) (?:no|not enough|insufficient|little to no) {_MORE}{_WORDS}\b",
-            rf"\b{_SOURCES} lacks? {_MORE}{_WORDS}\b",
-            rf"\b{_SOURCES} (?:is|are|was|were) (?:silent|insufficient|unclear|(?:not|un)(?: directly)? ?related|irrelevant|not "
-            r"(?:sufficient|enough|relevant|clear|about))\b",
-            rf"\b(?:none|neither|nothing|no part|not one|nowhere) (?:of|in) {_SOURCES}",
-            rf"^{_OPENING}(?:no|neither) (?:{_GIVEN} )?(?:document|source|passage|excerpt|article)s? "
-            rf"{_HOW}(?:{_TELL}|specif|clarif|identif)(?:s|es|ies)?\b",
-            rf"(?:\bnot|\bcannot|n't) (?:be )?{_HOW}{_TOLD}\b.*?\b{_IN}",
-            rf"\b(?:unclear|unknown|impossible|(?:missing|absent)(?= from))\b.*?\b{_IN}",
-            rf"\b(?:is|are|was|were)(?: not|n't) {_IN}",
-            rf"\b(?:no|not enough|n't enough|insufficient|n't any|not any) {_MORE}{_WORDS}\b.*?\b{_IN}",
-            rf"^{_OPENING}(?:there (?:is|are|was) )?(?:no|not enough|n't enough|insufficient) {_MORE}{_WORDS}"
-            r"(?: (?:is|are|was|were|could be|can be))?(?: found| available| (?:provided )?to (?:answer|determine)\b.*)?\W*$",
-            r"\bthere (?:is|are)(?: not|n't) enough (?:information|context|details?|data) to (?:answer|determine|say|tell)\b",
-            r"\b(?:question|answer) (?:cannot|can't|could not) be (?:answered|determined|found|given)\b",
-            rf"\b(?:is|was) not possible to (?:determine|answer|say|tell|conclude)\b.*?\b{_IN}",
-            rf"\b{_IN},? (?:it (?:is|'s) (?:not (?:possible|feasible|clear)|impossible|unclear)|there (?:is|are) (?:no|not))\b",
-            rf"^{_OPENING}{_IN}, [^,]*(?:\bnot|n't) {_HOW}{_TOLD}\W*$",
-            rf"^{_OPENING}(?:{_IN},? )?i(?:{_UNABLE}| do not| don't) {_ASKED}\b",
-            rf"^{_OPENING}(?:we|one|you){_UNABLE} {_ASKED}\b.*?\b{_IN}",
-            rf"^{_OPENING}(?:{_IN},? )?i (?:do not|don't) (?:know\W*$|have (?:access|{_MORE}{_WORDS})\b)",
-            rf"^{_OPENING}i have no (?:{_WORDS}|access|knowledge)\b",
-            rf"^{_OPENING}(?:cannot|can't|unable to|not able to) (?:answer|determine)"
-            rf"(?:\W*$| (?:this|the|your) (?:question|query)\b| (?:based|given)\b|.*?\b{_IN})",
-            r"\bas an? (?:ai|(?:large )?language model|ai (?:language model|assistant))\b",
-            r"\bmy (?:knowledge|training)(?: data)? (?:cutoff|cut-off|does|prevents)\b",
-            rf"^{_OPENING}(?:please|could you|if you) (?:can |could )?(?:provide|share|upload|supply|give)(?: me)?(?: with)? (?:more|"
-            r"additional|further|the) (?:context|information|documents?|details|texts?|sources)(?:\W*$|.*\b(?:i|me|question|query)\b)",
-            r"^without (?:further|more|additional|access to)\b.*\bi (?:cannot|can't)\b",
-            r"^\W*(?:n/?a|unknown|unanswerable|not (?:mentioned|stated|specified|provided|available|found|given|answerable|"
-            r"enough information))\W*$",
-        )
-    )
-)
-_GOES_ON = re.compile(
-    r"[,;—–-] ?(?:instead|yet|except|which|as|only|so that)\b|\b(?:but|while|though|although|whereas)\b|\binstead on\b"
-)
-_BEGINS = re.compile(
-    rf"^(?!{_OPENING}\bbut\b)(?:.*\b(?:but|while|although|though|whereas)\b|.*, (?:whose|who|which)\b|"
-    r"\W*(?:since|because|when|if(?! you))\b)"
-)
+_LONGEST = 1000  # characters of a sentence that is read
 
 
+@lru_cache(maxsize=10_000)  # of an answer, as it is split and as it is counted
 def is_refusal(sentence: str) -> bool:
     """Return whether *sentence* says that its sources, or its writer, have no answer, and nothing else."""
+    if len(sentence) > _LONGEST:
+        return False
     said = " ".join(without_marks(sentence).lower().replace("’", "'").split())
+    if _HINT.search(said) is None:
+        return False
     found = _REFUSING.search(said)
-    if found is None or _BEGINS.match(said[: found.start()] + " "):
+    if found is None or _SAYS_FIRST.match(said[: found.start()]):
         return False
     goes_on = _GOES_ON.search(said, found.end())
     return goes_on is None or _REFUSING.search(said, goes_on.end()) is not None

@@ -10,7 +10,6 @@ from nupunkt import sentence_spans
 
 from longform.text.citations import Bullet, cited_numbers, without_citations
 
-
 _CLOSING = r"[\"'”’»」』）〉》】〕)］\]｣]"
 _STOP = re.compile(
     rf"""

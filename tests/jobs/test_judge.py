@@ -199,3 +199,28 @@ def test_many_documents_are_no_reason_to_leave_support_out(tmp_path: Path) -> No
 
 def write_lines(file: Path, rows: list[dict[str, Any]]) -> None:
     file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+
+
+def test_refusals_and_languages_without_labels_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bench = str(tmp_path / "bench")
+    assert ingest(["jsonl", str(write_corpus(tmp_path / "town")), "--out", bench]) == 0
+    claim, refusal = f"{TOPICS[0].first} [town-0a].", "The documents do not say who paid for it."
+    texts = {"plain": claim, "careful": f"{claim} {refusal}", "refuser": refusal, "foreign": "市议会通过重建大桥。"}
+    answers = tmp_path / "a.jsonl"
+    lines = [{"query_id": "q0", "system": system, "text": text} for system, text in texts.items()]
+    answers.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    capsys.readouterr()
+    assert main([str(answers), "--bench", bench, "--workers", "0"]) == 0
+
+    told = capsys.readouterr().out
+    language = "Written in Chinese: 1 of 1 answers of foreign, unknown: these judges (offline-people-vectors, offline)"
+    assert language in told
+    assert language in (tmp_path / "a-judged" / "report" / "report.md").read_text()
+    results = json.loads((tmp_path / "a-judged" / "results.json").read_text())
+    found, supported = cells(results), support(results)
+    assert {name: cell["refused"] for name, cell in found.items()} == pytest.approx(
+        {"plain": 0, "careful": 50, "refuser": 100, "foreign": 0}
+    )
+    assert found["careful"]["coverage"] == found["plain"]["coverage"] > found["refuser"]["coverage"] == 0
+    assert supported["careful"] == supported["plain"]
+    assert supported["refuser"] is None

@@ -54,6 +54,22 @@ def test_a_bullet_cites_the_document_that_supports_it_and_shows_the_passage() ->
     assert str(cited) == cited.text
 
 
+def test_texts_in_a_language_without_labels_are_told() -> None:
+    told = "this judge (offline{}) was measured on English only."
+    covered = longform.judge("市议会通过重建大桥[1]。", ["市议会决定重建大桥。"])
+    assert covered.told == (f"Written in Chinese: 1 of 1 summaries; 1 of 1 insights: {told.format('-people-vectors')}",)
+    checked = longform.check(["Der Rat stimmte für den Bau der Brücke."], DOCUMENTS)
+    assert checked.told == (f"Written in German: 1 of 1 sentences: {told.format('')}",)
+    assert longform.check(["The bridge costs 3.4 million euros."], DOCUMENTS).told == ()
+
+
+def test_a_refusal_is_not_checked() -> None:
+    sentences = ["The bridge costs 3.4 million euros.", "The documents do not say when the bridge opens."]
+    found = longform.check(sentences, DOCUMENTS)
+    assert [(one.supported, one.refused) for one in found.sentences] == [(True, False), (None, True)]
+    assert (found.faithfulness.n, found.faithfulness.n_undecided) == (1, 0)
+
+
 def test_sentences_are_checked_against_each_document() -> None:
     found = longform.check(["- The bridge costs 3.4 million euros [3].", "A hotel buys the library.", ""], DOCUMENTS)
     costs, hotel, empty = found.sentences

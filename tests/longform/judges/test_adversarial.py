@@ -47,6 +47,7 @@ def copy(name: str, summary: LabelledLines = SUMMARY, others: Others = OTHERS) -
         ),
         ("echo", ("- What happened?", "- What happened?"), ("dam", "farmers", "rain")),
         ("merge", ("- The dam shut in May [1]. 40 farmers met [2][3].",), ("dam", "farmers")),
+        ("prose", ("The dam shut in May. [1]", "40 farmers met. [2, 3]"), ("dam", "farmers")),
         (
             "pad",
             ("- The dam shut in May A ferry sank [1].", "- 40 farmers met A ferry sank [2][3]."),
@@ -121,7 +122,7 @@ def test_a_row_has_the_means_before_and_after_with_what_should_be() -> None:
     ("name", "after", "words"),
     [
         ("negate", 0.5, "loses 0.40 [0.40, 0.40] of 0.90 when negated; should lose all (n 3, 3 summaries)"),
-        ("merge", 0.9, "keeps its 0.90 when all bullets are merged into one; should keep it"),
+        ("merge", 0.9, "keeps its 0.90 when all bullets are merged into one, which is not split; should keep it"),
         ("merge", 1.0, "gains 0.10 [0.10, 0.10] of 0.90"),
         (
             "copy",

@@ -5,10 +5,10 @@ ENGLISH = "The council voted for the school that is soon to be built."
 
 
 def test_each_unmeasured_language_is_told_with_its_counts_and_judges() -> None:
-    texts = {"answers of rag": [GERMAN, ENGLISH, "42"], "documents": ["市议会通过。", GERMAN], "targets": [ENGLISH]}
+    texts = {"answers of a": [GERMAN, ENGLISH, "42"], "documents": ["市议会通过。", GERMAN], "targets": [ENGLISH]}
     judges = {"offline": ["en"], "own": ["de", "en"]}
     assert unmeasured_languages(texts, judges) == [
-        "Written in German: 1 of 3 answers of rag; 1 of 2 documents: this judge (offline) was measured on English only.",
+        "Written in German: 1 of 3 answers of a; 1 of 2 documents: this judge (offline) was measured on English only.",
         "Written in Chinese: 1 of 2 documents: these judges (offline, own) were measured on English and German only.",
     ]
 

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longform.judges.perturbations import NEGATIONS, PERTURBATIONS, PerturbedScore, drop_table, perturb
+from longform.text.citations import cited_numbers
 
 BULLETS = [
     "- The company reported a loss of $2.33 billion in 2026. [3][14]",
@@ -22,8 +23,8 @@ def changed(name: str, seed: int = 1) -> list[str]:
 
 @pytest.mark.parametrize("name", [p for p in PERTURBATIONS if p != "echo"])
 def test_citations_stay_with_their_bullets(name: str) -> None:
-    def cited(lines: list[str]) -> list[str]:
-        return re.findall(r"\[\d+\]", " ".join(lines))
+    def cited(lines: list[str]) -> list[int]:
+        return sorted(number for line in lines for number in cited_numbers(line))
 
     assert cited(changed(name)) == cited(BULLETS)
 
@@ -101,7 +102,16 @@ def test_delete_takes_30_percent_of_the_words_in_order() -> None:
 def test_merge_makes_one_bullet_and_pad_doubles_each() -> None:
     assert len(changed("merge")) == 1
     assert all("Penguins breed on the ice." in bullet for bullet in changed("pad"))
-    assert perturb("merge", [], seed=1) == []
+    assert perturb("merge", [], seed=1) == perturb("prose", [], seed=1) == []
+
+
+def test_prose_is_read_as_the_statements_that_stood_in_bullets() -> None:
+    bullets = ["- The dam shut in May. [3][14]", "2. Sales were 4.2% lower in Q4, said five analysts [7]", "It rained."]
+    assert perturb("prose", bullets, seed=1) == [
+        "The dam shut in May. [3, 14]",
+        "Sales were 4.2% lower in Q4, said five analysts. [7]",
+        "It rained.",
+    ]
 
 
 def test_echo_says_the_query_in_place_of_every_bullet() -> None:
