@@ -45,6 +45,8 @@ def load(path: str, *, folder: str | None) -> Any:
     """
     module_name, _, name = path.partition(":")
     module = _module(path, module_name, folder)
+    if module_name in sys.builtin_module_names:
+        raise UsageError(f"{path}: expected a class of one's own, as my_module:MyClass, found a part of Python itself")
     try:
         return getattr(module, name)
     except AttributeError:
@@ -166,7 +168,8 @@ def _file(module: ModuleType) -> str:
 @cache  # a process goes on with the code that it has imported
 def _source_hash(module_name: str) -> str:
     module = import_module(module_name)
-    source = Path(module.__file__).read_bytes() if module.__file__ else b""
+    file = getattr(module, "__file__", None)
+    source = Path(file).read_bytes() if file else b""
     return hashlib.sha256(source).hexdigest()[:KEY_LENGTH]
 
 
@@ -205,10 +208,11 @@ def _takes_self(found: type, name: str) -> bool:
 
 
 def _check_options(path: str, found: type, options: Mapping[str, JsonValue]) -> None:
-    signature = inspect.signature(found)
+    signature: object = "what nothing tells"
     try:
-        signature.bind(**options)
-    except TypeError as error:
+        signature = (known := inspect.signature(found))
+        known.bind(**options)
+    except (TypeError, ValueError) as error:  # classes of C may state no signature
         raise UsageError(
             f"{path}: its constructor takes {signature}, and the options are {dict(options)}: {error}"
         ) from error

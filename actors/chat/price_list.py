@@ -21,7 +21,6 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
-import yaml
 from pydantic import Field, JsonValue, ValidationError
 
 from actors.storage.folder import file_place
@@ -29,6 +28,7 @@ from longform.chat.prices import FREE, Price
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings
 from longform.settings.strict import Strict
+from longform.settings.yaml_text import yaml_value
 
 _OWN_MACHINE = ("llama_cpp", "scripted")  # providers that nobody is paid for
 _OWN_SYSTEMS = ("http", "python")
@@ -119,8 +119,8 @@ class PriceList:
 def _read_file(url: str) -> _File:
     folder, name = file_place(url)
     try:
-        content = yaml.safe_load(folder.read_bytes(name))
-    except (OSError, yaml.YAMLError) as error:
+        content = yaml_value(folder.read_bytes(name), url)
+    except OSError as error:
         raise UsageError(f"{url}: expected a price list in YAML: {error}") from error
     try:
         return _File.model_validate(content)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import yaml
-
 from jobs.calibration.labelled import RELEASED
 from jobs.configs import Content, validated
 from longform.errors import UsageError
 from longform.nearest import meant
 from longform.settings.judges import JudgeSettings, judges_of
 from longform.settings.strict import Strict
+from longform.settings.yaml_text import yaml_value
 
 _MEAN = "mean:"
+_SHOWN = 100  # characters of a name in an error
 
 
 class _Named(Strict):
@@ -54,10 +54,7 @@ def _own(text: str, judges: Mapping[str, JudgeSettings], task: str | None) -> tu
         members = text.removeprefix(_MEAN).split("+")
         tasks = [judges[name].task for name in members if name in judges]
         return text, _validated({"kind": "mean", "of": [*members]}, task or next(iter(tasks), "coverage"), where=text)
-    try:
-        content = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise UsageError(f"no judge {text!r}: expected a name or YAML: {error}") from error
+    content = yaml_value(text, f"no judge {text[:_SHOWN]!r}")
     if not isinstance(content, dict):
         return text, None
     judge = _validated(content, task or str(content.get("task", "coverage")), where="the judge")

@@ -9,9 +9,8 @@ from copy import deepcopy
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
-import yaml
 from pydantic import BaseModel, JsonValue, ValidationError
 from pydantic_core import ErrorDetails
 
@@ -23,10 +22,14 @@ from longform.errors import UsageError
 from longform.nearest import meant
 from longform.settings.experiment import Experiment
 from longform.settings.python_class import FOLDER
+from longform.settings.yaml_text import yaml_value
 
 __all__ = ["Content", "is_file", "read_experiment", "read_yaml", "validated"]
 
 Model = TypeVar("Model", bound=BaseModel)
+
+_LEVELS = 20  # of a key
+_SHOWN = 100  # characters of a change in an error
 
 
 def read_experiment(name: str, changes: Sequence[str] = ()) -> Experiment:
@@ -86,24 +89,6 @@ def _refusal(name: str, content: Mapping[str, JsonValue], change: str) -> str:
     return f"--set {change}: {key} is a short name for presets, and {name} is a file; write {instead}{several}"
 
 
-class _OnceLoader(yaml.SafeLoader):
-    """Reads YAML in which no key stands twice in a mapping, of which the first value would be lost."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """Refuse a key that stands twice."""
-        seen: set[str] = set()
-        for key, _ in node.value:
-            if isinstance(key, yaml.ScalarNode) and key.value in seen and key.tag != _MERGE:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key.value!r} stands twice", key.start_mark
-                )
-            seen.add(key.value if isinstance(key, yaml.ScalarNode) else "")
-        return super().construct_mapping(node, deep)
-
-
-_MERGE = "tag:yaml.org,2002:merge"
-
-
 def read_yaml(name: str, *, folder: str) -> JsonValue:
     """
     The content of a YAML file, here or on `s3://`, or of the preset *name* in `jobs/<folder>`.
@@ -111,10 +96,7 @@ def read_yaml(name: str, *, folder: str) -> JsonValue:
     Raises:
         UsageError: There is no such file or preset, or it is not YAML.
     """
-    try:
-        content: JsonValue = yaml.load(_content(name, files("jobs").joinpath(*folder.split("/"))), _OnceLoader)  # noqa: S506  # it is safe
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise UsageError(f"{name}: expected YAML: {error}") from error
+    content: JsonValue = yaml_value(_content(name, files("jobs").joinpath(*folder.split("/"))), name)
     return content
 
 
@@ -128,11 +110,11 @@ def _folder_of(name: str) -> str | None:
     return str(Path(name).absolute().parent) if is_file(name) and "://" not in name else None
 
 
-def _content(name: str, presets: Traversable) -> str:
+def _content(name: str, presets: Traversable) -> str | bytes:
     if is_file(name):
         place, file = file_place(name)
         if place.has(file):
-            return place.read_bytes(file).decode()
+            return place.read_bytes(file)
     elif (preset := presets.joinpath(f"{name}.yaml")).is_file():
         return preset.read_text(encoding="utf-8")
     known = _names(presets)
@@ -206,10 +188,9 @@ def _key_and_value(change: str) -> tuple[str, JsonValue]:
     key, separator, value = change.partition("=")
     if not separator:
         raise UsageError(f"--set {change!r}: expected key=value")
-    try:
-        return key, yaml.safe_load(value)
-    except yaml.YAMLError as error:
-        raise UsageError(f"--set {change!r}: expected a value in YAML: {error}") from error
+    if key.count(".") > _LEVELS:
+        raise UsageError(f"--set {key[:_SHOWN]}...: expected a key of at most {_LEVELS} levels")
+    return key, yaml_value(value, f"--set {change[:_SHOWN]}")
 
 
 def _step(place: JsonValue, name: str, change: str) -> JsonValue:

@@ -65,7 +65,9 @@ class LocatedFile:
             try:
                 yield stream, Unfolded(self.path, self._n_bytes()) if isinstance(stream, gzip.GzipFile) else None
             except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-                raise refused(self.path, "a whole gzip file", f"a cut or damaged one ({error}); get it again") from error
+                raise refused(
+                    self.path, "a whole gzip file", f"a cut or damaged one ({error}); get it again"
+                ) from error
 
     def _n_bytes(self) -> int:
         return int(self._filesystem.get_file_info(self._path).size or 0)

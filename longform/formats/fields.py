@@ -34,7 +34,7 @@ _SHOWN_NAMES = 12
 _TYPE_NAMES = {str: "string", bool: "boolean", int: "integer", float: "number", list: "list", dict: "object"}
 _EXPECTED = {
     "string_type": "a string",
-    "string_unicode": "a string",
+    "string_unicode": "a string without halves of surrogate pairs",
     "string_pattern_mismatch": "a string that is not empty",
     "list_type": "a list",
     "too_short": "a list with at least one entry",

@@ -130,13 +130,15 @@ def read_jsonl(files: Mapping[str, Lines], faults: Faults | None = None) -> Iter
     _check_names(files)
     folder, faults = _Folder(), faults or Faults()
     for name, read_row in _READERS.items():
-        faults.blind = faults.n > 0
+        faults.blind = faults.n > 0 or not folder.documents
         for record in json_lines(files.get(name, ()), name, faults):
             with faults.caught():
                 read_row(folder, record)
     faults.settle()
-    if not folder.query:
-        raise InputError(file="queries.jsonl", record=ROOT, field=FILE, expected="at least one query", found="none")
+    for held, name, what in ((folder.documents, "documents", "document"), (folder.query, "queries", "query")):
+        if not held:
+            file, expected = f"{name}.jsonl", f"at least one {what}"
+            raise InputError(file=file, record=ROOT, field=FILE, expected=expected, found="none")
     return map(folder.haystack_rows, folder.documents)
 
 

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 
 from longform.errors import UsageError
 from longform.formats.exported import ExportedFile
+from longform.text.spreadsheets import plain_cell
 
 CELLS = pa.schema(
     [
@@ -60,7 +61,7 @@ class TablesOfRun(NamedTuple):
 
 
 def csv_export(run: TablesOfRun) -> Iterator[ExportedFile]:
-    """Yield a CSV file of cells, scores and summaries each; lists are JSON, and null is an empty cell."""
+    """Yield a CSV file of cells, scores and summaries each; lists are JSON, null is an empty cell, and no cell is a formula."""
     yield ExportedFile("cells.csv", _csv(CELLS.names, cell_rows(run.results)), 0, {})
     for name in _OF_CSV:
         table = run.table(name)
@@ -119,7 +120,8 @@ def _csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> bytes:
 
 
 def _text(value: Any) -> Any:
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
+    text = json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
+    return plain_cell(text) if isinstance(text, str) else text
 
 
 def _parquet(name: str, table: pa.Table) -> ExportedFile:

@@ -68,6 +68,7 @@ def csv_records(content: bytes, file: str, faults: Faults | None = None) -> Iter
     header = [name.strip() for name in next(reader, [])]
     if not any(header) or len({*header}) < len(header) or not_text("".join(header)):
         found = repr(header)[:_SHOWN] if header else "an empty file"
+        found = "binary content, or another encoding" if not_text("".join(header)) else found
         expected = "names of columns in UTF-8, each once"
         raise InputError(file=file, record="line 1", field=HEADER, expected=expected, found=found)
     for cells in reader:

@@ -17,12 +17,12 @@ from typing import NamedTuple, Protocol
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.metrics.label_sets import LABEL_SEPARATOR, NO_LABEL, label_set
+from longform.text.spreadsheets import plain_cell
 
 PAIR, ANNOTATOR, NOTE = "pair", "annotator", "note"
 _ANSWER, _LINK = "answer", "linked_unit"
 _BETWEEN_LABELS = re.compile(r"[+,;\n]")
 _SEPARATORS = (",", ";", "\t")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a cell that begins so is computed, not shown
 _LONGEST_CELL = sys.maxsize  # a summary may be longer than the 131,072 characters that `csv` allows
 
 
@@ -134,13 +134,9 @@ def sheet(kind: SheetKind, pairs: Sequence[SheetPair], annotator: str) -> bytes:
     writer = csv.writer(out, lineterminator="\r\n")  # RFC 4180
     writer.writerow([PAIR, ANNOTATOR, *shown, *kind.columns, NOTE])
     for pair in pairs:
-        texts = [_as_text(pair.shown.get(name, "")) for name in shown]
+        texts = [plain_cell(pair.shown.get(name, "")) for name in shown]
         writer.writerow([pair.key, annotator, *texts, *("" for _ in kind.columns), ""])
     return out.getvalue().encode("utf-8-sig")
-
-
-def _as_text(text: str) -> str:
-    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 def offered(kind: SheetKind) -> list[str]:

@@ -44,7 +44,9 @@ def retrieval_sections(results: Results) -> Iterator[Section]:
         for row in rows
     ]
     tables = [Table(caption, columns, body, _HOW), *_pair_tables(results)]
-    yield Section("retrieval", "Retrieval", results.get("rankings_told") or [], tables, chooser=ranker_chooser_json(results))
+    yield Section(
+        "retrieval", "Retrieval", results.get("rankings_told") or [], tables, chooser=ranker_chooser_json(results)
+    )
 
 
 _PAIRS_HOW = (

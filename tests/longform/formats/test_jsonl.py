@@ -325,7 +325,7 @@ MALFORMED = [  # file, line, what is set in it (`...` takes a field away), the f
     (DOCUMENTS, 3, {"text": "\n"}, "text", "a string that is not empty"),
     (DOCUMENTS, 1, {"tilte": "x"}, "tilte", "only the fields doc_id, text, title, haystack"),
     (DOCUMENTS, 1, {"title": ["x"]}, "title", "a string, found list ['x']"),
-    (DOCUMENTS, 1, {"text": "\ud800"}, "text", "a string, found string '\\ud800'"),
+    (DOCUMENTS, 1, {"text": "\ud800"}, "text", "without halves of surrogate pairs, found string '\\ud800'"),
     (DOCUMENTS, 1, {"haystack": 5.5}, "haystack", "a whole number, or a printable string"),
     (QUERIES, 1, {"text": None}, "text", "a string, found null"),
     (QUERIES, 2, {"query_id": "q1"}, "query_id", "no line above has, found string 'q1'"),
@@ -388,7 +388,8 @@ def test_malformed_input_gets_one_message_that_names_the_place(name, number, cha
     [
         ({}, DOCUMENTS, "this file in the folder, found no file"),
         ({DOCUMENTS: []}, QUERIES, "this file in the folder, found only documents.jsonl"),
-        ({DOCUMENTS: [], QUERIES: []}, QUERIES, "at least one query, found none"),
+        ({DOCUMENTS: [], QUERIES: FOLDER[QUERIES]}, DOCUMENTS, "at least one document, found none"),
+        ({DOCUMENTS: FOLDER[DOCUMENTS], QUERIES: []}, QUERIES, "at least one query, found none"),
         (
             FOLDER | {"insight.jsonl": []},
             "insight.jsonl",

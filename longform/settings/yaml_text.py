@@ -1,0 +1,79 @@
+"""Reads YAML that people write, and refuses what only an attack or a mistake would hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+from longform.errors import UsageError
+
+_MERGE = "tag:yaml.org,2002:merge"
+_CHARACTERS = 2**20
+_VALUES = 100_000
+_DEPTH = 100
+
+
+def yaml_value(text: str | bytes, where: str) -> Any:
+    """
+    Return the value of a text in YAML, in which no key stands twice in a mapping.
+
+    Raises:
+        UsageError: It is no YAML, or holds more than any configuration does once its aliases are unfolded.
+    """
+    if len(text) > _CHARACTERS:
+        raise UsageError(f"{where}: expected at most {_CHARACTERS:,} characters of YAML, found {len(text):,}")
+    try:
+        loader = _OnceLoader(text)
+        root = loader.get_single_node()
+        if root is None:
+            return None
+        _check_size(root, where)
+        return loader.construct_document(root)
+    except RecursionError:
+        raise _too_deep(where) from None
+    except (yaml.YAMLError, ValueError) as error:  # numbers of thousands of digits, days of no calendar
+        raise UsageError(f"{where}: expected YAML: {error}") from error
+
+
+def _too_deep(where: str) -> UsageError:
+    return UsageError(f"{where}: expected YAML of at most {_DEPTH} levels, found a deeper one")
+
+
+def _check_size(root: yaml.Node, where: str) -> None:
+    sizes: dict[int, int | None] = {}  # of nodes; None: being counted
+
+    def size(node: yaml.Node, depth: int) -> int:
+        if depth > _DEPTH:
+            raise _too_deep(where)
+        if id(node) in sizes:
+            if (known := sizes[id(node)]) is None:
+                raise UsageError(f"{where}: expected YAML without an alias that stands for itself, found one")
+            return known
+        sizes[id(node)] = None
+        parts = node.value if isinstance(node, yaml.CollectionNode) else []
+        members = [member for part in parts for member in (part if isinstance(part, tuple) else (part,))]
+        found = 1 + sum(size(member, depth + 1) for member in members)
+        if found > _VALUES:
+            raise UsageError(
+                f"{where}: expected YAML of at most {_VALUES:,} values, found more once its aliases are unfolded"
+            )
+        sizes[id(node)] = found
+        return found
+
+    size(root, 0)
+
+
+class _OnceLoader(yaml.SafeLoader):
+    """Reads YAML in which no key stands twice in a mapping, of which the first value would be lost."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """Refuse a key that stands twice."""
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.value in seen and key.tag != _MERGE:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {key.value!r} stands twice", key.start_mark
+                )
+            seen.add(key.value if isinstance(key, yaml.ScalarNode) else "")
+        return super().construct_mapping(node, deep)
