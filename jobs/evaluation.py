@@ -83,6 +83,7 @@ class Evaluation:
         self.budget_ended = False
         self._pulse = heartbeat or no_pulse
         if heartbeat is not None:
+            self.record.begin()
             heartbeat.begin(self.run, sizes_of(self.plan))
         for stage in () if planning else self.plan.stages:
             if stage.resources is not None and stage.resources.gpus:
@@ -96,6 +97,7 @@ class Evaluation:
 
     def do(self, step: str) -> None:
         """Do the stages of one step."""
+        self.record.begin()
         stages = [stage for stage in self.plan.stages if stage.step == step]
         for stage in stages:
             stage.check(self.run, self.plan.items(stage))
@@ -117,6 +119,7 @@ class Evaluation:
         With it goes the size that a study of positions needs to find a U of *depth* points; None: of several.
         *n_queries* scales the calls to so many queries, and such a plan is not kept; None: those of the run.
         """
+        self.record.begin()
         for stage in self.plan.before_calls():
             self._perform(stage)
         for stage in self.plan.stages:

@@ -106,10 +106,12 @@ class Replay:
         )
         self._pulse = heartbeat or no_pulse
         if heartbeat is not None:
+            self.record.begin()
             heartbeat.begin(self.run, sizes_of(self.plan))
 
     def do(self, step: str) -> None:
         """Do the stages of one step."""
+        self.record.begin()
         for stage in self.plan.stages:
             if stage.step == step:
                 self._do(stage)

@@ -13,7 +13,8 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol, TypedDict
 
@@ -81,7 +82,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     try:
         config = read_config(arguments.config)
-        told = deploy(config, _dashboard(arguments.address), timeout_s=arguments.timeout)
+        with _answering(arguments.address):
+            told = deploy(config, _dashboard(arguments.address), timeout_s=arguments.timeout)
     except LongformError as error:
         say(f"{parser.prog}: {error}", file=sys.stderr)
         return error.exit_code
@@ -163,9 +165,31 @@ def _dashboard(address: str) -> Dashboard:
     try:
         found: Dashboard = ServeSubmissionClient(address)
     except (ConnectionError, RuntimeError, ValueError) as error:
-        first = str(error).strip().splitlines()[0]
-        raise LongformError(f"no cluster answers at {address}: {first}") from error
+        raise LongformError(f"no cluster answers at {address}: {_first(error)}") from error
     return found
+
+
+@contextmanager
+def _answering(address: str) -> Iterator[None]:
+    """Say in a sentence that the cluster wants a token, or why it does not take what it is sent."""
+    from ray.exceptions import AuthenticationError
+
+    try:
+        yield
+    except LongformError:
+        raise
+    except AuthenticationError as error:
+        raise LongformError(
+            f"the cluster at {address} wants a token: set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH "
+            f"if its token is not in ~/.ray/auth_token; the answer: {_first(error)}"
+        ) from error
+    except (OSError, RuntimeError) as error:
+        raise LongformError(f"the cluster at {address} did not take it; the answer: {_first(error)}") from error
+
+
+def _first(error: Exception) -> str:
+    """Return the first line of what an error says."""
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
 if __name__ == "__main__":

@@ -42,16 +42,17 @@ class Ledger:
         url: A folder, local or `s3://`; made if it is not there.
         job: The name under which this process writes.
         session: The process that owns the attempts: another may make them only once this one is gone. None: ours.
+        reading: Whether nothing is added, so that its disk may be read-only.
     """
 
-    def __init__(self, url: str, *, job: str, session: Session | None = None) -> None:
+    def __init__(self, url: str, *, job: str, session: Session | None = None, reading: bool = False) -> None:
         self.url, self._job = url, job
         self._session = session or this_session()
         self._lock = threading.Lock()
         filesystem, root = open_location(url)
         self._log: LedgerLog | None = None
         if isinstance(filesystem, pafs.LocalFileSystem):
-            self._records = CallRecords(Path(root) / RECORDS, durable=True)
+            self._records = CallRecords(Path(root) / RECORDS, durable=True, reading=reading)
         else:
             self._log = LedgerLog(Folder(url))
             self._records = open_mirror(self._log)
@@ -66,7 +67,7 @@ class Ledger:
         """
         if not any(Folder(url).has(name) for name in (RECORDS, IDENTITY)):
             raise UsageError(f"no ledger at {url!r}: expected a folder with {RECORDS}, or {IDENTITY} on s3://")
-        return cls(url, job="")
+        return cls(url, job="", reading=True)
 
     def close(self) -> None:
         """Close the files, for good; a shared log is packed if much was added to it."""

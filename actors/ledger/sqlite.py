@@ -12,7 +12,9 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 import sqlite3
+import tempfile
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -117,23 +119,30 @@ class CallRecords:
     Args:
         path: The file; made if it is not there.
         durable: Commits outlive a loss of power, and not only of this process.
+        reading: Whether nothing is added: then a folder that may not be written to will do.
 
     Raises:
         LongformError: The file is not one of these, or is of another version.
     """
 
-    def __init__(self, path: Path, *, durable: bool) -> None:
-        self.path, self._is_all = path, durable
+    def __init__(self, path: Path, *, durable: bool, reading: bool = False) -> None:
+        self.path, self._file, self._is_all = path, path, durable
+        self._copy: tempfile.TemporaryDirectory[str] | None = None
         with self.explained():
-            if not path.exists():
+            if reading and not os.access(path.parent, os.W_OK):
+                self._copy = tempfile.TemporaryDirectory()
+                self._file = _copied(path, Path(self._copy.name))
+            if not self._file.exists():
                 _create(path)
-            self._connection = _connect(path)
+            self._connection = _connect(self._file)
             self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
             _add_indexes(self._connection)
         self._sessions: dict[Session, int] = {}
 
     def close(self) -> None:
         self._connection.close()
+        if self._copy is not None:
+            self._copy.cleanup()
 
     @contextmanager
     def explained(self) -> Iterator[None]:
@@ -246,7 +255,7 @@ class CallRecords:
     def batches(self, rows: int) -> Iterator[pa.Table]:
         """Yield the table `calls`, *rows* at a time, in the order of the first words of each attempt."""
         names = ", ".join(CALLS.names)
-        with closing(_connect(self.path)) as connection:  # its own, so that reading stops nobody's writing
+        with closing(_connect(self._file)) as connection:  # its own, so that reading stops nobody's writing
             cursor = connection.execute(f"SELECT {names} FROM attempts ORDER BY rowid")  # noqa: S608 - our own names
             while found := cursor.fetchmany(rows):
                 columns = zip(*found, strict=True)
@@ -286,6 +295,14 @@ def _errno(kind: int, folder: Path) -> int:
     if disk.f_flag & os.ST_RDONLY:
         return errno.EROFS
     return errno.ENOSPC if disk.f_bavail * disk.f_frsize < _NO_ROOM_BYTES else _ERRNO[kind]
+
+
+def _copied(path: Path, folder: Path) -> Path:
+    """Copy a file, with what its last writer left beside it: SQLite wants to write there even to read."""
+    for suffix in ("", "-wal"):
+        with suppress(FileNotFoundError):
+            shutil.copyfile(f"{path}{suffix}", folder / f"{path.name}{suffix}")
+    return folder / path.name
 
 
 def _create(path: Path) -> None:

@@ -11,7 +11,8 @@ import errno
 import functools
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from actors.storage.s3_client import S3Client
@@ -32,6 +33,16 @@ class StorageError(LongformError, OSError):
 
     def __reduce__(self) -> tuple[Callable[[str], StorageError], tuple[str]]:
         return functools.partial(StorageError, lasts=self.lasts), (str(self),)
+
+
+@contextmanager
+def without_the_unreachable() -> Iterator[None]:
+    """Pass over a place that cannot be reached now; a fault that lasts, such as a damaged file, is raised."""
+    try:
+        yield
+    except StorageError as error:
+        if error.lasts:
+            raise
 
 
 def damaged(place: str, expected: str, found: object, advice: str) -> StorageError:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import Any, NamedTuple
 
 from actors.ledger.ledger import Ledger
 from actors.ledger.totals import Totals
+from actors.storage.errors import without_the_unreachable
 from jobs.spending.plan import open_ledger
-from longform.errors import LongformError
 from longform.results.run_status import SpendStatus
 from longform.results.work import JobFacts
 
@@ -60,7 +59,7 @@ def run_spend(record: Mapping[str, Any]) -> Spend:
 
 
 def _opened(url: str) -> Ledger | None:
-    with suppress(LongformError):
+    with without_the_unreachable():
         return open_ledger(url)
     return None
 

@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 from pydantic import JsonValue, ValidationError
 
 from actors.storage.benchmark import Benchmark
+from actors.storage.errors import without_the_unreachable
 from actors.storage.folder import Folder
 from jobs.results.infos import summary_infos
 from jobs.results.run_status import run_status
 from jobs.results.spend import Spend, run_spend
 from jobs.results.write import RESULTS
 from jobs.runs.record import read_record
-from longform.errors import LongformError, UsageError
+from longform.errors import UsageError
 from longform.measures import RANKING, SHIPPED, default_names
 from longform.metrics.measure import Description, described
 from longform.results.aggregate import Averaging, SummaryInfo
@@ -126,7 +127,7 @@ def read_stored(url: str, label: str, *, now: float) -> StoredRun:
 
 
 def _benchmark(url: str, dataset_hash: str) -> Benchmark | None:
-    with suppress(LongformError):
+    with suppress(UsageError), without_the_unreachable():
         found = Benchmark(url)
         if found.manifest["dataset_hash"] == dataset_hash:
             return found

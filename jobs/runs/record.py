@@ -61,7 +61,7 @@ class StoredRecord(NamedTuple):
 
 class RunRecord:
     """
-    The record of one run folder, written at the start, while stages run, and after each.
+    The record of one run folder, written when the run begins, while stages run, and after each.
 
     Args:
         run: The folder.
@@ -119,8 +119,12 @@ class RunRecord:
         if goes_on:
             self.content["last_call"] = before["last_call"]
         self._begun: dict[str, dict[str, Any]] = {}
-        self._written_at = 0.0
-        self._write()
+        self._written_at: float | None = None
+
+    def begin(self) -> None:
+        """Write it, if that is not done: from now on the folder is one of this run. Who only reads never does."""
+        if self._written_at is None:
+            self._write()
 
     @property
     def jobs(self) -> list[str]:
@@ -148,7 +152,7 @@ class RunRecord:
         self._note_last_call(report, begun["last_call"])
         if final:
             del self._begun[report.name]
-        if final or time.monotonic() - self._written_at > _NOTE_EVERY_S:
+        if final or self._written_at is None or time.monotonic() - self._written_at > _NOTE_EVERY_S:
             self._write()
 
     def _before(self, report: StageReport) -> dict[str, Any]:

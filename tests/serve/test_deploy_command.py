@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -108,3 +112,43 @@ def test_a_cluster_that_is_not_there_is_one_line(capsys: pytest.CaptureFixture[s
     assert main(["deploy", "serve/config.yaml", "--address", "http://127.0.0.1:9"]) == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert "no cluster answers at http://127.0.0.1:9" in line
+
+
+@contextmanager
+def dashboard(status: int, body: bytes) -> Iterator[str]:
+    """A dashboard that tells its version, and answers everything else so; one that wants a token tells nothing."""
+
+    class Answers(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            known = status != 401
+            self.send_response(200 if known else status)
+            self.end_headers()
+            self.wfile.write(b'{"version": "4", "ray_version": "2.60.0", "ray_commit": ""}' if known else body)
+
+        def do_PUT(self) -> None:
+            self.send_response(status)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None: ...
+
+    with HTTPServer(("127.0.0.1", 0), Answers) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.mark.parametrize(
+    ("status", "said"), [(401, "wants a token: set RAY_AUTH_MODE=token"), (500, "did not take it; the answer: ")]
+)
+def test_a_cluster_that_wants_a_token_or_fails_is_one_line(
+    status: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with dashboard(status, b"no") as address:
+        assert main(["deploy", "serve/config.yaml", "--address", address]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"python -m serve: the cluster at {address} {said}")
