@@ -57,7 +57,7 @@ def compare(
         )
     )
     scores = [RunScores(run.label, infos, run.table) for run, infos in zip((first, second), sides, strict=True)]
-    pairs = _pairs(scores[0], scores[1], systems)
+    pairs = paired_systems((scores[0].systems(), scores[1].systems()), (first.label, second.label), systems)
     of_rankings = [name for name in measures if is_of_rankings(name)]
     of_summaries = [name for name in measures if name not in of_rankings]
     described_ = [] if of_rankings and not of_summaries else _measures(first, second, judges.same, of_summaries)
@@ -100,8 +100,15 @@ _NOTHING = {"calls": 0, "known_usd": 0.0, "n_unknown_usd": 0, "open": 0, "refuse
 # ---------------------------------------------------------------- which systems and measures
 
 
-def _pairs(first: RunScores, second: RunScores, wanted: Sequence[str]) -> list[tuple[SystemName, SystemName]]:
-    sides = first.systems(), second.systems()
+def paired_systems(
+    sides: tuple[Sequence[SystemName], Sequence[SystemName]], labels: tuple[str, str], wanted: Sequence[str]
+) -> list[tuple[SystemName, SystemName]]:
+    """
+    Return the systems of two runs that are compared: those *wanted*, else those of one name, else the only two.
+
+    Raises:
+        UsageError: There are none.
+    """
     if wanted:
         return [_wanted(one, sides) for one in wanted]
     same = [(name, name) for name in sides[0] if name in sides[1]]
@@ -110,13 +117,13 @@ def _pairs(first: RunScores, second: RunScores, wanted: Sequence[str]) -> list[t
     if not same:
         lists = ["; ".join(map(str, side)) for side in sides]
         raise UsageError(
-            f"no system of {first.label} has the name of one of {second.label}; say which to compare with --systems "
-            f"'A=B'. {first.label} has: {lists[0]}. {second.label} has: {lists[1]}"
+            f"no system of {labels[0]} has the name of one of {labels[1]}; say which to compare with --systems "
+            f"'A=B'. {labels[0]} has: {lists[0]}. {labels[1]} has: {lists[1]}"
         )
     return same
 
 
-def _wanted(words: str, sides: tuple[list[SystemName], list[SystemName]]) -> tuple[SystemName, SystemName]:
+def _wanted(words: str, sides: tuple[Sequence[SystemName], Sequence[SystemName]]) -> tuple[SystemName, SystemName]:
     first, equals, second = words.partition("=")
     if not equals or not first.strip() or not second.strip():
         raise UsageError(f"--systems: expected A=B, a system of each run, found {words!r}")

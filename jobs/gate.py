@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,14 +14,18 @@ from actors.storage.folder import Folder, file_place
 from actors.terminal import say
 from jobs.command.exit_codes import DONE, FAILURES_ABOVE_THRESHOLD, WORSE
 from jobs.command.run import Outcome, run_verb
-from jobs.compare import compare
+from jobs.compare import compare, paired_systems
 from jobs.evaluate import worst_unjudged_share
 from jobs.parsers.gate import parser
+from jobs.results.stored_rankings import is_of_rankings
+from jobs.results.stored_run import read_stored
 from jobs.results.write import read_results
 from longform import measures
 from longform.errors import UsageError
+from longform.formats.files import last_part
 from longform.metrics.cited_support import MAIN
 from longform.metrics.measure import Description, described
+from longform.nearest import meant
 from longform.report.gate import check_line, conclusion, junit_xml, summary_markdown
 from longform.results.gate import (
     SUPPORT,
@@ -38,6 +42,7 @@ from longform.results.gate import (
     threshold_checks,
 )
 from longform.settings.experiment import Experiment
+from longform.settings.system_names import SystemName
 
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 _UNJUDGED_THRESHOLD: float = Experiment.model_fields["unjudged_threshold"].default
@@ -123,10 +128,73 @@ def _check_writable(option: str, file: str | None) -> None:
         raise UsageError(f"{option} {file}: {place} may not be written to; name another file")
 
 
-def check_known(gate: Gate, known: Mapping[str, Description]) -> None:
-    """Refuse thresholds on measures that a run does not have, and print what is odd of the others."""
-    for line in check_measures(gate.thresholds, known, where="this run"):
+def check_known(gate: Gate, known: Mapping[str, Description], *, lacking: Sequence[str] = ()) -> None:
+    """Refuse thresholds on measures that a run does not have, with what it is *lacking*; print what is odd of others."""
+    try:
+        warnings = check_measures(gate.thresholds, known, where="this run")
+    except UsageError as error:
+        if not lacking or all(one.measure in known for one in gate.thresholds):
+            raise
+        raise UsageError(f"{error}. {' '.join(lacking)}") from error
+    for line in warnings:
         say(f"warning: {line}", file=sys.stderr)
+
+
+class Compared(NamedTuple):
+    """
+    A run as a gate compares it, or answers that become one.
+
+    Attributes:
+        label: Names it in errors.
+        systems: Those that are no twins.
+        query_ids: That have a summary.
+        measures: That it has scores of, or will have.
+    """
+
+    label: str
+    systems: Sequence[SystemName]
+    query_ids: Collection[str]
+    measures: Collection[str]
+
+
+def compared_run(url: str) -> Compared:
+    """
+    Return a run that is there.
+
+    Raises:
+        UsageError: It is not finished, or no run.
+    """
+    read_results(Folder(url))
+    stored = read_stored(url, last_part(url), now=time.time())
+    held = {name for judge in stored.table.judges for name in stored.table.measures(judge)}
+    systems = dict.fromkeys(SystemName(info.summarizer, info.setting) for info in stored.infos.values())
+    return Compared(url, list(systems), stored.query_ids, held)
+
+
+def check_against(gate: Gate, own: Compared, baseline: Compared) -> None:
+    """
+    Refuse a baseline that cannot be compared with a run as the gate asks, before anything is judged.
+
+    Raises:
+        UsageError: They share no query, a system or a measure is not there, or nothing is left to compare.
+    """
+    if not set(own.query_ids) & set(baseline.query_ids):
+        raise UsageError(
+            f"--against {baseline.label}: expected a baseline on queries of {own.label}, found none of them in it"
+        )
+    paired_systems((baseline.systems, own.systems), (baseline.label, own.label), gate.systems)
+    for one in (own, baseline):
+        known = sorted(SUPPORT if name == SUPPORT_MEASURE else name for name in one.measures)
+        for name in gate.measures:
+            if name not in one.measures and not is_of_rankings(name):
+                found = SUPPORT if name == SUPPORT_MEASURE else name
+                raise UsageError(
+                    f"--against-measure {found}: expected a measure of {one.label} ({', '.join(known)}), found "
+                    f"{found!r}{meant(found, known)}"
+                )
+    if not set(own.measures) & set(baseline.measures):
+        lists = [f"{one.label} has {', '.join(sorted(one.measures)) or 'none'}" for one in (baseline, own)]
+        raise UsageError(f"--against {baseline.label}: expected a measure that both have; {'; '.join(lists)}")
 
 
 # ---------------------------------------------------------------- the checks
@@ -220,6 +288,8 @@ def _work(arguments: argparse.Namespace) -> Outcome:
     url = str(arguments.run).rstrip("/")
     results = dict(read_results(Folder(url)))
     check_known(gate, measures_of(results, SUPPORT_DESCRIBED))
+    if gate.against:
+        check_against(gate, compared_run(url), compared_run(gate.against))
     record: Any = results["run"]
     most = (record.get("config") or {}).get("unjudged_threshold", _UNJUDGED_THRESHOLD)
     code = FAILURES_ABOVE_THRESHOLD if worst_unjudged_share(results) > most else DONE

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
@@ -20,9 +19,18 @@ from jobs.command.run import Outcome, run_verb
 from jobs.evaluate import evaluate, worst_unjudged_share
 from jobs.files.answer_paths import output_files
 from jobs.files.outputs import BARE, OUTPUTS, Added, add_outputs
-from jobs.gate import NO_GATE, SUPPORT_DESCRIBED, Gate, check_known, gate_of, gated
+from jobs.gate import (
+    NO_GATE,
+    SUPPORT_DESCRIBED,
+    Compared,
+    Gate,
+    check_against,
+    check_known,
+    compared_run,
+    gate_of,
+    gated,
+)
 from jobs.parsers.judge import parser
-from jobs.results.stored_run import read_stored
 from jobs.runs.heartbeat import Heartbeat
 from jobs.runs.record import RECORD_FILE
 from jobs.runs.unscored import NO_INSIGHTS, NOBODY
@@ -35,7 +43,7 @@ from longform.judges.kinds import KINDS
 from longform.measures import SHIPPED, default_names
 from longform.metrics.cited_support import MEASURES as CITED
 from longform.metrics.cited_support import SHARE
-from longform.metrics.measure import described
+from longform.metrics.measure import Description, described
 from longform.metrics.refusals import MEASURES as REFUSALS
 from longform.metrics.refusals import refusals
 from longform.metrics.rouge import MEASURES as ROUGE
@@ -155,11 +163,13 @@ def _work(arguments: argparse.Namespace) -> Outcome:
     baseline = _baseline(gate.against, out)
     answered = _answered(arguments, arguments.outputs, out)
     _check_thresholds(gate, answered)
-    if baseline is not None and not baseline.files:
-        _check_common(baseline.run, answered)
+    before = _answered(arguments, baseline.files, baseline.run) if baseline is not None and baseline.files else None
+    if baseline is not None:
+        there = compared_run(baseline.run) if before is None else _compared(before, str(gate.against))
+        check_against(gate, _compared(answered, ", ".join(arguments.outputs)), there)
     with cluster_of(arguments) as cluster:
-        if baseline is not None and baseline.files:
-            _judged(_answered(arguments, baseline.files, baseline.run), cluster)
+        if before is not None:
+            _judged(before, cluster)
         return _judged(answered, cluster, gate, against=baseline.run if baseline else None)
 
 
@@ -229,25 +239,23 @@ def _baseline(against: str | None, out: str) -> _Baseline | None:
     return _Baseline(f"{out}-baseline", [url])
 
 
-def _check_common(url: str, answered: _Answered) -> None:
-    """Refuse a baseline that has no query in common with the answers, before these are judged."""
-    stored = read_stored(url, last_part(url), now=time.time())
-    if answered.query_ids.isdisjoint(stored.query_ids):
-        raise UsageError(
-            f"--against {url}: expected a run on queries of these answers, found none of them; it is on "
-            f"{stored.record['benchmark']['url']}"
-        )
+def _measures(choice: Choice) -> dict[str, Description]:
+    """Return the measures that answers will have scores of."""
+    names = [name for judge in choice.judges.values() for name in KINDS[judge.task].measures]
+    names += _more_measures(choice)
+    known = {one.name: described(one) for one in SHIPPED if one.name in names}
+    if any(judge.task == "support" for judge in choice.judges.values()):
+        known |= SUPPORT_DESCRIBED
+    return known
+
+
+def _compared(answered: _Answered, label: str) -> Compared:
+    return Compared(label, answered.systems, answered.query_ids, _measures(answered.choice))
 
 
 def _check_thresholds(gate: Gate, answered: _Answered) -> None:
     """Refuse thresholds on measures and systems that no score will have, before anything is judged."""
-    judges = answered.choice.judges.values()
-    names = [name for judge in judges for name in KINDS[judge.task].measures]
-    names += _more_measures(answered.choice)
-    known = {one.name: described(one) for one in SHIPPED if one.name in names}
-    if any(judge.task == "support" for judge in judges):
-        known |= SUPPORT_DESCRIBED
-    check_known(gate, known)
+    check_known(gate, _measures(answered.choice), lacking=answered.choice.left_out)
     for one in gate.thresholds:
         if one.system is not None:
             named_system(one.system, answered.systems, asked=f"--fail-{one.direction} {one.told}")

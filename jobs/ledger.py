@@ -14,24 +14,29 @@ import pyarrow.parquet as pq
 
 from actors.ledger.ledger import Ledger
 from actors.ledger.totals import By, Totals
-from actors.storage.folder import file_place
+from actors.storage.folder import Folder, file_place
+from jobs.calling import ledger_beside
 from jobs.command.run import Outcome, run_verb
 from jobs.parsers.calling import LEDGER_VARIABLE
 from jobs.parsers.ledger import parser
+from jobs.runs.record import RECORD_FILE, stored_record
+from jobs.spending.plan import open_ledger
 from longform.errors import UsageError
+from longform.results.work import JobFacts
 from longform.tables import CALLS
 
 _HEADS = "calls answered failed unsettled input cached output reasoning".split()
 _JOBS_SHOWN = 5  # of those a ledger knows, in an error
 
 
-def ledger_report(ledger: Ledger, *, by: By | None, job: str | None) -> Outcome:
-    """Return the ledger's totals, and those of each group, as a document and as a table."""
-    if job is not None and job not in (jobs := ledger.totals_by("job")):
+def ledger_report(ledger: Ledger, *, by: By | None, job: str | None, of: Sequence[str] | None = None) -> Outcome:
+    """Return the totals of a ledger, or those *of* some jobs, and of each group, as a document and as a table."""
+    if job is not None and job not in (jobs := ledger.totals_by("job", jobs=of)):
         known = [str(name) for name in jobs][-_JOBS_SHOWN:]
         raise UsageError(f"{ledger.url}: expected --job to name a job of the ledger, got {job!r}; its last are {known}")
-    groups = ledger.totals_by(by, job=job) if by else {}
-    all_of_it = ledger.totals(job=job)
+    asked = of if job is None else [job]
+    groups = ledger.totals_by(by, jobs=asked) if by else {}
+    all_of_it = ledger.totals_of(asked)
     document = {
         "ledger": ledger.url,
         "job": job,
@@ -95,9 +100,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _work(arguments: argparse.Namespace) -> Outcome:
-    ledger = Ledger.existing(_ledger_url(arguments.ledger))
+    named = _named(arguments.ledger)
+    is_run = Folder(named).has(RECORD_FILE)
+    jobs: list[JobFacts] = stored_record(Folder(named)).get("jobs", []) if is_run else []
+    ledger = _of_run(named, jobs) if is_run else Ledger.existing(named)
     ledger.check()
-    outcome = ledger_report(ledger, by=arguments.by, job=arguments.job)
+    outcome = ledger_report(ledger, by=arguments.by, job=arguments.job, of=_names(jobs) if is_run else None)
+    if is_run:
+        outcome = outcome._replace(words=f"calls of {named}, from the ledger {ledger.url}\n{outcome.words}")
     if arguments.parquet is None:
         return outcome
     written = {"file": arguments.parquet, "rows": write_calls(ledger, arguments.parquet)}
@@ -105,10 +115,31 @@ def _work(arguments: argparse.Namespace) -> Outcome:
     return outcome._replace(document={**outcome.document, "parquet": written}, words=words)
 
 
-def _ledger_url(named: str | None) -> str:
+def _of_run(url: str, jobs: Sequence[JobFacts]) -> Ledger:
+    """
+    Open the ledger of a run: where its commands say that it is, or beside the run, if it holds their calls.
+
+    Raises:
+        UsageError: They called no model, or their calls are in neither place.
+    """
+    if not jobs:
+        raise UsageError(f"{url}: expected a ledger or a run that called a model; no command of this run called one")
+    places = [*dict.fromkeys([*(job["ledger"] for job in jobs), ledger_beside(url)])]
+    for place in places:
+        ledger = open_ledger(place)
+        if ledger is not None and ledger.totals_of(_names(jobs)).calls:
+            return ledger
+    raise UsageError(f"{url}: expected the ledger of this run at {' or '.join(places)}, found none of its calls there")
+
+
+def _names(jobs: Sequence[JobFacts]) -> list[str]:
+    return [job["job"] for job in jobs]
+
+
+def _named(named: str | None) -> str:
     url = named or os.environ.get(LEDGER_VARIABLE)
     if not url:
-        raise UsageError(f"which ledger? name its folder or s3:// URL, or set {LEDGER_VARIABLE}")
+        raise UsageError(f"which ledger? name its folder or s3:// URL, a run, or set {LEDGER_VARIABLE}")
     return url
 
 

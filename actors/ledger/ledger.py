@@ -134,11 +134,15 @@ class Ledger:
 
     def totals(self, *, job: str | None = None, stage: str | None = None) -> Totals:
         """Return sums over all attempts, or over those of one job or stage."""
-        return self._totals(by=None, job=job, stage=stage)[None]
+        return self._totals(by=None, jobs=None if job is None else [job], stage=stage)[None]
 
-    def totals_by(self, by: By, *, job: str | None = None) -> dict[str | None, Totals]:
-        """Return separate sums for each model, stage, job or day (UTC); None: not known."""
-        return self._totals(by=by, job=job, stage=None)
+    def totals_of(self, jobs: Sequence[str] | None) -> Totals:
+        """Return sums over the attempts of *jobs*; None: over all."""
+        return self._totals(by=None, jobs=jobs, stage=None)[None]
+
+    def totals_by(self, by: By, *, jobs: Sequence[str] | None = None) -> dict[str | None, Totals]:
+        """Return separate sums for each model, stage, job or day (UTC), of *jobs* alone; None: not known."""
+        return self._totals(by=by, jobs=jobs, stage=None)
 
     def totals_by_stage(self, jobs: Sequence[str]) -> dict[tuple[str | None, str | None], Totals]:
         """Return sums over the attempts of *jobs* for each stage and configured model, in the order of the calls."""
@@ -175,9 +179,9 @@ class Ledger:
         with self._lock, self._records.explained():
             yield
 
-    def _totals(self, *, by: By | None, job: str | None, stage: str | None) -> dict[str | None, Totals]:
+    def _totals(self, *, by: By | None, jobs: Sequence[str] | None, stage: str | None) -> dict[str | None, Totals]:
         with self._turn():
-            return totals(self._records, by=by, job=job, stage=stage)
+            return totals(self._records, by=by, jobs=jobs, stage=stage)
 
     def _add(self, intents: Sequence[Intent], receipts: Sequence[Receipt], abandoned: Sequence[str]) -> list[Admission]:
         if not (intents or receipts or abandoned):

@@ -70,25 +70,31 @@ class Totals:
     answered_models: tuple[str, ...]
 
 
-def totals(records: CallRecords, *, by: By | None, job: str | None, stage: str | None) -> dict[str | None, Totals]:
+def totals(
+    records: CallRecords, *, by: By | None, jobs: Sequence[str] | None, stage: str | None
+) -> dict[str | None, Totals]:
     """
     Return sums for each value of *by*, in its order; for None alone if *by* is None.
 
     Args:
         records: The ledger's calls.
         by: What to sum apart; a day is one of UTC.
-        job: Of this job only.
+        jobs: Of these jobs only.
         stage: Of this stage only.
     """
     group = "NULL" if by is None else _GROUPS[by]
-    only = {name: value for name, value in (("job", job), ("stage", stage)) if value is not None}
-    where = " AND ".join(f"{name} = :{name}" for name in only)
+    asked = {"jobs": None if jobs is None else json.dumps(list(jobs)), "stage": stage}
+    only = {name: value for name, value in asked.items() if value is not None}
+    where = " AND ".join(_ONLY[name] for name in only)
     query = (
         f"SELECT {group} AS part, NULL, {_SUMS} FROM attempts "  # noqa: S608 - all are constants of this file
         f"{f'WHERE {where} ' if only else ''}{'' if by is None else 'GROUP BY part ORDER BY part'}"
     )
     rows = records.rows(query, {"refused": REFUSED, **only}, _Sums)
     return {sums.part: _totals(sums) for sums in rows}
+
+
+_ONLY = {"jobs": "job IN (SELECT value FROM json_each(:jobs))", "stage": "stage = :stage"}
 
 
 def stage_totals(records: CallRecords, jobs: Sequence[str]) -> dict[tuple[str | None, str | None], Totals]:

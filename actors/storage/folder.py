@@ -177,6 +177,17 @@ class Folder:
         return sorted(info.base_name for info in found if info.type == pafs.FileType.File)
 
     @explained("be read")
+    def folders(self) -> list[str]:
+        """List the folders directly in the folder, sorted; none if it is not there."""
+        found = self._filesystem.get_file_info(pafs.FileSelector(self._root, allow_not_found=True))
+        return sorted(info.base_name for info in found if info.type == pafs.FileType.Directory)
+
+    @explained("be read")
+    def is_folder(self) -> bool:
+        """Return whether a folder stands there, and no file."""
+        return cast("bool", self._filesystem.get_file_info(self._root).type == pafs.FileType.Directory)
+
+    @explained("be read")
     def sizes(self, within: str) -> dict[str, int]:
         """Return the bytes of all files under the folder *within*, by their paths there; none if it is not there."""
         path = self._path(within)

@@ -30,7 +30,7 @@ class VerbParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """End with the message and with the unknown options, which argparse names only if nothing else is wrong."""
         unknown = "".join(f"; no option {word}{meant(word, self._known())}" for word in self._unknown())
-        super().error(f"{message}{unknown}")
+        self.exit(2, f"{self.prog}: {message}{unknown}; {self.prog} --help has all options\n")
 
     def _known(self) -> list[str]:
         return [flag for action in self._actions for flag in action.option_strings if flag.startswith("--")]

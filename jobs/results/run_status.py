@@ -24,6 +24,7 @@ from longform.results.run_status import (
 )
 
 _REPORT = "report/index.html"
+_SHOWN = 3
 _LEDGER_FILES = ("calls.sqlite", "ledger.json")
 # Table -> the column that names who made a row; a stage's name ends with it.
 _MADE_BY = {"summaries": "summarizer", "verdicts": "judge", "rankings": "reranker"}
@@ -73,16 +74,24 @@ def run_status(url: str, *, now: float) -> RunStatus:
 
 def _found(run: Folder) -> str:
     """Say what stands in a folder that is no run."""
-    if not run.exists() and not run.names():
-        return "no such folder, or an empty one; `longform evaluate` makes a run"
+    if not run.is_folder():
+        return "a file; name a run's folder" if run.exists() else "no such folder; `longform evaluate` makes a run"
     if run.has(MANIFEST):
         return "a benchmark; name a run that was made on it"
     if any(run.has(name) for name in _LEDGER_FILES):
         return "a ledger; `longform ledger` tells what it holds"
     if run.commits("pieces") or run.child("synthesis").commits("haystacks") or run.child("synthesis").commits("pieces"):
         return "a benchmark that is not finished; the same `longform synthesize` goes on"
-    names = run.names()
-    return f"files such as {', '.join(names[:3])}" if names else "an empty folder; `longform evaluate` makes a run"
+    folders = run.folders()
+    if runs := [run.child(name).url for name in folders if run.child(name).has(RECORD_FILE)]:
+        return f"a folder of runs; name one of them: {_listed(runs)}"
+    names = [*run.names(), *(f"{name}/" for name in folders)]
+    return _listed(names) if names else "an empty folder; `longform evaluate` makes a run"
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more
 
 
 def _state(record: Mapping[str, Any], heard: Heard | None, now: float) -> State:

@@ -54,7 +54,7 @@ def test_totals_by_something_add_up(mixed: Ledger) -> None:
     assert {stage: totals.calls for stage, totals in by_stage.items()} == {"judge": 6, "summarize": 1}
     assert mixed.totals(stage="summarize") == by_stage["summarize"]
     assert {model: totals.open for model, totals in mixed.totals_by("model").items()} == {"m": 2, "n": 1}
-    assert mixed.totals_by("job", job="another") == {}
+    assert mixed.totals_by("job", jobs=["another"]) == {}
     assert sum(totals.calls for totals in mixed.totals_by("day").values()) == 7
 
 
