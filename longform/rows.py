@@ -180,7 +180,7 @@ class JudgementRow(TypedDict):
     unit_index: Int32 | None  # null: the judge saw the whole summary
     target_kind: str  # document, context, chunk, insight, key_point, reference; of ratings of queries, the rubric
     target_id: str
-    mode: str  # what was shown: document (each apart), full (all as one text, full-ORDER), chunk-TOKENS
+    mode: str  # what was shown: document or cited (each apart), full (all as one text, full-ORDER), chunk-TOKENS
     doc_position: Int32 | None  # of a document in its prompt, from 0; null: another target, or there is no prompt
     chunk_index: Int32 | None  # the judge's own window that decided, from 0; null: it read the text whole
     repeat: Int32  # of the judge's answer to the same question, from 0; a summary's repeat is another summary

@@ -190,4 +190,4 @@ def _driver(run: Folder, benchmark: Benchmark, experiment: Experiment, plan: Pla
     """Return what the report says of what drove the citations of the twins."""
     if (judge := experiment.citing_judge) is None:
         return BY_MATRIX
-    return judge_driver(run, benchmark, experiment, judge, checks_of(plan))
+    return judge_driver(run, benchmark, judge, checks_of(plan))

@@ -48,7 +48,7 @@ _OF_ALL = (
 _OF_PAIRS = ("unit_index", "doc_position", "text_index")
 
 _READ = {
-    "units": ("unit_index", "text", "citations"),
+    "units": ("unit_index", "text"),
     "summaries": ("summary_id", "query_id", "haystack_id", "step", "failure"),
 }
 _IN_PROMPT = ("context_id", "order", "doc_ids", "doc_chars")
@@ -158,7 +158,8 @@ class AskJudge(JudgeStage):
     @property
     def reads(self) -> Mapping[str, Collection[str]]:
         if of_documents(self.kind):
-            return {**_READ, "contexts": _IN_PROMPT, "documents": DOCUMENTS.names}
+            units = (*_READ["units"], *(["citations"] if self.mode == CITED else []))
+            return {**_READ, "units": units, "contexts": _IN_PROMPT, "documents": DOCUMENTS.names}
         return {**_READ, "targets": TARGETS.names}
 
     @property
@@ -290,7 +291,9 @@ class AskJudge(JudgeStage):
             documents = haystack(item["haystack_id"])
             texts = texts_of(reader.row(at, ContextRow), documents.texts, self.mode)
             judged = checked_summary(kind, item, units, texts, mode=self.mode)._replace(repeat=repeat)
-            return documents.cited_first(judged, [unit["citations"] for unit in of]) if self.mode == CITED else judged
+            if self.mode != CITED:
+                return judged
+            return documents.cited_first(judged, [unit["citations"] for unit in of])
 
         return text
 

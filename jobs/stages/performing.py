@@ -153,8 +153,10 @@ class AsyncPerformer(_Pooled):
 def perform(row: TaskRow, *, run: Folder, stage: Runnable, told: Told | None = None) -> Receipt:
     """Do one task in a plain Ray task; a process keeps the worker it made for the last stage it saw."""
     work_ids, payload = _task(row)
+    if told is not None:
+        told.by_this_worker()
     try:
-        worker = _kept_worker(stage, told)
+        worker = _kept_worker(stage)
     except Exception as error:  # noqa: BLE001  # as above
         return {**_error_receipt([], error), "error": HOPELESS}
     try:
@@ -175,10 +177,8 @@ async def _of(rows: Awaitable[Made]) -> Made:
 _kept: list[tuple[Runnable, Worker[Never]]] = []
 
 
-def _kept_worker(stage: Runnable, told: Told | None) -> Worker[Never]:
+def _kept_worker(stage: Runnable) -> Worker[Never]:
     if not _kept or _kept[0][0] != stage:
-        if told is not None:
-            told.by_this_worker()
         _kept[:] = []  # what the last one holds goes before the next one loads
         _kept[:] = [(stage, stage.make_worker())]
     return _kept[0][1]

@@ -16,6 +16,9 @@ from actors.storage.folder import Folder
 _EVERY_S = 5.0  # between two looks at the files
 
 
+_said: list[str] = []  # the folder in which this process says it
+
+
 class Told(NamedTuple):
     """The place where workers of one run of a stage say how much they have read."""
 
@@ -27,7 +30,10 @@ class Told(NamedTuple):
         return cls(run, f"progress/read-{uuid.uuid4().hex}")
 
     def by_this_worker(self) -> None:
-        """Let this process say it in a file of its own from now on."""
+        """Let this process say it in a file of its own from now on; it may be told so with every task."""
+        if _said[-1:] == [self.folder]:
+            return
+        _said[:] = [self.folder]
         name, before = f"{self.folder}/{this_host()}-{os.getpid()}", TEXTS_READ.count
 
         def write(count: int) -> None:

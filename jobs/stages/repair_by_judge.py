@@ -18,11 +18,11 @@ from jobs.stages.judge import Judged, checks_of, with_repeats
 from jobs.stages.repair import CopyVerdicts, Twin, after_repair, twin_work_id, with_lines
 from jobs.stages.split import Split
 from jobs.stages.stage import Plan, Site, Stage, Works
-from longform.judges.kinds.support import SUPPORT
+from longform.judges.kinds.support import SUPPORT, YES
 from longform.judges.repeats import merged_repeats
 from longform.keys import content_key
 from longform.repair import by_judge as judged_citations
-from longform.repair.by_judge import How, JudgedText, Support, judge_threshold, judged_text
+from longform.repair.by_judge import Held, How, JudgedText, Support, judged_text
 from longform.repair.twins import twin, twin_label
 from longform.results.evidence import Driver
 from longform.rows import SummaryRow, VerdictRow
@@ -44,7 +44,7 @@ def judge_key(experiment: Experiment, name: str) -> str:
     how = whole_identity(settings, experiment.judges)
     version = make_judge(name, experiment.judges, prompts=experiment.prompts).version.work
     repeats = [f"{settings.times} repeats"] if settings.times > 1 else []
-    return content_key(versioned(judged_citations.VERSION, experiment.units), name, how, version, judge_threshold(settings), *repeats)
+    return content_key(versioned(judged_citations.VERSION, experiment.units), name, how, version, *repeats)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +56,6 @@ class RepairByJudge(Stage[Twin]):
         bench: URL of the benchmark.
         units: That cite.
         judge: Its name.
-        threshold: From which its number means supported.
         by: Changes with any change of what is cited.
     """
 
@@ -69,7 +68,6 @@ class RepairByJudge(Stage[Twin]):
     bench: str
     units: UnitKind
     judge: str
-    threshold: float
     by: str
 
     def items(self, plan: Plan) -> list[Item[Twin]]:
@@ -91,7 +89,7 @@ class RepairByJudge(Stage[Twin]):
                 (summary,) = (row for row in reader.rows(originals, SummaryRow) if row["step"] is None)
                 verdicts = [row for repeat in repeats for row in reader.rows(repeat, VerdictRow)]
                 support = support_of(verdicts, _numbers(benchmark, summary["haystack_id"]))
-                found = _judged(with_lines(summary, self.units), support, self.threshold)
+                found = _judged(with_lines(summary, self.units), support)
                 text = None if found is None else found.text
                 yield twin(summary, text, by=self.by, cited_by=self.judge) | {"work_id": one.work_id}
 
@@ -103,60 +101,53 @@ def stages(experiment: Experiment, site: Site) -> list[RepairByJudge | Split | C
     judge = experiment.citing_judge
     if judge is None:
         return []
-    threshold, by = judge_threshold(experiment.support_judges[judge]), judge_key(experiment, judge)
-    repaired = RepairByJudge(
-        run=site.run, bench=site.bench, units=experiment.units, judge=judge, threshold=threshold, by=by
-    )
+    by = judge_key(experiment, judge)
+    repaired = RepairByJudge(run=site.run, bench=site.bench, units=experiment.units, judge=judge, by=by)
     return [repaired, *after_repair(site.run, experiment.units, by=by, judged=experiment.judges_of("coverage"))]
 
 
-def _judged(summary: SummaryRow, support: Mapping[int, Support], threshold: float) -> JudgedText | None:
-    return None if summary["text"] is None else judged_text(summary["text"], support, threshold)
+def _judged(summary: SummaryRow, support: Mapping[int, Support]) -> JudgedText | None:
+    return None if summary["text"] is None else judged_text(summary["text"], support)
 
 
 def _numbers(benchmark: Benchmark, haystack_id: str) -> dict[str, int]:
     return {document.doc_id: document.number for document in benchmark.documents(haystack_id)}
 
 
-def support_of(verdicts: Iterable[VerdictRow], numbers: Mapping[str, int]) -> dict[int, dict[int, float | None]]:
+def support_of(verdicts: Iterable[VerdictRow], numbers: Mapping[str, int]) -> dict[int, dict[int, Held | None]]:
     """
-    Map each unit of a summary, by index, to the judge's number for each document number, None if unjudged.
+    Map each unit of a summary, by index, to the judge's verdict for each document number, None if unjudged.
 
     Args:
         verdicts: Rows with `unit_index`, `target_id`, `answer`, `probability`.
         numbers: Document id -> the number that cites it.
     """
-    found: dict[int, dict[int, float | None]] = {}
+    found: dict[int, dict[int, Held | None]] = {}
     for row in merged_repeats(SUPPORT, verdicts):
         value, unit = SUPPORT.number(row["answer"], row["probability"]), row["unit_index"]
         assert unit is not None, "a verdict of support is on a unit"
-        found.setdefault(unit, {})[numbers[row["target_id"]]] = value
+        held = None if value is None else Held(row["answer"] == YES, value)
+        found.setdefault(unit, {})[numbers[row["target_id"]]] = held
     return found
 
 
 # ---------------------------------------------------------------- for the report
 
 
-def judge_driver(
-    run: Folder, benchmark: Benchmark, experiment: Experiment, name: str, checks: Iterable[Item[Judged]]
-) -> Driver:
+def judge_driver(run: Folder, benchmark: Benchmark, name: str, checks: Iterable[Item[Judged]]) -> Driver:
     """
     Describe the judge that drove the citations for the report, with the number of bullets by the origin of their
     citations.
     """
-    threshold = judge_threshold(experiment.support_judges[name])
-    hows = _hows(run, benchmark, [item for item in checks if item.key.judge == name], threshold, experiment.units)
+    hows = _hows(run, benchmark, [item for item in checks if item.key.judge == name], experiment.units)
     return {
         "by": name,
         "label": twin_label(name),
-        "threshold": threshold,
         "bullets": judged_citations.counts(hows),
     }
 
 
-def _hows(
-    run: Folder, benchmark: Benchmark, checked: Sequence[Item[Judged]], threshold: float, units: UnitKind
-) -> Iterator[How]:
+def _hows(run: Folder, benchmark: Benchmark, checked: Sequence[Item[Judged]], units: UnitKind) -> Iterator[How]:
     """Give the origin of each bullet's citations; the verdicts of a few summaries are in memory at a time."""
     summaries, verdicts = run.snapshot("summaries"), run.snapshot("verdicts")
     by_summary = with_repeats(checked)
@@ -172,5 +163,5 @@ def _hows(
             one = chunk[summary["work_id"]]
             numbers = _numbers(benchmark, benchmark.queries[one.key.query_id].haystack_id)
             support = support_of(said.get(one.work_id, []), numbers)
-            found = _judged(with_lines(summary, units), support, threshold) if summary["step"] is None else None
+            found = _judged(with_lines(summary, units), support) if summary["step"] is None else None
             yield from found.hows if found else ()

@@ -17,7 +17,7 @@ VERSION = "1"
 
 BEST = 3
 """Documents that are checked beside those cited. Of sentences that some document of a SummHay haystack of 100 supports,
-these hold a supporting one for nearly all: docs/decisions/0087-cited-documents-first.md."""
+these hold a supporting one for nearly all: docs/decisions/0102-cited-documents-first.md."""
 
 Nearest = Callable[[str], Iterable[int]]
 """What a sentence says -> the places of targets, the nearest first."""

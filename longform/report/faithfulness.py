@@ -56,9 +56,9 @@ def _about(found: Faithfulness) -> str:
     return (
         "Whether documents support what summaries say, higher is better. Each sentence is judged against "
         f"{_MODES[found['mode']]}. Sentences supported: the share with the answer supported on some document, at the "
-        f"judge's own cut. Mean probability: of support, times 100; of each sentence the {merging['documents']} over "
-        f"documents, of each summary the {merging['sentences']} over sentences. A verdict that is missing leaves "
-        "undecided what it could change."
+        f"judge's own cut. Mean probability of support, called faithfulness below: times 100; of each sentence the "
+        f"{merging['documents']} over documents, of each summary the {merging['sentences']} over sentences. A verdict "
+        "that is missing leaves undecided what it could change."
     )
 
 

@@ -62,8 +62,8 @@ def _driver(results: Results, repair: Repair) -> str:
         )
     counted = "; ".join(f"{n} {HOWS[how]}" for how, n in repair["bullets"].items() if n)
     return (
-        f"Driven by support judge {judge}: a bullet cites the documents whose verdict reaches its threshold, "
-        f"{repair['threshold']:g}, else the best one. {judge_line(results, judge)}. "
+        f"Driven by support judge {judge}: a bullet cites the documents that it calls supporting, else "
+        f"the best one. {judge_line(results, judge)}. "
         f"Of {sum(repair['bullets'].values())} bullets{_of_all(repair)}: {counted}. "
         "Sentences quoted below are those that share most words with the bullet."
     )

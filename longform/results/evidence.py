@@ -26,7 +26,6 @@ class Driver(TypedDict):
 
     by: str  # matrix, or the support judge
     label: str  # of the twins
-    threshold: NotRequired[float]  # of a support judge
     bullets: NotRequired[dict[How, int]]  # counts by the origin of their citations, with a support judge
 
 

@@ -123,5 +123,5 @@ def test_worker_is_handed_its_stage_and_no_configuration(tmp_path: Path) -> None
     for stage in stages(tmp_path):
         assert not any(isinstance(value, Experiment) for value in vars(stage).values()), stage.name
     (check,) = (stage for stage in stages(tmp_path) if stage.name == "check lexical")
-    other = {"judges": {"offline": {"kind": "offline", "calibration": "gpt-4o"}}, "citations": "written", "seed": 2}
-    assert check in stages(tmp_path, **other), "another judge, seed or citation changes nothing for it"
+    other = {"judges": {"offline": {"kind": "offline", "calibration": "gpt-4o"}}, "seed": 2}
+    assert check in stages(tmp_path, **other), "another judge or seed changes nothing for it"

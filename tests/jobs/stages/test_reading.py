@@ -14,7 +14,7 @@ from actors.storage.folder import Folder
 from jobs.cluster import Cluster
 from jobs.stages import progress, reading
 from jobs.stages.items import Row
-from jobs.stages.performing import Worker
+from jobs.stages.performing import Worker, perform
 from jobs.stages.reading import Reading, Told
 from jobs.stages.runner import PlainStage, Task, run_stage
 
@@ -63,6 +63,27 @@ def test_what_workers_have_read_is_added_and_their_files_go(tmp_path: Path, monk
     told.forget()
     assert run.names(told.folder) == []
     assert shown.words() == "42 texts read"  # it never goes back
+
+
+def reading_worker() -> Worker:
+    def work(payload: Any) -> list[Row]:
+        TEXTS_READ.add(payload)
+        return [{"work_id": str(payload), "haystack_id": "h", "audit": "{}"}]
+
+    return work
+
+
+def test_a_worker_says_in_a_file_what_it_has_read_of_this_stage(tmp_path: Path) -> None:
+    run = Folder(str(tmp_path))
+    stage = PlainStage(name="s", table="audits", identity="i", make_worker=reading_worker)
+    told = [Told.new(run), Told.new(run)]
+    try:
+        for place, texts in ((0, 5), (1, 7)):
+            task = Task(work_ids=(str(texts),), payload=texts)
+            assert perform(task.row(), run=run, stage=stage, told=told[place])["error"] == ""
+    finally:
+        TEXTS_READ.report_to(lambda _: None)
+    assert [one.texts() for one in told] == [5, 7]
 
 
 def test_a_report_comes_now_and_then_and_not_with_every_text() -> None:

@@ -6,18 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longform.judges.lexical_support import shipped_lexical_support
-from longform.repair.by_judge import HOWS, Cited, counts, judge_threshold, judged_citations, judged_text
-from longform.settings.chat import ChatSettings
-from longform.settings.judges import (
-    ChatJudgeSettings,
-    CheckpointJudgeSettings,
-    OfflineJudgeSettings,
-)
+from longform.repair.by_judge import HOWS, Cited, Held, Support, counts, judged_citations, judged_text
 from longform.text.citations import bullets
 
 NUMBERS = st.one_of(st.none(), st.floats(0, 1))
 SUPPORT = st.dictionaries(st.integers(1, 9), NUMBERS, max_size=6)
+
+
+def held(numbers: dict[int, float | None]) -> Support:
+    """Return the verdicts of a judge whose cut is 0.5."""
+    return {number: None if value is None else Held(value >= 0.5, value) for number, value in numbers.items()}
 
 
 @pytest.mark.parametrize(
@@ -34,16 +32,18 @@ SUPPORT = st.dictionaries(st.integers(1, 9), NUMBERS, max_size=6)
         pytest.param({}, Cited(None, "unjudged"), id="never-asked"),
     ],
 )
-def test_bullet_cites_what_reaches_the_threshold(support: dict[int, float | None], expected: Cited) -> None:
-    assert judged_citations(support, 0.5) == expected
+def test_bullet_cites_what_supports_it(support: dict[int, float | None], expected: Cited) -> None:
+    assert judged_citations(held(support)) == expected
 
 
-@given(SUPPORT, st.floats(0.01, 0.99))
-def test_a_missing_verdict_is_never_cited_and_never_read_as_a_number(
-    support: dict[int, float | None], threshold: float
-) -> None:
-    cited = judged_citations(support, threshold)
-    without = judged_citations({n: value for n, value in support.items() if value is not None}, threshold)
+def test_the_answer_decides_whatever_the_number() -> None:
+    assert judged_citations({1: Held(True, 0.2), 2: Held(False, 0.6)}) == Cited((1,), "supported")
+
+
+@given(SUPPORT)
+def test_a_missing_verdict_is_never_cited_and_never_read_as_a_number(support: dict[int, float | None]) -> None:
+    cited = judged_citations(held(support))
+    without = judged_citations(held({n: value for n, value in support.items() if value is not None}))
 
     assert all(support[number] is not None for number in cited.numbers or ())
     assert cited.numbers in (without.numbers, None)
@@ -53,7 +53,8 @@ TEXT = "Two things:\n- The bridge costs 5 million [3].\n- The library opens [1, 
 
 
 def test_text_cites_by_verdicts_and_keeps_what_has_none() -> None:
-    found = judged_text(TEXT, {0: {1: 0.9}, 1: {1: 0.8, 2: 0.6, 3: 0.1}, 2: {1: 0.1, 2: 0.3}, 4: {3: 0.9}}, 0.5)
+    numbers = {0: {1: 0.9}, 1: {1: 0.8, 2: 0.6, 3: 0.1}, 2: {1: 0.1, 2: 0.3}, 4: {3: 0.9}}
+    found = judged_text(TEXT, {unit: held(of) for unit, of in numbers.items()})
 
     assert found.text.split("\n") == [
         "Two things:",
@@ -68,18 +69,10 @@ def test_text_cites_by_verdicts_and_keeps_what_has_none() -> None:
 @given(st.text(alphabet="ab [],12:\n- ", max_size=40), SUPPORT)
 def test_no_line_comes_or_goes(text: str, support: dict[int, float | None]) -> None:
     """A verdict names a bullet by its place."""
-    found = judged_text(text, dict.fromkeys(range(9), support), 0.5)
+    found = judged_text(text, dict.fromkeys(range(9), held(support)))
 
     assert len(bullets(found.text)) == len(bullets(text)) == len(found.hows)
 
 
 def test_counts_name_every_way_also_those_that_did_not_happen() -> None:
     assert counts(["best", "unjudged", "best"]) == dict.fromkeys(HOWS, 0) | {"best": 2, "unjudged": 1}
-
-
-def test_thresholds_are_the_judges_own() -> None:
-    chat = ChatSettings(provider="scripted", model="m", script="obedient")
-    checkpoint = CheckpointJudgeSettings(kind="checkpoint", task="support", model="folder", threshold=0.3)
-    assert judge_threshold(checkpoint) == 0.3
-    assert judge_threshold(OfflineJudgeSettings(kind="offline", task="support")) == shipped_lexical_support().threshold
-    assert judge_threshold(ChatJudgeSettings(kind="chat", task="support", chat=chat)) == 0.5

@@ -149,12 +149,12 @@ def test_section_names_the_judge_that_drove_the_citations():
         {**one, "faithfulness": {"value": 61.5, "low": 50.0, "high": 72.0, "n": 4}}
         for one in [row("alpha", change(30.0, 55.5), change(20.0, 35.0))]
     ]
-    driven = {"by": "checker", "threshold": 0.4, "bullets": {"supported": 7, "best": 2, "unjudged": 1}, "rows": rows}
+    driven = {"by": "checker", "bullets": {"supported": 7, "best": 2, "unjudged": 1}, "rows": rows}
     told = markdown(RESULTS | {"repair": REPAIR | driven})
 
     assert "Driven by support judge checker" in told
-    assert "reaches its threshold, 0.4" in told
-    assert "Of 10 bullets: 7 cite what reaches the threshold; 2 cite the best" in told
+    assert "the documents that it calls supporting" in told
+    assert "Of 10 bullets: 7 cite what supports them; 2 cite the best" in told
     assert "61.5" in told
     assert "Driven by matrix" in markdown(RESULTS)
     assert "Driven by matrix" not in told

@@ -333,7 +333,7 @@ def test_all_documents_are_checked_where_something_reads_them(given, mode):
 
 @pytest.mark.parametrize("given", [{"citations": "lexical"}, {"measures": ["faithfulness mean-mean"]}])
 def test_a_number_of_all_documents_is_refused_where_some_are_checked(given):
-    with pytest.raises(ValueError, match="cited.*expected|expected.*cited"):
+    with pytest.raises(ValueError, match=r"cited.*expected|expected.*cited"):
         checking(faithfulness={"mode": "cited"}, **given)
 
 
