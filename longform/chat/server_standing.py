@@ -167,7 +167,7 @@ class Watch:
     def _refuses(self, now: float, seconds: float) -> str:
         name, model, *_ = self._server
         told_s = self._told_until - now
-        asks = f" and asks to wait another {_duration(told_s)}" if told_s > _LONG_WAIT_S else ""
+        asks = f"; it asks to wait another {_duration(told_s)}" if told_s > _LONG_WAIT_S else ""
         return (
             f"{name} has refused every call of model {model!r} for {_duration(seconds)} (a limit is met): "
             f"{self._n_refused} refusals, nothing let in{asks}. Look at the account's limits and its quota, or raise "

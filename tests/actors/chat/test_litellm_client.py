@@ -3,6 +3,7 @@ import logging
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from actors.chat.litellm_client import LitellmChat
 from actors.rehearsal.fake_provider import FakeProvider
@@ -92,6 +93,26 @@ async def test_a_refusal_says_when_to_come_back() -> None:
         reply = await chat.complete(REQUEST)
     assert reply.failure == "http_429"
     assert 1 < (reply.signals.retry_after_s or 0) <= 60
+
+
+@pytest.mark.parametrize("model", ["openai/fake", "anthropic/claude-3-5-haiku-latest", "gemini/gemini-2.0-flash"])
+async def test_a_redirect_is_not_followed_and_its_host_is_named(unused_tcp_port: int, model: str) -> None:
+    asked = []
+
+    async def moved(request: web.Request) -> web.Response:
+        asked.append(request.path)
+        raise web.HTTPTemporaryRedirect("http://localhost/elsewhere?key=secret")
+
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", moved)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", unused_tcp_port).start()
+    reply = await litellm_chat(model, base_url=f"http://127.0.0.1:{unused_tcp_port}/v1").complete(REQUEST)
+    await runner.cleanup()
+    assert reply.failure == "http_307"
+    assert reply.detail == "http_307, a redirect to http://localhost, which is not followed"
+    assert len(asked) == 1
 
 
 @pytest.mark.parametrize("model", ["openai/fake", "anthropic/claude-3-5-haiku-latest"])

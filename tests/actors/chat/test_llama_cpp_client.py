@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from actors.chat.llama_cpp_client import LlamaChat, read_answer
+from actors.chat.llama_cpp_client import LlamaChat
 from longform.chat.call import ChatRequest, Message, Usage
+from longform.chat.completions import read_completed
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings
 
@@ -41,15 +42,15 @@ def test_a_missing_file_is_named() -> None:
             "context_exceeds_window",
         ),
         ({"code": 500, "message": "out of memory"}, "http_500"),
-        ({"message": "no code"}, "http_500"),
+        ({"message": "no code"}, "provider_error"),
     ],
 )
 def test_an_error_in_place_of_a_completion_is_a_failure(error: dict[str, object], failure: str) -> None:
-    assert read_answer({"error": error}).failure == failure
+    assert read_completed({"error": error}).failure == failure
 
 
 def test_a_completion_is_read_as_a_server_s_is() -> None:
-    reply = read_answer({"choices": [{"message": {"content": "hi"}}], "usage": {"prompt_tokens": 3}})
+    reply = read_completed({"choices": [{"message": {"content": "hi"}}], "usage": {"prompt_tokens": 3}})
     assert (reply.text, reply.usage) == ("hi", Usage(input_tokens=3))
 
 

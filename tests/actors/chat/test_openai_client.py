@@ -384,21 +384,44 @@ async def test_a_body_compressed_against_our_wish_is_read(server: Server, ask: A
     assert (await ask()).text == "hi there"
 
 
-@pytest.mark.parametrize("elsewhere", [False, True])
-async def test_a_redirect_is_followed_and_no_other_server_gets_the_key(server: Server, elsewhere: bool) -> None:
-    async def moved(request: web.Request) -> web.Response:
-        if "moved" in request.query:
-            return web.json_response(completion())
-        host = server.url.replace("127.0.0.1", "localhost") if elsewhere else server.url
-        raise web.HTTPPermanentRedirect(f"{host}/chat/completions?moved=1")
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+async def test_a_redirect_is_not_followed_and_its_host_is_named(server: Server, ask: Any, status: int) -> None:
+    """Another host would be sent the documents, or write the reply."""
+
+    async def moved(_: web.Request) -> web.Response:
+        location = server.url.replace("127.0.0.1", "localhost")
+        return web.Response(status=status, headers={"Location": f"{location}/chat/completions?key=secret"})
 
     server.handler = moved
-    chat = OpenAIChat(ChatSettings(model="m", base_url=server.url))
-    reply = await chat.complete(REQUEST)
-    await chat.close()
-    assert reply.text == "hi there"
-    assert server.requests[0] == server.requests[1]
-    assert server.keys == ["Bearer none", None if elsewhere else "Bearer none"]
+    reply = await ask()
+    assert (reply.text, reply.failure) == (None, f"http_{status}")
+    assert "a redirect to http://localhost:" in (reply.detail or "")
+    assert "secret" not in (reply.detail or "")
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("status", [400, 500])
+async def test_an_error_that_nobody_can_read_is_its_status(server: Server, ask: Any, status: int) -> None:
+    async def deep(_: web.Request) -> web.Response:
+        return web.Response(body=b"[" * 200_000, status=status, content_type="application/json")
+
+    server.handler = deep
+    assert (await ask()).failure == f"http_{status}"
+
+
+async def test_a_body_in_the_encoding_that_its_headers_name_is_read(server: Server, ask: Any) -> None:
+    async def latin(_: web.Request) -> web.Response:
+        body = json.dumps(completion(message={"content": "é"}), ensure_ascii=False).encode("latin-1")
+        return web.Response(body=body, headers={"Content-Type": 'application/json; charset="ISO-8859-1"'})
+
+    server.handler = latin
+    assert (await ask()).text == "é"
+
+
+async def test_a_limit_inside_of_a_success_is_a_refusal_with_its_wait(server: Server, ask: Any) -> None:
+    server.handler = answer({"choices": None, "error": {"code": 429, "message": "Try again in 20s"}})
+    reply = await ask()
+    assert (reply.failure, reply.signals.retry_after_s) == ("http_429", 20.0)
 
 
 async def test_an_application_of_the_cluster_is_told_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:

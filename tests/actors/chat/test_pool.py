@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -156,6 +157,37 @@ async def test_what_may_not_pass_is_asked_once(pools: Pools, failure: str) -> No
     model = Model(lambda *_: failed(failure))
     assert (await pools.pool(model).complete(ask("a"))).failure == failure
     assert model.asked == ["a"]
+
+
+@pytest.mark.parametrize(("usage", "n_asked"), [(USAGE, 1), (Usage(), SETTINGS.attempts)])
+async def test_a_reply_that_cannot_be_read_and_was_paid_for_is_not_paid_for_again(
+    pools: Pools, usage: Usage, n_asked: int
+) -> None:
+    model = Model(lambda *_: ChatReply(text=None, failure="bad_body", usage=usage))
+    assert (await pools.pool(model).complete(ask("a"))).failure == "bad_body"
+    assert len(model.asked) == n_asked
+    assert Ledger(pools.url, job="reader").totals().output_tokens == usage.output_tokens
+
+
+@pytest.mark.parametrize("others_say", [True, False])
+async def test_texts_without_a_word_are_whole_only_if_the_server_gives_no_word(
+    pools: Pools, *, others_say: bool
+) -> None:
+    """Wherever they stand among the replies, and each is asked for once."""
+
+    def answer(request: ChatRequest, _: int) -> ChatReply:
+        is_silent = not others_say or request.messages[0].text < "4"
+        silent = replace(answered(), finish_reason=None, is_whole=None, usage=Usage())
+        return silent if is_silent else answered()
+
+    model = Model(answer)
+    pool = pools.pool(model)
+    replies = await asyncio.gather(*(pool.complete(ask(str(n))) for n in range(8)))
+    assert [reply.failure for reply in replies] == (
+        ["not_finished_null"] * 4 + [None] * 4 if others_say else [None] * 8
+    )
+    assert sorted(model.asked) == [str(n) for n in range(8)]
+    assert Ledger(pools.url, job="reader").totals().answered == (4 if others_say else 8)
 
 
 async def test_failures_are_no_answers_for_a_later_job(pools: Pools) -> None:

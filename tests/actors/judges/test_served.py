@@ -75,6 +75,18 @@ async def test_the_verdicts_are_those_of_the_judge_behind_it(task: Task, judge: 
     assert server.requests == 1
 
 
+@pytest.mark.parametrize(
+    "answer", [None, [], {}, {"task": "support"}, {"task": "support", "results": [{"verdicts": []}]}]
+)
+async def test_an_answer_that_nobody_can_read_is_the_reason_of_its_pairs(answer: Any) -> None:
+    async def send(_path: str, _body: Mapping[str, Any]) -> Reply:
+        return Reply(200, answer)
+
+    verdicts = await ServedJudge(KINDS["support"], "j", ServedClient(send), concurrency=2).ask(SUPPORT[:1])
+    assert {one.answer for one in verdicts[0]} == {None}
+    assert "an answer that cannot be read" in (verdicts[0][0].failure or "")
+
+
 async def test_one_text_that_is_refused_costs_no_other_its_verdicts() -> None:
     groups = [*SUPPORT, Group("c", ("A long one.",), ("A long one.",))]
     (first, _, refused) = await asking(Server("offline", task="support", refuses="long"), "support").ask(groups)

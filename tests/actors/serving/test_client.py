@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from aiohttp import web
 
-from actors.serving.client import RefusedError, Reply, ServedClient, over_handle
+from actors.serving.client import RefusedError, Reply, ServedClient, over_handle, over_http, read_answer
 from actors.serving.messages import About, Answered, Found, Refusal, shared_text
 from longform.errors import LongformError
 
@@ -143,3 +144,36 @@ async def test_a_handle_of_a_reranker_ranks_with_ties_by_index() -> None:
     remote = Remote(Found(About("r", "rerank", "1", score_kind="logit"), [answers]))
     assert await ServedClient(over_handle(remote)).rerank("r", "q", ["a", "b", "c"]) == [(1, 2.0), (0, 0.5), (2, 0.5)]
     assert remote.items == [{"query": "q", "texts": ["a", "b", "c"]}]
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "reply"),
+    [
+        (200, b'{"results": []}', Reply(200, {"results": []})),
+        (200, b"<html>", Reply(502, "a body that is no JSON (JSONDecodeError)")),
+        (200, b"[" * 200_000, Reply(502, "a body that is no JSON (RecursionError)")),
+        (307, b"", Reply(307, "http_307, a redirect to http://other, which is not followed")),
+        (429, b"\xff", Reply(429, "\ufffd", 7.0)),
+    ],
+)
+def test_any_answer_is_a_reply(status: int, body: bytes, reply: Reply) -> None:
+    headers = {"location": "http://other/v1?key=secret", "retry-after": "7"}
+    assert read_answer(status, headers, body, "http://host/v1/judge") == reply
+
+
+async def test_nothing_is_posted_where_a_redirect_points_to(unused_tcp_port: int) -> None:
+    asked = []
+
+    async def moved(request: web.Request) -> web.Response:
+        asked.append(request.path)
+        raise web.HTTPTemporaryRedirect("/elsewhere")
+
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", moved)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", unused_tcp_port).start()
+    with pytest.raises(RefusedError, match=r"a redirect to http://127\.0\.0\.1"):
+        await ServedClient(over_http(f"http://127.0.0.1:{unused_tcp_port}")).judge("j", [{}])
+    await runner.cleanup()
+    assert asked == ["/v1/judge"]

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import io
 import threading
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from actors.ledger.keeper import Spent
-from jobs.calling import Calling
+from actors.ledger.keeper import LedgerKeeper, Spent
+from jobs.calling import Calling, time_words
 from jobs.stages import progress
 from jobs.stages.progress import Progress
+from longform.chat.call import Signals, failed
+from longform.chat.ledger_rows import Intent, Receipt
+from longform.chat.server_standing import Server
 
 
 class Terminal(io.StringIO):
@@ -54,6 +59,7 @@ def test_last_line_says_what_was_done_and_where() -> None:
 @pytest.mark.parametrize("log", [io.StringIO(), Terminal()])
 def test_it_comes_while_nothing_is_finished(log: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "_LINE_INTERVAL_S", 0.001)
+    monkeypatch.setattr(progress, "_NOTICE_INTERVAL_S", 0.001)
     monkeypatch.setattr(progress, "_BAR_INTERVAL_S", 0.001)
     asked = threading.Semaphore(0)
 
@@ -82,3 +88,34 @@ def test_calls_and_their_cost_are_told(tmp_path: Path) -> None:
 )
 def test_dollars_are_told_where_prices_are_known(spent: Spent, words: str) -> None:
     assert spent.words() == words
+
+
+def test_a_long_wait_is_told_once_as_soon_as_it_is_heard(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = Server("http://host/v1", "m", "A_KEY", timeout_s=400, patience_s=300)
+    keeper = LedgerKeeper(str(tmp_path), "evaluate", clock=lambda: 0.0)
+    monkeypatch.setattr("jobs.calling.start_keeper", lambda *_: keeper)
+    calling = Calling("evaluate", ledger=str(tmp_path))
+    calling.start()
+    keeper.exchange("w", [Intent("a", "c", "judge j", "openai", "m", 0, None, 400.0)], [])
+    refused = replace(failed("http_429"), signals=Signals(retry_after_s=100_000.0))
+    keeper.exchange("w", [], [Receipt("a", "c", refused, server)])
+    for _ in range(2):
+        calling.notice()
+    said = capsys.readouterr().err
+    assert said.count("http://host/v1 asks to wait until ") == 1
+    assert "if nothing is let in for 300 s (`patience_s`) the command ends" in said
+
+
+@pytest.mark.parametrize(
+    ("wait_s", "words"),
+    [(60.0, "18:01"), (6 * 3600.0, "tomorrow 00:00"), (86_400.0, "tomorrow 18:00"), (200_000.0, "2027-01-18 01:33")],
+)
+def test_a_time_is_named_as_people_do(wait_s: float, words: str) -> None:
+    assert time_words(wait_s, datetime(2027, 1, 15, 18, 0, tzinfo=UTC)) == words
+
+
+@pytest.mark.parametrize("wait_s", [1e12, 1e308, float("inf")])
+def test_a_time_beyond_all_dates_is_named_too(wait_s: float) -> None:
+    assert time_words(wait_s, datetime(2027, 1, 15, 18, 0, tzinfo=UTC)) == "2058-09-23 19:46"

@@ -38,6 +38,9 @@ def test_retry_after_is_seconds_or_a_date(value: str, seconds: float) -> None:
         "nan",
         "inf",
         "1e3",
+        "1e309",
+        "²",
+        "1000000001",  # a time that is past
         "soon",
         "٣",
         formatdate(NOW - 1, usegmt=True),
@@ -116,6 +119,13 @@ def test_headers_that_say_nothing_of_limits_are_nothing_heard() -> None:
 def test_a_duration_is_the_sum_of_its_parts(hours: int, minutes: int, seconds: int, thousandths: int) -> None:
     told = waits(x_ratelimit_reset_requests=f"{hours}h{minutes}m{seconds}s{thousandths}ms").reset_requests_s
     assert told == pytest.approx(3600 * hours + 60 * minutes + seconds + thousandths / 1000)
+
+
+@pytest.mark.parametrize("later", [0, 3.0, 100_000.0])
+def test_a_time_since_1970_is_a_wait_from_now(later: float) -> None:
+    seconds, milliseconds = str(int(NOW + later)), str(int((NOW + later) * 1000))
+    assert waits(retry_after=seconds).retry_after_s == waits(retry_after=milliseconds).retry_after_s == later
+    assert waits(x_ratelimit_reset_requests=seconds).reset_requests_s == later
 
 
 @given(st.integers(0, 10**9))

@@ -76,7 +76,7 @@ def test_nothing_but_refusals_for_longer_than_the_patience_end_the_command() -> 
     for second in range(0, 301, 10):
         watch.hear(float(second), "a", REFUSED)
     assert reason(watch, 300.0) == ""
-    assert "http://host/v1 has refused every call of model 'm' for 5 minutes (429" in reason(watch, 301.0)
+    assert "http://host/v1 has refused every call of model 'm' for 5 minutes (a limit" in reason(watch, 301.0)
     assert "31 refusals, nothing let in" in reason(watch, 301.0)
 
 
@@ -91,12 +91,29 @@ def test_a_call_that_was_let_in_ends_a_row_of_refusals(between: ChatReply, *, en
     assert bool(reason(watch, 400.0)) is ends
 
 
-def test_a_wait_that_the_provider_asked_for_comes_on_top() -> None:
+@pytest.mark.parametrize("failure", ["http_429", "http_503"])
+def test_a_long_wait_is_told_at_once_and_bounded_by_the_patience(failure: str) -> None:
+    watch = Watch(SERVER, has_succeeded=True)
+    watch.hear(0.0, "a", replace(failed(failure), signals=Signals(retry_after_s=100_000.0)))
+    watch.hear(10.0, "b", replace(failed(failure), signals=Signals(retry_after_s=5.0)))
+    assert watch.standing(10.0).wait_s == 99_990.0
+    assert reason(watch, 300.0) == ""
+    assert "asks to wait another 28 hours" in reason(watch, 301.0)
+    watch.hear(302.0, "b", ANSWERED)
+    assert watch.standing(302.0).wait_s is None
+    assert reason(watch, 1000.0) == ""
+
+
+def test_replies_that_were_asked_for_again_are_counted_by_what_was_wrong() -> None:
     watch = Watch(SERVER)
-    watch.hear(0.0, "a", replace(REFUSED, signals=Signals(retry_after_s=1000.0)))
-    watch.hear(500.0, "a", REFUSED)
-    assert reason(watch, 1300.0) == ""
-    assert reason(watch, 1301.0)
+    for again in (None, "no_json_object", "no_json_object", "several_objects"):
+        watch.hear(0.0, "a", ANSWERED, again=again)
+    assert watch.standing(0.0).unread == {"no_json_object": 2, "several_objects": 1}
+
+
+def test_redirects_give_a_server_up_by_the_name_of_its_other_address() -> None:
+    moved = failed("http_302", "http_302, a redirect to http://other, which is not followed")
+    assert "answers with http_302, a redirect to http://other, which is not followed" in reason(heard(moved))
 
 
 def test_refusals_of_the_last_minute_are_counted() -> None:

@@ -9,12 +9,19 @@ from longform.chat.first_word import stated_word, yes_probability
 from longform.judges.kind import Group
 from longform.judges.kinds.key_point import KEY_POINT
 from longform.judges.kinds.support import SUPPORT
-from longform.judges.yes_no_replies import UNREADABLE
+from longform.judges.yes_no_replies import CONTRADICTS, UNREADABLE
 
 
 @pytest.mark.parametrize(
     ("reply", "ours", "release"),
     [
+        pytest.param("<think>\nNo, wait.\n</think>\n\nYes, it does.", "supported", "supported", id="after-thinking"),
+        pytest.param("It says no such thing.</think>No.", "unsupported", "unsupported", id="after-a-lone-mark"),
+        pytest.param("Answer: Yes", "supported", "supported", id="named"),
+        pytest.param('**Final answer:** "no"', "unsupported", "unsupported", id="named-and-marked-up"),
+        pytest.param('{"answer": "yes"}', "supported", "supported", id="in-json"),
+        pytest.param("The year is stated.\n\n**Yes.**\n", "supported", "supported", id="last-line"),
+        pytest.param("The answer is no.", "unsupported", "unsupported", id="in-a-sentence"),
         ("Yes. The document says so.", "supported", "supported"),
         ("No, it is left open.", "unsupported", "unsupported"),
         ("yes", "supported", "supported"),
@@ -42,6 +49,11 @@ def test_what_a_reply_says_by_both_readings(reply: str, ours: str | None, releas
     ]
 
 
+def test_two_answers_are_none_and_their_contradiction_is_named() -> None:
+    read = SUPPORT.read("Yes, at first sight.\n\nFinal answer: no", None, Group("d", ("A document.",), ()), "ours")
+    assert (read.answer, read.failure) == (None, CONTRADICTS)
+
+
 @given(st.text())
 def test_ours_never_answers_where_the_release_cannot(reply: str) -> None:
     if stated_word(reply, fidelity="release") is None:
@@ -62,6 +74,14 @@ def test_marks_before_the_first_word_are_passed_over() -> None:
     assert yes_probability(
         [marks, token("No", ("No", 0.6), ("Yes", 0.2)), token("Yes", ("Yes", 1.0))]
     ) == pytest.approx(0.25)
+
+
+def test_the_answer_s_own_place_counts_wherever_it_stands() -> None:
+    """Reasoning begins with other words, and the release takes the first one."""
+    before = [token(text, (text, 1.0)) for text in ("<think>", "No", " way", "</think>", "Answer", ":")]
+    tokens = [*before, token(" Yes", (" Yes", 0.6), (" No", 0.2))]
+    assert yes_probability(tokens) == pytest.approx(0.75)
+    assert yes_probability(tokens, fidelity="release") is None
 
 
 def test_a_token_that_is_not_among_its_own_alternatives_counts() -> None:

@@ -23,12 +23,22 @@ def test_labels_are_read_and_bullets_counted_from_0(label: str, answer: str) -> 
 @pytest.mark.parametrize(
     "reply",
     [
+        '[{"coverage": "FULL_COVERAGE", "bullet_id": 1}]',
+        'Sure: {"coverage": "FULL_COVERAGE", "bullet_id": 1} as asked, {"why": "said"}',
+        'So:\n```json\n{"coverage": "FULL_COVERAGE", "bullet_id": 1}\n```\nThe first bullet says {so}.',
+        '{"coverage": "full_coverage", "bullet_id": "1"}',
+        '{"Coverage": "Full Coverage", "Bullet_ID": "Bullet 1"}',
+        '{"coverage": "FULL_COVERAGE", "bullet_id": "1."} again: {"coverage": "FULL_COVERAGE", "bullet_id": 1}',
+        '<think>{"coverage": "NO_COVERAGE", "bullet_id": "NA"}</think>{"coverage": "FULL_COVERAGE", "bullet_id": [1]}',
+        'like {"coverage": "NO_COVERAGE", "bullet_id": "NA"}?</think>\n{"coverage": "FULL_COVERAGE", "bullet_id": 1.0}',
+        'By {"properties": {"coverage": {"type": "string"}}}: {"coverage": "FULL_COVERAGE", "bullet_id": 1}',
+        '<|channel|>final<|message|>{"coverage": "FULL_COVERAGE", "bullet_id": "#1"}',
         '```json\n{"coverage": "FULL_COVERAGE", "bullet_id": 1}\n```',
         '```\n{"coverage": "FULL_COVERAGE", "bullet_id": 1}```',
         '\n  {"bullet_id": 1, "coverage": "FULL_COVERAGE", "why": "said so"}\n',
     ],
 )
-def test_a_fence_space_order_and_further_fields_change_nothing(reply: str) -> None:
+def test_what_stands_around_the_one_object_and_how_it_is_written_changes_nothing(reply: str) -> None:
     assert parse_coverage(reply, n_bullets=1) == Verdict("full", None, linked_unit=0)
 
 
@@ -39,14 +49,20 @@ def test_a_fence_space_order_and_further_fields_change_nothing(reply: str) -> No
         pytest.param("FULL_COVERAGE", "no_json_object", id="label-alone"),
         pytest.param('{"coverage": "FULL_COVERAGE", "bullet_id": 1', "no_json_object", id="cut-off"),
         pytest.param('{"a":' * 100_000, "no_json_object", id="nested-without-end"),
-        pytest.param('[{"coverage": "FULL_COVERAGE", "bullet_id": 1}]', "not_an_object", id="array"),
-        pytest.param('"FULL_COVERAGE"', "not_an_object", id="string"),
-        pytest.param('Sure: {"coverage": "FULL_COVERAGE", "bullet_id": 1}', "extra_prose", id="prose-before"),
-        pytest.param('{"coverage": "FULL_COVERAGE", "bullet_id": 1} as asked', "extra_prose", id="prose-after"),
+        pytest.param('"FULL_COVERAGE"', "no_json_object", id="string"),
+        pytest.param('<think>{"coverage": "FULL_COVERAGE", "bullet_id": 1}', "no_json_object", id="still-thinking"),
+        pytest.param('{"coverage": {"enum": ["FULL_COVERAGE"]}, "bullet_id": {}}', "missing_field", id="schema"),
         pytest.param(
-            'Yes:\n```json\n{"coverage": "FULL_COVERAGE", "bullet_id": 1}\n```', "extra_prose", id="before-fence"
+            '{"coverage": "FULL_COVERAGE or NO", "bullet_id": 1} {"coverage": "FULL_COVERAGE", "bullet_id": 1}',
+            "several_objects",
+            id="form-and-answer",
         ),
-        pytest.param('```\n{"coverage": "NO_COVERAGE", "bullet_id": "NA"}\n```\nSo.', "extra_prose", id="after-fence"),
+        pytest.param(
+            '{"coverage": "FULL_COVERAGE", "bullet_id": 1} {"coverage": "FULL_COVERAGE", "bullet_id": 2}',
+            "several_objects",
+            id="two-bullets",
+        ),
+        pytest.param('{"coverage": "FULL", "bullet_id": 1}', "unknown_coverage", id="short"),
         pytest.param(
             '{"coverage": "FULL_COVERAGE", "bullet_id": 1} {"coverage": "NO_COVERAGE", "bullet_id": "NA"}',
             "several_objects",
@@ -57,7 +73,6 @@ def test_a_fence_space_order_and_further_fields_change_nothing(reply: str) -> No
         ),
         pytest.param('{"coverage": "FULL_COVERAGE"}', "missing_field", id="no-bullet"),
         pytest.param('{"bullet_id": 1}', "missing_field", id="no-coverage"),
-        pytest.param('{"coverage": "full_coverage", "bullet_id": 1}', "unknown_coverage", id="lower-case"),
         pytest.param('{"coverage": null, "bullet_id": 1}', "unknown_coverage", id="null"),
         pytest.param('{"coverage": ["NO_COVERAGE"], "bullet_id": 1}', "unknown_coverage", id="list"),
     ],
@@ -72,14 +87,17 @@ def test_an_unreadable_reply_is_a_failure_and_never_a_label(reply: str, failure:
     [
         ('"NA"', "bullet_id_na"),
         ("[1, 2]", "bullet_id_list"),
-        ("[1]", "bullet_id_list"),
+        ('"1 and 2"', "bullet_id_not_integer"),
         ("0", "bullet_id_out_of_range"),
         ("-1", "bullet_id_out_of_range"),
         ("4", "bullet_id_out_of_range"),
-        ('"2"', "bullet_id_not_integer"),
-        ("2.0", "bullet_id_not_integer"),
+        ('"4"', "bullet_id_out_of_range"),
+        ('"-1"', "bullet_id_not_integer"),
+        ("1.5", "bullet_id_not_integer"),
+        ("1e400", "bullet_id_not_integer"),
+        ('"n/a"', "bullet_id_na"),
         ("true", "bullet_id_not_integer"),
-        ("null", "bullet_id_not_integer"),
+        ("null", "bullet_id_na"),
         ("NaN", "bullet_id_not_integer"),
     ],
 )
