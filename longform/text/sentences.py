@@ -1,12 +1,10 @@
-"""Sentences of a text, each with its place. The offline summarizer quotes them, and the citing rule reads them."""
+"""Sentences of a text, each with its place. The offline summarizer quotes them, and answers are read by them."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from nupunkt import sentence_spans
-
-from longform.text.citations import Bullet, cited_numbers, without_citations
 
 
 class Sentence(NamedTuple):
@@ -30,18 +28,3 @@ def sentences(text: str) -> list[Sentence]:
             found.append(Sentence(line[start:end], offset + start, offset + end))
         offset += len(line) + 1
     return found
-
-
-def cited_sentences(text: str) -> list[Bullet]:
-    """
-    Return the sentences of a summary, in order, with their citations.
-
-    Citations behind a full stop belong to the sentence before them; marks of a list are no sentence.
-    """
-    found: list[str] = []
-    for sentence in sentences(text):
-        if any(character.isalnum() for character in without_citations(sentence.text)):
-            found.append(sentence.text)
-        elif found and cited_numbers(sentence.text):
-            found[-1] = f"{found[-1]} {sentence.text}"
-    return [Bullet(sentence, cited_numbers(sentence)) for sentence in found]

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from longform.text.answers import VERSION, statements
+from longform.text.answers import VERSION, cited_sentences, statements
 from longform.text.citations import Bullet, bullets
-from longform.text.sentences import cited_sentences
 
 UnitKind = Literal["statements", "bullets", "sentences"]
 """Statements as `longform.text.answers` reads them; non-empty lines, as SummHay's release; or sentences of each line."""
 
-VERSIONS: Mapping[UnitKind, str] = {"statements": VERSION, "bullets": "lines@1", "sentences": "sentences@1"}
+VERSIONS: Mapping[UnitKind, str] = {"statements": VERSION, "bullets": "lines@1", "sentences": "sentences@2"}
 
 READINGS: Mapping[UnitKind, str] = {
     "statements": "statements: sentences of prose, items of lists and rows of tables",
