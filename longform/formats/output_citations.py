@@ -65,11 +65,23 @@ class MarksRead:
         shown = ", ".join(f"{raw} ({self.places[raw]})" for raw in list(self.not_understood)[:_SHOWN])
         more = f" and {len(self.not_understood) - _SHOWN} more" if len(self.not_understood) > _SHOWN else ""
         unknown = f", {unread} not understood and taken out: {shown}{more}" if unread else ""
-        return f"{self.system}: {read}{unknown}. {' '.join(self.told)}".strip()
+        return f"{self.system}: {read}{unknown}."
 
 
 _SHOWN = 5
 _PARTS = "as is each name that begins with a document's id"
+
+
+def accounts_told(accounts: Sequence[MarksRead]) -> list[str]:
+    """Return the accounts of systems in lines: one each, then what was decided, for all systems of which it is true."""
+    decided = dict.fromkeys(sentence for one in accounts for sentence in one.told)
+    found = [one.words() for one in accounts]
+    for sentence in decided:
+        own = [one.system for one in accounts if sentence in one.told]
+        named = "All systems" if len(own) == len(accounts) > 1 else ", ".join(own[:_SHOWN])
+        more = f" and {len(own) - _SHOWN} more" if len(own) > _SHOWN and len(own) < len(accounts) else ""
+        found.append(f"{named}{more}: {sentence}")
+    return found
 
 
 @dataclass
@@ -148,7 +160,7 @@ class Numbers:
         listed = {label: self._of_source(told) for label, told in self.sources.items()}
         if any(listed.values()):
             self._listed = listed
-            self.read.tell("A list of sources says what its numbers stand for.")
+            self.read.tell("a list of sources says what its numbers stand for.")
 
     def of(self, mark: Mark) -> Sequence[int] | None:
         """Return the documents that a mark cites; none: it is not understood. None: it is no citation, but words."""
@@ -274,9 +286,9 @@ class Numbers:
             self.errors += [told] if told not in self.errors else []
             return None
         self.read.tell(
-            "Numbers are places among its `documents`, where a line names them."
+            "numbers are places among the `documents` of a line, since it names them."
             if self._by_seen
-            else "Numbers are places in the haystack, " + ("as asked for." if self.numbering else _NONE_NAMED)
+            else "numbers are places in the haystack, " + ("as asked for." if self.numbering else _NONE_NAMED)
         )
         if not self._by_seen:
             return place if 1 <= place <= len(self.names.ids) else None
@@ -291,7 +303,7 @@ class Numbers:
         self.warnings += [told] if told not in self.warnings else []
 
 
-_NONE_NAMED = "where a line names no `documents`."
+_NONE_NAMED = "since a line names no `documents`."
 
 
 def cited_in(text: str, numbers: Numbers) -> str:
