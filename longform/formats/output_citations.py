@@ -176,31 +176,27 @@ class Numbers:
 
     def _cited(self, mark: Mark) -> list[int] | None:
         whole = self._name(mark.content)
-        if whole is not None and not (mark.numbered and self.numbering != "ids" and self._is_number(mark.content)):
+        if whole is not None and not (mark.content.isdecimal() and self.numbering != "ids"):
             return [self._checked(whole, mark.content)]
         if mark.kind == "round" and mark.numbered and not self.habits.in_parentheses:
             return None
         if mark.numbered and all(is_year(one) and not self._placed(one) for one in mark.cites if isinstance(one, int)):
             return None
+        if mark.kind == "link" or "†" in mark.content:  # a target and its label, the name of a file and its number
+            found = (self._number(one) if isinstance(one, int) else self._name(one) for one in mark.cites)
+            return next(([number] for number in found if number is not None), None if mark.said else [])
         cites = self._apart(mark) if mark.kind == "raised" else mark.cites
         if mark.numbered and self.names.has_alike(mark.content):  # [doc-9] where documents are named doc-1, doc-2, ...
             cites = tuple(one.strip() for one in re.split("[,;]", mark.content))
-        found = [self._number(one) if isinstance(one, int) else self._name(one) for one in cites]
-        if mark.kind == "link":  # its target, else its label
-            return next(([number] for number in found if number is not None), None if mark.said else [])
-        named = [number for number, one in zip(found, cites, strict=True) if isinstance(one, str)]
-        if all(number is None for number in found) or (named and not any(named) and not self._mixed(mark)):
+        names = [self._name(one) for one in cites if isinstance(one, str)]
+        if (mark.kind == "round" and None in names) or (names and not any(names) and not self._mixed(mark)):
             return [] if mark.kind != "round" and may_cite(mark) else None
-        if mark.kind == "round" and None in found:
-            return None
+        found = [self._number(one) if isinstance(one, int) else self._name(one) for one in cites]
         return [self.missing(one, _NO_ID) if number is None else number for one, number in zip(cites, found, strict=True)]
 
     def _mixed(self, mark: Mark) -> bool:
         """Return whether numbers beside unknown names are citations, and no year or page."""
-        return any(isinstance(one, int) and self._placed(one) for one in mark.cites) and "†" not in mark.content
-
-    def _is_number(self, content: str) -> bool:
-        return content.isdecimal() and self.numbering is not None
+        return any(isinstance(one, int) and self._placed(one) for one in mark.cites)
 
     def _apart(self, mark: Mark) -> Sequence[int | str]:
         """Return digits above the line one by one if together they are the place of no document."""

@@ -288,7 +288,7 @@ _BRACKETED_NUMBER = re.compile(r"\[([\d, ]+)\]")
 def _words(lines: Sequence[str]) -> Iterator[str]:
     """Yield the texts of a block: its lines, joined where one only goes on."""
     texts = [line.strip() for line in lines]
-    stops = _stops(texts[-1])
+    stops = _stops(" ".join(texts[-2:]))  # the last may be a mark alone
     held: list[str] = []
     for line, text in zip(lines, texts, strict=True):
         if held and not _goes_on(held[-1], text, stops=stops):

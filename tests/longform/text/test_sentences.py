@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longform.text.sentences import cited_sentences, sentences
+from longform.text.sentences import sentences
 
 
 def test_abbreviations_and_decimals_end_no_sentence() -> None:
@@ -25,12 +25,3 @@ def test_sentences_cover_all_but_white_space_in_order(text: str) -> None:
     assert all(s.text for s in found)
     gaps = zip([0, *[s.end for s in found]], [*[s.start for s in found], len(text)], strict=True)
     assert all(not text[end:start].strip() for end, start in gaps)
-
-
-def test_citations_behind_a_full_stop_belong_to_the_sentence_before() -> None:
-    found = cited_sentences("- Sea rose by 2 m. [1][2]\n- It fell. Then it rose [3].\n-\n[4]")
-    assert [(unit.text, unit.citations) for unit in found] == [
-        ("- Sea rose by 2 m. [1][2]", [1, 2]),
-        ("- It fell.", []),
-        ("Then it rose [3]. [4]", [3, 4]),
-    ]
