@@ -173,7 +173,7 @@ def _outcome(results: dict[str, Any], threshold: float, out_url: str, failures: 
     told = f"{size_told(results['size'])}; report: {out_url}/report/index.html"
     rehearsed = [f"{one}." for one in map(capitalized, scripted_told(cast("Results", results)))]
     noted = [*results["unscored"], *(results.get("rankings_told") or []), *failures_told(results["cells"])]
-    words = [told, *rehearsed, *noted]
+    words = [told, *rehearsed, *results["read"], *noted]
     unjudged = worst_unjudged_share(results)
     if unjudged <= threshold:
         return Outcome(results, "\n".join([*failures, *words]))

@@ -8,6 +8,7 @@ from actors.measures import check_measures
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from actors.studies import open_studies
+from jobs.files.outputs import marks_told
 from jobs.results.calls import call_results
 from jobs.results.elsewhere import elsewhere_rows
 from jobs.results.evidence import RunEvidence, Work, by_summary
@@ -38,6 +39,7 @@ from longform.results.elsewhere import elsewhere_told
 from longform.results.evidence import Driver
 from longform.results.results import JudgeRow, Results
 from longform.settings.experiment import Experiment
+from longform.text.units import READINGS
 
 
 def evaluation_results(
@@ -92,9 +94,11 @@ class Told(NamedTuple):
 def told_of(run: Folder, benchmark: Benchmark, record: Recorded, experiment: Experiment, plan: Plan) -> Told:
     """Return what the run's configuration, plan and ledgers tell."""
     called = call_results(run, record, experiment)
-    more: Results = {"unscored": unscored(experiment, benchmark, plan.query_ids) + unranked(run, plan)}
+    more: Results = {"read": [f"Texts are judged by {READINGS[experiment.units]}."]}
+    more["unscored"] = unscored(experiment, benchmark, plan.query_ids) + unranked(run, plan)
     if elsewhere := elsewhere_rows(benchmark, plan):
         more["elsewhere"] = elsewhere
+        more["read"] += marks_told(benchmark.folder)
         more["unscored"] += elsewhere_told(elsewhere, checked=bool(experiment.support_judges))
     more["unscored"] += languages_told(run, benchmark, experiment, plan)
     if plan.of(Ranked) and (judged := rankings_told(benchmark, plan.query_ids)):
@@ -190,4 +194,4 @@ def _driver(run: Folder, benchmark: Benchmark, experiment: Experiment, plan: Pla
     """Return what the report says of what drove the citations of the twins."""
     if (judge := experiment.citing_judge) is None:
         return BY_MATRIX
-    return judge_driver(run, benchmark, judge, checks_of(plan))
+    return judge_driver(run, benchmark, experiment, judge, checks_of(plan))

@@ -134,7 +134,9 @@ def support_of(verdicts: Iterable[VerdictRow], numbers: Mapping[str, int]) -> di
 # ---------------------------------------------------------------- for the report
 
 
-def judge_driver(run: Folder, benchmark: Benchmark, name: str, checks: Iterable[Item[Judged]]) -> Driver:
+def judge_driver(
+    run: Folder, benchmark: Benchmark, experiment: Experiment, name: str, checks: Iterable[Item[Judged]]
+) -> Driver:
     """
     Describe the judge that drove the citations for the report, with the number of bullets by the origin of their
     citations.

@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-LARGEST = 2**31 - 1
-"""The number that a larger one is read as: no haystack has so many documents."""
+from longform.text.citations import bounded
 
 _WORDS = (
     r"doc(?:ument(?:o|os|s)?|s)?|dokumente?n?|dok|sources?|src|quellen?|fuentes?|fontes?|fonti?|refs?|references?|"
@@ -217,15 +216,11 @@ def _numbers(part: str) -> list[int] | None:
     found = _NUMBER.fullmatch(part) or _NAMED_NUMBER.fullmatch(part)
     if found is None:
         return None
-    first = _bounded(found[1])
+    first = bounded(found[1])
     if not found[2]:
         return [first]
-    last = _bounded(found[2])
+    last = bounded(found[2])
     return list(range(first, last + 1)) if 0 <= last - first <= _MOST_OF_A_RANGE and not is_year(first) else None
-
-
-def _bounded(digits: str) -> int:
-    return min(int(digits), LARGEST)
 
 
 def _numbers_alone(content: str) -> list[int]:
