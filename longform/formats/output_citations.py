@@ -265,8 +265,9 @@ class Numbers:
             self.errors += [told] if told not in self.errors else []
         if found is not None:
             return self._checked(found, text)
-        if self._by_seen:
-            return self.missing(text, f"is out of range: the answer saw {len(self.seen or ())} documents")
+        if self._by_seen:  # without documents, an error says so
+            told = f"is out of range: the answer saw {len(self.seen or ())} documents"
+            return number if self.seen is None else self.missing(text, told)
         self._warn(f"[{text}] is out of range: the haystack has {len(self.names.ids)} documents; {_WRONG}")
         return number if number > len(self.names.ids) else len(self.names.ids) + 1
 
