@@ -25,8 +25,14 @@ SAID: list[tuple[str, list[int]]] = [
     ("A hotel has bought the bridge.", [1]),
     ("The bridge has been closed to lorries since January.", [3, 5]),
 ]
-INSIGHTS = [longform.Insight(said, cited[:1]) for said, cited in SAID[:6]] + [longform.Insight("The mayor resigned.", [1])]
-ANSWERS = [[SAID[(start + step * place) % len(SAID)] for place in range(3 + start % 4)] for start in range(5) for step in (1, 3)]
+INSIGHTS = [longform.Insight(said, cited[:1]) for said, cited in SAID[:6]] + [
+    longform.Insight("The mayor resigned.", [1])
+]
+ANSWERS = [
+    [SAID[(start + step * place) % len(SAID)] for place in range(3 + start % 4)]
+    for start in range(5)
+    for step in (1, 3)
+]
 """Ten answers of three to six statements."""
 
 
@@ -78,11 +84,13 @@ def test_ten_answers_in_five_forms_agree(answer: list[tuple[str, list[int]]]) ->
 
 
 STYLES: list[Callable[[int], str]] = [
-    lambda n: f" [{n}]", lambda n: f"[^{n}]", lambda n: f"【{n}†source】", lambda n: f"［{n}］", lambda n: f" [doc {n}]",
-    lambda n: f" [Document {n}]", lambda n: f" (Source {n})", lambda n: f" [cite: {n}]", lambda n: f"[citation:{n}]",
-    lambda n: f" {'⁰¹²³⁴⁵'[n]}", lambda n: f"<sup>{n}</sup>", lambda n: f" [[{n}]](https://a.org/{n})", lambda n: f" \\[{n}\\]",
-    lambda n: f" [#{n}]", lambda n: f" [{n}-{n}]", lambda n: f" [Quelle {n}]", lambda n: f" [{n}, p. 7]", lambda n: f" ([{n}])",
-    lambda n: f" (see [{n}])", lambda n: f" **[{n}]**", lambda n: f" [{'٠١٢٣٤٥'[n]}]", lambda n: f"<cite>{n}</cite>",
+    lambda n: f" [{n}]", lambda n: f"[^{n}]", lambda n: f"【{n}†source】", lambda n: f"［{n}］",
+    lambda n: f" [doc {n}]",
+    lambda n: f" [Document {n}]", lambda n: f" (Source {n})", lambda n: f" [cite: {n}]",
+    lambda n: f"[citation:{n}]",
+    lambda n: f" {'⁰¹²³⁴⁵'[n]}", lambda n: f"<sup>{n}</sup>", lambda n: f" [[{n}]](https://a.org/{n})",
+    lambda n: f" \\[{n}\\]", lambda n: f" [#{n}]", lambda n: f" [{n}-{n}]", lambda n: f" [Quelle {n}]", lambda n: f" [{n}, p. 7]",
+    lambda n: f" ([{n}])", lambda n: f" (see [{n}])", lambda n: f" **[{n}]**", lambda n: f" [{'٠١٢٣٤٥'[n]}]", lambda n: f"<cite>{n}</cite>",
 ]  # fmt: skip
 
 
