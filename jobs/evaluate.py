@@ -164,7 +164,7 @@ def _ranking_words(row: Mapping[str, Any]) -> str:
 def _outcome(results: dict[str, Any], threshold: float, out_url: str, failures: Sequence[str]) -> Outcome:
     """Return what a whole run says: done, or done with more unjudged than the threshold allows, and why."""
     cells = f"{len(all_cells(results))} cells; report: {out_url}/report/index.html"
-    words = "\n".join([cells, *results["unscored"], *failures_told(results["cells"])])
+    words = "\n".join([cells, *results["read"], *results["unscored"], *failures_told(results["cells"])])
     unjudged = worst_unjudged_share(results)
     if unjudged <= threshold:
         return Outcome(results, words)

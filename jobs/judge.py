@@ -297,8 +297,8 @@ def _check_same_files(copy: Folder, files: Sequence[SourceFile]) -> None:
 
 def _outcome(results: dict[str, Any], added: Added, choice: Choice, experiment: Experiment, out: str) -> Outcome:
     report = f"{out}/report/index.html"
-    read = [one.words() for one in added.marks]
-    told = [*read, *dict.fromkeys([*choice.left_out, *results["unscored"]]), *failures_told(results["cells"])]
+    unscored = dict.fromkeys([*choice.left_out, *results["unscored"]])
+    told = [*results["read"], *unscored, *failures_told(results["cells"])]
     words = "\n".join([*table(results), *told, f"report: {report}"])
     document = {**results, "outputs": added.document(), "left_out": list(choice.left_out), "report": report}
     above = worst_unjudged_share(results) > experiment.unjudged_threshold

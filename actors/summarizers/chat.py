@@ -31,6 +31,7 @@ from longform.summaries.asking import step_replies
 from longform.summaries.drawn_orders import drawn_replies
 from longform.summaries.methods import Plan, Step, make_plan
 from longform.summaries.replies import EMPTY_SUMMARY, summary_text
+from longform.text.answers import set_aside
 
 
 class _Asked(NamedTuple):
@@ -186,8 +187,8 @@ def _beginning(row: AskedContext) -> str:
 
 
 def _unlabelled(reply: ChatReply) -> ChatReply:
-    """Return *reply* without the label, or failed if nothing stands behind it."""
+    """Return *reply* without thinking and label, or failed if nothing stands behind it."""
     if reply.text is None:
         return reply
-    text = summary_text(reply.text)
+    text = summary_text(set_aside(reply.text).answer)
     return replace(reply, text=text, failure=EMPTY_SUMMARY if text is None else None)

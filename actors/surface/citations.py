@@ -9,7 +9,9 @@ from functools import cached_property
 from actors.surface.given import summary_text, texts_of
 from longform.repair.by_matrix import Evidence, best_evidence, repaired_texts
 from longform.support.index import SupportIndex
-from longform.text.citations import Bullet, bullets
+from longform.text.answers import statements
+from longform.text.citations import Bullet
+from longform.text.units import lined
 
 
 @dataclass(frozen=True)
@@ -18,7 +20,7 @@ class CitedSummary:
     A summary that cites documents by their numbers, from 1 in the order given.
 
     Attributes:
-        text: A bullet a line, citations as `[3]` behind it.
+        text: A statement a line, citations as `[3]` behind it.
         documents: Texts of the documents.
     """
 
@@ -27,8 +29,8 @@ class CitedSummary:
 
     @cached_property
     def bullets(self) -> tuple[Bullet, ...]:
-        """Lines of the summary, each with the numbers that it cites."""
-        return tuple(bullets(self.text))
+        """Statements of the summary, each with the numbers that it cites."""
+        return tuple(statements(self.text))
 
     @cached_property
     def evidence(self) -> tuple[Evidence | None, ...]:
@@ -42,18 +44,20 @@ class CitedSummary:
 
 def cite(summary: str | Sequence[str], documents: Sequence[str]) -> CitedSummary:
     """
-    Return a summary with every bullet citing the documents whose words support it; citations that it had are replaced.
+    Return a summary, a statement a line, that cite the documents whose words support them in place of those they cited.
 
-    These are the citations of `longform evaluate --citations matrix`. A header line stays as it is, and a bullet that
-    no document supports cites none. Documents are read against each other, so give all of the collection.
+    These are the citations of `longform evaluate --citations matrix`. A statement that no
+    document supports cites none. Documents are read against each other, so give all of the collection.
 
     Args:
-        summary: A text, a bullet a line, or its bullets.
+        summary: A text in Markdown or plain, or its bullets.
         documents: Texts; the first is number 1.
 
     Raises:
         UsageError: An argument is not what it should be; the message names it.
     """
     texts = texts_of("documents", documents)
-    (text,) = repaired_texts([summary_text(summary)], SupportIndex(texts), range(1, len(texts) + 1))
+    (text,) = repaired_texts(
+        [lined(summary_text(summary), "statements")], SupportIndex(texts), range(1, len(texts) + 1)
+    )
     return CitedSummary(text, tuple(texts))

@@ -18,7 +18,8 @@ from longform.judges.languages import unmeasured_languages
 from longform.metrics.coverage import score_summary
 from longform.metrics.measure import Score, Verdict
 from longform.settings.judges import SHIPPED_IN, fitted_name
-from longform.text.citations import Bullet, bullets
+from longform.text.citations import Bullet
+from longform.text.units import units_of
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,8 @@ class Coverage:
 
     Attributes:
         insights: In the order given.
-        bullets: Lines of the summary, each with the document numbers that it cites.
+        bullets: Statements of the summary (sentences of prose, items of lists, rows of tables), each with the document
+            numbers that it cites.
         scores: Measure -> score: coverage, citation, joint, precision, recall, unlinked.
         told: A sentence for each language of the texts that the judge was not measured on.
     """
@@ -103,7 +105,7 @@ def judge(
     The numbers are those of `longform evaluate` with a judge `{kind: offline, calibration: ..., features: ...}`.
 
     Args:
-        summary: A text, a bullet a line, or its bullets; citations are written `[3]` or `[1, 4]`.
+        summary: A text in Markdown or plain, or its bullets; citations are numbers, as `[3]`, `[1-4]`, `【1†source】`.
         insights: Of the query that the summary answers. They compete for bullets, so give all of them.
         background: Insights of all queries to the same documents, by which words weigh; none: *insights*.
         calibration: Whose marks the judge was fitted to: `people` or `gpt-4o`.
@@ -118,7 +120,7 @@ def judge(
     text = summary_text(summary)
     if not 0 <= partial_score <= 1:
         raise UsageError(f"partial_score: expected a number from 0 to 1, found {partial_score!r}")
-    lines = tuple(bullets(text))
+    lines = tuple(units_of(text, "statements"))
     model = _fitted_model(calibration, features)
     (verdicts,) = _judge(model).judge(
         [

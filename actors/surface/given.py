@@ -43,7 +43,7 @@ def text_of(argument: str, value: object) -> str:
 
 def summary_text(value: object) -> str:
     """
-    Return a summary as one text, a bullet a line.
+    Return a summary as one text; its bullets, if it is a list of them, are the items of a list.
 
     Args:
         value: A text, or its bullets.
@@ -55,7 +55,8 @@ def summary_text(value: object) -> str:
         return value
     if not isinstance(value, Sequence) or isinstance(value, bytes):
         raise UsageError(f"summary: expected a text or a list of bullets, found {_named(value)}")
-    return "\n".join(texts_of("summary", value, least=0))
+    items = (" ".join(one.split()) for one in texts_of("summary", value, least=0))
+    return "\n".join(one if one.startswith(("- ", "* ", "• ")) else f"- {one}" for one in items)
 
 
 def number_of(argument: str, value: object) -> int:

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 from actors.storage.benchmark import MANIFEST, Benchmark
 from actors.storage.folder import Folder
 from longform.errors import UsageError
-from longform.formats.files import SourceFile
 from longform.formats.document_names import DocumentNames
-from longform.formats.output_citations import MarksRead, Numbering
+from longform.formats.files import SourceFile
+from longform.formats.output_citations import MarksRead, Numbering, accounts_told
 from longform.formats.outputs import Answer, Identity, OutputsReader, Problem, identity, told_in_words
 from longform.formats.rows import ShippedContext
 from longform.keys import content_key
@@ -72,7 +72,7 @@ class Added(NamedTuple):
         known = f", {self.n_known:,} were there already" if self.n_known else ""
         empty = f", {self.n_empty:,} of them empty" if self.n_empty else ""
         added = f"{self.benchmark}: {self.n_answers:,} answers added{empty}{known} ({by_system or 'no system'})"
-        return "\n".join([added, *(one.words() for one in self.marks)])
+        return "\n".join([added, *accounts_told(self.marks)])
 
 
 class _Queries:
@@ -132,16 +132,25 @@ def add_outputs(
     folder = source.folder if out is None else Folder(out)
     if answers:
         _write(folder, answers)
+    told = accounts_told([*reader.marks.values()])
     systems = Counter(answer.summary["summarizer"] for answer in answers)
     for file in files:
         own = [problem._asdict() for problem in reader.problems if problem.file == file.path]
         aside = {one.summary["summary_id"]: one.aside for one in answers if one.aside and one.file == file.path}
-        note = {**file.identity(), "numbering": numbering, "problems": own, "set_aside": aside}
+        note = {**file.identity(), "numbering": numbering, "problems": own, "set_aside": aside, "marks": told}
         name = f"{OUTPUTS}/{content_key(note['sha256'], numbering)}.json"
         if not folder.has(name):
             folder.write_json(name, note)
     n_empty = sum(answer.summary["text"] is not None and not answer.summary["text"].strip() for answer in answers)
-    return Added(folder.url, len(answers), reader.n_known, n_empty, dict(systems), reader.problems, [*reader.marks.values()])
+    return Added(
+        folder.url, len(answers), reader.n_known, n_empty, dict(systems), reader.problems, [*reader.marks.values()]
+    )
+
+
+def marks_told(folder: Folder) -> list[str]:
+    """Return the account of the marks in all answers that were put beside a benchmark, in sentences."""
+    notes = [folder.read_json(f"{OUTPUTS}/{name}") for name in folder.names(OUTPUTS)]
+    return [*dict.fromkeys(line for note in notes for line in note.get("marks", ()))]
 
 
 def _target(source: Benchmark, out: str | None) -> Benchmark | None:

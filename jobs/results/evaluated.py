@@ -8,6 +8,7 @@ from actors.measures import check_measures
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from actors.studies import open_studies
+from jobs.files.outputs import marks_told
 from jobs.results.calls import call_results
 from jobs.results.elsewhere import elsewhere_rows
 from jobs.results.evidence import RunEvidence, Work, by_summary
@@ -37,6 +38,7 @@ from longform.results.elsewhere import elsewhere_told
 from longform.results.evidence import Driver
 from longform.results.results import JudgeRow, Results
 from longform.settings.experiment import Experiment
+from longform.text.units import READINGS
 
 
 def evaluation_results(
@@ -91,9 +93,11 @@ class Told(NamedTuple):
 def told_of(run: Folder, benchmark: Benchmark, record: Recorded, experiment: Experiment, plan: Plan) -> Told:
     """Return what the run's configuration, plan and ledgers tell."""
     called = call_results(run, record, experiment)
-    more: Results = {"unscored": unscored(experiment, benchmark, plan.query_ids) + unranked(run, plan)}
+    more: Results = {"read": [f"Texts are judged by {READINGS[experiment.units]}."]}
+    more["unscored"] = unscored(experiment, benchmark, plan.query_ids) + unranked(run, plan)
     if elsewhere := elsewhere_rows(benchmark, plan):
         more["elsewhere"] = elsewhere
+        more["read"] += marks_told(benchmark.folder)
         more["unscored"] += elsewhere_told(elsewhere, checked=bool(experiment.support_judges))
     more["unscored"] += languages_told(run, benchmark, experiment, plan)
     if called is not None:

@@ -44,7 +44,9 @@ def judge_key(experiment: Experiment, name: str) -> str:
     how = whole_identity(settings, experiment.judges)
     version = make_judge(name, experiment.judges, prompts=experiment.prompts).version.work
     repeats = [f"{settings.times} repeats"] if settings.times > 1 else []
-    return content_key(versioned(judged_citations.VERSION, experiment.units), name, how, version, judge_threshold(settings), *repeats)
+    return content_key(
+        versioned(judged_citations.VERSION, experiment.units), name, how, version, judge_threshold(settings), *repeats
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

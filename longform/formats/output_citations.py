@@ -65,11 +65,23 @@ class MarksRead:
         shown = ", ".join(f"{raw} ({self.places[raw]})" for raw in list(self.not_understood)[:_SHOWN])
         more = f" and {len(self.not_understood) - _SHOWN} more" if len(self.not_understood) > _SHOWN else ""
         unknown = f", {unread} not understood and taken out: {shown}{more}" if unread else ""
-        return f"{self.system}: {read}{unknown}. {' '.join(self.told)}".strip()
+        return f"{self.system}: {read}{unknown}."
 
 
 _SHOWN = 5
 _PARTS = "as is each name that begins with a document's id"
+
+
+def accounts_told(accounts: Sequence[MarksRead]) -> list[str]:
+    """Return the accounts of systems in lines: one each, then what was decided, for all systems of which it is true."""
+    decided = dict.fromkeys(sentence for one in accounts for sentence in one.told)
+    found = [one.words() for one in accounts]
+    for sentence in decided:
+        own = [one.system for one in accounts if sentence in one.told]
+        named = "All systems" if len(own) == len(accounts) > 1 else ", ".join(own[:_SHOWN])
+        more = f" and {len(own) - _SHOWN} more" if len(own) > _SHOWN and len(own) < len(accounts) else ""
+        found.append(f"{named}{more}: {sentence}")
+    return found
 
 
 @dataclass
@@ -148,7 +160,7 @@ class Numbers:
         listed = {label: self._of_source(told) for label, told in self.sources.items()}
         if any(listed.values()):
             self._listed = listed
-            self.read.tell("A list of sources says what its numbers stand for.")
+            self.read.tell("a list of sources says what its numbers stand for.")
 
     def of(self, mark: Mark) -> Sequence[int] | None:
         """Return the documents that a mark cites; none: it is not understood. None: it is no citation, but words."""
@@ -164,31 +176,29 @@ class Numbers:
 
     def _cited(self, mark: Mark) -> list[int] | None:
         whole = self._name(mark.content)
-        if whole is not None and not (mark.numbered and self.numbering != "ids" and self._is_number(mark.content)):
+        if whole is not None and not (mark.content.isdecimal() and self.numbering != "ids"):
             return [self._checked(whole, mark.content)]
         if mark.kind == "round" and mark.numbered and not self.habits.in_parentheses:
             return None
         if mark.numbered and all(is_year(one) and not self._placed(one) for one in mark.cites if isinstance(one, int)):
             return None
+        if mark.kind == "link" or "†" in mark.content:  # a target and its label, the name of a file and its number
+            found = (self._number(one) if isinstance(one, int) else self._name(one) for one in mark.cites)
+            return next(([number] for number in found if number is not None), None if mark.said else [])
         cites = self._apart(mark) if mark.kind == "raised" else mark.cites
         if mark.numbered and self.names.has_alike(mark.content):  # [doc-9] where documents are named doc-1, doc-2, ...
             cites = tuple(one.strip() for one in re.split("[,;]", mark.content))
-        found = [self._number(one) if isinstance(one, int) else self._name(one) for one in cites]
-        if mark.kind == "link":  # its target, else its label
-            return next(([number] for number in found if number is not None), None if mark.said else [])
-        named = [number for number, one in zip(found, cites, strict=True) if isinstance(one, str)]
-        if all(number is None for number in found) or (named and not any(named) and not self._mixed(mark)):
+        names = [self._name(one) for one in cites if isinstance(one, str)]
+        if (mark.kind == "round" and None in names) or (names and not any(names) and not self._mixed(mark)):
             return [] if mark.kind != "round" and may_cite(mark) else None
-        if mark.kind == "round" and None in found:
-            return None
-        return [self.missing(one, _NO_ID) if number is None else number for one, number in zip(cites, found, strict=True)]
+        found = [self._number(one) if isinstance(one, int) else self._name(one) for one in cites]
+        return [
+            self.missing(one, _NO_ID) if number is None else number for one, number in zip(cites, found, strict=True)
+        ]
 
     def _mixed(self, mark: Mark) -> bool:
         """Return whether numbers beside unknown names are citations, and no year or page."""
-        return any(isinstance(one, int) and self._placed(one) for one in mark.cites) and "†" not in mark.content
-
-    def _is_number(self, content: str) -> bool:
-        return content.isdecimal() and self.numbering is not None
+        return any(isinstance(one, int) and self._placed(one) for one in mark.cites)
 
     def _apart(self, mark: Mark) -> Sequence[int | str]:
         """Return digits above the line one by one if together they are the place of no document."""
@@ -244,7 +254,11 @@ class Numbers:
         text = str(number)
         if number in self._listed:
             listed = self._listed[number]
-            return self.missing(number, "is no document of the haystack by the list of sources") if listed is None else listed
+            return (
+                self.missing(number, "is no document of the haystack by the list of sources")
+                if listed is None
+                else listed
+            )
         if self.numbering == "ids":
             found = self.names.ids.get(text)
             return self.missing(text, _NO_ID) if found is None else self._checked(found, text)
@@ -257,8 +271,9 @@ class Numbers:
             self.errors += [told] if told not in self.errors else []
         if found is not None:
             return self._checked(found, text)
-        if self._by_seen:
-            return self.missing(text, f"is out of range: the answer saw {len(self.seen or ())} documents")
+        if self._by_seen:  # without documents, an error says so
+            told = f"is out of range: the answer saw {len(self.seen or ())} documents"
+            return number if self.seen is None else self.missing(text, told)
         self._warn(f"[{text}] is out of range: the haystack has {len(self.names.ids)} documents; {_WRONG}")
         return number if number > len(self.names.ids) else len(self.names.ids) + 1
 
@@ -274,9 +289,9 @@ class Numbers:
             self.errors += [told] if told not in self.errors else []
             return None
         self.read.tell(
-            "Numbers are places among its `documents`, where a line names them."
+            "numbers are places among the `documents` of a line, since it names them."
             if self._by_seen
-            else "Numbers are places in the haystack, " + ("as asked for." if self.numbering else _NONE_NAMED)
+            else "numbers are places in the haystack, " + ("as asked for." if self.numbering else _NONE_NAMED)
         )
         if not self._by_seen:
             return place if 1 <= place <= len(self.names.ids) else None
@@ -291,7 +306,7 @@ class Numbers:
         self.warnings += [told] if told not in self.warnings else []
 
 
-_NONE_NAMED = "where a line names no `documents`."
+_NONE_NAMED = "since a line names no `documents`."
 
 
 def cited_in(text: str, numbers: Numbers) -> str:

@@ -249,11 +249,11 @@ def _named(key: Identity) -> str:
 def _told(habits: Habits) -> Iterator[str]:
     """Yield what was decided about the marks of all answers of a system."""
     if habits.from_zero:
-        yield "It cites [0] and never the last of its documents: its numbers are counted from 0."
+        yield "[0] is cited, and never the last document: numbers are counted from 0."
     elif habits.zero:
-        yield "It cites [0], and the last of its documents too: its numbers are counted from 1, and [0] is a wrong one."
+        yield "[0] is cited, and the last document too: numbers are counted from 1, and [0] is a wrong citation."
     if habits.in_parentheses:
-        yield "It cites by numbers in parentheses throughout: they are citations."
+        yield "numbers in parentheses stand throughout where citations do: they are read as such."
 
 
 @dataclass
@@ -314,7 +314,7 @@ class _LineReading:
         numbered = None if seen is None else [self.names.ids[one] for one in seen]
         place = f"{self.file}, line {self.number}"
         if any("think" in one.casefold() for one in self.aside):
-            account.tell("Thinking in its answers is set aside, and not judged.")
+            account.tell("thinking in answers is set aside, and not judged.")
         text = self._text(
             Numbers(
                 self.names, numbered, self.numbering, habits, self.sources, account, place, self.errors, self.warnings
@@ -348,8 +348,6 @@ class _LineReading:
         if len(given) != 1:
             found = " and ".join(given) or "none of them"
             self.errors.append(f"expected one of text, bullets and failure (why there is no text), found {found}")
-        if line.numbering == "seen" and line.documents is None:
-            self.errors.append("numbering: seen counts among `documents`, and the line has none")
         if line.failure is not None and line.citations:
             self.errors.append("citations: expected none beside a failure")
 

@@ -32,7 +32,8 @@ from longform.results.results import Results
 
 
 def _unscored(results: Results) -> Iterator[Section]:
-    yield Section("unscored", "What is not scored", list(results.get("unscored") or []), [])
+    told = [*(results.get("read") or []), *(results.get("unscored") or [])]
+    yield Section("unscored", "How texts were read, and what is not scored", told, [])
 
 
 def _models(results: Results) -> Iterator[Section]:

@@ -99,6 +99,7 @@ class Results(TypedDict, total=False):
     retest: list[RetestRow]
     calls: list[CallsRow]
     own_studies: dict[str, OwnStudy]
+    read: list[str]  # how texts were read as units and citations, in sentences
     unscored: list[str]
     elsewhere: list[ElsewhereRow]
     missing_ledgers: list[str]

@@ -10,12 +10,13 @@ colon at the end, nothing cited), rules, code, lists of sources and what a model
 from __future__ import annotations
 
 import html
+import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from longform.text.citations import Bullet
+from longform.text.citations import Bullet, cited_numbers, without_citations
 from longform.text.marks import Mark, is_year, marks, read_cites
 from longform.text.sentences import sentences
 from longform.text.source_lists import without_sources
@@ -83,7 +84,28 @@ def statements(text: str, resolve: Resolve | None = None) -> list[Bullet]:
     """
     body, names = without_sources(_LINE_ENDS.sub("\n", set_aside(text).answer))
     resolve = resolve or _Numbered({key: read_cites(name) for key, name in names.items()}).of
-    return _Reading(resolve).of(body)
+    found = _Reading(resolve)
+    text = _LIST_TAG.sub("\n- ", found.signed(body))
+    for block in _blocks(_BLOCK_TAG.sub("\n", text)):
+        for words in _words(block.lines):
+            found.read(_clean(words), whole=block.kind != "prose", announcements=False)
+    return found.bullets()
+
+
+def cited_sentences(text: str) -> list[Bullet]:
+    """
+    Return the sentences of each line of a text, in order, each with its citations behind it.
+
+    Citations are those of `longform.text.citations`, and belong to sentences as in `statements`.
+    """
+    found = _Reading(_in_square_brackets)
+    for line in found.signed(text).split("\n"):
+        found.read(line, whole=False, announcements=True)
+    return found.bullets()
+
+
+def _in_square_brackets(mark: Mark) -> Sequence[int] | None:
+    return cited_numbers(mark.raw) or None if mark.kind == "mark" and not without_citations(mark.raw) else None
 
 
 @dataclass(frozen=True)
@@ -106,7 +128,8 @@ class _Numbered:
 
 
 _CITING = re.compile(
-    r"(?:see|cf|vgl|siehe|source|sources|quelle|ibid|ebd|ref|id|loc|op|doc|document|n\. ?d)\b|.*\b(?:1[5-9]|20)\d\d[a-z]?\b|"
+    r"(?:see|cf|vgl|siehe|source|sources|quelle|ibid|ebd|ref|id|loc|op|doc|document|n\. ?d)\b|"
+    r".*\b(?:1[5-9]|20)\d\d[a-z]?\b|"
     r"(?=\S*[\d_:/.-])\S+$|@", re.IGNORECASE,
 )  # fmt: skip
 
@@ -121,7 +144,10 @@ def may_cite(mark: Mark) -> bool:
 # ---------------------------------------------------------------- blocks
 
 _LINE_ENDS = re.compile(r"\r\n?|[\u2028\u2029\x0b\x0c\x85]")
-_SIGN = "\ue000"  # stands for a mark while a line is read
+_FIRST_SIGN, _MOST_SIGNS = 0xF0000, 0xFFFE  # a character of private use stands for a mark while a line is read
+_SIGNS = "\U000f0000-\U000ffffd"
+_SIGN = re.compile(f"[{_SIGNS}]")
+_NO_SIGN = re.compile(f"[^{_SIGNS}]")
 _QUOTE = re.compile(r"\s*(?:>\s?)+")
 _FENCE = re.compile(r" {0,3}(`{3}|~{3})[^`]*$")
 _HEADING = re.compile(r"\s{0,3}#{1,6}(?:\s|$)")
@@ -134,10 +160,14 @@ _ITEM = re.compile(
 )
 _SEPARATOR = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
 _CELL = re.compile(r"(?<!\\)\|")
-_TAG_BLOCK = re.compile(r"</?(?:p|div|ul|ol|br|tr|table|section|article)\b[^<>\n]{0,200}>|</(?:li|h[1-6])>", re.IGNORECASE)
-_STOP = re.compile(rf"[.!?…。！？؟।:][\"'”’»)\]*_]*[\s{_SIGN}]*$")
+_LIST_TAG = re.compile(r"<li\b[^<>\n]{0,200}>", re.IGNORECASE)
+_BLOCK_TAG = re.compile(
+    r"</?(?:p|div|ul|ol|br|tr|table|section|article)\b[^<>\n]{0,200}>|</(?:li|h[1-6])>", re.IGNORECASE
+)
+_STOP = re.compile(rf"[.!?…。！？؟।:][\"'”’»)\]*_]*[\s{_SIGNS}]*$")
 
 
+_NOT_SAID = re.compile(f"[\\s{_SIGNS},;]")
 _END_OF_A_LINE = 80
 
 
@@ -148,76 +178,102 @@ class _Block(NamedTuple):
 
 def _blocks(text: str) -> Iterator[_Block]:
     """Yield what may state something; headings, rules, code and the heads of tables do not."""
+    reader = _Lines(text.split("\n"), {mark: text.count(mark) for mark in ("```", "~~~")})
+    for place in range(len(reader.lines)):
+        yield from reader.take(place)
+    yield from reader.end()
+
+
+@dataclass
+class _Lines:
+    """Reads lines one by one, and holds what the next one may go on with."""
+
+    lines: Sequence[str]
+    fences: dict[str, int]  # those that are still to come
     block: _Block | None = None
-    heads: list[str] | None = None
-    number, fenced, closable = 0, "", {mark: text.count(mark) for mark in ("```", "~~~")}
-    lines = text.split("\n")
-    for place, whole in enumerate(lines):
+    heads: list[str] | None = None  # of the table in which the next line may be a row
+    number: int = 0  # of the last item of a numbered list
+    fence: str = ""  # that opened the code in which the next line stands
+
+    def end(self) -> Iterator[_Block]:
+        """Yield the block that is held."""
+        held, self.block = self.block, None
+        if held is not None:
+            yield held
+
+    def take(self, place: int) -> Iterator[_Block]:
+        """Yield the block that a line ends, and a row."""
+        whole = self.lines[place]
         line = whole[quote.end() :] if (quote := _QUOTE.match(whole)) is not None else whole
-        if (fence := _FENCE.match(line)) is not None or fenced:
-            block, fenced = (yield from _ended(block)), _fenced(fence, fenced, line, closable)
-            continue
-        table = "|" in line and (heads is not None or _is_head(lines, place))
-        if not table:
-            heads = None
-        if not line.strip() or _HEADING.match(line) or _RULE.match(line) or table or _is_bold(line):
-            if block is not None and _is_title(block, line):
-                block = None
-            block = yield from _ended(block)
-            if table and heads is None:
-                heads = _cells(line)
-            elif table and heads is not None and not _SEPARATOR.match(line):
-                yield _Block("row", _row(heads, _cells(line)))
-            continue
-        if block is not None and _UNDERLINE.match(line):
-            block = None if _is_title(block, line) else (yield from _ended(block))
-            continue
-        item = _ITEM.match(line)
-        if item is not None and item["number"] and block is not None:
-            following = int(item["number"]) == number + 1 if block.kind == "item" else int(item["number"]) <= 1
-            item = item if following else None
-        if item is not None:
-            number = int(item["number"]) if item["number"] else number
-            yield from _ended(block)
-            block = _Block("item", [line[item.end() :]])
-        elif block is None or (block.kind == "item" and not line.startswith(" ") and _stops(block.lines[-1])):
-            yield from _ended(block)
-            block = _Block("prose", [line])
+        fence = _FENCE.match(line)
+        if fence is not None or self.fence:
+            yield from self.end()
+            self.fence = self._fenced(fence, line)
+            return
+        if self.block is not None and _UNDERLINE.match(line):
+            yield from self._underlined(line)
+        elif "|" in line and (self.heads is not None or _is_head(self.lines, place)):
+            yield from self.end()
+            yield from self._row(line)
+        elif not line.strip() or _HEADING.match(line) or _RULE.match(line) or _is_bold(line):
+            self.heads = None
+            yield from self.end()
         else:
-            block.lines.append(line)
-    yield from _ended(block)
+            self.heads = None
+            yield from self._words(line)
 
+    def _underlined(self, line: str) -> Iterator[_Block]:
+        if self.block is not None and _is_title(self.block):
+            self.block = None
+        yield from self.end()
 
-def _ended(block: _Block | None) -> Iterator[_Block]:
-    if block is not None:
-        yield block
+    def _row(self, line: str) -> Iterator[_Block]:
+        if self.heads is None:
+            self.heads = _cells(line)
+        elif not _SEPARATOR.match(line):
+            yield _Block("row", _row(self.heads, _cells(line)))
 
+    def _words(self, line: str) -> Iterator[_Block]:
+        item = _ITEM.match(line)
+        if item is not None and item["number"] and self.block is not None:
+            number = int(item["number"])
+            item = item if number == self.number + 1 or (self.block.kind == "prose" and number <= 1) else None
+        if item is not None:
+            self.number = int(item["number"] or self.number)
+            yield from self.end()
+            self.block = _Block("item", [line[item.end() :]])
+        elif self.block is None or self._is_over(self.block, line):
+            yield from self.end()
+            self.block = _Block("prose", [line])
+        else:
+            self.block.lines.append(line)
 
-def _fenced(fence: re.Match[str] | None, fenced: str, line: str, closable: dict[str, int]) -> str:
-    """Return the mark that closes the code in which the next line stands; empty: it stands in none."""
-    if fence is None:
-        return fenced
-    closable[fence[1]] -= 1
-    if fenced:
-        return "" if fence[1] == fenced else fenced
-    kind = line.strip().strip("`~").strip().casefold()
-    return "" if closable[fence[1]] < 1 or kind in ("markdown", "md", "text", "txt") else fence[1]
+    def _is_over(self, block: _Block, line: str) -> bool:
+        """Return whether a line that is not indented follows an item that has come to its end."""
+        return block.kind == "item" and not line.startswith((" ", "\t")) and _stops(block.lines[-1])
+
+    def _fenced(self, fence: re.Match[str] | None, line: str) -> str:
+        """Return the mark that closes the code in which the next line stands; empty: it stands in none."""
+        if fence is None:
+            return self.fence
+        self.fences[fence[1]] -= 1
+        if self.fence:
+            return "" if fence[1] == self.fence else self.fence
+        kind = line.strip().strip("`~").strip().casefold()
+        return "" if self.fences[fence[1]] < 1 or kind in ("markdown", "md", "text", "txt") else fence[1]
 
 
 def _is_bold(line: str) -> bool:
     """Return whether a line is a heading in bold type."""
-    return _BOLD.match(line) is not None and _SIGN not in line and not re.search(r"[.!?。]\s*(?:\*\*|__)\s*$", line)
-
-
-def _is_title(block: _Block, underline: str) -> bool:
-    """Return whether a line under a block makes it a heading, and is no rule between paragraphs."""
-    only = block.lines[0]
     return (
-        _UNDERLINE.match(underline) is not None
-        and (block.kind, len(block.lines)) == ("prose", 1)
-        and _SIGN not in only
-        and not _stops(only)
+        _BOLD.match(line) is not None and not _SIGN.search(line) and not re.search(r"[.!?。]\s*(?:\*\*|__)\s*$", line)
     )
+
+
+def _is_title(block: _Block) -> bool:
+    """Return whether the line under a block makes it a heading, and is no rule between paragraphs."""
+    only = block.lines[0]
+    return (block.kind, len(block.lines)) == ("prose", 1) and not _SIGN.search(only) and not _stops(only)
 
 
 def _is_head(lines: Sequence[str], place: int) -> bool:
@@ -231,11 +287,11 @@ def _cells(line: str) -> list[str]:
 def _row(heads: Sequence[str], cells: Sequence[str]) -> list[str]:
     """Return the words of a row: a cell that is no sentence stands behind its head, a number of the row is left out."""
     named = [(heads[place] if place < len(heads) else "", cell) for place, cell in enumerate(cells)]
-    said = [(head, cell) for head, cell in named if re.sub(rf"[\s{_SIGN},;]", "", cell)]
+    said = [(head, cell) for head, cell in named if _NOT_SAID.sub("", cell)]
     said = [(head, cell) for head, cell in said if not (cell.strip(".)").isdecimal() and len(head) <= 3)]
-    signs = "".join(cell for _, cell in named if not re.sub(rf"[\s{_SIGN},;]", "", cell))
+    signs = "".join(cell for _, cell in named if not _NOT_SAID.sub("", cell))
     words = [cell if len(cell.split()) >= 4 or not head else f"{head}: {cell}" for head, cell in said]
-    return [f"{'; '.join(words)} {re.sub(r'[^' + _SIGN + ']', '', signs)}"]
+    return [f"{'; '.join(words)} {_NO_SIGN.sub('', signs)}"]
 
 
 # ---------------------------------------------------------------- words of a block
@@ -252,9 +308,9 @@ _EMPHASIS = (
     (re.compile(r"\\([\[\]()*_#`.!|>~-])"), r"\1"),
 )
 _NOUNS = r"(?:see(?: also)?|sources?|quellen?|refs?|references?|citations?|cited in|from|per|cf|vgl|siehe)"
-_JOINED = rf"{_SIGN}(?:[\s,;/&]{{0,3}}(?:(?:and|und|et|y)\s)?{_SIGN})*"
+_JOINED = rf"[{_SIGNS}](?:[\s,;/&]{{0,3}}(?:(?:and|und|et|y)\s)?[{_SIGNS}])*"
 _HELD = re.compile(rf"[(（\[]\s*(?:{_NOUNS}[\s.:]*)?({_JOINED})\s*[)）\]]", re.IGNORECASE)
-_ANNOUNCED = re.compile(rf"(?:[—–-]\s*)?(?<!\w){_NOUNS}\s*:\s*(?={_SIGN})", re.IGNORECASE)
+_ANNOUNCED = re.compile(rf"(?:[—–-]\s*)?(?<!\w){_NOUNS}\s*:\s*(?=[{_SIGNS}])", re.IGNORECASE)
 _RUN = re.compile(rf"\s*{_JOINED}")
 _BRACKETED_NUMBER = re.compile(r"\[([\d, ]+)\]")
 
@@ -262,7 +318,7 @@ _BRACKETED_NUMBER = re.compile(r"\[([\d, ]+)\]")
 def _words(lines: Sequence[str]) -> Iterator[str]:
     """Yield the texts of a block: its lines, joined where one only goes on."""
     texts = [line.strip() for line in lines]
-    stops = _stops(texts[-1])
+    stops = _stops(" ".join(texts[-2:]))  # the last may be a mark alone
     held: list[str] = []
     for line, text in zip(lines, texts, strict=True):
         if held and not _goes_on(held[-1], text, stops=stops):
@@ -279,9 +335,9 @@ def _words(lines: Sequence[str]) -> Iterator[str]:
 def _goes_on(before: str, line: str, *, stops: bool) -> bool:
     """Return whether a line is the rest of the one before it, not the next of several."""
     first = line.lstrip("*_\"'“(")[:1]
-    if first.islower() or first in f"{_SIGN}.,;:)" or _stops(before):
+    if first.islower() or first in ".,;:)" or _SIGN.match(first) or _stops(before):
         return True
-    return stops and not before.endswith(_SIGN)
+    return stops and not _SIGN.match(before[-1:])
 
 
 def _stops(line: str) -> bool:
@@ -294,33 +350,43 @@ class _Reading:
     """Reads a text whose marks one function resolves."""
 
     resolve: Resolve
-    cited: list[Sequence[int]] = field(default_factory=list)
-    units: list[tuple[str, list[int]]] = field(default_factory=list)
-    waiting: list[int] = field(default_factory=list)  # citations before any statement
+    _cites: list[tuple[int, ...]] = field(default_factory=list)  # of each sign
+    _signs: dict[tuple[int, ...], int] = field(default_factory=dict)
+    _units: list[tuple[str, list[int]]] = field(default_factory=list)
+    _waiting: list[int] = field(default_factory=list)  # citations before any statement
 
-    def of(self, text: str) -> list[Bullet]:
-        plain = self._signed(text.replace(_SIGN, ""))
-        plain = _TAG_BLOCK.sub("\n", re.sub(r"<li\b[^<>\n]{0,200}>", "\n- ", plain, flags=re.IGNORECASE))
-        taken = iter(self.cited)
-        for block in _blocks(plain):
-            for words in _words(block.lines):
-                self._read(_clean(words), taken, whole=block.kind != "prose")
-        return [_bullet(text, numbers) for text, numbers in self.units]
-
-    def _signed(self, text: str) -> str:
+    def signed(self, text: str) -> str:
         """Return *text* with a sign for each of its marks."""
+        text = _SIGN.sub("", text)
         kept, position = [], 0
         for mark in marks(text):
             numbers = self.resolve(mark)
             if numbers is not None:
-                self.cited.append(numbers)
-                kept += [text[position : mark.start], f"{mark.said} {_SIGN}" if mark.said else _SIGN]
+                kept += [text[position : mark.start], f"{mark.said} {self._sign(numbers)}".lstrip()]
                 position = mark.end
         return "".join([*kept, text[position:]])
 
-    def _read(self, words: str, taken: Iterator[Sequence[int]], *, whole: bool) -> None:
+    def _sign(self, numbers: Sequence[int]) -> str:
+        """Return the character that stands for these citations; past the last one, marks are not understood."""
+        place = self._signs.setdefault(tuple(numbers), len(self._cites))
+        if place == len(self._cites):
+            self._cites.append(tuple(numbers))
+        return chr(_FIRST_SIGN + place) if place < _MOST_SIGNS else ""
+
+    def bullets(self) -> list[Bullet]:
+        return [_bullet(text, numbers) for text, numbers in self._units]
+
+    def read(self, words: str, *, whole: bool, announcements: bool) -> None:
+        """
+        Read a text without line breaks.
+
+        Args:
+            words: The text, a sign for each mark.
+            whole: It is one statement unless marks stand behind its inner sentences.
+            announcements: A sentence that ends with a colon and cites nothing is one too.
+        """
         plain, places, ends = _without_signs(words)
-        numbers = [next(taken, ()) for _ in range(words.count(_SIGN))]
+        numbers = [self._cites[ord(sign) - _FIRST_SIGN] for sign in _SIGN.findall(words)]
         found = _sentences(plain, ends)
         if whole and not any(place < found[-1][0] for place in places if place):
             found = [(0, len(plain))] if found else []
@@ -335,13 +401,13 @@ class _Reading:
             said = plain[start:end].strip()
             if not any(character.isalnum() for character in said):
                 self._before(cited)
-            elif cited or not said.endswith((":", "：")):
-                self.units.append((said, [*self.waiting, *cited]))
-                self.waiting = []
+            elif cited or announcements or not said.endswith((":", "：")):
+                self._units.append((said, [*self._waiting, *cited]))
+                self._waiting = []
 
     def _before(self, numbers: Sequence[int]) -> None:
         """Let the statement before cite what stands alone; before any, the next."""
-        (self.units[-1][1] if self.units else self.waiting).extend(numbers)
+        (self._units[-1][1] if self._units else self._waiting).extend(numbers)
 
 
 def _clean(words: str) -> str:
@@ -352,13 +418,13 @@ def _clean(words: str) -> str:
 
 
 def _without_signs(words: str) -> tuple[str, list[int], list[int]]:
-    """Return the words alone, the place of each sign in them, and the places where a mark shows that a sentence ends."""
+    """Return the words alone, the place of each sign in them, and the places at which a mark shows a sentence's end."""
     kept, length, places, ends, position = [], 0, [], [], 0
     for run in _RUN.finditer(words):
         before = words[position : run.start()]
         kept.append(before)
         length += len(before)
-        places += [length] * run[0].count(_SIGN)
+        places += [length] * len(_SIGN.findall(run[0]))
         position = run.end()
         stopped = _ended_by(kept)
         if stopped and words[position : position + 1] in (".", "。", ","):
@@ -382,7 +448,7 @@ def _sentences(plain: str, ends: Sequence[int]) -> list[tuple[int, int]]:
     bounds = [0, *cuts, len(plain)]
     return [
         (start + one.start, start + one.end)
-        for start, end in zip(bounds, bounds[1:], strict=False)
+        for start, end in itertools.pairwise(bounds)
         for one in sentences(plain[start:end])
     ]
 

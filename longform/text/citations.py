@@ -11,6 +11,9 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+LARGEST = 2**31 - 1
+"""The number that a larger one is read as: no haystack has so many documents."""
+
 _CITATION_GROUP = re.compile(r"\[([\d, ]+)\]")
 
 
@@ -24,12 +27,17 @@ class Bullet(NamedTuple):
 def cited_numbers(text: str) -> list[int]:
     """Return the distinct document numbers in *text*, ascending; `[Article 3]` and `[2-4]` are not citations."""
     found = {
-        int(number)
+        bounded(number.strip())
         for group in _CITATION_GROUP.findall(text)
         for number in group.split(",")
         if number.strip().isdigit()
     }
     return sorted(found)
+
+
+def bounded(digits: str) -> int:
+    """Return the number that digits are, and `LARGEST` for a larger one, however many they are."""
+    return LARGEST if len(digits.lstrip("0")) > len(str(LARGEST)) else min(int(digits), LARGEST)
 
 
 def without_citations(line: str) -> str:

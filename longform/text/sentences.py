@@ -1,4 +1,4 @@
-"""Sentences of a text, each with its place. The offline summarizer quotes them, and the citing rule reads them."""
+"""Sentences of a text, each with its place. The offline summarizer quotes them, and answers are read by them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from nupunkt import sentence_spans
-
-from longform.text.citations import Bullet, cited_numbers, without_citations
 
 _CLOSING = r"[\"'”’»」』）〉》】〕)］\]｣]"
 _STOP = re.compile(
@@ -53,18 +51,3 @@ def _spans(line: str) -> Iterator[tuple[int, int]]:
             begin = end - len(line[stop.end() : end].lstrip())
         if begin < end:
             yield begin, end
-
-
-def cited_sentences(text: str) -> list[Bullet]:
-    """
-    Return the sentences of a summary, in order, with their citations.
-
-    Citations behind a full stop belong to the sentence before them; marks of a list are no sentence.
-    """
-    found: list[str] = []
-    for sentence in sentences(text):
-        if any(character.isalnum() for character in without_citations(sentence.text)):
-            found.append(sentence.text)
-        elif found and cited_numbers(sentence.text):
-            found[-1] = f"{found[-1]} {sentence.text}"
-    return [Bullet(sentence, cited_numbers(sentence)) for sentence in found]

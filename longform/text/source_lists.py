@@ -96,7 +96,7 @@ def _without_a_head(lines: Sequence[str]) -> tuple[Sequence[str], Mapping[int | 
     names = _entries(block)
     cited = {one for mark in marks("\n".join(lines[:start])) for one in mark.cites}
     counted = cited.issuperset(names) or (sorted(map(str, names)) == sorted(map(str, range(1, len(names) + 1))))
-    if len(names) == len(block) and counted and cited & names.keys() and all(map(_is_short, names.values())):
+    if len(names) == len(block) and counted and cited & names.keys() and all(map(_is_short, block)):
         return lines[:start], names
     return lines, {}
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from longform.text.answers import VERSION, statements
+from longform.text.answers import VERSION, cited_sentences, statements
 from longform.text.citations import Bullet, bullets
 from longform.text.refusals import is_refusal
-from longform.text.sentences import cited_sentences
 
 UnitKind = Literal["statements", "bullets", "sentences"]
-"""Statements as `longform.text.answers` reads them; non-empty lines, as SummHay's release; or sentences of each line."""
+"""Statements as `longform.text.answers` reads them; lines, as SummHay's release counts; or sentences of each line."""
 
 VERSIONS: Mapping[UnitKind, str] = {"statements": VERSION, "bullets": "lines@1", "sentences": "sentences@2"}
 

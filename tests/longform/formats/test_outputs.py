@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from longform.formats.output_citations import Numbering
+from longform.formats.document_names import DocumentNames
+from longform.formats.output_citations import Numbering, accounts_told
 from longform.formats.outputs import Answer, OutputsReader, identity
 
 IDS = {"a": 1, "b": 2, "town, north": 3, "7": 4}
@@ -18,8 +19,8 @@ class Queries:
     def haystack(self, query_id: str) -> str | None:
         return "h" if query_id in {"q1", "q2"} else None
 
-    def numbers(self, _haystack_id: str) -> Mapping[str, int]:
-        return IDS
+    def names(self, _haystack_id: str) -> DocumentNames:
+        return DocumentNames(IDS, {"a": "The bridge of Alder Street"})
 
 
 def reader(numbering: Numbering | None = None, there: Mapping[Any, str] | None = None) -> OutputsReader:
@@ -33,7 +34,8 @@ def line(**fields: object) -> dict[str, object]:
 def read(*lines: object, numbering: Numbering | None = None) -> tuple[list[Answer], list[str]]:
     made = reader(numbering)
     rows = [one if isinstance(one, str | bytes) else json.dumps(one) for one in lines]
-    return list(made.read(rows, "f")), [f"{one.line} {one.kind} {one.told}" for one in made.problems]
+    made.read(rows, "f")
+    return list(made.answers()), [f"{one.line} {one.kind} {one.told}" for one in made.problems]
 
 
 def text(numbering: Numbering | None = None, **fields: object) -> str:
@@ -55,7 +57,7 @@ def test_every_problem_of_a_file_is_told_by_its_line() -> None:
         line(system="u", bullets=["x"]),
         b"\xff",
         {"query_id": "q1"},
-        line(system="v", numbering="seen"),
+        line(system="v", text="So [1].", numbering="seen"),
         line(system="w", elapsed_minutes=-1),
         line(system="x", bullets=[{"text": 1}], text=None),
     )
@@ -68,13 +70,14 @@ def test_every_problem_of_a_file_is_told_by_its_line() -> None:
         "4 error text: expected a string, found integer 3",
         "4 error txt: expected only the fields query_id, system, text",
         "6 error expected an object, found list [1]",
-        "7 error documents[1]: expected a document of the query's haystack, found string 'nowhere'",
+        "7 error documents[1]: expected a document of the query's haystack, or a part of one such as its id and #2, "
+        "found string 'nowhere'",
         "7 error documents[2]: expected each document once, found string 'a' again",
         "8 error an answer of 's' to query 'q1' stands in f, line 2 already",
         "9 error expected one of text, bullets and failure (why there is no text), found text and bullets",
         "10 error expected text in UTF-8",
         "11 error system: expected a string",
-        "12 error numbering: seen counts among `documents`",
+        "12 error [1] counts among `documents`, and the line has none",
         "13 error elapsed_minutes: expected a finite number of at least 0, found integer -1",
         "14 error bullets[0].text: expected a string, found integer 1",
     ):
@@ -109,9 +112,11 @@ def test_a_number_that_is_no_id_is_a_wrong_citation_if_numbers_are_ids() -> None
 
 def test_citations_become_numbers_however_they_are_written() -> None:
     assert text(text="It is [a] so [b, a]; see [1, 2].") == "It is [1] so [2, 1]; see [1, 2]."
-    assert text(text="A place [town, north] [sic] [a](http://x).") == "A place [3] [sic] [a](http://x)."
-    assert text(text="One.\nTwo.", citations=["b", 1]) == "One. [2, 1]\nTwo. [2, 1]"
-    assert text(text=None, bullets=["One [a]", {"text": "Two\nlines", "citations": ["b"]}]) == "One [1]\nTwo lines [2]"
+    assert text(text="A place [town, north] [sic] [the a](http://x/y).") == "A place [3] [sic] [the a](http://x/y)."
+    assert text(text="One.\nTwo.", citations=["b", 1]) == "- One. [2, 1]\n- Two. [2, 1]"
+    assert (
+        text(text=None, bullets=["One [a]", {"text": "Two\nlines", "citations": ["b"]}]) == "- One [1]\n- Two lines [2]"
+    )
     assert text(text="It is so [1].", documents=["b", "a"], numbering="seen") == "It is so [2]."
     assert text(text="It is so [7].", numbering="ids") == "It is so [4]."
 
@@ -119,9 +124,7 @@ def test_citations_become_numbers_however_they_are_written() -> None:
 def test_a_number_that_may_be_an_id_is_refused_until_it_is_said() -> None:
     _, problems = read(line(text="It is so [7]."))
 
-    assert problems[0].startswith(
-        "1 error [7] may be document number 7 of the haystack or the document with the id '7'"
-    )
+    assert problems[0].startswith("1 error [7] may be document number 7 or the document with the id '7'")
 
 
 def test_what_a_system_did_is_a_warning_and_is_judged() -> None:
@@ -130,19 +133,18 @@ def test_what_a_system_did_is_a_warning_and_is_judged() -> None:
         line(query_id="q2", text=" \n"),
         line(system="t", text="It is so [2].", documents=["b"], numbering="seen"),
         line(system="u", text="It is so.", citations=["nowhere", "a"]),
-        line(system="v", text="It is so [doc-4]."),
-        line(system="w", text="It is so [1].", documents=["b"]),
+        line(system="v", text="It is so [no-doc]."),
+        line(system="w", text="It is so [1].", documents=["b"], numbering="haystack"),
     )
 
     assert [answer.summary["text"] for answer in answers] == [
-        "It is so [9].", " \n", "It is so [5].", "It is so. [5, 1]", "It is so [doc-4].", "It is so [1].",
+        "It is so [9].", " \n", "It is so [5].", "- It is so. [5, 1]", "It is so [no-doc].", "It is so [1].",
     ]  # fmt: skip
     assert problems == [
         "1 warning [9] is out of range: the haystack has 4 documents; it counts as a citation of a wrong document",
         "2 warning the answer is empty; it is judged as an answer that says nothing",
         "3 warning [2] is out of range: the answer saw 1 documents; it counts as a citation of a wrong document",
         "4 warning [nowhere] is the id of no document of the haystack; it counts as a citation of a wrong document",
-        "5 warning [doc-4] is read as text: no document of the haystack has this id",
         "6 warning [1] cites a document that is not among those the answer saw",
     ]
 
@@ -161,10 +163,12 @@ def test_an_answer_that_stands_there_is_known_and_another_text_of_it_refused() -
     (answer,), _ = read(line())
     again = reader(there={identity(answer.summary): answer.summary["summary_id"]})
 
-    assert not list(again.read([json.dumps(line())], "f"))
+    again.read([json.dumps(line())], "f")
+    assert not list(again.answers())
     assert (again.n_known, again.problems) == (1, [])
     other = reader(there={identity(answer.summary): answer.summary["summary_id"]})
-    assert not list(other.read([json.dumps(line(text="It is not."))], "g"))
+    other.read([json.dumps(line(text="It is not."))], "g")
+    assert not list(other.answers())
     assert "stands in the benchmark already" in other.problems[0].told
 
 
@@ -179,3 +183,90 @@ def test_a_system_may_have_failed() -> None:
     (answer,), problems = read({"query_id": "q1", "system": "s", "failure": "timeout"})
 
     assert (answer.summary["text"], answer.summary["failure"], problems) == (None, "timeout", [])
+
+
+def account(*lines: object) -> list[str]:
+    made = reader()
+    made.read([json.dumps(one) for one in lines], "f")
+    list(made.answers())
+    return accounts_told([*made.marks.values()])
+
+
+def test_the_account_of_a_system_names_what_was_not_understood() -> None:
+    told = account(
+        line(text="- It is [1] so [a.txt].\n- It was [siehe oben]. [b#2][siehe oben]"), line(system="t", text="So (1).")
+    )
+
+    assert told == [
+        "s: 3 marks read (1 as numbers, 2 as ids), 2 not understood and taken out: [siehe oben] (f, line 1).",
+        "t: 0 marks read (0 as numbers, 0 as ids).",
+        "s: numbers are places in the haystack, since a line names no `documents`.",
+        "s: b#2 is read as a part of b, as is each name that begins with a document's id.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("It is so [b.txt] [https://x.org/docs/a.html#top].", "It is so [2] [1]."),
+        ("It is so [The Bridge of Alder Street; a#3] [b::2] [b_chunk_7].", "It is so [1] [2] [2]."),
+        ("It is so [so](b) and [a](http://x.org/a).", "It is so so [2] and [1]."),
+        ("So [1].\n\nSources:\n[1] b.txt\n[2] The bridge of Alder Street", "So [2].\n"),
+        ("So [^x] [^2].\n\n[^x]: a, p. 3\n[^2]: b", "So [1] [2].\n"),
+        ("So (1, 2). And so (2).", "So [1, 2]. And so [2]."),
+        ("So [0]. And so [1, 3].", "So [1]. And so [2, 4]."),
+        ("So¹². And so [2019].", "So[1, 2]. And so [2019]."),
+        ("So [9783161484100]. In (2019) it was (a).", "So [9783161484100]. In (2019) it was [1]."),
+        ("<think>\nIt is [1].\n</think>\nSo [2].", "So [2]."),
+        ("So【4:0†a.pdf】【4:9†b】.", "So[1][2]."),
+    ],
+)
+def test_names_and_numbers_are_documents_however_they_are_written(written: str, read: str) -> None:
+    assert text(text=written, numbering="haystack" if "[7]" in written else None) == read
+
+
+def test_numbers_count_where_the_line_says() -> None:
+    """By the line: a place among its documents, if it names them; in the haystack, if it does not."""
+    answers, problems = read(
+        line(text="So [1].", documents=["b", "a"]),
+        line(query_id="q2", text="So [1]."),
+        line(system="t", text="So [2], [0]."),
+    )
+
+    assert [one.summary["text"] for one in answers] == ["So [2].", "So [1].", "So [3], [1]."]
+    assert not problems
+
+
+def test_a_list_from_zero_is_noticed_over_all_answers_of_a_system() -> None:
+    given = [line(text="So [0]."), line(query_id="q2", text="So [2].", documents=["b", "a", "7"])]
+    answers, _ = read(*given)
+    ambiguous, problems = read(*given, line(repeat=1, text="So [4].", numbering="haystack"))
+
+    assert [one.summary["text"] for one in answers] == ["So [1].", "So [4]."]
+    assert [one.summary["text"] for one in ambiguous] == ["So [5].", "So [1].", "So [4]."]
+    assert "1 warning [0] is out of range" in problems[0]
+    assert "s: [0] is cited, and never the last document: numbers are counted from 0." in account(*given)
+
+
+def test_rows_of_other_tools_are_read_or_named_once() -> None:
+    row = {
+        "references": ["b", "a#1"],
+        "answer": [{"text": "So.", "citations": [0, 1]}, {"text": "And.", "citations": []}],
+    }
+    first = {**row, "metadata": {"run_id": "r", "narrative_id": "q1"}}
+    second = {**row, "run_id": "r", "topic_id": "q2"}
+    ragas = {"user_input": "So?", "response": "So.", "retrieved_contexts": ["It is so."]}
+    answers, problems = read(first, second, ragas, ragas)
+
+    assert [one.summary["text"] for one in answers] == ["- So. [2, 1]\n- And."] * 2
+    assert [one.context and one.context["doc_ids"] for one in answers] == [["b", "a"]] * 2
+    assert len(problems) == 2
+    assert "read as TREC RAG's format" in problems[0]
+    assert "a row of ragas" in problems[1]
+
+
+def test_what_is_not_judged_is_kept_aside() -> None:
+    (answer,), _ = read(line(text="<think>It is [1].</think>So [2].\n\nSources:\n[2] b"))
+
+    assert answer.summary["text"] == "So [2].\n"
+    assert answer.aside == "<think>It is [1].</think>\n\nSources:\n[2] b"

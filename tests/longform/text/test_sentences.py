@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nupunkt import sentence_spans
 
-from longform.text.sentences import cited_sentences, sentences
+from longform.text.sentences import sentences
 
 
 def test_abbreviations_and_decimals_end_no_sentence() -> None:
@@ -49,12 +49,3 @@ def test_stops_of_other_scripts_end_a_sentence_with_what_they_close(found: list[
 def test_text_without_such_stops_has_the_sentences_that_it_had(text: str) -> None:
     expected = [line[a:b] for line in text.split("\n") for a, b in sentence_spans(line)]
     assert [s.text for s in sentences(text)] == expected
-
-
-def test_citations_behind_a_full_stop_belong_to_the_sentence_before() -> None:
-    found = cited_sentences("- Sea rose by 2 m. [1][2]\n- It fell. Then it rose [3].\n-\n[4]")
-    assert [(unit.text, unit.citations) for unit in found] == [
-        ("- Sea rose by 2 m. [1][2]", [1, 2]),
-        ("- It fell.", []),
-        ("Then it rose [3]. [4]", [3, 4]),
-    ]

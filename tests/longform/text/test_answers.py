@@ -1,0 +1,158 @@
+"""Answers read as statements: the same words are the same statements in any form."""
+
+from __future__ import annotations
+
+import textwrap
+import time
+from collections.abc import Callable, Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from longform.text.answers import set_aside, statements
+from longform.text.citations import Bullet
+from longform.text.units import lined
+
+SAID = [
+    ("The council voted 7 to 2 to rebuild the bridge on Alder Street.", [1, 2]),
+    ("Rebuilding it will cost 3.4 million euros, said Dr. Ames of the U.S. office.", [3]),
+    ("Shops nearby fear a quiet summer.", []),
+    ("The library opens on Sundays from May.", [5]),
+]
+READ = [Bullet(f"{said} [{', '.join(map(str, cited))}]" if cited else said, cited) for said, cited in SAID]
+
+
+def _before(said: str, cited: Sequence[int]) -> str:
+    return f"{said.removesuffix('.')} [{', '.join(map(str, cited))}]." if cited else said
+
+
+def _behind(said: str, cited: Sequence[int]) -> str:
+    return f"{said} {''.join(f'[{one}]' for one in cited)}".rstrip()
+
+
+def _glued(said: str, cited: Sequence[int]) -> str:
+    return f"{said}{''.join(f'【{one}†source】' for one in cited)}"
+
+
+def _stopped(said: str, cited: Sequence[int]) -> str:
+    return f"{said} [^{'][^'.join(map(str, cited))}]." if cited else said
+
+
+MARKED: list[Callable[[str, Sequence[int]], str]] = [_before, _behind, _glued, _stopped]
+SOURCES = [
+    "",
+    "\n\nSources:\n[1] town-hall\n[2] herald\n[3] ames\n[5] library",
+    "\n\n## References\n1. a\n2. b\n3. c\n5. d",
+]
+HEADINGS = ["", "# Findings\n\n", "**Findings**\n\n", "Findings\n========\n\n", "Here is what was found:\n\n"]
+
+
+@given(
+    marked=st.sampled_from(MARKED),
+    form=st.sampled_from(["prose", "lines", "paragraphs", "- ", "* ", "• ", "1. ", "1) ", "table", "wrapped", "<li>"]),
+    heading=st.sampled_from(HEADINGS),
+    between=st.sampled_from(["\n", "\n\n"]),
+    width=st.integers(30, 90),
+    sources=st.sampled_from(SOURCES),
+    thought=st.sampled_from(["", "<think>\nThe bridge [4].\n</think>\n", "I look at [4].\n</think>\n\n"]),
+)
+def test_the_same_words_are_the_same_statements_in_any_form(  # noqa: PLR0917 # parts of a layout
+    marked: Callable[[str, Sequence[int]], str],
+    form: str,
+    heading: str,
+    between: str,
+    width: int,
+    sources: str,
+    thought: str,
+) -> None:
+    written = [marked(said, cited) for said, cited in SAID]
+    numbered = form[:1] == "1"
+    if form == "prose":
+        text = " ".join(written)
+    elif form == "wrapped":
+        text = between.join("\n  ".join(textwrap.wrap(f"- {one}", width)) for one in written)
+    elif form == "lines":
+        text = "\n".join(written)
+    elif form == "paragraphs":
+        text = "\n\n".join(written)
+    elif form == "<li>":
+        text = f"<ul>{''.join(f'<li>{one}</li>' for one in written)}</ul>"
+    elif form == "table":
+        text = "\n".join(["| # | Finding |", "|---|:--|", *(f"| {n} | {one} |" for n, one in enumerate(written, 1))])
+    else:
+        text = between.join(f"{n if numbered else ''}{form[numbered:]}{one}" for n, one in enumerate(written, 1))
+
+    assert statements(f"{thought}{heading}{text}{sources}") == READ
+
+
+@given(width=st.integers(25, 100), marked=st.sampled_from([_before, _behind]))
+def test_a_paragraph_that_is_wrapped_is_one(width: int, marked: Callable[[str, Sequence[int]], str]) -> None:
+    text = textwrap.fill(" ".join(marked(said, cited) for said, cited in SAID), width, break_long_words=False)
+
+    assert statements(text) == READ
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("[1] One is so. [2] Two is so.", [("One is so. [1]", [1]), ("Two is so. [2]", [2])]),
+        ("One is so.\n[1]\n\nTwo is so.\n\n[2]", [("One is so. [1]", [1]), ("Two is so. [2]", [2])]),
+        ("- One is so [1]. Two is so [2].\n- Three is so. Four is so [3].",
+         [("One is so. [1]", [1]), ("Two is so. [2]", [2]), ("Three is so. Four is so. [3]", [3])]),
+        ("- **Costs:** it is 3.4 million [1].\n- Shops:\n  1. one [2]\n  2. two [3]",
+         [("Costs: it is 3.4 million. [1]", [1]), ("one [2]", [2]), ("two [3]", [3])]),
+        ("| Town | People | Source |\n|---|---|---|\n| Alder | 410 | [1] |\n| Birch | 92 | [2, 3] |",
+         [("Town: Alder; People: 410 [1]", [1]), ("Town: Birch; People: 92 [2, 3]", [2, 3])]),
+        ("## Head [9]\n\nOne is so. [1]\n\n```\nx = [8]\n```\n***\nTwo is so [2].",
+         [("One is so. [1]", [1]), ("Two is so. [2]", [2])]),
+        ("It was so (see [1]) in 2019 ([2], [3]). Source: [4]", [("It was so in 2019. [1, 2, 3, 4]", [1, 2, 3, 4])]),
+        ("It is *so* and `so` [siehe oben]. In [2019] it [sic] was.",
+         [("It is so and so.", []), ("In (2019) it [sic] was.", [])]),
+        ("One line [1]\nAnother line [2]", [("One line [1]", [1]), ("Another line [2]", [2])]),
+        ("So it is. [1]\n\nSources: [1] Document 4, [2] Document 5", [("So it is. [4]", [4])]),
+        ("So it is. [1]\n\n[1]: https://a.org/x", [("So it is. [1]", [1])]),
+        ("So it is [2147483648].", [("So it is. [2147483647]", [2147483647])]),
+        ("```markdown\n- One is so [1].\n```", [("One is so. [1]", [1])]),
+        ("", []),
+        ("[1][2]\n\n---\n", []),
+    ],
+)  # fmt: skip
+def test_what_is_a_statement_and_what_it_cites(text: str, read: list[tuple[str, list[int]]]) -> None:
+    assert statements(text) == [Bullet(*one) for one in read]
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "thought"),
+    [
+        ("<think>a</think>b", "b", "<think>a</think>"),
+        ("a\n</think>\nb", "b", "a\n"),
+        ("b\n<think>\na", "b", "<think>\na"),
+        ("<thinking>a</thinking>\nb <think>c</think>\nd", "b \nd", "<thinking>a</thinking>\n<think>c</think>"),
+        ("<|channel|>analysis<|message|>a<|end|><|channel|>final<|message|>b", "b",
+         "<|channel|>analysis<|message|>a<|end|>"),
+        ("It says <think> in a sentence.", "It says <think> in a sentence.", ""),
+    ],
+)  # fmt: skip
+def test_thinking_is_set_aside_and_kept(text: str, answer: str, thought: str) -> None:
+    assert set_aside(text) == (answer, thought)
+
+
+@given(st.text(alphabet="ab. A!?\n-*#|>`[]()1,2:<>¹【】\\_= \t\r", max_size=120) | st.text(max_size=80))
+def test_any_text_is_read_and_its_statements_are_read_again_as_they_are(text: str) -> None:
+    read = statements(text)
+    again = statements(lined(text, "statements"))
+
+    assert all(any(character.isalnum() for character in one.text) and "\n" not in one.text for one in read)
+    assert [one.citations for one in again] == [one.citations for one in read]
+
+
+@pytest.mark.parametrize(
+    "piece", ["> ", "- ", "Sources:\n", "|", "| a | b |\n|---|\n", "a [1] ", "\n[1]: ", "<think>", "1. ", "<li>"]
+)
+def test_hostile_texts_are_read_in_time(piece: str) -> None:
+    """A time that grows as the square of the length would be hours."""
+    started = time.process_time()
+    statements(piece * 10_000)
+
+    assert time.process_time() - started < 60

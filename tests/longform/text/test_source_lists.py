@@ -1,0 +1,42 @@
+"""Lists of sources: found at the end of an answer, and read as what its numbers stand for."""
+
+from __future__ import annotations
+
+import pytest
+
+from longform.text.source_lists import without_sources
+
+BODY = "It is so [2]. It was so [1]."
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        "\n\nSources:\n[1] town-hall\n[2] herald.txt",
+        "\n\n## References\n\n1. town-hall\n2. herald.txt\n",
+        "\n**Quellen:**\n- [1] town-hall\n- [2]: herald.txt",
+        "\n\nSources:\n- town-hall\n- herald.txt",
+        "\n\n[1] town-hall\n[2] herald.txt",
+        "\n[^1]: town-hall\n[^2]: herald.txt",
+        "\n\nSources: [1] town-hall, [2] herald.txt",
+        "\n\n参考文献\n【1】town-hall\n【2】herald.txt",
+    ],
+)
+def test_a_list_says_what_numbers_stand_for(listed: str) -> None:
+    body, names = without_sources(BODY + listed)
+
+    assert body.strip() == BODY
+    assert names == {1: "town-hall", 2: "herald.txt"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It is so.\n\nSources\nThe sources of the river lie in the hills, and the town lies below them.",
+        "Sources: [1] town-hall",
+        "It is so.\n\n[1] The council voted for the bridge.\n[2] It costs 3.4 million euros.",
+        "It is so [1].\n\n[1] The council voted for the bridge.",
+    ],
+)
+def test_what_states_something_is_no_list(text: str) -> None:
+    assert without_sources(text) == (text, {})
