@@ -57,5 +57,7 @@ def cite(summary: str | Sequence[str], documents: Sequence[str]) -> CitedSummary
         UsageError: An argument is not what it should be; the message names it.
     """
     texts = texts_of("documents", documents)
-    (text,) = repaired_texts([lined(summary_text(summary), "statements")], SupportIndex(texts), range(1, len(texts) + 1))
+    (text,) = repaired_texts(
+        [lined(summary_text(summary), "statements")], SupportIndex(texts), range(1, len(texts) + 1)
+    )
     return CitedSummary(text, tuple(texts))

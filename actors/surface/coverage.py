@@ -18,8 +18,8 @@ from longform.judges.languages import unmeasured_languages
 from longform.metrics.coverage import score_summary
 from longform.metrics.measure import Score, Verdict
 from longform.settings.judges import SHIPPED_IN, fitted_name
-from longform.text.answers import statements
 from longform.text.citations import Bullet
+from longform.text.units import units_of
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def judge(
     text = summary_text(summary)
     if not 0 <= partial_score <= 1:
         raise UsageError(f"partial_score: expected a number from 0 to 1, found {partial_score!r}")
-    lines = tuple(statements(text))
+    lines = tuple(units_of(text, "statements"))
     model = _fitted_model(calibration, features)
     (verdicts,) = _judge(model).judge(
         [

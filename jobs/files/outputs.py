@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 from actors.storage.benchmark import MANIFEST, Benchmark
 from actors.storage.folder import Folder
 from longform.errors import UsageError
-from longform.formats.files import SourceFile
 from longform.formats.document_names import DocumentNames
+from longform.formats.files import SourceFile
 from longform.formats.output_citations import MarksRead, Numbering, accounts_told
 from longform.formats.outputs import Answer, Identity, OutputsReader, Problem, identity, told_in_words
 from longform.formats.rows import ShippedContext
@@ -142,7 +142,9 @@ def add_outputs(
         if not folder.has(name):
             folder.write_json(name, note)
     n_empty = sum(answer.summary["text"] is not None and not answer.summary["text"].strip() for answer in answers)
-    return Added(folder.url, len(answers), reader.n_known, n_empty, dict(systems), reader.problems, [*reader.marks.values()])
+    return Added(
+        folder.url, len(answers), reader.n_known, n_empty, dict(systems), reader.problems, [*reader.marks.values()]
+    )
 
 
 def marks_told(folder: Folder) -> list[str]:

@@ -180,9 +180,7 @@ def stages(experiment: Experiment, site: Site) -> list[Repair | Split | CopyVerd
     ]
 
 
-def after_repair(
-    run: str, units: UnitKind, *, by: str, judged: Iterable[str]
-) -> list[Split | CopyVerdicts]:
+def after_repair(run: str, units: UnitKind, *, by: str, judged: Iterable[str]) -> list[Split | CopyVerdicts]:
     """Return the stages that split twins, and copy the verdicts of judges of coverage to them if any *judged*."""
     copies = [CopyVerdicts(run=run, by=by)] if list(judged) else []
     return [Split(run=run, units=units, label="split twins", step="repair"), *copies]

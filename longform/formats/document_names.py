@@ -9,7 +9,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 _ENDING = re.compile(r"\.(?:txt|md|pdf|html?|docx?|json|xml|csv|rtf|pptx?|xlsx?)$", re.IGNORECASE)
-_PART = re.compile(r"#|::?|@|\||§|[-_. /]?(?:chunk|part|passage|segment|section|page|p)[-_. ]?(?=\d)|[_/-](?=\d+$)", re.IGNORECASE)
+_PART = re.compile(
+    r"#|::?|@|\||§|[-_. /]?(?:chunk|part|passage|segment|section|page|p)[-_. ]?(?=\d)|[_/-](?=\d+$)", re.IGNORECASE
+)
 _WORDS = re.compile(r"[\s,;()\[\]<>\"“”„«»'`]+")
 _NUMBERED = re.compile(r"([^\W\d_]+)[-_]?\d+")
 _LEAST_TITLE = 8
@@ -82,7 +84,7 @@ class DocumentNames:
 
 
 def _keys(name: str) -> list[str]:
-    """Return the ways in which a name is looked for: whole, as the last part of a path, without the ending of a file."""
+    """Return the ways to look for a name: whole, as the last part of a path, without the ending of a file."""
     plain = re.sub(r"^[a-z]+://(?:www\.)?", "", name.strip().strip("`'\"<>"), flags=re.IGNORECASE)
     plain = re.split(r"[?#]", plain, maxsplit=1)[0].rstrip("/") if "://" in name else plain
     last = re.split(r"[/\\]", plain)[-1]

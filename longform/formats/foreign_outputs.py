@@ -13,8 +13,8 @@ def foreign(content: Mapping[str, Any]) -> str | None:
     """Return what to write in place of a row that another tool wrote; None: nothing is known of such a row."""
     if {"user_input", "response"} <= content.keys() or {"question", "answer", "contexts"} <= content.keys():
         return (
-            "a row of ragas, which names no query, system or document: write query_id, system, text (the response) and, "
-            "as `documents`, the ids of the documents that retrieved_contexts are from, in their order"
+            "a row of ragas, which names no query, system or document: write query_id, system, text (the response) "
+            "and, as `documents`, the ids of the documents that retrieved_contexts are from, in their order"
         )
     return None
 

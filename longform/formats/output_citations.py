@@ -192,7 +192,9 @@ class Numbers:
         if (mark.kind == "round" and None in names) or (names and not any(names) and not self._mixed(mark)):
             return [] if mark.kind != "round" and may_cite(mark) else None
         found = [self._number(one) if isinstance(one, int) else self._name(one) for one in cites]
-        return [self.missing(one, _NO_ID) if number is None else number for one, number in zip(cites, found, strict=True)]
+        return [
+            self.missing(one, _NO_ID) if number is None else number for one, number in zip(cites, found, strict=True)
+        ]
 
     def _mixed(self, mark: Mark) -> bool:
         """Return whether numbers beside unknown names are citations, and no year or page."""
@@ -252,7 +254,11 @@ class Numbers:
         text = str(number)
         if number in self._listed:
             listed = self._listed[number]
-            return self.missing(number, "is no document of the haystack by the list of sources") if listed is None else listed
+            return (
+                self.missing(number, "is no document of the haystack by the list of sources")
+                if listed is None
+                else listed
+            )
         if self.numbering == "ids":
             found = self.names.ids.get(text)
             return self.missing(text, _NO_ID) if found is None else self._checked(found, text)
@@ -265,8 +271,9 @@ class Numbers:
             self.errors += [told] if told not in self.errors else []
         if found is not None:
             return self._checked(found, text)
-        if self._by_seen:
-            return self.missing(text, f"is out of range: the answer saw {len(self.seen or ())} documents")
+        if self._by_seen:  # without documents, an error says so
+            told = f"is out of range: the answer saw {len(self.seen or ())} documents"
+            return number if self.seen is None else self.missing(text, told)
         self._warn(f"[{text}] is out of range: the haystack has {len(self.names.ids)} documents; {_WRONG}")
         return number if number > len(self.names.ids) else len(self.names.ids) + 1
 

@@ -348,8 +348,6 @@ class _LineReading:
         if len(given) != 1:
             found = " and ".join(given) or "none of them"
             self.errors.append(f"expected one of text, bullets and failure (why there is no text), found {found}")
-        if line.numbering == "seen" and line.documents is None:
-            self.errors.append("numbering: seen counts among `documents`, and the line has none")
         if line.failure is not None and line.citations:
             self.errors.append("citations: expected none beside a failure")
 

@@ -8,7 +8,7 @@ from longform.text.refusals import is_refusal
 
 NAME = "refused"
 REFUSED = "refused"
-"""Why a summary that only refuses has no score of what it states."""
+"""The reason for which a summary that only refuses has no score of what it states."""
 
 
 def refusals(text: str | None) -> tuple[int, int]:

@@ -10,6 +10,7 @@ colon at the end, nothing cited), rules, code, lists of sources and what a model
 from __future__ import annotations
 
 import html
+import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -127,7 +128,8 @@ class _Numbered:
 
 
 _CITING = re.compile(
-    r"(?:see|cf|vgl|siehe|source|sources|quelle|ibid|ebd|ref|id|loc|op|doc|document|n\. ?d)\b|.*\b(?:1[5-9]|20)\d\d[a-z]?\b|"
+    r"(?:see|cf|vgl|siehe|source|sources|quelle|ibid|ebd|ref|id|loc|op|doc|document|n\. ?d)\b|"
+    r".*\b(?:1[5-9]|20)\d\d[a-z]?\b|"
     r"(?=\S*[\d_:/.-])\S+$|@", re.IGNORECASE,
 )  # fmt: skip
 
@@ -159,7 +161,9 @@ _ITEM = re.compile(
 _SEPARATOR = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
 _CELL = re.compile(r"(?<!\\)\|")
 _LIST_TAG = re.compile(r"<li\b[^<>\n]{0,200}>", re.IGNORECASE)
-_BLOCK_TAG = re.compile(r"</?(?:p|div|ul|ol|br|tr|table|section|article)\b[^<>\n]{0,200}>|</(?:li|h[1-6])>", re.IGNORECASE)
+_BLOCK_TAG = re.compile(
+    r"</?(?:p|div|ul|ol|br|tr|table|section|article)\b[^<>\n]{0,200}>|</(?:li|h[1-6])>", re.IGNORECASE
+)
 _STOP = re.compile(rf"[.!?…。！？؟।:][\"'”’»)\]*_]*[\s{_SIGNS}]*$")
 
 
@@ -174,76 +178,102 @@ class _Block(NamedTuple):
 
 def _blocks(text: str) -> Iterator[_Block]:
     """Yield what may state something; headings, rules, code and the heads of tables do not."""
+    reader = _Lines(text.split("\n"), {mark: text.count(mark) for mark in ("```", "~~~")})
+    for place in range(len(reader.lines)):
+        yield from reader.take(place)
+    yield from reader.end()
+
+
+@dataclass
+class _Lines:
+    """Reads lines one by one, and holds what the next one may go on with."""
+
+    lines: Sequence[str]
+    fences: dict[str, int]  # those that are still to come
     block: _Block | None = None
-    heads: list[str] | None = None
-    number, fenced, closable = 0, "", {mark: text.count(mark) for mark in ("```", "~~~")}
-    lines = text.split("\n")
-    for place, whole in enumerate(lines):
+    heads: list[str] | None = None  # of the table in which the next line may be a row
+    number: int = 0  # of the last item of a numbered list
+    fence: str = ""  # that opened the code in which the next line stands
+
+    def end(self) -> Iterator[_Block]:
+        """Yield the block that is held."""
+        held, self.block = self.block, None
+        if held is not None:
+            yield held
+
+    def take(self, place: int) -> Iterator[_Block]:
+        """Yield the block that a line ends, and a row."""
+        whole = self.lines[place]
         line = whole[quote.end() :] if (quote := _QUOTE.match(whole)) is not None else whole
-        if (fence := _FENCE.match(line)) is not None or fenced:
-            block, fenced = (yield from _ended(block)), _fenced(fence, fenced, line, closable)
-            continue
-        table = "|" in line and (heads is not None or _is_head(lines, place))
-        if not table:
-            heads = None
-        if not line.strip() or _HEADING.match(line) or _RULE.match(line) or table or _is_bold(line):
-            if block is not None and _is_title(block, line):
-                block = None
-            block = yield from _ended(block)
-            if table and heads is None:
-                heads = _cells(line)
-            elif table and heads is not None and not _SEPARATOR.match(line):
-                yield _Block("row", _row(heads, _cells(line)))
-            continue
-        if block is not None and _UNDERLINE.match(line):
-            block = None if _is_title(block, line) else (yield from _ended(block))
-            continue
-        item = _ITEM.match(line)
-        if item is not None and item["number"] and block is not None:
-            following = int(item["number"]) == number + 1 if block.kind == "item" else int(item["number"]) <= 1
-            item = item if following else None
-        if item is not None:
-            number = int(item["number"]) if item["number"] else number
-            yield from _ended(block)
-            block = _Block("item", [line[item.end() :]])
-        elif block is None or (block.kind == "item" and not line.startswith(" ") and _stops(block.lines[-1])):
-            yield from _ended(block)
-            block = _Block("prose", [line])
+        fence = _FENCE.match(line)
+        if fence is not None or self.fence:
+            yield from self.end()
+            self.fence = self._fenced(fence, line)
+            return
+        if self.block is not None and _UNDERLINE.match(line):
+            yield from self._underlined(line)
+        elif "|" in line and (self.heads is not None or _is_head(self.lines, place)):
+            yield from self.end()
+            yield from self._row(line)
+        elif not line.strip() or _HEADING.match(line) or _RULE.match(line) or _is_bold(line):
+            self.heads = None
+            yield from self.end()
         else:
-            block.lines.append(line)
-    yield from _ended(block)
+            self.heads = None
+            yield from self._words(line)
 
+    def _underlined(self, line: str) -> Iterator[_Block]:
+        if self.block is not None and _is_title(self.block):
+            self.block = None
+        yield from self.end()
 
-def _ended(block: _Block | None) -> Iterator[_Block]:
-    if block is not None:
-        yield block
+    def _row(self, line: str) -> Iterator[_Block]:
+        if self.heads is None:
+            self.heads = _cells(line)
+        elif not _SEPARATOR.match(line):
+            yield _Block("row", _row(self.heads, _cells(line)))
 
+    def _words(self, line: str) -> Iterator[_Block]:
+        item = _ITEM.match(line)
+        if item is not None and item["number"] and self.block is not None:
+            number = int(item["number"])
+            item = item if number == self.number + 1 or (self.block.kind == "prose" and number <= 1) else None
+        if item is not None:
+            self.number = int(item["number"] or self.number)
+            yield from self.end()
+            self.block = _Block("item", [line[item.end() :]])
+        elif self.block is None or self._is_over(self.block, line):
+            yield from self.end()
+            self.block = _Block("prose", [line])
+        else:
+            self.block.lines.append(line)
 
-def _fenced(fence: re.Match[str] | None, fenced: str, line: str, closable: dict[str, int]) -> str:
-    """Return the mark that closes the code in which the next line stands; empty: it stands in none."""
-    if fence is None:
-        return fenced
-    closable[fence[1]] -= 1
-    if fenced:
-        return "" if fence[1] == fenced else fenced
-    kind = line.strip().strip("`~").strip().casefold()
-    return "" if closable[fence[1]] < 1 or kind in ("markdown", "md", "text", "txt") else fence[1]
+    def _is_over(self, block: _Block, line: str) -> bool:
+        """Return whether a line that is not indented follows an item that has come to its end."""
+        return block.kind == "item" and not line.startswith((" ", "\t")) and _stops(block.lines[-1])
+
+    def _fenced(self, fence: re.Match[str] | None, line: str) -> str:
+        """Return the mark that closes the code in which the next line stands; empty: it stands in none."""
+        if fence is None:
+            return self.fence
+        self.fences[fence[1]] -= 1
+        if self.fence:
+            return "" if fence[1] == self.fence else self.fence
+        kind = line.strip().strip("`~").strip().casefold()
+        return "" if self.fences[fence[1]] < 1 or kind in ("markdown", "md", "text", "txt") else fence[1]
 
 
 def _is_bold(line: str) -> bool:
     """Return whether a line is a heading in bold type."""
-    return _BOLD.match(line) is not None and not _SIGN.search(line) and not re.search(r"[.!?。]\s*(?:\*\*|__)\s*$", line)
-
-
-def _is_title(block: _Block, underline: str) -> bool:
-    """Return whether a line under a block makes it a heading, and is no rule between paragraphs."""
-    only = block.lines[0]
     return (
-        _UNDERLINE.match(underline) is not None
-        and (block.kind, len(block.lines)) == ("prose", 1)
-        and not _SIGN.search(only)
-        and not _stops(only)
+        _BOLD.match(line) is not None and not _SIGN.search(line) and not re.search(r"[.!?。]\s*(?:\*\*|__)\s*$", line)
     )
+
+
+def _is_title(block: _Block) -> bool:
+    """Return whether the line under a block makes it a heading, and is no rule between paragraphs."""
+    only = block.lines[0]
+    return (block.kind, len(block.lines)) == ("prose", 1) and not _SIGN.search(only) and not _stops(only)
 
 
 def _is_head(lines: Sequence[str], place: int) -> bool:
@@ -388,7 +418,7 @@ def _clean(words: str) -> str:
 
 
 def _without_signs(words: str) -> tuple[str, list[int], list[int]]:
-    """Return the words alone, the place of each sign in them, and the places where a mark shows that a sentence ends."""
+    """Return the words alone, the place of each sign in them, and the places at which a mark shows a sentence's end."""
     kept, length, places, ends, position = [], 0, [], [], 0
     for run in _RUN.finditer(words):
         before = words[position : run.start()]
@@ -418,7 +448,7 @@ def _sentences(plain: str, ends: Sequence[int]) -> list[tuple[int, int]]:
     bounds = [0, *cuts, len(plain)]
     return [
         (start + one.start, start + one.end)
-        for start, end in zip(bounds, bounds[1:], strict=False)
+        for start, end in itertools.pairwise(bounds)
         for one in sentences(plain[start:end])
     ]
 

@@ -30,12 +30,16 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _NAMED_NUMBER = re.compile(rf"(?:{_WORDS})[\s.#№]*(\d{{1,30}})()\s*[:–—(-]\s*\S.*", re.IGNORECASE)
-_SERVED = re.compile(r"(\d{1,9})(?::(\d{1,9}))?†(.*)", re.DOTALL)  # of file search: message, place in it, name of the file
+_SERVED = re.compile(
+    r"(\d{1,9})(?::(\d{1,9}))?†(.*)", re.DOTALL
+)  # of file search: message, place in it, name of the file
 _WORDED = re.compile(rf"\s*(?:{_SEE}|{_WORDS})\b", re.IGNORECASE)
 _PREFIX = re.compile(rf"(?:(?:{_SEE})\b[\s.:]*)?(?:(?:{_WORDS})\s*[:=]|(?<=\s)|^(?=@))\s*@?(?=\S)", re.IGNORECASE)
 _SEPARATOR = re.compile(r"\s*[,;،、；，&|]\s*|\s+(?:and|und|et|y|e|og|en|и|و|和)\s+", re.IGNORECASE)
 _NOTHING = frozenset(("sic", "sic!", "emphasis added", "inaudible", "laughter", "redacted", "note", "edit"))
-_OTHER_NUMBERS = re.compile(r"(?:isbn|issn|tel|phone|fax)\b.*|\+?[\d\s/().:-]*[\s/().:-][\d\s/().:-]{3,}", re.IGNORECASE)
+_OTHER_NUMBERS = re.compile(
+    r"(?:isbn|issn|tel|phone|fax)\b.*|\+?[\d\s/().:-]*[\s/().:-][\d\s/().:-]{3,}", re.IGNORECASE
+)
 _MOST_OF_A_RANGE = 50
 _SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _MEASURED = re.compile(r"(?:(?<!\d{4})(?<=\d)|\b(?:[kcdmnµ]?m|ft|in|yd|mi|sq|s|ha|[xyznrE]|R|mc|CO|σ|χ))$")
@@ -113,44 +117,36 @@ def _after_fence(text: str, opened: re.Match[str]) -> int:
 
 
 def _read(text: str, found: re.Match[str]) -> Mark | None:
-    kind: Kind = "mark"
-    said = ""
-    target = found["target"] or found["href"]
-    content = next(
-        (found[name] for name in ("bracket", "tagged", "attribute", "latex", "brace", "caret", "power", "round") if found[name] is not None),
-        None,
-    )
-    if target is not None:
-        kind, content, label = "link", target, _plain((found["label"] or found["anchor"] or "").strip("[]"))
+    content = next((found[name] for name in _CONTENTS if found[name] is not None), None)
+    closing = _closes(text, found.end())
+    raw = " ".join(found[0].split())
+    if target := found["target"] or found["href"]:
+        label = _plain((found["label"] or found["anchor"] or "").strip("[]"))
         numbers = _numbers_alone(label)
-        closing = _closes(text, found.end())
         said = "" if numbers or (closing and _names(label, target)) else label
-        cites: tuple[int | str, ...] = (target, *(numbers or (label,)))
-    elif content is None:
+        return Mark(found.start(), found.end(), raw, "link", target, (target, *(numbers or (label,))), said, closing)
+    if content is None:
         return None
-    else:
-        content = _plain(content)
-        closing = _closes(text, found.end())
-        raised = found["power"] is not None or (found["tag"] or "").lower() == "sup" or found["caret"] is not None
-        if raised and _MEASURED.search(text[max(0, found.start() - 12) : found.start()]):
+    content = _plain(content)
+    kind = _kind(found, content)
+    if kind == "raised":
+        if _MEASURED.search(text[max(0, found.start() - 12) : found.start()]):
             return None
-        if found["power"] is not None:
-            content = content.replace("·", ",").replace(" ", ",")
-        if is_other(content) and (found["tag"] is None or not found["tag"].lower() == "citation"):
-            return None
-        cites = read_cites(content)
-        kind = _kind(found, content, cites)
-        if not cites or (raised and not all(isinstance(one, int) for one in cites)):
-            return None
-        if "\n" in found[0] and not all(isinstance(one, int) for one in cites):
-            return None
-    return Mark(found.start(), found.end(), " ".join(found[0].split()), kind, content, cites, said, closing)
+        content = content.replace("·", ",").replace(" ", ",")
+    cites = () if is_other(content) else read_cites(content)
+    only_numbers = all(isinstance(one, int) for one in cites)
+    if not cites or (not only_numbers and (kind == "raised" or "\n" in found[0])):
+        return None
+    return Mark(found.start(), found.end(), raw, kind, content, cites, "", closing)
 
 
-def _kind(found: re.Match[str], content: str, cites: tuple[int | str, ...]) -> Kind:
-    if found["power"] is not None:
+_CONTENTS = ("bracket", "tagged", "attribute", "latex", "brace", "caret", "power", "round")
+
+
+def _kind(found: re.Match[str], content: str) -> Kind:
+    if found["power"] or found["caret"] or (found["tag"] or "").casefold() == "sup":
         return "raised"
-    worded = _WORDED.match(content) is not None and any(isinstance(one, int) for one in cites)
+    worded = _WORDED.match(content) is not None and any(isinstance(one, int) for one in read_cites(content))
     sourced = re.match(rf"(?:{_WORDS})\s*[:=]", content, re.IGNORECASE) is not None
     return "round" if found["round"] is not None and not worded and not sourced else "mark"
 
@@ -165,7 +161,7 @@ def is_other(content: str) -> bool:
     plain = content.casefold().strip(" .…")
     if plain in _NOTHING or not any(character.isalnum() for character in plain) or plain in ("x", "✓"):
         return True
-    return _OTHER_NUMBERS.fullmatch(plain) is not None and not _numbers_alone(plain) or _is_isbn(plain)
+    return _is_isbn(plain) or (_OTHER_NUMBERS.fullmatch(plain) is not None and not _numbers_alone(plain))
 
 
 def _is_isbn(content: str) -> bool:
@@ -195,7 +191,11 @@ def read_cites(content: str) -> tuple[int | str, ...]:
         numbers = _numbers(part)
         if numbers is None and re.fullmatch(_LOCATOR, part, re.IGNORECASE) and found:
             continue
-        found += numbers if numbers is not None else [_PREFIX.sub("", part, count=1) if _named_after_word(part) else part.strip("^ ")]
+        found += (
+            numbers
+            if numbers is not None
+            else [_PREFIX.sub("", part, count=1) if _named_after_word(part) else part.strip("^ ")]
+        )
     return tuple(dict.fromkeys(found))
 
 

@@ -107,7 +107,7 @@ _HINT = re.compile(
     \b(?:no|not|none|neither|nothing|nowhere|never|un(?:clear|related)|missing|absent|silent|insufficient|irrelevant|
     impossible|lacks?|fails?)\b|n't\b""")
 )
-"""What every refusal has; most sentences do not."""
+"""Every refusal has one of these; most sentences have none."""
 _REFUSING = re.compile(re.sub(r"\n {4}", "", _RULES).strip().replace("\n", "|"))
 _TURN = r"\b(?:but|while|though|although|whereas)\b"
 _GOES_ON = re.compile(rf"[,—–-] ?(?:instead|yet|except|which|as|only|so that)\b|[:;]\s|{_TURN}|\binstead on\b")

@@ -10,7 +10,7 @@ from longform.text.citations import Bullet, bullets
 from longform.text.refusals import is_refusal
 
 UnitKind = Literal["statements", "bullets", "sentences"]
-"""Statements as `longform.text.answers` reads them; non-empty lines, as SummHay's release; or sentences of each line."""
+"""Statements as `longform.text.answers` reads them; lines, as SummHay's release counts; or sentences of each line."""
 
 VERSIONS: Mapping[UnitKind, str] = {"statements": VERSION, "bullets": "lines@1", "sentences": "sentences@2"}
 

@@ -6,9 +6,9 @@ import pytest
 
 from actors.local_models.tokenizer import TokenCounter
 from jobs.spending.assumed_texts import LINE_TOKENS, AssumedTexts, WrittenText, marks
-from longform.text.units import UnitKind, units_of
 from longform.chat.call import ChatRequest, Message
 from longform.judges.kinds.support import claim
+from longform.text.units import UnitKind, units_of
 
 COUNTER = TokenCounter(threads=1)
 CALL = "0123456789abcdef"

@@ -70,7 +70,8 @@ def test_every_problem_of_a_file_is_told_by_its_line() -> None:
         "4 error text: expected a string, found integer 3",
         "4 error txt: expected only the fields query_id, system, text",
         "6 error expected an object, found list [1]",
-        "7 error documents[1]: expected a document of the query's haystack, or a part of one such as its id and #2, found string 'nowhere'",
+        "7 error documents[1]: expected a document of the query's haystack, or a part of one such as its id and #2, "
+        "found string 'nowhere'",
         "7 error documents[2]: expected each document once, found string 'a' again",
         "8 error an answer of 's' to query 'q1' stands in f, line 2 already",
         "9 error expected one of text, bullets and failure (why there is no text), found text and bullets",
@@ -113,7 +114,9 @@ def test_citations_become_numbers_however_they_are_written() -> None:
     assert text(text="It is [a] so [b, a]; see [1, 2].") == "It is [1] so [2, 1]; see [1, 2]."
     assert text(text="A place [town, north] [sic] [the a](http://x/y).") == "A place [3] [sic] [the a](http://x/y)."
     assert text(text="One.\nTwo.", citations=["b", 1]) == "- One. [2, 1]\n- Two. [2, 1]"
-    assert text(text=None, bullets=["One [a]", {"text": "Two\nlines", "citations": ["b"]}]) == "- One [1]\n- Two lines [2]"
+    assert (
+        text(text=None, bullets=["One [a]", {"text": "Two\nlines", "citations": ["b"]}]) == "- One [1]\n- Two lines [2]"
+    )
     assert text(text="It is so [1].", documents=["b", "a"], numbering="seen") == "It is so [2]."
     assert text(text="It is so [7].", numbering="ids") == "It is so [4]."
 
@@ -121,9 +124,7 @@ def test_citations_become_numbers_however_they_are_written() -> None:
 def test_a_number_that_may_be_an_id_is_refused_until_it_is_said() -> None:
     _, problems = read(line(text="It is so [7]."))
 
-    assert problems[0].startswith(
-        "1 error [7] may be document number 7 or the document with the id '7'"
-    )
+    assert problems[0].startswith("1 error [7] may be document number 7 or the document with the id '7'")
 
 
 def test_what_a_system_did_is_a_warning_and_is_judged() -> None:
@@ -227,7 +228,9 @@ def test_names_and_numbers_are_documents_however_they_are_written(written: str, 
 def test_numbers_count_where_the_line_says() -> None:
     """By the line: a place among its documents, if it names them; in the haystack, if it does not."""
     answers, problems = read(
-        line(text="So [1].", documents=["b", "a"]), line(query_id="q2", text="So [1]."), line(system="t", text="So [2], [0].")
+        line(text="So [1].", documents=["b", "a"]),
+        line(query_id="q2", text="So [1]."),
+        line(system="t", text="So [2], [0]."),
     )
 
     assert [one.summary["text"] for one in answers] == ["So [2].", "So [1].", "So [3], [1]."]
@@ -246,7 +249,10 @@ def test_a_list_from_zero_is_noticed_over_all_answers_of_a_system() -> None:
 
 
 def test_rows_of_other_tools_are_read_or_named_once() -> None:
-    row = {"references": ["b", "a#1"], "answer": [{"text": "So.", "citations": [0, 1]}, {"text": "And.", "citations": []}]}
+    row = {
+        "references": ["b", "a#1"],
+        "answer": [{"text": "So.", "citations": [0, 1]}, {"text": "And.", "citations": []}],
+    }
     first = {**row, "metadata": {"run_id": "r", "narrative_id": "q1"}}
     second = {**row, "run_id": "r", "topic_id": "q2"}
     ragas = {"user_input": "So?", "response": "So.", "retrieved_contexts": ["It is so."]}

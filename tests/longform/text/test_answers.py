@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+import time
 from collections.abc import Callable, Sequence
 
 import pytest
@@ -39,7 +40,11 @@ def _stopped(said: str, cited: Sequence[int]) -> str:
 
 
 MARKED: list[Callable[[str, Sequence[int]], str]] = [_before, _behind, _glued, _stopped]
-SOURCES = ["", "\n\nSources:\n[1] town-hall\n[2] herald\n[3] ames\n[5] library", "\n\n## References\n1. a\n2. b\n3. c\n5. d"]
+SOURCES = [
+    "",
+    "\n\nSources:\n[1] town-hall\n[2] herald\n[3] ames\n[5] library",
+    "\n\n## References\n1. a\n2. b\n3. c\n5. d",
+]
 HEADINGS = ["", "# Findings\n\n", "**Findings**\n\n", "Findings\n========\n\n", "Here is what was found:\n\n"]
 
 
@@ -52,7 +57,7 @@ HEADINGS = ["", "# Findings\n\n", "**Findings**\n\n", "Findings\n========\n\n", 
     sources=st.sampled_from(SOURCES),
     thought=st.sampled_from(["", "<think>\nThe bridge [4].\n</think>\n", "I look at [4].\n</think>\n\n"]),
 )
-def test_the_same_words_are_the_same_statements_in_any_form(
+def test_the_same_words_are_the_same_statements_in_any_form(  # noqa: PLR0917 # parts of a layout
     marked: Callable[[str, Sequence[int]], str],
     form: str,
     heading: str,
@@ -102,7 +107,8 @@ def test_a_paragraph_that_is_wrapped_is_one(width: int, marked: Callable[[str, S
         ("## Head [9]\n\nOne is so. [1]\n\n```\nx = [8]\n```\n***\nTwo is so [2].",
          [("One is so. [1]", [1]), ("Two is so. [2]", [2])]),
         ("It was so (see [1]) in 2019 ([2], [3]). Source: [4]", [("It was so in 2019. [1, 2, 3, 4]", [1, 2, 3, 4])]),
-        ("It is *so* and `so` [siehe oben]. In [2019] it [sic] was.", [("It is so and so.", []), ("In (2019) it [sic] was.", [])]),
+        ("It is *so* and `so` [siehe oben]. In [2019] it [sic] was.",
+         [("It is so and so.", []), ("In (2019) it [sic] was.", [])]),
         ("One line [1]\nAnother line [2]", [("One line [1]", [1]), ("Another line [2]", [2])]),
         ("So it is. [1]\n\nSources: [1] Document 4, [2] Document 5", [("So it is. [4]", [4])]),
         ("So it is. [1]\n\n[1]: https://a.org/x", [("So it is. [1]", [1])]),
@@ -123,7 +129,8 @@ def test_what_is_a_statement_and_what_it_cites(text: str, read: list[tuple[str, 
         ("a\n</think>\nb", "b", "a\n"),
         ("b\n<think>\na", "b", "<think>\na"),
         ("<thinking>a</thinking>\nb <think>c</think>\nd", "b \nd", "<thinking>a</thinking>\n<think>c</think>"),
-        ("<|channel|>analysis<|message|>a<|end|><|channel|>final<|message|>b", "b", "<|channel|>analysis<|message|>a<|end|>"),
+        ("<|channel|>analysis<|message|>a<|end|><|channel|>final<|message|>b", "b",
+         "<|channel|>analysis<|message|>a<|end|>"),
         ("It says <think> in a sentence.", "It says <think> in a sentence.", ""),
     ],
 )  # fmt: skip
@@ -140,6 +147,12 @@ def test_any_text_is_read_and_its_statements_are_read_again_as_they_are(text: st
     assert [one.citations for one in again] == [one.citations for one in read]
 
 
-@pytest.mark.parametrize("piece", ["> ", "- ", "Sources:\n", "|", "| a | b |\n|---|\n", "a [1] ", "\n[1]: ", "<think>", "1. "])
+@pytest.mark.parametrize(
+    "piece", ["> ", "- ", "Sources:\n", "|", "| a | b |\n|---|\n", "a [1] ", "\n[1]: ", "<think>", "1. ", "<li>"]
+)
 def test_hostile_texts_are_read_in_time(piece: str) -> None:
-    assert statements(piece * 20_000) is not None
+    """A time that grows as the square of the length would be hours."""
+    started = time.process_time()
+    statements(piece * 10_000)
+
+    assert time.process_time() - started < 60

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 
 import pytest
@@ -81,17 +82,15 @@ def test_marks_stand_in_the_text_in_order_and_never_overlap(text: str) -> None:
     found = list(marks(text))
 
     assert all(" ".join(text[mark.start : mark.end].split()) == mark.raw for mark in found)
-    assert all(one.end <= two.start for one, two in zip(found, found[1:], strict=False))
+    assert all(one.end <= two.start for one, two in itertools.pairwise(found))
 
 
-@pytest.mark.parametrize("piece", ["[", "[1]", "(", "`", "<a ", "<sup>", "[a", "¹", "^{[", "```\n", "[1,", "[x](y ", "\\"])
-def test_the_time_grows_as_the_text(piece: str) -> None:
-    """Four times the text takes about four times the time; a quadratic reading would take sixteen times."""
+@pytest.mark.parametrize(
+    "piece", ["[", "[1]", "(", "`", "<a ", "<sup>", "[a", "¹", "^{[", "```\n", "[1,", "[x](y ", "\\"]
+)
+def test_hostile_texts_are_read_in_time(piece: str) -> None:
+    """A time that grows as the square of the length would be hours."""
+    started = time.process_time()
+    list(marks(piece * 40_000))
 
-    def seconds(times: int) -> float:
-        text, started = piece * times, time.process_time()
-        list(marks(text))
-        return time.process_time() - started
-
-    seconds(100)
-    assert seconds(40_000) < 9 * max(seconds(10_000), 0.02)
+    assert time.process_time() - started < 60
