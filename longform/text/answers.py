@@ -211,7 +211,7 @@ class _Lines:
             self.fence = self._fenced(fence, line)
             return
         if self.block is not None and _UNDERLINE.match(line):
-            yield from self._underlined(line)
+            yield from self._underlined()
         elif "|" in line and (self.heads is not None or _is_head(self.lines, place)):
             yield from self.end()
             yield from self._row(line)
@@ -222,7 +222,7 @@ class _Lines:
             self.heads = None
             yield from self._words(line)
 
-    def _underlined(self, line: str) -> Iterator[_Block]:
+    def _underlined(self) -> Iterator[_Block]:
         if self.block is not None and _is_title(self.block):
             self.block = None
         yield from self.end()
