@@ -190,7 +190,7 @@ def _key_and_value(change: str) -> tuple[str, JsonValue]:
         raise UsageError(f"--set {change!r}: expected key=value")
     if key.count(".") > _LEVELS:
         raise UsageError(f"--set {key[:_SHOWN]}...: expected a key of at most {_LEVELS} levels")
-    return key, yaml_value(value, f"--set {change[:_SHOWN]}")
+    return key, yaml_value(value, f"--set {change[:_SHOWN]!r}")
 
 
 def _step(place: JsonValue, name: str, change: str) -> JsonValue:

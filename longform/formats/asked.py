@@ -49,7 +49,8 @@ def questions(files: Sequence[SourceFile], faults: Faults) -> list[Question]:
     found: dict[str, Question] = {}
     place = 0
     for file in files:
-        for place, query_id, text, record in _read(file, place, faults):  # noqa: B020  counted on over files
+        for at, query_id, text, record in _read(file, place, faults):
+            place = at
             with faults.caught():
                 if query_id in found:
                     raise record.error("id", expected="an id that no query above has", found=query_id)

@@ -89,9 +89,9 @@ def too_large_for_word(stream: BinaryIO) -> str | None:
     with zipfile.ZipFile(stream) as packed:
         parts = packed.infolist()
         xml = [part for part in parts if part.filename.endswith((".xml", ".rels"))]
-        for most, chosen, what in ((_WORD, parts, "all its parts"), (_WORD_XML, xml, "its text")):
+        for most, chosen, what in ((_WORD, parts, "all its parts come"), (_WORD_XML, xml, "its text comes")):
             if (n := sum(part.file_size for part in chosen)) > most:
-                return f"{what} come to {n // _MB:,} MB, and at most {most // _MB} are read; save it in pieces"
+                return f"{what} to {n // _MB:,} MB, and at most {most // _MB} are read; save it in pieces"
         for part in xml:
             with packed.open(part) as unfolding:
                 before = b""

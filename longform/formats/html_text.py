@@ -67,11 +67,13 @@ class PageText(HTMLParser):
         lines = (line.strip() for line in "".join(self._parts).split("\n"))
         return "\n".join(line for line in lines if line)
 
-    def handle_starttag(self, tag: str, attrs: Sequence[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag: str, attrs: Sequence[tuple[str, str | None]]) -> None:  # noqa: ARG002  the parser's
         if tag == "body":
             self._end_of("head")
         if tag in _BLOCKS:
             self._parts.append("\n")
+        elif tag in {"td", "th"} and self._parts and not self._parts[-1][-1:].isspace():
+            self._parts.append(" ")
         self._titles += tag == "title"
         if tag in _EMPTY:
             return

@@ -10,6 +10,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -61,7 +62,7 @@ class TablesOfRun(NamedTuple):
 
 
 def csv_export(run: TablesOfRun) -> Iterator[ExportedFile]:
-    """Yield a CSV file of cells, scores and summaries each; lists are JSON, null is an empty cell, and no cell is a formula."""
+    """Yield a CSV file of cells, scores and summaries each; lists are JSON, null is empty, and no cell is a formula."""
     yield ExportedFile("cells.csv", _csv(CELLS.names, cell_rows(run.results)), 0, {})
     for name in _OF_CSV:
         table = run.table(name)
@@ -111,12 +112,13 @@ def cell_rows(results: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> bytes:
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
+    lines: list[str] = []
+    ended = SimpleNamespace(write=lambda line: lines.append(line.removesuffix("\r\n")))
+    writer = csv.writer(ended, lineterminator="\r\n")  # a carriage return is quoted only if it ends lines
     writer.writerow(columns)
     for row in rows:
         writer.writerow([_text(row.get(name)) for name in columns])
-    return text.getvalue().encode()
+    return "".join(f"{line}\n" for line in lines).encode()
 
 
 def _text(value: Any) -> Any:

@@ -159,18 +159,14 @@ def _pages(reader: Any) -> Iterator[str]:
 def _docx(content: bytes) -> FileText:
     docx: Any = _library("docx", ".docx", "python-docx")
     try:
-        if (why := too_large_for_word(io.BytesIO(content))) is not None:
-            raise NoTextError(why)
-        document = docx.Document(io.BytesIO(content))
-        text = "\n".join(_blocks(document))
-        title = document.core_properties.title
-    except NoTextError:
-        raise
+        if (why := too_large_for_word(io.BytesIO(content))) is None:
+            document = docx.Document(io.BytesIO(content))
+            return FileText(document.core_properties.title, "\n".join(_blocks(document)))
     except Exception as error:  # python-docx raises errors of zipfile, lxml and its own
         raise NoTextError(
             f"no Word file that can be read ({error}); save it anew as .docx, without a password"
         ) from error
-    return FileText(title, text)
+    raise NoTextError(why)
 
 
 def _blocks(container: Any) -> Iterator[str]:

@@ -28,7 +28,7 @@ def own_documents_told(
     """
     Yield a sentence if queries stand among the documents that they search, by their ids or their words.
 
-    An id of digits alone is likely a number of both, and no sign of it. A document that is judged relevant is an answer.
+    An id of digits alone is likely a number of both, and no sign of it. What is judged relevant is an answer.
 
     Args:
         queries: Those that are ranked for.
@@ -52,8 +52,8 @@ def own_documents_told(
                         own[query_id] = None
     if own:
         shown = ", ".join([*own][:_SHOWN]) + (", ..." if len(own) > _SHOWN else "")
+        stand = f"{len(own):,} of {len(queries):,} queries {'stands' if len(own) == 1 else 'stand'}"
         yield (
-            f"{len(own):,} of {len(queries):,} queries stand{'s' if len(own) == 1 else ''} among the documents, under the "
-            f"same id or in the same words ({shown}): such a document is ranked, likely first, and counts as not "
-            "relevant. Published numbers, as BEIR's on ArguAna, leave it out."
+            f"{stand} among the documents, by the same id or in the same words ({shown}): such a document is ranked, "
+            "likely first, and counts as not relevant. Published numbers, as BEIR's on ArguAna, leave it out."
         )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from posixpath import join
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, JsonValue, ValidationInfo, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, JsonValue, ValidationInfo, model_validator
 
 from longform.settings.strict import Strict
 
@@ -34,13 +35,22 @@ class CodeSettings(Strict):
         return content | {"folder": join(beside, content.get("folder") or "").rstrip("/")}
 
 
+_PATH = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
+
+
+def _a_path(path: str) -> str:
+    if not _PATH.fullmatch(path):
+        raise ValueError(f"expected the path of a class, as my_module:MyClass, found {path[:60]!r}")
+    return path
+
+
 class PythonClassSettings(CodeSettings):
     """A class outside of the package, by its import path; it is made with `options` as keyword arguments."""
 
     model_config = ConfigDict(serialize_by_alias=True, validate_by_name=True, validate_by_alias=True)
 
     kind: Literal["python"]
-    class_: str = Field(alias="class", pattern=r"^[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*$")  # my_module:MyClass
+    class_: Annotated[str, AfterValidator(_a_path)] = Field(alias="class")  # my_module:MyClass
     options: dict[str, JsonValue] = Field(default_factory=dict)  # keyword arguments of its constructor
 
     def __hash__(self) -> int:

@@ -83,6 +83,8 @@ def test_the_place_of_a_module_is_no_part_of_what_it_makes(tmp_path: Path) -> No
             "their_script:Greeter",
             r"SystemExit: 3\n  {folder}/their_script.py, line 2, in <module>: sys.exit\(3\)",
         ),
+        ("builtins:eval", "expected a class of one's own, as my_module:MyClass, found a part of Python itself"),
+        ("os:system", "os:system: expected a class, found a builtin_function_or_method"),
     ],
 )
 def test_a_class_that_cannot_be_used_is_refused(write: Write, tmp_path: Path, path: str, said: str) -> None:

@@ -300,3 +300,48 @@ def test_gold_that_the_corpus_lacks_makes_recall_smaller_if_it_is_kept(
     assert notes == {"drop": {None}, "keep": {"documents that the corpus lacks count as missed"}}
     assert main(["jsonl", str(folder), "--out", str(tmp_path / "other"), "--missing-gold", "keep"]) == 2
     assert "--missing-gold is for msrs, found it with jsonl" in capsys.readouterr().err
+
+
+def test_ids_that_differ_in_zeros_alone_are_said(
+    corpus: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_lines(corpus / "documents.jsonl", [{"doc_id": one, "text": "x"} for one in (7, "007", "d1", "0", 70)])
+
+    assert main(["jsonl", str(corpus), "--out", str(tmp_path / "b")]) == 0
+    told = [record.getMessage() for record in caplog.records]
+    assert [one for one in told if "ids differ" in one] == [
+        "documents: ids differ in leading zeros or spaces alone, and each names one of its own: '007' and '7'"
+    ]
+
+
+JUDGED = """name: judged
+seed: 1
+cutoffs: [1]
+retrievers: {bm25: {kind: bm25}}
+summarizers: {offline: {kind: offline}}
+judges: {}
+systems: [{retriever: bm25, budget_tokens: 100, summarizer: offline}]
+"""
+
+
+def test_what_sets_rankings_apart_from_published_numbers_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_lines(tmp_path / "arguments" / "queries.jsonl", [{"_id": "a1", "text": "Dams should go."}])
+    texts = {"a1": "Dams should go.", "a2": "Dams should stay.", "a3": "Rivers flow."}
+    write_lines(tmp_path / "arguments" / "corpus.jsonl", [{"_id": one, "text": text} for one, text in texts.items()])
+    qrels = tmp_path / "arguments" / "qrels" / "test.tsv"
+    qrels.parent.mkdir()
+    qrels.write_text("query-id\tcorpus-id\tscore\na1\ta2\t1\na1\ta3\t3\n")
+    (tmp_path / "c.yaml").write_text(JUDGED)
+    bench, out = str(tmp_path / "b"), str(tmp_path / "run")
+    assert main(["beir", str(tmp_path / "arguments"), "--out", bench]) == 0
+    command = [str(tmp_path / "c.yaml"), "--bench", bench, "--out", out, "--workers", "0", "--no-vectors"]
+
+    assert evaluate([*command, "--until", "retrieve"]) == 0
+    told = capsys.readouterr().out
+    assert evaluate(command) == 0
+    page = (tmp_path / "run" / "report" / "retrieval.html").read_text()
+    for words in ("Judgements have the grades 1, 3", "1 of 1 queries stands among the documents"):
+        assert words in told
+        assert words in page

@@ -52,10 +52,13 @@ def test_questions_of_each_kind(name: str, text: str, expected: list[tuple[str, 
     ],
 )
 def test_faults_are_told(name: str, content: bytes, told: str) -> None:
-    faults = Faults()
-    with pytest.raises(LongformError) as error:
+    def read() -> None:
+        faults = Faults()
         questions([MemoryFile(name, content)], faults)
         faults.settle()
+
+    with pytest.raises(LongformError) as error:
+        read()
     assert told in str(error.value)
     assert name in str(error.value)
 

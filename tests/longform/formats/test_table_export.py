@@ -80,3 +80,32 @@ def test_latex_has_a_table_a_judge_of_what_has_values() -> None:
 def test_a_run_without_scores_makes_no_latex() -> None:
     with pytest.raises(UsageError, match="scored systems"):
         list(latex_export(run()))
+
+
+FORMULAS = [
+    "=cmd|'/C calc'!A0",
+    '=HYPERLINK("http://x","y") [1]',
+    "+1",
+    "-1 as text",
+    "@SUM(A1)",
+    "\t=1",
+    "\r=1",
+    "'=1",
+]
+
+
+def test_no_cell_of_csv_is_a_formula_and_every_text_comes_back() -> None:
+    texts = [*FORMULAS, "It's 7.", "'quoted'", "plain", "1 - 2"]
+    table = pa.table({"summary_id": texts, "text": texts})
+    made = TablesOfRun(
+        {"measures": MEASURES, "cells": [cell(summarizer=FORMULAS[0], joint=-1.5)]},
+        {"scores": table, "summaries": table}.__getitem__,
+    )
+
+    files = {file.name: pd.read_csv(io.BytesIO(file.content), dtype=str) for file in csv_export(made)}
+    found = files["summaries.csv"]["text"].tolist()
+    assert not [text for text in found if text[0] in "=+-@\t\r"]
+    assert found[: len(FORMULAS)] == [f"'{text}" for text in FORMULAS]
+    assert found[len(FORMULAS) :] == texts[len(FORMULAS) :]
+    assert files["cells.csv"]["summarizer"][0] == f"'{FORMULAS[0]}"
+    assert files["cells.csv"]["value"][0] == "-1.5"

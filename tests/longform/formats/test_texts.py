@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import re
+import zipfile
+from collections.abc import Callable
 
 import pytest
 
@@ -139,3 +141,67 @@ def test_a_library_that_is_missing_is_named_with_its_extra(monkeypatch: pytest.M
 
 def test_each_ending_has_a_reader() -> None:
     assert {".txt", ".md", ".html", ".pdf", ".docx"} <= set(texts.TEXTS)
+
+
+def test_deep_and_flat_html_is_read_to_its_end() -> None:
+    """Each page took minutes: a tree looks for the place of each tag among its siblings."""
+    n = 20_000
+
+    assert text_of("a.html", b"<div>" * n + b"word").text == "word"
+    assert text_of("a.html", b"<p>word" * n).text.count("word") == n
+    assert text_of("a.html", b"<nav><i>no</nav>yes" * n).text == "yes" * n
+
+
+def test_html_keeps_space_in_pre_and_leaves_an_unclosed_head_at_the_body() -> None:
+    found = text_of("a.html", b"<head><title>T<body><pre>a\n  b</pre><table><tr><td>c<td>d</table>&lt;e&gt;<br/>f")
+
+    assert (found.title, found.text) == ("T", "a\nb\nc d\n<e>\nf")
+
+
+def rebuilt(change: Callable[[bytes], bytes]) -> bytes:
+    """A Word file with its text as XML changed."""
+    made = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(docx("MARK"))) as old,
+        zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as new,
+    ):
+        for name in old.namelist():
+            content = old.read(name)
+            new.writestr(name, change(content) if name == "word/document.xml" else content)
+    return made.getvalue()
+
+
+ENTITIES = b"".join(b'<!ENTITY a%d "%s">' % (n, b"&a%d;" % (n - 1) * 10) for n in range(1, 9))
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda xml: xml.replace(b"MARK", b"word " * 14_000_000), "its text comes to 6. MB, and at most 64 are read"),
+        (lambda xml: xml.replace(b"MARK", b"<w:r>" * 9_000 + b"</w:r>" * 9_000), "xcessive depth"),
+        (
+            lambda xml: xml.replace(
+                b"<w:p>",
+                b'<w:tbl><w:tr><w:tc><w:tcPr><w:gridSpan w:val="900000000"/></w:tcPr><w:p/></w:tc></w:tr></w:tbl><w:p>',
+                1,
+            ),
+            "spans thousands of columns",
+        ),
+        (
+            lambda xml: (
+                b'<!DOCTYPE x [<!ENTITY a0 "aaaaaaaaaa">'
+                + ENTITIES
+                + b"]>"
+                + xml[xml.index(b"<w:document") :].replace(b"MARK", b"&a8;")
+            ),
+            "no Word file that can be read",
+        ),
+    ],
+)
+def test_a_word_file_that_would_fill_memory_is_refused(change: Callable[[bytes], bytes], told: str) -> None:
+    """A file of 1.5 MB took 3 GB."""
+    content = rebuilt(change)
+    assert len(content) < 500_000
+
+    with pytest.raises(NoTextError, match=told):
+        text_of("a.docx", content)

@@ -63,3 +63,16 @@ def test_documents_may_be_lines_of_json() -> None:
 def test_faults_are_told_by_line(qrels: str, run: str, told: str) -> None:
     with pytest.raises(InputError, match=told):
         read(qrels, run)
+
+
+def test_small_scores_stay_and_what_names_others_is_left_out(caplog: pytest.LogCaptureFixture) -> None:
+    run = "1 Q0 FT-1 2 3.1e-08 s\n1 Q0 FT-2 1 9.5e-08 s\n1 Q0 FT-9 3 1e-9 s\n7 Q0 FT-1 1 1 s\n"
+
+    found = [(one["doc_id"], one["rank"], one["score"]) for one in read("", run).rankings]
+    assert found == [("FT-2", 0, 9.5e-08), ("FT-1", 1, 3.1e-08)]
+    assert "2 of 4 lines of runs name topics or documents that are not here, and are left out" in caplog.text
+
+
+def test_ranks_against_the_scores_are_said(caplog: pytest.LogCaptureFixture) -> None:
+    read("", RUN)
+    assert "1 rankings have ranks in another order than their scores" in caplog.text
