@@ -20,7 +20,7 @@ BEST = 5
 supports, one of these does (of three: for 21); docs/decisions/0102-cited-documents-first.md."""
 
 Nearest = Callable[[str], Iterable[int]]
-"""What a sentence says -> the places of targets, the nearest first."""
+"""A sentence -> the places of targets, the nearest first."""
 
 
 def cited_first(judged: JudgedText, cited: Sequence[Collection[int]], nearest: Nearest) -> JudgedText:

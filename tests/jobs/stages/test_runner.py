@@ -1,4 +1,4 @@
-"""What a stage has made is committed while it goes on, so that a command that is killed keeps it."""
+"""The rows of a stage are committed while it goes on, so that a command that is killed keeps them."""
 
 from __future__ import annotations
 
