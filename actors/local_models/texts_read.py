@@ -40,4 +40,4 @@ class TextsRead:
 
 
 TEXTS_READ = TextsRead()
-"""Of this process."""
+"""The counter of this process."""

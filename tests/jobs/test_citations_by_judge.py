@@ -28,6 +28,7 @@ CONFIG: dict[str, Any] = {
     "judges": {"marks": {"kind": "chat", "chat": chat("obedient")}},
     "support_judges": {"letter": {"kind": "chat", "chat": chat("profile-flat"), "probability": True}},
     "systems": [{"retriever": "oracle", "budget_tokens": 1500, "summarizer": "scripted"}],
+    "faithfulness": {"mode": "document"},
     "resamples": 100,
 }
 THRESHOLD = 0.5  # of a chat model's yes and no
