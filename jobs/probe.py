@@ -24,7 +24,8 @@ from longform.settings.chat import ChatSettings
 Model = OpenAIChat | LitellmChat | LlamaChat
 
 _REFUSED = ("http_400", "http_422")
-_ANSWERED = (None, "length", "empty_reply", "refusal", "content_filter")  # the provider took the request
+_ANSWERED = ("length", "not_finished", "empty_reply", "only_reasoning", "refusal", "content_filter", "bad_content")
+"""Beginnings of failures of requests that the provider took."""
 _SCHEMA = {
     "type": "object",
     "properties": {"verdict": {"type": "string", "enum": ["north", "south"]}},
@@ -46,6 +47,10 @@ class Finding(NamedTuple):
     answered: bool = True
 
 
+def _is_answered(reply: ChatReply) -> bool:
+    return reply.failure is None or reply.failure.startswith(_ANSWERED)
+
+
 async def probe(model: Model) -> dict[str, Finding]:
     """
     Return the parameters that *model* accepts, by the names of `Capabilities`.
@@ -59,7 +64,7 @@ async def probe(model: Model) -> dict[str, Finding]:
         model.accepted = Capabilities(max_completion_tokens=True)
         reply = await model.complete(_PLAIN)
         limit = Finding(accepted=True)
-    if reply.failure not in _ANSWERED:
+    if not _is_answered(reply):
         return dict.fromkeys(("max_completion_tokens", *_PROBES), Finding(None, reply.failure, answered=False))
     return {"max_completion_tokens": limit} | {name: await _probe(model, name) for name in _PROBES}
 
@@ -69,7 +74,7 @@ async def _probe(model: Model, name: str) -> Finding:
     reply = await model.complete(replace(_PLAIN, **changes))
     if reply.failure in _REFUSED:
         return Finding(accepted=False)
-    if reply.failure not in _ANSWERED:
+    if not _is_answered(reply):
         return Finding(None, reply.failure, answered=False)
     reason = shortcoming(reply)
     return Finding(accepted=True) if reason is None else Finding(None, reason)

@@ -182,7 +182,7 @@ def assembled(stream: str) -> JsonValue:
             continue
         if data.strip() == _STREAM_ENDS:
             break
-        event = json.loads(data)
+        event: JsonValue = json.loads(data)
         if not isinstance(event, dict) or event.get("error"):
             return event
         found |= {key: value for key in ("model", "usage") if (value := event.get(key))}
