@@ -17,7 +17,7 @@ from longform.judges.kinds.coverage import COVERAGE
 from longform.metrics.coverage import score_summary
 from longform.metrics.measure import Score, Verdict
 from longform.settings.judges import fitted_name
-from longform.text.answers import statements
+from longform.text.answers import read_answer
 from longform.text.citations import Bullet
 
 
@@ -65,11 +65,13 @@ class Coverage:
         bullets: Statements of the summary (sentences of prose, items of lists, rows of tables), each with the document
             numbers that it cites.
         scores: Measure -> score: coverage, citation, joint, precision, recall, unlinked.
+        not_understood: Marks that look like citations and cite no number; they are taken out of their statements.
     """
 
     insights: tuple[JudgedInsight, ...]
     bullets: tuple[Bullet, ...]
     scores: Mapping[str, Score]
+    not_understood: tuple[str, ...] = ()
 
     @property
     def coverage(self) -> float | None:
@@ -117,7 +119,8 @@ def judge(
     text = summary_text(summary)
     if not 0 <= partial_score <= 1:
         raise UsageError(f"partial_score: expected a number from 0 to 1, found {partial_score!r}")
-    lines = tuple(statements(text))
+    read = read_answer(text)
+    lines = tuple(read.statements)
     (verdicts,) = _judge(_fitted_model(calibration, features)).judge(
         [
             Group(
@@ -132,6 +135,7 @@ def judge(
         tuple(_judged(insight, verdict) for insight, verdict in zip(found, verdicts, strict=True)),
         lines,
         _scores(found, verdicts, lines, partial_score),
+        tuple(read.not_understood),
     )
 
 
