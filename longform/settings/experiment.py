@@ -171,8 +171,8 @@ class Experiment(Strict):
             raise ValueError(msg)
         if self.citing_judge is not None and (self.units == "sentences" or self.faithfulness.mode != "document"):
             msg = (
-                f"citations by {self.citations!r} need a verdict on each unit and document: expected units statements or "
-                f"bullets and faithfulness.mode document, found {self.units} and {self.faithfulness.mode}"
+                f"citations by {self.citations!r} need a verdict on each unit and document: expected units statements "
+                f"or bullets and faithfulness.mode document, found {self.units} and {self.faithfulness.mode}"
             )
             raise ValueError(msg)
         return self

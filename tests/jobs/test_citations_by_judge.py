@@ -131,4 +131,4 @@ def test_citations_by_a_judge_need_a_verdict_on_each_bullet_and_document(
 ) -> None:
     assert main([*config, "--citations", "letter", "--set", change]) == 2
 
-    assert "expected units bullets and faithfulness.mode document" in capsys.readouterr().err
+    assert "expected units statements or bullets and faithfulness.mode document" in capsys.readouterr().err
