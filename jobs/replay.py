@@ -32,6 +32,7 @@ from jobs.stages.split import Split, unit_work_id
 from jobs.stages.stage import Plan, Stage
 from longform.errors import UsageError
 from longform.measures import default_names
+from longform.repair import by_matrix
 from longform.report.overview import size_told
 from longform.results.aggregate import Averaging
 from longform.results.study import named_studies
@@ -162,10 +163,10 @@ def _stages(
     judges = {annotator: TaskOf(task) for annotator, task in tasks.items()}
     return [
         CopySummaries(run=run, bench=bench),
-        *([Repair(run=run, bench=bench)] if repaired else []),
+        *([Repair(run=run, bench=bench, units="bullets")] if repaired else []),
         Split(run=run),
         ReadLabels(run=run, bench=bench, task_of=tasks),
-        *([CopyVerdicts(run=run)] if repaired else []),
+        *([CopyVerdicts(run=run, by=by_matrix.VERSION)] if repaired else []),
         Score(run=run, bench=bench, listed=measures, partial_score=share, judges=judges),
     ]
 

@@ -18,8 +18,9 @@ from longform.judges.languages import unmeasured_languages
 from longform.metrics.coverage import score_summary
 from longform.metrics.measure import Score, Verdict
 from longform.settings.judges import SHIPPED_IN, fitted_name
+from longform.text.answers import read_answer
 from longform.text.citations import Bullet
-from longform.text.units import units_of
+from longform.text.refusals import without_refusals
 
 
 @dataclass(frozen=True)
@@ -66,12 +67,14 @@ class Coverage:
         bullets: Statements of the summary (sentences of prose, items of lists, rows of tables), each with the document
             numbers that it cites.
         scores: Measure -> score: coverage, citation, joint, precision, recall, unlinked.
+        not_understood: Marks that look like citations and cite no number; they are taken out of their statements.
         told: A sentence for each language of the texts that the judge was not measured on.
     """
 
     insights: tuple[JudgedInsight, ...]
     bullets: tuple[Bullet, ...]
     scores: Mapping[str, Score]
+    not_understood: tuple[str, ...] = ()
     told: tuple[str, ...] = ()
 
     @property
@@ -120,7 +123,8 @@ def judge(
     text = summary_text(summary)
     if not 0 <= partial_score <= 1:
         raise UsageError(f"partial_score: expected a number from 0 to 1, found {partial_score!r}")
-    lines = tuple(units_of(text, "statements"))
+    read = read_answer(text)
+    lines = tuple(without_refusals(read.statements))
     model = _fitted_model(calibration, features)
     (verdicts,) = _judge(model).judge(
         [
@@ -136,6 +140,7 @@ def judge(
         tuple(_judged(insight, verdict) for insight, verdict in zip(found, verdicts, strict=True)),
         lines,
         _scores(found, verdicts, lines, partial_score),
+        tuple(read.not_understood),
         tuple(
             unmeasured_languages(
                 {"summaries": [text], "insights": [one.text for one in found]}, {f"offline-{model}": SHIPPED_IN}

@@ -132,12 +132,12 @@ def add_outputs(
     folder = source.folder if out is None else Folder(out)
     if answers:
         _write(folder, answers)
-    told = accounts_told([*reader.marks.values()])
+    account = accounts_told([*reader.marks.values()])
     systems = Counter(answer.summary["summarizer"] for answer in answers)
     for file in files:
         own = [problem._asdict() for problem in reader.problems if problem.file == file.path]
         aside = {one.summary["summary_id"]: one.aside for one in answers if one.aside and one.file == file.path}
-        note = {**file.identity(), "numbering": numbering, "problems": own, "set_aside": aside, "marks": told}
+        note = {**file.identity(), "numbering": numbering, "problems": own, "set_aside": aside, "marks": account}
         name = f"{OUTPUTS}/{content_key(note['sha256'], numbering)}.json"
         if not folder.has(name):
             folder.write_json(name, note)

@@ -37,8 +37,8 @@ IR_DATASETS = "ir_datasets"
 KINDS = (*NAMES, "python", IR_DATASETS, OUTPUTS)
 NUMBERINGS = ("haystack", "seen", "ids")
 NUMBERING = (
-    "what [3] cites: the haystack's third document (default), the third of the documents that the answer saw, or the "
-    "document with the id 3; a line's own `numbering` goes first"
+    "what [3] cites: the haystack's third document, the third of the documents that the answer saw, or the document "
+    "with the id 3; default: seen, where a line names `documents`, else haystack; a line's own `numbering` goes first"
 )
 
 

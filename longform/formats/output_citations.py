@@ -183,8 +183,8 @@ class Numbers:
         if mark.numbered and all(is_year(one) and not self._placed(one) for one in mark.cites if isinstance(one, int)):
             return None
         if mark.kind == "link" or "†" in mark.content:  # a target and its label, the name of a file and its number
-            found = (self._number(one) if isinstance(one, int) else self._name(one) for one in mark.cites)
-            return next(([number] for number in found if number is not None), None if mark.said else [])
+            either = (self._number(one) if isinstance(one, int) else self._name(one) for one in mark.cites)
+            return next(([number] for number in either if number is not None), None if mark.said else [])
         cites = self._apart(mark) if mark.kind == "raised" else mark.cites
         if mark.numbered and self.names.has_alike(mark.content):  # [doc-9] where documents are named doc-1, doc-2, ...
             cites = tuple(one.strip() for one in re.split("[,;]", mark.content))

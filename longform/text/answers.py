@@ -72,24 +72,37 @@ def set_aside(text: str) -> Parted:
     return Parted(_FRAME.sub("", "".join([*kept, text[position:]])).strip("\n"), "\n".join(thought))
 
 
-def statements(text: str, resolve: Resolve | None = None) -> list[Bullet]:
+class Read(NamedTuple):
     """
-    Return the statements of an answer, in order, each with its citations behind it, as `[1, 3]`.
+    An answer as it is read.
+
+    Attributes:
+        statements: In order, each with its citations behind it, as `[1, 3]`.
+        not_understood: Marks that look like citations and cite no number, as they are written.
+    """
+
+    statements: list[Bullet]
+    not_understood: list[str]
+
+
+def statements(text: str) -> list[Bullet]:
+    """Return the statements of an answer, in order, each with its citations behind it, as `[1, 3]`."""
+    return read_answer(text).statements
+
+
+def read_answer(text: str) -> Read:
+    """
+    Read an answer whose numbers are those of documents, or what its list of sources says.
 
     Never raises, and takes time linear in the length.
-
-    Args:
-        text: The answer.
-        resolve: Tells what its marks cite; None: numbers are those of documents, and names are not understood.
     """
     body, names = without_sources(_LINE_ENDS.sub("\n", set_aside(text).answer))
-    resolve = resolve or _Numbered({key: read_cites(name) for key, name in names.items()}).of
-    found = _Reading(resolve)
+    found = _Reading(_Numbered({key: read_cites(name) for key, name in names.items()}).of)
     text = _LIST_TAG.sub("\n- ", found.signed(body))
     for block in _blocks(_BLOCK_TAG.sub("\n", text)):
         for words in _words(block.lines):
             found.read(_clean(words), whole=block.kind != "prose", announcements=False)
-    return found.bullets()
+    return Read(found.bullets(), found.not_understood)
 
 
 def cited_sentences(text: str) -> list[Bullet]:
@@ -350,6 +363,7 @@ class _Reading:
     """Reads a text whose marks one function resolves."""
 
     resolve: Resolve
+    not_understood: list[str] = field(default_factory=list)
     _cites: list[tuple[int, ...]] = field(default_factory=list)  # of each sign
     _signs: dict[tuple[int, ...], int] = field(default_factory=dict)
     _units: list[tuple[str, list[int]]] = field(default_factory=list)
@@ -362,6 +376,7 @@ class _Reading:
         for mark in marks(text):
             numbers = self.resolve(mark)
             if numbers is not None:
+                self.not_understood += [] if numbers else [mark.raw]
                 kept += [text[position : mark.start], f"{mark.said} {self._sign(numbers)}".lstrip()]
                 position = mark.end
         return "".join([*kept, text[position:]])

@@ -9,8 +9,10 @@ does, too. The rules are for English, and prefer a refusal that is missed to a s
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
+from longform.text.citations import Bullet
 from longform.text.words import without_marks
 
 
@@ -130,3 +132,8 @@ def is_refusal(sentence: str) -> bool:
         return False
     goes_on = _GOES_ON.search(said, found.end())
     return goes_on is None or _REFUSING.search(said, goes_on.end()) is not None
+
+
+def without_refusals(units: Iterable[Bullet]) -> list[Bullet]:
+    """Return the units that state something."""
+    return [unit for unit in units if not is_refusal(unit.text)]

@@ -133,9 +133,9 @@ def _entries(lines: Sequence[str]) -> dict[int | str, str]:
 
 def _of_a_line(rest: str) -> dict[int | str, str]:
     """Return the entries of a list that stands in one line."""
-    labelled = {int(one[1]): one[2].strip(" ,;.") for one in _IN_A_LINE.finditer(rest)}
+    labelled: dict[int | str, str] = {int(one[1]): one[2].strip(" ,;.") for one in _IN_A_LINE.finditer(rest)}
     if labelled or any(mark.numbered for mark in marks(rest)):
-        return {**labelled}
+        return labelled
     return {place: name.strip(" .") for place, name in enumerate(re.split(r"[;,]", rest), start=1) if name.strip(" .")}
 
 

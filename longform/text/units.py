@@ -7,7 +7,7 @@ from typing import Literal
 
 from longform.text.answers import VERSION, cited_sentences, statements
 from longform.text.citations import Bullet, bullets
-from longform.text.refusals import is_refusal
+from longform.text.refusals import without_refusals
 
 UnitKind = Literal["statements", "bullets", "sentences"]
 """Statements as `longform.text.answers` reads them; lines, as SummHay's release counts; or sentences of each line."""
@@ -30,7 +30,7 @@ def units_of(text: str, kind: UnitKind) -> list[Bullet]:
     hold them.
     """
     if kind == "statements":
-        return [unit for unit in statements(text) if not is_refusal(unit.text)]
+        return without_refusals(statements(text))
     return bullets(text) if kind == "bullets" else cited_sentences(text)
 
 

@@ -85,12 +85,13 @@ def test_ten_answers_in_five_forms_agree(answer: list[tuple[str, list[int]]]) ->
 
 STYLES: list[Callable[[int], str]] = [
     lambda n: f" [{n}]", lambda n: f"[^{n}]", lambda n: f"【{n}†source】", lambda n: f"［{n}］",
-    lambda n: f" [doc {n}]",
-    lambda n: f" [Document {n}]", lambda n: f" (Source {n})", lambda n: f" [cite: {n}]",
+    lambda n: f" [doc {n}]", lambda n: f" [Document {n}]", lambda n: f" (Source {n})", lambda n: f" [cite: {n}]",
     lambda n: f"[citation:{n}]",
     lambda n: f" {'⁰¹²³⁴⁵'[n]}", lambda n: f"<sup>{n}</sup>", lambda n: f" [[{n}]](https://a.org/{n})",
-    lambda n: f" \\[{n}\\]", lambda n: f" [#{n}]", lambda n: f" [{n}-{n}]", lambda n: f" [Quelle {n}]", lambda n: f" [{n}, p. 7]",
-    lambda n: f" ([{n}])", lambda n: f" (see [{n}])", lambda n: f" **[{n}]**", lambda n: f" [{'٠١٢٣٤٥'[n]}]", lambda n: f"<cite>{n}</cite>",
+    lambda n: f" \\[{n}\\]", lambda n: f" [#{n}]", lambda n: f" [{n}-{n}]", lambda n: f" [Quelle {n}]",
+    lambda n: f" [{n}, p. 7]",
+    lambda n: f" ([{n}])", lambda n: f" (see [{n}])", lambda n: f" **[{n}]**", lambda n: f" [{'٠١٢٣٤٥'[n]}]",
+    lambda n: f"<cite>{n}</cite>",
 ]  # fmt: skip
 
 
@@ -103,3 +104,10 @@ def test_styles_of_citations_have_one_score(place: int) -> None:
     assert [one.citations for one in found.bullets] == [sorted(cited) for _, cited in SAID]
     assert found.bullets == plain.bullets
     assert found.scores == plain.scores
+
+
+def test_a_mark_that_is_not_understood_is_named_and_taken_out() -> None:
+    found = longform.judge("It rained on the bridge [siehe oben]. The shops are shut [2].", ["It rained."])
+
+    assert found.not_understood == ("[siehe oben]",)
+    assert [one.text for one in found.bullets] == ["It rained on the bridge.", "The shops are shut. [2]"]
