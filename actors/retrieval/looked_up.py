@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 import pyarrow.compute as pc
 
@@ -45,19 +47,24 @@ class ReleasedRetriever(Retriever):
     of_others = True
 
     def __init__(self, settings: ReleasedRetrieverSettings, resources: Resources) -> None:
-        self._system = f"released:{settings.name}"
+        self._names = (f"released:{settings.name}", settings.name)  # of a release; of a run of one's own
         self._resources = resources
 
-    def check(self) -> None:
+    @cached_property
+    def _system(self) -> str:
         known = sorted(pc.unique(self._resources.rankings["system"]).to_pylist())
-        if self._system not in known:
-            raise UsageError(
-                f"expected rankings of {self._system!r} in the benchmark; it has {known or 'none'}; leave out the "
-                "retriever that looks them up, or define it by another kind"
-            )
+        for name in self._names:
+            if name in known:
+                return name
+        raise UsageError(
+            f"expected rankings of {self._names[0]!r} in the benchmark; it has {known or 'none'}; leave out the "
+            "retriever that looks them up, or define it by another kind"
+        )
+
+    def check(self) -> None:
+        assert self._system, "rankings have a name"
 
     def scores(self, haystack: Haystack, query: Query) -> Scores:
-        self.check()
         rankings = self._resources.rankings
         wanted = pc.and_(pc.equal(rankings["system"], self._system), pc.equal(rankings["query_id"], query.query_id))
         rows = rankings.filter(wanted)

@@ -1,4 +1,4 @@
-"""How much a file may hold once it is unfolded: far above what people write, and far below what memory holds."""
+"""Bounds of what a file may hold once it is unfolded: far above what people write, and far below what memory holds."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from math import isfinite
 from typing import Any, TypeVar, get_type_hints
 
 import pyarrow as pa
@@ -125,6 +126,9 @@ class Checks:
             except (ValueError, TypeError, AttributeError, pa.ArrowException) as error:
                 expected = f"a row of the table {table} (longform/tables.py)"
                 raise self._error(f"{haystack}, {table} {number}", "(row)", expected, str(error)) from error
+            for name, value in row.items():
+                if isinstance(value, float) and not isfinite(value):
+                    raise self._error(f"{haystack}, {table} {number}", name, "a finite number", str(value))
             yield row
 
     def _once(self, place: str, field: str, value: str, seen: set[str]) -> None:

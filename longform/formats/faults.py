@@ -77,7 +77,7 @@ class Faults:
         else:
             told = f"{self.n:,} rows cannot be read; nothing was written. Mend them, or go on without them by {SKIP}"
             raise FaultyRowsError(self._first[0], f"{told}\n{lines}")
-        self.n = 0
+        self.n, self._first = 0, []
 
 
 def numbered(rows: Iterable[Record], faults: Faults, before: int = 0) -> Iterator[tuple[int, Record]]:

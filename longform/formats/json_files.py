@@ -160,7 +160,9 @@ def _parsed(text: str, *, file: str, label: str, field: str) -> JsonValue:
         value: JsonValue = json.loads(text, object_pairs_hook=_distinct)
     except json.JSONDecodeError as error:
         found = f"{short(repr(text.strip()))} ({error.msg}, line {error.lineno} column {error.colno})"
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        found = f"{short(repr(text.strip()))} (nested too deep)"
+    except ValueError as error:
         found = f"{short(repr(text.strip()))} ({error})"
     else:
         return value

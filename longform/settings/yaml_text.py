@@ -41,27 +41,29 @@ def _too_deep(where: str) -> UsageError:
 
 
 def _check_size(root: yaml.Node, where: str) -> None:
-    sizes: dict[int, int | None] = {}  # of nodes; None: being counted
+    known: dict[
+        int, tuple[int, int] | None
+    ] = {}  # values in a node and its levels, aliases unfolded; None: in counting
 
-    def size(node: yaml.Node, depth: int) -> int:
-        if depth > _DEPTH:
-            raise _too_deep(where)
-        if id(node) in sizes:
-            if (known := sizes[id(node)]) is None:
+    def size(node: yaml.Node) -> tuple[int, int]:
+        if id(node) in known:
+            if (found := known[id(node)]) is None:
                 raise UsageError(f"{where}: expected YAML without an alias that stands for itself, found one")
-            return known
-        sizes[id(node)] = None
+            return found
+        known[id(node)] = None
         parts = node.value if isinstance(node, yaml.CollectionNode) else []
-        members = [member for part in parts for member in (part if isinstance(part, tuple) else (part,))]
-        found = 1 + sum(size(member, depth + 1) for member in members)
-        if found > _VALUES:
+        sizes = [size(member) for part in parts for member in (part if isinstance(part, tuple) else (part,))]
+        n, levels = 1 + sum(n for n, _ in sizes), 1 + max((levels for _, levels in sizes), default=0)
+        if n > _VALUES:
             raise UsageError(
                 f"{where}: expected YAML of at most {_VALUES:,} values, found more once its aliases are unfolded"
             )
-        sizes[id(node)] = found
-        return found
+        if levels > _DEPTH:
+            raise _too_deep(where)
+        known[id(node)] = n, levels
+        return n, levels
 
-    size(root, 0)
+    size(root)
 
 
 class _OnceLoader(yaml.SafeLoader):

@@ -58,7 +58,7 @@ def test_tables_have_the_rows_of_the_run(made: str, tmp_path: Path) -> None:
         joint = table[table.measure == "joint"]
         assert list(joint.value) == pytest.approx([cell["joint"] for cell in cells])
     summaries = pd.read_parquet(tmp_path / "summaries.parquet")
-    assert list(pd.read_csv(tmp_path / "summaries.csv").text) == list(summaries.text)
+    assert [text.removeprefix("'") for text in pd.read_csv(tmp_path / "summaries.csv").text] == list(summaries.text)
 
 
 def test_a_judge_is_named_for_labels_alone(made: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
 from jobs.evaluate import main as evaluate
 from jobs.files.located_file import files_under
 from jobs.ingest import main
@@ -345,3 +346,19 @@ def test_what_sets_rankings_apart_from_published_numbers_is_said(
     for words in ("Judgements have the grades 1, 3", "1 of 1 queries stands among the documents"):
         assert words in told
         assert words in page
+
+
+def test_a_run_of_others_is_ranked_as_it_says(tmp_path: Path) -> None:
+    """Scores of a softmax became ties, in the order of the documents."""
+    write_lines(tmp_path / "d.jsonl", [{"id": one, "text": f"Text {one}."} for one in ("D1", "D2", "D3")])
+    (tmp_path / "t.tsv").write_text("T1\ta question\n")
+    (tmp_path / "run").write_text("T1 Q0 D3 1 9.5e-08 mine\nT1 Q0 D2 2 3.1e-08 mine\nT1 Q0 D1 3 1.2e-08 mine\n")
+    (tmp_path / "c.yaml").write_text(JUDGED.replace("{kind: bm25}", "{kind: released, name: mine}"))
+    bench, out = str(tmp_path / "b"), str(tmp_path / "out")
+    options = ["--queries", str(tmp_path / "t.tsv"), "--run", str(tmp_path / "run")]
+    assert main(["trec", str(tmp_path / "d.jsonl"), *options, "--out", bench]) == 0
+
+    command = [str(tmp_path / "c.yaml"), "--bench", bench, "--out", out, "--until", "retrieve", "--workers", "0"]
+    assert evaluate([*command, "--no-vectors"]) == 0
+    rows = sorted(Folder(out).read("rankings").to_pylist(), key=lambda row: row["rank"])
+    assert [(row["doc_id"], row["score"]) for row in rows] == [("D3", 9.5e-08), ("D2", 3.1e-08), ("D1", 1.2e-08)]

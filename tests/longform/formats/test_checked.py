@@ -48,6 +48,10 @@ def test_rows_that_fit_pass_as_they_are() -> None:
             {"documents": [DOCUMENTS[0]._replace(text=b"The dam.")]},
             "Document 0: field 'text': expected a string, found bytes b'The dam.'",
         ),
+        (
+            {"released_scores": [{**SCORES[0], "value": float("nan")}]},
+            "released_scores 0: field 'value': expected a finite number, found nan",
+        ),
         ({"documents": [DOCUMENTS[1]]}, "Document 0: field 'doc_index': expected its place, 0, found int 1"),
         (
             {"documents": [*DOCUMENTS, DOCUMENTS[0]._replace(doc_index=2)]},

@@ -19,6 +19,7 @@ LAUGHS = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
         ("a: &a [*a]", "an alias that stands for itself"),
         ("[" * 5000 + "]" * 5000, "at most 100 levels"),
         ("[" * 150 + "]" * 150, "at most 100 levels"),
+        ("a0: &a0 x\n" + "".join(f"a{n}: &a{n} [*a{n - 1}]\n" for n in range(1, 200)), "at most 100 levels"),
         ("#" * 2_000_000, "at most 1,048,576 characters"),
         (f"a: {'9' * 5000}", "4300"),
         ("a: 2024-13-45", "month must be in 1..12"),
