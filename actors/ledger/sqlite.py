@@ -16,6 +16,7 @@ import shutil
 import sqlite3
 import tempfile
 import uuid
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -135,12 +136,14 @@ class CallRecords:
             if not self._file.exists():
                 _create(path)
             self._connection = _connect(self._file)
+            # with the file's last connection all that was added goes from the log beside it into the file
+            self._closing = weakref.finalize(self, self._connection.close)
             self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
             _add_indexes(self._connection)
         self._sessions: dict[Session, int] = {}
 
     def close(self) -> None:
-        self._connection.close()
+        self._closing()
         if self._copy is not None:
             self._copy.cleanup()
 

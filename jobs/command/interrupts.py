@@ -15,8 +15,7 @@ import os
 import signal
 import sys
 import threading
-import time
-from _thread import start_new_thread
+from select import select
 from types import FrameType, TracebackType
 from typing import Any, Self
 
@@ -70,7 +69,8 @@ class Interruptible:
     def __init__(self, program: str, *, closing_s: float = _CLOSING_S) -> None:
         self._program, self._closing_s = program, closing_s
         self._before: dict[int, Any] = {}
-        self._left = False
+        self._pipe: tuple[int, int] | None = None
+        self._fd_before = -1
         self.received: int | None = None
 
     def __enter__(self) -> Self:
@@ -78,12 +78,20 @@ class Interruptible:
             for number in SIGNALS:
                 if signal.getsignal(number) is not signal.SIG_IGN:
                     self._before[number] = signal.signal(number, self._on_signal)
+        if self._before:
+            self._pipe = os.pipe()
+            os.set_blocking(self._pipe[1], False)
+            self._fd_before = signal.set_wakeup_fd(self._pipe[1], warn_on_full_buffer=False)
+            threading.Thread(target=self._see_to_end, args=self._pipe[:1], daemon=True).start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._left = True
+        if self._pipe is not None:
+            signal.set_wakeup_fd(self._fd_before)
+            if self.received is None or not _typed:
+                os.close(self._pipe[1])
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
@@ -91,16 +99,27 @@ class Interruptible:
         if self.received is not None:
             _end(self._program, number)
         self.received = number
-        start_new_thread(self._end_late, (number,))  # a `Thread` takes a lock that the interrupted code may hold
         if (loop := _running_loop()) is None:
             raise Interrupted(number)
         loop.call_soon_threadsafe(_interrupt, number)
 
-    def _end_late(self, number: int) -> None:
-        """End the process if it closes for too long: a library may have swallowed the error, or wait for a thread."""
-        time.sleep(self._closing_s)
-        if _typed or not self._left:
-            _end(self._program, number)
+    def _see_to_end(self, heard: int) -> None:
+        """
+        End the process if it closes for too long: a library may have swallowed the error, or wait for a thread.
+
+        Signals are heard here even while the main thread is in native code, which keeps handlers from running.
+        """
+        number, wait_s = 0, None
+        while select([heard], [], [], wait_s)[0]:
+            told = os.read(heard, 1)
+            if not told:  # left in time
+                os.close(heard)
+                return
+            if told[0] in SIGNALS:
+                if number:
+                    break
+                number, wait_s = told[0], self._closing_s
+        _end(self._program, number)
 
 
 def _running_loop() -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from actors.storage.benchmark import Benchmark
+from actors.storage.folder import Folder
 from jobs.compare import main
 from jobs.evaluate import main as evaluate
 from jobs.ingest import main as ingest
@@ -148,10 +149,10 @@ def test_a_half_finished_run_is_compared_on_what_it_has_and_says_so(
 
     unscored = made(folder, bench, "unscored", "--until", "split")
     assert "found none yet" in refused(capsys, town, unscored)
-    record = json.loads(Path(half, "run.json").read_text())
+    record = Folder(half).read_json("run.json")
     record["stages"][-1]["wanted"] += 7
     shutil.rmtree(Path(half, "progress"))
-    Path(half, "run.json").write_text(json.dumps(record))
+    Folder(half).write_json("run.json", record)
     assert any("half is not finished (score" in one for one in compared(capsys, town, half)["cautions"])
 
 

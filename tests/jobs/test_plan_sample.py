@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from actors.storage.folder import Folder
 from jobs.evaluate import main as evaluate
 from jobs.plan_sample import main
 from longform.metrics.power import clusters_for_difference, clusters_for_interval, critical_at, detectable
@@ -89,7 +90,7 @@ def test_what_cannot_be_planned_is_refused_with_what_was_expected(
     assert "expected a finished run" in refused(capsys, str(tmp_path))
     (tmp_path / "results.json").write_text(json.dumps({"pairwise": []}))
     assert "two systems or more" in refused(capsys, str(tmp_path))
-    results = json.loads((Path(run) / "results.json").read_text(encoding="utf-8"))
+    results = Folder(run).read_json("results.json")
     for family in results["pairwise"]:
         (family["plan"] or {}).pop("critical", None)
     (tmp_path / "results.json").write_text(json.dumps(results))

@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 import longform
+from actors.storage.folder import Folder
 from jobs.compare import main as compare
 from jobs.evaluate import main as evaluate
 from jobs.ingest import main as ingest
@@ -226,9 +227,9 @@ def test_explain_follows_a_benchmark_that_moved_and_takes_no_other(run: longform
     summary_id = run.summaries.column("summary_id").to_pylist()[0]
     for source, to in ((run.folder.url, "run"), (run.folder.read_json("run.json")["benchmark"]["url"], "moved")):
         shutil.copytree(source, tmp_path / to)
-    record = json.loads((tmp_path / "run" / "run.json").read_text())
+    record = Folder(str(tmp_path / "run")).read_json("run.json")
     record["benchmark"]["url"] = str(tmp_path / "gone")
-    (tmp_path / "run" / "run.json").write_text(json.dumps(record))
+    Folder(str(tmp_path / "run")).write_json("run.json", record)
     (tmp_path / "other").mkdir()
     write_corpus(tmp_path / "other" / "corpus")
     (tmp_path / "other" / "corpus" / "insights.jsonl").write_text("")

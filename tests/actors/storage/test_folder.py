@@ -5,12 +5,17 @@ from __future__ import annotations
 import gzip
 import os
 import pickle
+import random
+import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from actors.storage.commit_files import Part
+from actors.storage.errors import StorageError
 from actors.storage.folder import Folder
 from longform.errors import UsageError
 from tests.s3_requests import counted, writes
@@ -181,13 +186,56 @@ def test_forgotten_rows_are_not_there_until_they_are_written_again(tmp_path: Pat
 
 def test_columns_that_an_older_part_lacks_are_null_whatever_is_asked_for(tmp_path: Path) -> None:
     folder = Folder(str(tmp_path))
-    rows = [{"work_id": name, "summary_id": name, "dataset": "d", "text": "t"} for name in ("old", "new")]
-    for row in rows:
-        folder.commit("summaries", [folder.write_part("summaries", [row], work_ids=[row["work_id"]])])
-    file = tmp_path / folder.parts("summaries")[0].path
-    pq.write_table(pq.read_table(file).drop_columns(["dataset", "repeat"]), file)
+    old, new = ({"work_id": name, "summary_id": name, "dataset": "d", "text": "t"} for name in ("old", "new"))
+    written = folder.write_part("summaries", [old], work_ids=["old"])
+    of_before = Part(path="summaries/part-0123456789abcdef0123.parquet", rows=1, work_ids=("old",))
+    whole = pq.read_table(tmp_path / written.path)
+    pq.write_table(whole.drop_columns(["dataset", "repeat"]), tmp_path / of_before.path)
+    folder.commit("summaries", [of_before])
+    folder.commit("summaries", [folder.write_part("summaries", [new], work_ids=["new"])])
 
     for columns in (None, ["dataset", "repeat", "text"], ["dataset"]):
         found = folder.read("summaries", columns=columns).to_pylist()
         assert [row["dataset"] for row in found] == [None, "d"]
     assert folder.read("summaries", work_ids=["old"], columns=["repeat"]).to_pylist() == [{"repeat": None}]
+
+
+def test_every_changed_bit_of_a_part_or_a_commit_is_an_error(tmp_path: Path) -> None:
+    folder = Folder(str(tmp_path))
+    rows = [{"work_id": f"w{n}", "summary_id": "s", "unit_index": n, "text": f"Fact {n}."} for n in range(40)]
+    folder.commit("units", [folder.write_part("units", rows, work_ids=[f"w{n}" for n in range(40)])])
+    chance = random.Random(20)
+    for file in (next(tmp_path.glob("units/*.parquet")), next(tmp_path.glob("units/_commits/*"))):
+        whole = file.read_bytes()
+        for bit in chance.sample(range(len(whole) * 8), 150):
+            changed = bytearray(whole)
+            changed[bit // 8] ^= 1 << bit % 8
+            file.write_bytes(changed)
+            with pytest.raises(StorageError, match=re.escape(f"{file}: expected a ")):
+                folder.read("units")
+        file.write_bytes(whole)
+    assert folder.read("units").num_rows == 40
+
+
+def test_part_that_is_missing_is_named(tmp_path: Path) -> None:
+    folder = Folder(str(tmp_path))
+    part = folder.write_part("units", [], work_ids=["w"])
+    folder.commit("units", [part])
+    folder.delete(part.path)
+    with pytest.raises(StorageError, match=re.escape(f"{part.path}: expected a Parquet file") + ".*it is missing"):
+        folder.read("units")
+    with pytest.raises(FileNotFoundError) as error:
+        folder.read_json("nothing.json")
+    assert error.value.filename == f"{tmp_path}/nothing.json"
+
+
+def test_pages_of_a_part_have_checksums_for_other_readers(tmp_path: Path) -> None:
+    folder = Folder(str(tmp_path))
+    texts = [
+        {"work_id": "w", "summary_id": "s", "unit_index": 0, "text": "".join(random.Random(1).choices("abcdef", k=900))}
+    ]
+    file = tmp_path / folder.write_part("units", texts, work_ids=["w"]).path
+    changed = bytearray(file.read_bytes())
+    changed[len(changed) // 4] ^= 1
+    with pytest.raises(OSError, match="CRC"):
+        pq.read_table(pa.BufferReader(bytes(changed)), page_checksum_verification=True)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from jobs.command.interrupts import Interrupted, Interruptible
 from jobs.command.run import Outcome, run_verb
 from jobs.parsers.verb import verb_parser
 from tests.places import ROOT
@@ -95,6 +96,51 @@ def test_signal_in_a_task_that_nobody_waits_for_is_one_line_too(
     assert capsys.readouterr().err == f"longform x: {LINE}\n"
     assert "a fault of ours" in caplog.text, "asyncio tells others when they are collected"
     assert "Interrupted" not in caplog.text
+
+
+def test_signal_in_a_step_of_an_event_loop_raises_behind_it() -> None:
+    """A step that breaks off half-way leaves a future that nobody sets."""
+    done = list[str]()
+
+    async def step() -> None:
+        signal.raise_signal(signal.SIGINT)
+        done.append("the rest of it")
+
+    with pytest.raises(Interrupted), Interruptible("x"):
+        asyncio.run(step())
+    assert done == ["the rest of it"]
+
+
+SWALLOWS = """
+import signal
+from jobs.command.interrupts import Interruptible
+
+with Interruptible("x", closing_s=0.2):
+    print("ready", flush=True)
+    while True:
+        try:
+            signal.pause()
+        except KeyboardInterrupt:
+            pass
+"""
+
+
+@pytest.mark.parametrize("number", CODES)
+@pytest.mark.timeout(60)
+def test_process_that_swallows_a_signal_is_ended(number: signal.Signals) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", SWALLOWS],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(number)
+        _, said = process.communicate()
+
+    assert (process.returncode, said) == (CODES[number], f"x: {LINE}\n")
 
 
 def test_ray_that_does_not_start_or_answer_is_one_sentence(

@@ -4,21 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import io
+import signal
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import FrameType
 from typing import Any, NamedTuple
 
 import pytest
 
+from actors.authority import Local
+from actors.chat.call_context import CallContext
+from actors.chat.pool import ChatPool
 from actors.closing import close_later, noting
+from actors.ledger.keeper import LedgerKeeper
 from actors.storage.folder import Folder
 from jobs.cluster import Cluster
+from jobs.command.interrupts import Interrupted, Interruptible
 from jobs.stages import place
 from jobs.stages.in_process import receipts_of
 from jobs.stages.items import Row
 from jobs.stages.performing import Worker
 from jobs.stages.runner import PlainStage, StageError, Task, run_stage
+from longform.chat.call import Capabilities, ChatReply, ChatRequest, Message, Usage
 from longform.errors import UsageError
+from longform.quota.leases import Ask, Lease, Limits
+from longform.settings.chat import ChatSettings
 
 N_TASKS = 12
 FAILS = 4
@@ -102,6 +113,74 @@ def test_no_more_are_open_than_slots_and_all_that_is_open_ends() -> None:
     assert n_open == 0
     assert ended[-1] == "closed"
     assert set(ended[:-1]) <= {5, 6, 7}
+
+
+def test_closing_ends_though_a_future_is_never_set() -> None:
+    closed_too = list[str]()
+
+    async def perform(task: int) -> int:
+        return task
+
+    async def waits_for_ever() -> None:
+        await asyncio.get_running_loop().create_future()
+
+    async def close() -> None:
+        closed_too.append("the other")
+
+    receipts = receipts_of(perform, [1], slots=1, closes=[close, waits_for_ever], close_s=0.05)
+    assert list(receipts) == [1]
+    assert closed_too == ["the other"]
+
+
+class Spread:
+    """Grants all that is asked, the turns spread over some time."""
+
+    async def lease(self, ask: Ask) -> Lease:
+        return Lease(len(ask.sizes), over_s=0.2, again_s=0.01, limits=Limits())
+
+    async def close(self) -> None: ...
+
+
+class Answers:
+    accepted = Capabilities()
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        return ChatReply(text="yes", failure=None, finish_reason="stop", usage=Usage(1, 0, 1, 0), seconds=0.1)
+
+    async def close(self) -> None: ...
+
+
+@pytest.mark.parametrize("moment", range(3, 150, 12))
+@pytest.mark.timeout(60)
+def test_calls_that_are_interrupted_at_any_line_are_closed(moment: int, tmp_path: Path) -> None:
+    """Each *moment* is a line that the worker's messages to the ledger's keeper come to."""
+    seen = 0
+
+    def trace(frame: FrameType, event: str, _: object) -> Any:
+        nonlocal seen
+        if not frame.f_code.co_filename.endswith("keeper_client.py"):
+            return None
+        seen += event == "line"
+        if seen == moment:
+            sys.settrace(None)
+            signal.raise_signal(signal.SIGTERM)
+        return trace
+
+    def pool() -> ChatPool:
+        keeper = LedgerKeeper(str(tmp_path), "job")
+        settings, context = ChatSettings(model="m"), CallContext(job="job", stage="s", ledger=str(tmp_path))
+        return ChatPool(Answers(), settings, context, leases=Spread(), keeper=Local(keeper), price=None)
+
+    async def ask(text: int) -> ChatReply:
+        return await asked.complete(ChatRequest(messages=(Message("user", str(text)),), max_tokens=9, input_tokens=9))
+
+    with pytest.raises(Interrupted), Interruptible("x"):
+        asked = pool()
+        sys.settrace(trace)
+        try:
+            list(receipts_of(ask, range(6), slots=6, closes=[asked.close]))
+        finally:
+            sys.settrace(None)
 
 
 def test_what_is_opened_elsewhere_is_nobodys_to_close() -> None:
