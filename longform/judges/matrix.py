@@ -9,6 +9,9 @@ from longform.judges.kind import Group, Kind, Verdict, Verdicts, unjudged
 from longform.keys import content_key
 from longform.rows import VerdictRow
 
+SUMMARY_FAILED = "summary_failed"
+"""Begins the failure of a verdict that no judge was asked for, as there is no text."""
+
 
 class TargetText(NamedTuple):
     """
@@ -78,7 +81,7 @@ def rows_of(kind: Kind, name: str, judged: JudgedText, verdicts: Verdicts, *, ve
         version: Of what made the verdicts.
     """
     if judged.failure is not None:
-        failed = unjudged(f"summary_failed: {judged.failure}")
+        failed = unjudged(f"{SUMMARY_FAILED}: {judged.failure}")
         whole = judged.targets if kind.shared == "summary" else ()
         return [_row(name, judged, (None, None, target), failed, version=None) for target in whole]
     found = [verdict for of in verdicts for verdict in of]
