@@ -109,9 +109,26 @@ def benchmark_url(experiment: Experiment, named: str | None, out_url: str) -> st
     return url
 
 
-def worst_unjudged_share(results: Mapping[str, Any]) -> float:
-    """Return the largest share of unjudged insights, or of pairs of document and sentence, in any cell."""
-    return max((cell.get("unjudged_share") or 0.0 for cell in all_cells(results)), default=0.0)
+def shortfall(results: Mapping[str, Any], threshold: float) -> str | None:
+    """Say which share of judgements, or of a system's summaries, is missing above the threshold; None: none is."""
+    cells = all_cells(results)
+    told = []
+    unjudged = max((cell.get("unjudged_share") or 0.0 for cell in cells), default=0.0)
+    if unjudged > threshold:
+        told.append(f"{unjudged:.1%} of what a cell asks its judge is unjudged")
+    failed = {
+        f"{cell['summarizer']}, {cell['setting']}": _failed_share(cell)
+        for cell in cells
+        if cell["judge"] and not cell.get("twin_of")
+    }
+    worst = max(failed, key=lambda name: failed[name], default="")
+    if worst and failed[worst] > threshold:
+        told.append(f"{failed[worst]:.1%} of the summaries of {worst} failed, so that no judge was asked about them")
+    return f"{'; '.join(told)} (more than {threshold:.0%})" if told else None
+
+
+def _failed_share(cell: Mapping[str, Any]) -> float:
+    return float(cell.get("n_failed") or 0) / (cell["n_summaries"] or 1)
 
 
 def all_cells(results: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -169,15 +186,13 @@ def _ranking_words(row: Mapping[str, Any]) -> str:
 
 
 def _outcome(results: dict[str, Any], threshold: float, out_url: str, failures: Sequence[str]) -> Outcome:
-    """Return what a whole run says: done, or done with more unjudged than the threshold allows, and why."""
+    """Return what a whole run says: done, or done with more missing than the threshold allows, and why."""
     told = f"{size_told(results['size'])}; report: {out_url}/report/index.html"
     rehearsed = [f"{one}." for one in map(capitalized, scripted_told(cast("Results", results)))]
     noted = [*results["unscored"], *(results.get("rankings_told") or []), *failures_told(results["cells"])]
     words = [told, *rehearsed, *results["read"], *noted]
-    unjudged = worst_unjudged_share(results)
-    if unjudged <= threshold:
+    if (above := shortfall(results, threshold)) is None:
         return Outcome(results, "\n".join([*failures, *words]))
-    above = f"{unjudged:.1%} of what a cell asks its judge is unjudged (more than {threshold:.0%})"
     return Outcome(results, "\n".join([*failures, above, *words]), FAILURES_ABOVE_THRESHOLD)
 
 

@@ -15,7 +15,7 @@ from actors.terminal import say
 from jobs.command.exit_codes import DONE, FAILURES_ABOVE_THRESHOLD, WORSE
 from jobs.command.run import Outcome, run_verb
 from jobs.compare import compare, paired_systems
-from jobs.evaluate import worst_unjudged_share
+from jobs.evaluate import shortfall
 from jobs.parsers.gate import parser
 from jobs.results.stored_rankings import is_of_rankings
 from jobs.results.stored_run import read_stored
@@ -129,7 +129,7 @@ def _check_writable(option: str, file: str | None) -> None:
 
 
 def check_known(gate: Gate, known: Mapping[str, Description], *, lacking: Sequence[str] = ()) -> None:
-    """Refuse thresholds on measures that a run does not have, with what it is *lacking*; print what is odd of others."""
+    """Refuse thresholds on measures that a run does not have, with what it is *lacking*; print oddities of others."""
     try:
         warnings = check_measures(gate.thresholds, known, where="this run")
     except UsageError as error:
@@ -212,7 +212,8 @@ def gated(gate: Gate, url: str, results: Mapping[str, Any], outcome: Outcome, *,
         against: The run of the baseline; None: there is none.
     """
     checks, told = _checks(gate, url, results, against)
-    unjudged = _unjudged(results) if outcome.exit_code == FAILURES_ABOVE_THRESHOLD else None
+    missing = shortfall(results, _threshold(results)) if outcome.exit_code == FAILURES_ABOVE_THRESHOLD else None
+    unjudged = f"{missing}: the checks are no evidence (exit code 3)" if missing else None
     told += [unjudged] if unjudged else []
     _write(gate, url, checks, told, unjudged)
     if not gate.wanted:
@@ -244,9 +245,9 @@ def _compared(results: Mapping[str, Any], baseline: Folder) -> list[str]:
     return [name for name, one in own.items() if one["better"] and name in others]
 
 
-def _unjudged(results: Mapping[str, Any]) -> str:
-    share = worst_unjudged_share(results)
-    return f"{share:.1%} of what a cell asks its judge is unjudged, so the checks are no evidence (exit code 3)"
+def _threshold(results: Mapping[str, Any]) -> float:
+    config = (results.get("run") or {}).get("config") or {}
+    return float(config.get("unjudged_threshold", _UNJUDGED_THRESHOLD))
 
 
 def _write(gate: Gate, url: str, checks: Sequence[Check], told: Sequence[str], unjudged: str | None) -> None:
@@ -290,9 +291,7 @@ def _work(arguments: argparse.Namespace) -> Outcome:
     check_known(gate, measures_of(results, SUPPORT_DESCRIBED))
     if gate.against:
         check_against(gate, compared_run(url), compared_run(gate.against))
-    record: Any = results["run"]
-    most = (record.get("config") or {}).get("unjudged_threshold", _UNJUDGED_THRESHOLD)
-    code = FAILURES_ABOVE_THRESHOLD if worst_unjudged_share(results) > most else DONE
+    code = DONE if shortfall(results, _threshold(results)) is None else FAILURES_ABOVE_THRESHOLD
     return gated(gate, url, results, Outcome({"run": url}, "", code), against=gate.against)
 
 

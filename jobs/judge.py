@@ -16,7 +16,7 @@ from jobs.calling import Calling, ledger_beside
 from jobs.cluster import Cluster, cluster_of
 from jobs.command.exit_codes import DONE, FAILURES_ABOVE_THRESHOLD
 from jobs.command.run import Outcome, run_verb
-from jobs.evaluate import evaluate, worst_unjudged_share
+from jobs.evaluate import evaluate, shortfall
 from jobs.files.answer_paths import output_files
 from jobs.files.outputs import BARE, OUTPUTS, Added, add_outputs
 from jobs.gate import (
@@ -292,9 +292,10 @@ def _outcome(results: dict[str, Any], added: Added, choice: Choice, experiment: 
     report = f"{out}/report/index.html"
     unscored = dict.fromkeys([*choice.left_out, *results["unscored"]])
     told = [*results["read"], *unscored, *failures_told(results["cells"])]
+    above = shortfall(results, experiment.unjudged_threshold)
+    told += [f"{above}."] if above else []
     words = "\n".join([*table(results), *told, f"{size_told(results['size'])}; report: {report}"])
     document = {**results, "outputs": added.document(), "left_out": list(choice.left_out), "report": report}
-    above = worst_unjudged_share(results) > experiment.unjudged_threshold
     return Outcome(document, words, FAILURES_ABOVE_THRESHOLD if above else DONE)
 
 

@@ -13,6 +13,7 @@ from jobs.results.spend import run_spend
 from jobs.runs.heartbeat import Heard, heartbeats, lives
 from jobs.runs.record import RECORD_FILE, stored_record
 from longform.errors import UsageError
+from longform.judges.matrix import SUMMARY_FAILED
 from longform.results.run_status import (
     CommandStatus,
     RunStatus,
@@ -180,6 +181,8 @@ def _failures(run: Folder) -> dict[str, dict[str, Counter[str]]]:
             failed = batch.filter(batch["failure"].is_valid())
             for row in failed.to_pylist():
                 reason = row["failure"].partition(":")[0]
+                if table == "verdicts" and reason == SUMMARY_FAILED:
+                    continue  # a failure of the system, which stands with its summaries
                 of_table.setdefault(row[column] or "", Counter())[reason] += 1
     return found
 

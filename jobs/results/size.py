@@ -71,10 +71,11 @@ def _main(evidence: RunEvidence, cell: CellRow) -> _Main:
 def _why_not(evidence: RunEvidence, query: str, main: _Main) -> str:
     """Return why a query has no score: what it lacks, else the most frequent reason of its summaries."""
     task = next((one.judged_by for one in evidence.measures if one.name == main.measure), None)
-    kind = KINDS[task].targets if task in KINDS else None
+    kind = KINDS[task].targets if task is not None and task in KINDS else None
     if kind and all(target.kind != kind for target in evidence.benchmark.targets.get(query, [])):
         return f"no {kind.replace('_', ' ')}s"
-    why = [one.info.failure or one.reasons.get(main.measure) for one in main.of_query.get(query, [])]
+    own = main.of_query.get(query, [])
+    why = [f"failed with {one.info.failure}" if one.info.failure else one.reasons.get(main.measure) for one in own]
     reasons = Counter(reason.partition(":")[0] for reason in why if reason)
     return reasons.most_common(1)[0][0] if reasons else "no summary of it was scored"
 

@@ -12,7 +12,7 @@ from jobs.stages.judge import Judged
 from jobs.stages.retrieve import Ranked
 from jobs.stages.stage import Plan
 from longform.judges.kinds import KINDS
-from longform.judges.matrix import NO_SUMMARY
+from longform.judges.matrix import SUMMARY_FAILED
 from longform.metrics.measure import Measure
 from longform.records import Target
 from longform.settings.experiment import Experiment
@@ -81,7 +81,7 @@ def _not_judged(run: Folder, plan: Plan) -> list[str]:
     for part in run.batches("verdicts", work_ids=judges, columns=["work_id", "failure"]) if judges else ():
         for row in part.filter(part["failure"].is_valid()).to_pylist():
             reason = row["failure"].partition(":")[0]
-            if reason != NO_SUMMARY:
+            if reason != SUMMARY_FAILED:
                 failures.setdefault(judges[row["work_id"]], Counter())[reason] += 1
     return [
         f"Judge {judge} gave {found.total():,} pairs no answer ({_reasons(found)})."

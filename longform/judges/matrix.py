@@ -9,8 +9,8 @@ from longform.judges.kind import Group, Kind, Verdict, Verdicts, unjudged
 from longform.keys import content_key
 from longform.rows import VerdictRow
 
-NO_SUMMARY = "summary_failed"
-"""Begins the failure of the verdicts on a summary that was not written."""
+SUMMARY_FAILED = "summary_failed"
+"""Begins the failure of a verdict that no judge was asked for, as there is no text."""
 
 
 class TargetText(NamedTuple):
@@ -94,7 +94,7 @@ def rows_of(kind: Kind, name: str, judged: JudgedText, verdicts: Verdicts, *, ve
         version: Of what made the verdicts.
     """
     if judged.failure is not None:
-        failed = unjudged(f"{NO_SUMMARY}: {judged.failure}")
+        failed = unjudged(f"{SUMMARY_FAILED}: {judged.failure}")
         whole = judged.targets if kind.shared == "summary" else ()
         return [_row(name, judged, (None, None, target), failed, version=None) for target in whole]
     found = [verdict for of in verdicts for verdict in of]

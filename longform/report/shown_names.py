@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeVar, cast
 
 from longform.repair.twins import MATRIX
+from longform.results.columns import Columns, text_in
 from longform.results.drilldown import SummaryFacts, Unfolded
 from longform.results.results import Results
 
@@ -38,10 +39,11 @@ def shown_names(results: Results) -> Names:
     parts = ("summarizers", "judges")
     names, judges = ({name: f"{name} (scripted)" for name in scripted(results, part)} for part in parts)
     checked = results.get("faithfulness")
-    for row in [*(results.get("cells") or []), *(checked["cells"] if checked else [])]:
-        if original := row.get("twin_of"):
+    rows: list[Columns] = [*(results.get("cells") or []), *(checked["cells"] if checked else [])]
+    for row in rows:
+        if original := text_in(row, "twin_of"):
             by = f" by {row['cited_by']}" if row.get("cited_by") not in (None, MATRIX) else ""
-            names[row["summarizer"]] = f"repaired twin{by} of {names.get(original, original)}"
+            names[str(row["summarizer"])] = f"repaired twin{by} of {names.get(original, original)}"
     return Names(names, judges)
 
 

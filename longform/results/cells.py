@@ -123,10 +123,10 @@ def _failures(group: Group) -> dict[str, int]:
 
 
 def _insight_counts(group: Group) -> dict[str, int | float | None]:
-    """Count the insights that coverage rests on; a judge of another kind has none."""
+    """Count the insights that coverage rests on; a judge of another kind has none, and was not asked of no text."""
     if not any("coverage" in s.measures for s in group):
         return {}
-    n_judged, n_unjudged = _count(group, "coverage", 1), _count(group, "coverage", 2)
+    n_judged, n_unjudged = _count(group, "coverage", 1), _count(_with_text(group), "coverage", 2)
     return {
         "n_insights": n_judged,
         "n_covered": _count(group, "citation", 1),
@@ -141,9 +141,14 @@ def _target_counts(group: Group, measures: Iterable[Measure]) -> dict[str, int |
     others = (one.name for one in measures if one.judged_by not in (None, "coverage", "support"))
     if (name := next((one for one in others if any(one in s.measures for s in group)), None)) is None:
         return {}
-    n_judged, n_unjudged = _count(group, name, 1), _count(group, name, 2)
+    n_judged, n_unjudged = _count(group, name, 1), _count(_with_text(group), name, 2)
     share = n_unjudged / (n_judged + n_unjudged) if n_judged + n_unjudged else None
     return {"n_judged": n_judged, "n_unjudged": n_unjudged, "unjudged_share": share}
+
+
+def _with_text(group: Group) -> Group:
+    """Return the summaries that a judge could read: a failed one is the system's failure, not the judge's."""
+    return [one for one in group if one.info.failure is None]
 
 
 def _count(group: Group, measure: str, place: int) -> int:

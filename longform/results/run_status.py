@@ -118,5 +118,5 @@ def _after(exit_code: int, same: str) -> str:
     if exit_code == _BUDGET:
         return f"the budget was reached: {same}, with a larger --max-cost or --max-calls"
     if exit_code == _FOUND_LATER:
-        return "done, but more is unjudged than unjudged_threshold allows: the same command tries again what may pass"
+        return "done, but more failed or is unjudged than unjudged_threshold allows: the same command tries it again"
     return f"the command ended with exit code {exit_code}: see its last line, then {same}"

@@ -119,15 +119,37 @@ def test_too_much_unjudged_goes_before_worse(town: Town, tmp_path: Path, capsys:
         (["--against", "nothing"], "expected the folder of a run"),
         (["--junit", "x.xml"], "expected --fail-under MEASURE=NUMBER or --against BASELINE"),
         (["--systems", "a=b"], "expected --against BASELINE"),
+        (["--against", "good", "--against-measure", "citatoin"], "did you mean 'citation'"),
+        (["--against", "good", "--systems", "nobody=notes"], "no such system"),
+        (["--against", "good", "--systems", "notes"], "expected A=B"),
+        (["--against", "run", "--against-measure", "rouge_1"], "expected a measure of"),
         (["--github-summary"], "GITHUB_STEP_SUMMARY is not set"),
     ],
 )
 def test_what_cannot_be_held_is_refused_before_any_judging(
     town: Town, tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], told: str
 ) -> None:
-    assert town.judge(town.good, "--out", str(tmp_path / "run"), *words) == USAGE
+    named = [{"good": town.good, "run": town.run}.get(word, word) for word in words]
+    assert town.judge(town.good, "--out", str(tmp_path / "run"), *named) == USAGE
     assert told in capsys.readouterr().err
-    assert not (tmp_path / "run" / "verdicts").exists()
+    assert not [*tmp_path.glob("run*/verdicts")]
+
+
+def test_without_insights_support_is_held_and_the_others_are_refused_with_the_reason(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    corpus = write_corpus(tmp_path / "town")
+    (corpus / "insights.jsonl").unlink()
+    bench, file = str(tmp_path / "bench"), tmp_path / "a.jsonl"
+    assert ingest(["jsonl", str(corpus), "--out", bench]) == 0
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in answers() if line["system"] == "terse"))
+    words = [str(file), "--bench", bench, "--workers", "0", "--out", str(tmp_path / "run"), "--against", str(file)]
+    capsys.readouterr()
+
+    assert judge([*words, "--fail-under", "citation=1"]) == USAGE
+    assert "No query that is answered has insights" in capsys.readouterr().err
+    assert judge([*words, "--fail-under", "support=1"]) == 0
+    assert "passed    faithfulness" in capsys.readouterr().out
 
 
 def test_a_baseline_on_other_queries_is_refused_before_any_judging(
@@ -146,7 +168,7 @@ def test_a_baseline_on_other_queries_is_refused_before_any_judging(
     capsys.readouterr()
 
     assert town.judge(town.good, "--out", str(tmp_path / "run"), "--against", other) == USAGE
-    assert "expected a run on queries of these answers" in capsys.readouterr().err
+    assert "expected a baseline on queries of" in capsys.readouterr().err
     assert not (tmp_path / "run" / "verdicts").exists()
 
 

@@ -84,3 +84,24 @@ def test_ledger_or_job_that_is_not_there_is_wrong_usage(
 
     assert main([url, "--job", "frist"]) == 2
     assert "['first', 'second']" in capsys.readouterr().err
+
+
+def test_a_run_leads_to_its_ledger_wherever_the_command_is_called(
+    url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The ledger is named as the run's command named it, from its own folder; beside the run stands the same."""
+    run, elsewhere = tmp_path / "run", tmp_path / "elsewhere"
+    run.mkdir()
+    elsewhere.mkdir()
+    job = {"job": "second", "ledger": "ledger", "prices": None, "stages": []}
+    (run / "run.json").write_text(json.dumps({"format": 2, "verb": "evaluate", "jobs": [job]}))
+    Ledger(str(elsewhere / "ledger"), job="another").close()  # of the same name, without the run's calls
+    monkeypatch.chdir(elsewhere)
+
+    assert main([str(run), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["ledger"], found["totals"]["calls"]) == (url, 1)
+
+    (run / "run.json").write_text(json.dumps({"format": 2, "verb": "evaluate", "jobs": []}))
+    assert main([str(run)]) == 2
+    assert "no command of this run called one" in capsys.readouterr().err

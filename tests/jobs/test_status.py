@@ -70,14 +70,21 @@ def status(capsys: pytest.CaptureFixture[str], run: Path | str, *more: str) -> A
 def test_what_is_no_run_is_named(tmp_path: Path, bench: str, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "notes.txt").write_text("x")
     (tmp_path / "empty").mkdir()
+    (tmp_path / "corpus" / "news").mkdir(parents=True)
+    (tmp_path / "runs" / "mine").mkdir(parents=True)
+    (tmp_path / "runs" / "mine" / "run.json").write_text("{}")
     told = {}
-    for place in (tmp_path, tmp_path / "empty", tmp_path / "nowhere", bench):
+    names = ("empty", "nowhere", "corpus", "runs", "notes.txt")
+    for place in (tmp_path, *(tmp_path / name for name in names), bench):
         assert main([str(place)]) == 2
         told[str(place)] = capsys.readouterr().err
     assert "notes.txt" in told[str(tmp_path)]
     assert "an empty folder" in told[str(tmp_path / "empty")]
     assert "no such folder" in told[str(tmp_path / "nowhere")]
     assert "found a benchmark" in told[bench]
+    assert "found news/" in told[str(tmp_path / "corpus")]
+    assert f"name one of them: {tmp_path / 'runs' / 'mine'}" in told[str(tmp_path / "runs")]
+    assert "found a file" in told[str(tmp_path / "notes.txt")]
 
 
 def test_a_finished_run_is_done_and_its_spend_is_that_of_the_ledger(

@@ -33,6 +33,16 @@ def test_unknown_verb_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None
     assert "evaluate" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_usage_error_is_one_line(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([verb, "--no-such-option"])
+    assert ended.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"longform {verb}: ")
+    assert line.endswith("--help has all options")
+
+
 @pytest.mark.parametrize(
     ("error", "code"),
     [

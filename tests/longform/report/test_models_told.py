@@ -25,7 +25,7 @@ def with_config(results: dict[str, Any], config: object) -> dict[str, Any]:
 def test_models_of_the_shown_summarizers_are_told_first(results):
     text = markdown(with_config(results, CONFIG))
 
-    told = "Models: summarizer alpha is org/large-1; summarizer beta is m (scripted, obedient)."
+    told = "Models: summarizer beta is scripted: a rehearsal, no language model; summarizer alpha is org/large-1."
     assert text.count(told) == 1
     assert text.index("## Coverage, citation and joint score") < text.index(told) < text.index("|")
 

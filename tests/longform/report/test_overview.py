@@ -3,7 +3,7 @@
 from typing import Any
 
 from longform.report.forest import forest
-from longform.report.overview import facts
+from longform.report.overview import facts, size_told
 from longform.results.comparisons import NOT_DISTINGUISHABLE
 from tests.longform.report.test_findings import JUDGE, cell, family, results, row
 
@@ -27,7 +27,7 @@ def test_a_run_is_told_by_names_and_numbers() -> None:
     assert told(haystack_topics={"h1": "eels", "h2": "eels", "h3": "tea", "h4": "not run"}) == {
         "Systems": (
             "2: 1 summarizer (a), 2 settings (full, top); 1 with documents ordered on purpose, on the page Position; "
-            "beside 1 of them a twin with supporting documents found"
+            "beside 1 of them a repaired twin, which nobody runs"
         ),
         "Judges": "j",
         "On": "1 query, 3 haystacks (eels (2); tea) of 1,200 documents, 2 summaries",
@@ -35,6 +35,14 @@ def test_a_run_is_told_by_names_and_numbers() -> None:
         "Took": "2 min of work in stages",
         "Cost": "$0: no model was called",
     }
+
+
+def test_queries_without_a_score_are_counted_with_the_reason() -> None:
+    size: Any = SIZE | {"n_queries": 12, "n_systems": 3, "unscored_queries": {"no insights": 5}, "n_repeating": 4}
+    counted = "12 queries, 7 of them scored (5: no insights)"
+    assert told(size=size)["On"].startswith(counted)
+    assert told(size=size)["On"].endswith("2 summaries, and 4 summaries that repeat some in another order")
+    assert size_told(size) == f"3 systems on {counted}"
 
 
 def test_an_unknown_has_its_reason() -> None:
@@ -67,7 +75,7 @@ def test_the_figure_has_twins_beside_originals_and_no_ordered_system() -> None:
     drawn = forest(results(family(row("b, full", 40.0, "worse")), cells=cells))
     assert drawn is not None
     assert drawn.plot.alt == "Joint score of 2 systems, the best first: a, full 50.0; b, full 40.0."
-    assert "Orange diamond: the same summaries with supporting documents found." in drawn.caption
+    assert "Pale diamond, dashed: its repaired twin, the same summaries" in drawn.caption
     assert "with sources" not in drawn.plot.svg
     assert drawn.n_more == 0
 

@@ -180,7 +180,7 @@ def test_twin_stands_below_its_original_in_every_table(results):
         rows, originals = page.tables[section][0], before.tables[section][0]
         heads = len([row for row in rows if row[0] in ("", "summarizer")])
         assert [row[name] for row in rows[heads::2]] == [row[name] for row in originals[heads:]]
-        assert {row[name] for row in rows[heads + 1 :: 2]} == {f"↳ {LABEL}"}
+        assert {row[name] for row in rows[heads + 1 :: 2]} == {f"↳ repaired twin: {LABEL}"}
     assert page.attributes.count(("tr", "class", "beside")) == sum(
         len(page.tables[s][0]) - len(before.tables[s][0]) for s in page.tables if s != "made"
     )
@@ -192,7 +192,7 @@ def test_twins_do_not_change_the_form_of_the_first_table(results):
     assert [row[:2] for row in Page(html(only(results) | {"cells": with_twins(one)})).tables["scores"][0][:3]] == [
         ["setting", "summarizer"],
         ["oracle", "alpha"],
-        ["oracle", f"↳ {LABEL}"],
+        ["oracle", f"↳ repaired twin: {LABEL}"],
     ]
 
 
@@ -203,7 +203,7 @@ def test_in_sample_figures_are_marked_where_they_stand(results):
 
     for section in ("scores", "citation", "cells"):
         marked = {row[0] for row in page.tables[section][0] if "in sample" in row[0]}
-        assert marked == {f"↳ {LABEL} (in sample)"}
+        assert marked == {f"↳ repaired twin: {LABEL} (in sample)"}
     fitted = [cell | {"in_sample": ["setting"] if cell["setting"] == "oracle" else []} for cell in plain]
     judges = [row | {"in_sample": "in sample: fitted on 4 of these 4 insights"} for row in results["judges"]]
     report = markdown(only(results) | {"cells": fitted, "judges": judges})

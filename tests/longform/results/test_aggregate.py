@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from jobs.evaluate import worst_unjudged_share
+from jobs.evaluate import shortfall
 from longform.axes import Axes
 from longform.measures import default_names, named
 from longform.metrics.measure import Measure, Score
@@ -118,7 +118,21 @@ def test_unjudged_targets_of_another_task_stand_beside_the_mean() -> None:
     (cell,) = cells(group, [mentioned], POOLED, judge="j")
 
     assert (cell["n_judged"], cell["n_unjudged"], cell["unjudged_share"]) == (3, 1, 0.25)
-    assert worst_unjudged_share({"cells": [cell]}) == 0.25
+    assert shortfall({"cells": [cell]}, 0.25) is None
+    assert shortfall({"cells": [cell]}, 0.2) == "25.0% of what a cell asks its judge is unjudged (more than 20%)"
+
+
+def test_a_summary_that_failed_is_no_failure_of_its_judge() -> None:
+    group = [scored("a", coverage=(2, 2)), scored("b", coverage=(0, 0), unjudged=2)]
+    group[1] = group[1]._replace(info=group[1].info._replace(failure="length"))
+
+    (cell,) = cells(group, SUMMARIES, POOLED, judge="j")
+
+    assert (cell["n_failed"], cell["n_unjudged"], cell["unjudged_share"]) == (1, 0, 0.0)
+    told = shortfall({"cells": [cell]}, 0.02)
+    assert told is not None
+    assert "50.0% of the summaries of" in told
+    assert "unjudged" not in told
 
 
 def test_rows_of_the_scores_table_join_their_summaries() -> None:

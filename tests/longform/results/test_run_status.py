@@ -23,7 +23,7 @@ def test_rate_and_time_left_follow_from_what_is_done() -> None:
         ("planned", None, False, "without --plan"),
         ("killed", None, False, "goes on where it stopped"),
         ("ended", 4, False, "a larger --max-cost"),
-        ("ended", 3, True, "tries again what may pass"),
+        ("ended", 3, True, "tries it again"),
         ("ended", 130, False, "exit code 130"),
         ("ended", 0, False, "--until"),
         ("ended", 0, True, "the run is done"),

@@ -1,0 +1,54 @@
+"""Scripts and repaired twins are called so wherever their names stand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from longform.report.shown_names import shown_names, unfolded_with_shown_names, with_shown_names
+from longform.results.drilldown import Unfolded
+
+CONFIG = {
+    "summarizers": {
+        "writer": {"kind": "chat", "chat": {"provider": "scripted", "model": "gpt-4o"}},
+        "model": {"kind": "chat", "chat": {"model": "gpt-4o"}},
+    },
+    "judges": {"judge": {"kind": "chat", "chat": {"provider": "scripted", "model": "gpt-4o"}}},
+}
+TWIN = "writer, supporting documents found"
+RESULTS: Any = {
+    "run": {"config": CONFIG},
+    "cells": [
+        {"summarizer": "writer", "setting": "full", "judge": "judge", "twin_of": None, "cited_by": None},
+        {"summarizer": TWIN, "setting": "full", "judge": "judge", "twin_of": "writer", "cited_by": "matrix"},
+        {"summarizer": "model", "setting": "full", "judge": "judge", "twin_of": None, "cited_by": None},
+    ],
+    "comparisons": [{"judge": "judge", "reference": "writer, full", "tied": ["model, full"], "measure": "writer"}],
+}
+
+
+def test_names_say_what_stands_behind_them_in_every_part_of_the_results() -> None:
+    shown: Any = with_shown_names(RESULTS, shown_names(RESULTS))
+    assert [cell["summarizer"] for cell in shown["cells"]] == [
+        "writer (scripted)",
+        "repaired twin of writer (scripted)",
+        "model",
+    ]
+    assert shown["cells"][1]["twin_of"] == "writer (scripted)"
+    assert shown["comparisons"] == [
+        {
+            "judge": "judge (scripted)",
+            "reference": "writer (scripted), full",
+            "tied": ["model, full"],
+            "measure": "writer",
+        }
+    ]
+    assert shown["run"] == RESULTS["run"], "the configuration stands as it was written"
+
+
+def test_summaries_bear_the_same_names_so_that_numbers_lead_to_them() -> None:
+    summary: Any = {"summarizer": TWIN, "scores": {"judge": {"joint": 1.0}, "": {}}, "verdicts": [{"judge": "judge"}]}
+    query: Any = {}
+    (one,) = unfolded_with_shown_names([Unfolded(summary, query)], shown_names(RESULTS))
+    assert one.summary["summarizer"] == "repaired twin of writer (scripted)"
+    assert [*one.summary["scores"]] == ["judge (scripted)", ""]
+    assert one.summary["verdicts"] == [{"judge": "judge (scripted)"}]
