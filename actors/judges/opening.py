@@ -32,6 +32,9 @@ from longform.settings.judges import (
     ServedJudgeSettings,
 )
 
+LONG_TEXTS = "words first@1"
+"""Changes with any change of what an offline judge of support reads of a long document."""
+
 CHECKPOINT_VERSION = "1"
 """Changes with any change of how a checkpoint is read."""
 
@@ -150,7 +153,7 @@ def _offline(name: str, kind: Kind, settings: OfflineJudgeSettings) -> Judge:
         return LexicalJudge(threads=threads, kind=kind)
 
     version = f"offline_support@{lexical_support.VERSION}+{models_version('support_judge')} {MINILM}"
-    return Judge(name, kind, settings, Version(version, version), opened)
+    return Judge(name, kind, settings, Version(f"{version} {LONG_TEXTS}", version), opened)
 
 
 def _offline_coverage(name: str, kind: Kind, settings: OfflineJudgeSettings, model: str) -> Judge:
