@@ -70,7 +70,11 @@ class LexicalJudge:
         if not worded or not any(index.stems):
             # A document of marks alone has no words to share.
             return {s: self._verdict_of(0.0) if s in worded else unjudged(NO_WORDS) for s in sentences}
-        found = [one for some in _read_together(index, worded) for one in self._evidence(index, some)]
+        found = [
+            one
+            for some in _read_together(index, worded)
+            for one in evidence(self._with_vectors(index, some), some, self._encoder.embed(some))
+        ]
         probabilities = self._model.probability(self._model.features(found)).tolist()
         verdicts = {
             sentence: self._verdict(probability, shared)
@@ -78,11 +82,12 @@ class LexicalJudge:
         }
         return {sentence: verdicts.get(sentence) or unjudged(NO_WORDS) for sentence in sentences}
 
-    def _evidence(self, index: SupportIndex, sentences: Sequence[str]) -> list[Evidence]:
+    def _with_vectors(self, index: SupportIndex, sentences: Sequence[str]) -> SupportIndex:
+        """Return the index with the vectors of what is read beside *sentences*; those of the rest are zero."""
         vectors = np.zeros((len(index.sentences), self._encoder.dimensions), dtype=np.float32)
         read = _places_read(index, sentences)
         vectors[read] = self._encoder.embed([index.sentences[place] for place in read])
-        return evidence(index.with_vectors(vectors), sentences, self._encoder.embed(sentences))
+        return index.with_vectors(vectors)
 
     def _verdict(self, probability: float, shared: Evidence) -> Verdict:
         start, window = shared.window

@@ -35,6 +35,9 @@ from longform.settings.judges import (
 READING_VERSION = "2"
 """Changes with any change of how the replies of chat models are read."""
 
+LONG_TEXTS = "words first@1"
+"""Changes with any change of what an offline judge of support reads of a long document."""
+
 CHECKPOINT_VERSION = "2"
 """Changes with any change of how a checkpoint is read."""
 
@@ -154,7 +157,7 @@ def _offline(name: str, kind: Kind, settings: OfflineJudgeSettings) -> Judge:
         return LexicalJudge(threads=threads, kind=kind)
 
     version = f"offline_support@{lexical_support.VERSION}+{models_version('support_judge')} {MINILM}"
-    return Judge(name, kind, settings, Version(version, version), opened)
+    return Judge(name, kind, settings, Version(f"{version} {LONG_TEXTS}", version), opened)
 
 
 def _offline_coverage(name: str, kind: Kind, settings: OfflineJudgeSettings, model: str) -> Judge:

@@ -51,7 +51,7 @@ def _same(dataset_hash: str, having: Sequence[tuple[StoredRun, str | None]]) -> 
     measures = {one["name"]: one for run, _ in having for one in run.measures}
     named = {name for run, judge in having for name in run.table.measures(judge)}
     # the lists of runs leave out what judges of support are measured by
-    measures |= {one.name: described(one) for one in SHIPPED if one.name in MAIN and one.name in named}
+    measures |= {name: described(one) for name in MAIN if name in named for one in SHIPPED if one.name == name}
     return SameJudge(
         having[0][1],
         dataset_hash,

@@ -113,13 +113,13 @@ MEASURES = (
     _measure(
         RECALL,
         recall,
-        "sentences their citations support",
+        "sentences cited rightly",
         "share of the sentences that cite a document which supports them",
     ),
     _measure(
         ELSEWHERE,
         elsewhere,
-        "supported, but not by what they cite",
+        "supported elsewhere",
         "share of the sentences with citations that no cited document supports, but another document does",
         lower=True,
     ),

@@ -210,7 +210,7 @@ def test_pages_of_several_runs_show_support_and_say_what_was_written_elsewhere(
     text = (tmp_path / "index.md").read_text()
     assert "Written elsewhere, and taken as they were. both: rag, unknown." in text
     supported = text.partition("Judge s, runs both.")[2].partition("\n\n| run")[2].partition("\n\n")[0].splitlines()
-    assert "faithfulness" in supported[0]
+    assert "sentences supported | mean probability of support" in supported[0]
     assert next(row for row in supported if "rag, unknown" in row).endswith("| 2 |"), "one failed"
     assert "no reason recorded" not in text
     cautions = compared(capsys, town, both)["cautions"]

@@ -227,7 +227,7 @@ def test_support_is_corrected_by_labels_of_sentences(town: Town, capsys: pytest.
     fill(sheet, lambda row: {"answer": "unsupported" if row["pair"][-1] in "0123" else "supported"})
     found = town(capsys, "--labels", str(sheet), "--task", "support")
 
-    assert {row["measure"] for row in found["systems"]} == {"faithfulness max-mean"}
+    assert {row["measure"] for row in found["systems"]} == {"faithfulness max-mean", "sentences_supported"}
     assert {row["judge"] for row in found["systems"]} == {"offline"}
     assert all(0 < row["by_labels"]["value"] < 100 for row in found["systems"])
 

@@ -55,7 +55,7 @@ def test_citations_and_bullets_say_whether_documents_support_them(summaries: Pat
     ]
     assert page.locator(".support").all_inner_texts() == [
         "Judge offline: supported best by document 1",
-        "Judge offline: supported by none of 3 documents",
+        "Judge offline: supported by none of 3 documents checked",
     ]
 
 
