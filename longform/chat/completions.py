@@ -187,10 +187,11 @@ def assembled(stream: str) -> JsonValue:
         if not isinstance(event, dict) or event.get("error"):
             return event
         found |= {key: value for key in ("model", "usage") if (value := event.get(key))}
-        choices = [one for one in event.get("choices") or () if isinstance(one, dict) and not one.get("index")]
-        for choice in choices:
-            parts.append(_message(choice))
-            found["finish_reason"] = choice.get("finish_reason") or found["finish_reason"]
+        choices = event.get("choices")
+        for choice in choices if isinstance(choices, list) else ():
+            if isinstance(choice, dict) and not choice.get("index"):
+                parts.append(_message(choice))
+                found["finish_reason"] = choice.get("finish_reason") or found["finish_reason"]
     else:
         found["finish_reason"] = found["finish_reason"] or "cut_stream"
     ending = found.pop("finish_reason")
