@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from time import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -114,7 +115,8 @@ class ServedClient:
         if not documents:
             return []
         answer = await self._asked("/v1/rerank", {"model": model, "query": query, "documents": list(documents)})
-        return [(result["index"], result["relevance_score"]) for result in answer["results"]]
+        with _named("/v1/rerank"):
+            return [(result["index"], result["relevance_score"]) for result in answer["results"]]
 
     async def embed(self, model: str, texts: Sequence[str]) -> list[tuple[int, list[float]]]:
         """
@@ -124,7 +126,8 @@ class ServedClient:
             RefusedError, LongformError: As of `judge`.
         """
         answer = await self._asked("/v1/embeddings", {"model": model, "input": list(texts)})
-        return [(result["index"], result["embedding"]) for result in answer["data"]]
+        with _named("/v1/embeddings"):
+            return [(result["index"], result["embedding"]) for result in answer["data"]]
 
     async def search(self, query: str, n: int) -> Any:
         """
@@ -163,6 +166,15 @@ class ServedClient:
         wait_s = growing if reply.retry_after_s is None else reply.retry_after_s
         shortest = _FIRST_WAIT_S if reply.status == _REFUSED else 0.0  # of refusals only their time is bounded
         return min(max(wait_s, shortest), self._most_wait_s)
+
+
+@contextmanager
+def _named(path: str) -> Iterator[None]:
+    """Name the server's answer in the error of one that cannot be read."""
+    try:
+        yield
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        raise LongformError(f"{path} answered 200 with what cannot be read ({type(error).__name__})") from error
 
 
 def over_http(base_url: str, *, token: str | None = None, timeout_s: float = 300.0) -> Send:

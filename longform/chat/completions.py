@@ -39,6 +39,7 @@ _MOST_TOKENS = 10**8  # of a call; a larger count makes no sense
 
 _MOST_OF_NAME = 200  # characters of a model's name
 _STREAM = re.compile(r"\s*(?:data|event|id|retry)?:")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")  # half a character
 _STREAM_ENDS = "[DONE]"
 _THOUGHT = "thought"
 _OF_MESSAGES = frozenset({"role", "content", "tool_calls", "refusal", "reasoning_content", "reasoning"})
@@ -186,10 +187,11 @@ def assembled(stream: str) -> JsonValue:
         if not isinstance(event, dict) or event.get("error"):
             return event
         found |= {key: value for key in ("model", "usage") if (value := event.get(key))}
-        choices = [one for one in event.get("choices") or () if isinstance(one, dict) and not one.get("index")]
-        for choice in choices:
-            parts.append(_message(choice))
-            found["finish_reason"] = choice.get("finish_reason") or found["finish_reason"]
+        choices = event.get("choices")
+        for choice in choices if isinstance(choices, list) else ():
+            if isinstance(choice, dict) and not choice.get("index"):
+                parts.append(_message(choice))
+                found["finish_reason"] = choice.get("finish_reason") or found["finish_reason"]
     else:
         found["finish_reason"] = found["finish_reason"] or "cut_stream"
     ending = found.pop("finish_reason")
@@ -214,7 +216,7 @@ def _content(choice: Mapping[str, JsonValue]) -> _Content:
     if "refusal" in others:
         return _Content(failure="refusal")
     if text.strip():
-        is_damaged = any("\ud800" <= character <= "\udfff" for character in text)
+        is_damaged = not text.isascii() and _SURROGATE.search(text) is not None
         return _Content(failure="bad_encoding") if is_damaged else _Content(text)
     odd = [one for one in others if one != _THOUGHT]
     if odd:
@@ -279,6 +281,8 @@ def _rest(total: int | None, part: int | None) -> int | None:
 
 
 def _logprobs(stated: JsonValue) -> tuple[TokenLogprobs, ...] | None:
+    if stated is None:
+        return None
     try:
         content = _Logprobs.model_validate(stated).content
     except ValidationError:  # none, rather than a reply lost to them

@@ -91,7 +91,7 @@ async def test_the_misbehaving_do_everything_that_goes_wrong() -> None:
     assert failures == {"empty_reply", "length", "refusal", "http_400", "http_429", "http_500", "connection"}
     verdicts = [parse_coverage(reply.text, n_bullets=2) for reply in replies if reply.text is not None]
     assert {verdict.link_failure for verdict in verdicts} == {None, "bullet_id_list", "bullet_id_out_of_range"}
-    assert "extra_prose" in {verdict.failure for verdict in verdicts}
+    assert "no_json_object" in {verdict.failure for verdict in verdicts}
     assert {reply.finish_reason for reply in replies if reply.failure == "length"} == {"length"}
 
 

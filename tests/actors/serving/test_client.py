@@ -177,3 +177,9 @@ async def test_nothing_is_posted_where_a_redirect_points_to(unused_tcp_port: int
         await ServedClient(over_http(f"http://127.0.0.1:{unused_tcp_port}")).judge("j", [{}])
     await runner.cleanup()
     assert asked == ["/v1/judge"]
+
+
+@pytest.mark.parametrize("body", [None, {}, [], {"results": [{"index": 1}]}, {"results": 5}])
+async def test_an_answer_of_another_form_is_named(body: Any) -> None:
+    with pytest.raises(LongformError, match="/v1/rerank answered 200 with what cannot be read"):
+        await Server(Reply(200, body)).client().rerank("m", "q", ["a"])

@@ -1,4 +1,4 @@
-"""Which words say that a text is whole, and what becomes of texts without a word."""
+"""Words that say that a text is whole, and texts without a word."""
 
 from __future__ import annotations
 

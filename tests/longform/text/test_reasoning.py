@@ -1,4 +1,4 @@
-"""What a model thinks is no part of its answer."""
+"""The reasoning in a reply is no part of its answer."""
 
 from __future__ import annotations
 
