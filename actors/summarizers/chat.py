@@ -31,7 +31,7 @@ from longform.summaries.asking import step_replies
 from longform.summaries.drawn_orders import drawn_replies
 from longform.summaries.methods import Plan, Step, make_plan
 from longform.summaries.replies import EMPTY_SUMMARY, summary_text
-from longform.text.answers import set_aside
+from longform.text.reasoning import set_aside
 
 
 class _Asked(NamedTuple):

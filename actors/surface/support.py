@@ -35,10 +35,9 @@ class Sentence:
 
     Attributes:
         text: Without citations and the mark of a list.
-        supported: True if a document supports it; None: undecided, as the judge is unsure, or the sentence refuses or has
-            no word to look for.
-        probability: Probability of the document that supports it best, in [0, 1]; None: the sentence refuses or has no
-            word to look for.
+        supported: True if a document supports it; None: undecided, as the judge is unsure, or the sentence refuses or
+            has no word to look for.
+        probability: The best document's, in [0, 1]; None: the sentence refuses or has no word to look for.
         documents: Numbers, from 1, of the documents that support it best; several if they are equal, none if all are 0.
     """
 

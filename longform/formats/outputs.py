@@ -24,8 +24,9 @@ from longform.formats.output_citations import Habits, MarksRead, Numbering, Numb
 from longform.formats.rows import ShippedContext, ShippedSummary
 from longform.keys import content_key
 from longform.settings.systems import Order
-from longform.text.answers import set_aside, statements
+from longform.text.answers import statements
 from longform.text.citations import bullets
+from longform.text.reasoning import set_aside
 from longform.text.source_lists import without_sources
 
 _NotNegative = Annotated[

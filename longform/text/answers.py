@@ -18,6 +18,7 @@ from typing import Literal, NamedTuple
 
 from longform.text.citations import Bullet, cited_numbers, without_citations
 from longform.text.marks import Mark, is_year, marks, read_cites
+from longform.text.reasoning import set_aside
 from longform.text.sentences import sentences
 from longform.text.source_lists import without_sources
 
@@ -29,47 +30,6 @@ Resolve = Callable[[Mark], Sequence[int] | None]
 Tells the numbers of the documents that a mark cites; none for a mark that is not understood, and is taken out of its
 sentence. None: it is no mark, and its words stay.
 """
-
-_THINKING = re.compile(
-    r"<(?P<end>/)?(?:think|thinking|thought|reasoning|reflection|analysis|scratchpad|seed:think)>|"
-    r"\[(?P<closed>/)?THINK\]|◁(?P<shut>/)?think▷|(?P<final><\|channel\|>\s{0,9}final\s{0,9}<\|message\|>)",
-    re.IGNORECASE,
-)
-_FRAME = re.compile(r"</?(?:answer|response|final_answer)>|<\|[a-z_]{1,20}\|>", re.IGNORECASE)
-
-
-class Parted(NamedTuple):
-    """An answer, and the thinking that stood in it."""
-
-    answer: str
-    thought: str
-
-
-def set_aside(text: str) -> Parted:
-    """
-    Part an answer from what its model thought: in tags, before a lone closing tag, or behind one that nothing closes.
-
-    A lone opening tag counts where it begins a line.
-    """
-    kept: list[str] = []
-    thought: list[str] = []
-    position, opened = 0, -1
-    for tag in _THINKING.finditer(text):
-        if tag["end"] or tag["closed"] or tag["shut"] or tag["final"]:
-            if opened < 0:  # all so far was thought
-                thought, kept = [text[: tag.start()]], []
-            else:
-                thought.append(text[opened : tag.end()])
-            position, opened = tag.end(), -1
-        elif opened < 0:
-            kept.append(text[position : tag.start()])
-            position = opened = tag.start()
-    if opened >= 0 and not text[text.rfind("\n", 0, opened) + 1 : opened].strip():
-        thought.append(text[opened:])
-        position = len(text)
-    if not thought:
-        return Parted(text, "")
-    return Parted(_FRAME.sub("", "".join([*kept, text[position:]])).strip("\n"), "\n".join(thought))
 
 
 class Read(NamedTuple):

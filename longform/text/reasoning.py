@@ -11,10 +11,12 @@ import re
 from typing import NamedTuple
 
 _MARK = re.compile(
-    r"[<\[◁](?P<ends>/)?(?:think(?:ing)?|thoughts?|reason(?:ing)?|analysis|seed:think)[>\]▷]", re.IGNORECASE
+    r"[<\[◁](?P<ends>/)?(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|analysis|scratchpad|seed:think)[>\]▷]",
+    re.IGNORECASE,
 )
 _CHANNEL = re.compile(r"<\|channel\|>\s*(?P<name>\w+)[^<]*<\|message\|>", re.IGNORECASE)
 _ENDS = re.compile(r"<\|(?:end|return|start)\|>.*", re.DOTALL)
+_FRAME = re.compile(r"</?(?:answer|response|final_answer)>|<\|[a-z_]{1,20}\|>", re.IGNORECASE)
 
 
 class Span(NamedTuple):
@@ -28,7 +30,7 @@ def answer_spans(reply: str) -> list[Span]:
     """
     Return the parts of *reply* that are no reasoning, in their order; none if it ends while the model still thinks.
 
-    What stands before a lone closing mark is reasoning.
+    What stands before a lone closing mark is reasoning. A mark that nothing closes opens reasoning if it begins a line.
     """
     if channels := list(_CHANNEL.finditer(reply)):
         last = channels[-1]
@@ -45,7 +47,31 @@ def answer_spans(reply: str) -> list[Span]:
         elif start is not None:
             found.append(Span(start, mark.start()))
             start = None
+    if start is None and not _begins_a_line(reply, found[-1].end):
+        start = found.pop().start
     return found if start is None else [*found, Span(start, len(reply))]
+
+
+def _begins_a_line(text: str, place: int) -> bool:
+    return not text[text.rfind("\n", 0, place) + 1 : place].strip()
+
+
+class Parted(NamedTuple):
+    """An answer, and the reasoning that stood in it with its marks."""
+
+    answer: str
+    thought: str
+
+
+def set_aside(text: str) -> Parted:
+    """Part an answer from what its model thought."""
+    spans = answer_spans(text)
+    if spans == [Span(0, len(text))]:
+        return Parted(text, "")
+    bounds = zip([0, *(span.end for span in spans)], [*(span.start for span in spans), len(text)], strict=True)
+    thought = "\n".join(text[start:end] for start, end in bounds if start < end)
+    answer = "".join(text[start:end] for start, end in spans)
+    return Parted(_FRAME.sub("", answer).strip("\n"), thought)
 
 
 def without_reasoning(reply: str) -> str:

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longform.text.answers import set_aside, statements
+from longform.text.answers import statements
 from longform.text.citations import Bullet
+from longform.text.reasoning import set_aside
 from longform.text.units import lined
 
 SAID = [
@@ -126,11 +127,11 @@ def test_what_is_a_statement_and_what_it_cites(text: str, read: list[tuple[str, 
     ("text", "answer", "thought"),
     [
         ("<think>a</think>b", "b", "<think>a</think>"),
-        ("a\n</think>\nb", "b", "a\n"),
+        ("a\n</think>\nb", "b", "a\n</think>"),
         ("b\n<think>\na", "b", "<think>\na"),
         ("<thinking>a</thinking>\nb <think>c</think>\nd", "b \nd", "<thinking>a</thinking>\n<think>c</think>"),
         ("<|channel|>analysis<|message|>a<|end|><|channel|>final<|message|>b", "b",
-         "<|channel|>analysis<|message|>a<|end|>"),
+         "<|channel|>analysis<|message|>a<|end|><|channel|>final<|message|>"),
         ("It says <think> in a sentence.", "It says <think> in a sentence.", ""),
     ],
 )  # fmt: skip
