@@ -41,7 +41,7 @@ def test_queries_without_a_score_are_counted_with_the_reason() -> None:
     size: Any = SIZE | {"n_queries": 12, "n_systems": 3, "unscored_queries": {"no insights": 5}, "n_repeating": 4}
     counted = "12 queries, 7 of them scored (5: no insights)"
     assert told(size=size)["On"].startswith(counted)
-    assert told(size=size)["On"].endswith("2 summaries, and 4 summaries that repeat some in another order")
+    assert told(size=size)["On"].endswith("2 summaries, and 4 summaries that repeat some in another order of documents")
     assert size_told(size) == f"3 systems on {counted}"
 
 
