@@ -180,8 +180,8 @@ def _answering(address: str) -> Iterator[None]:
         raise
     except AuthenticationError as error:
         raise LongformError(
-            f"the cluster at {address} wants a token: set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH "
-            f"if its token is not in ~/.ray/auth_token; the answer: {_first(error)}"
+            f"the cluster at {address} wants a token: set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN or "
+            f"RAY_AUTH_TOKEN_PATH if its token is not in ~/.ray/auth_token; the answer: {_first(error)}"
         ) from error
     except (OSError, RuntimeError) as error:
         raise LongformError(f"the cluster at {address} did not take it; the answer: {_first(error)}") from error

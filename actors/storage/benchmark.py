@@ -17,7 +17,6 @@ from longform.errors import UsageError
 from longform.records import Document, Qrel, Query, Target, gold_documents
 
 MANIFEST = "benchmark.json"
-_TOLD = ("dataset_hash", "n_haystacks", "rows", "sources")
 _HAYSTACKS_HELD = 2  # neighbours in a job's order; a haystack is about 1 MB
 _TARGETS_HELD = 32  # haystacks whose targets and gold are held
 _REPEATED = ("haystack_id", "domain", "topic", "subtopic_name", "dataset")  # texts that many queries share
@@ -54,7 +53,7 @@ class Benchmark:
     @cached_property
     def manifest(self) -> dict[str, Any]:
         """Sources, counts and the `dataset_hash`."""
-        return dict(self.folder.read_json(MANIFEST, needs=_TOLD))
+        return dict(self.folder.read_json(MANIFEST, needs=["dataset_hash"]))
 
     @cached_property
     def queries(self) -> dict[str, Query]:

@@ -200,7 +200,7 @@ def heartbeats(run: Folder) -> list[Heard]:
     for name in run.names(FOLDER):
         with suppress(StorageError, OSError, ValueError):  # deleted meanwhile, or another's
             heard = json.loads(run.read_bytes(f"{FOLDER}/{name}"))
-            if isinstance(heard, dict) and heard.get("format") == _FORMAT:
+            if isinstance(heard, dict) and heard.get("format") == _FORMAT and heard.keys() >= Heard.__required_keys__:
                 found.append(cast(Heard, heard))  # of our own format
     return sorted(found, key=lambda heard: -heard["written_at"])
 

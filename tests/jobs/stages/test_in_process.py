@@ -174,13 +174,13 @@ def test_calls_that_are_interrupted_at_any_line_are_closed(moment: int, tmp_path
     async def ask(text: int) -> ChatReply:
         return await asked.complete(ChatRequest(messages=(Message("user", str(text)),), max_tokens=9, input_tokens=9))
 
-    with pytest.raises(Interrupted), Interruptible("x"):
-        asked = pool()
-        sys.settrace(trace)
-        try:
+    asked = pool()
+    sys.settrace(trace)
+    try:
+        with pytest.raises(Interrupted), Interruptible("x"):
             list(receipts_of(ask, range(6), slots=6, closes=[asked.close]))
-        finally:
-            sys.settrace(None)
+    finally:
+        sys.settrace(None)
 
 
 def test_what_is_opened_elsewhere_is_nobodys_to_close() -> None:
