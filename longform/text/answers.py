@@ -60,7 +60,7 @@ def read_answer(text: str) -> Read:
     found = _Reading(_Numbered({key: read_cites(name) for key, name in names.items()}).of)
     text = _LIST_TAG.sub("\n- ", found.signed(body))
     for block in _blocks(_BLOCK_TAG.sub("\n", text)):
-        for words in _words(block.lines):
+        for words in _words(block):
             found.read(_clean(words), whole=block.kind != "prose", announcements=False)
     return Read(found.bullets(), found.not_understood)
 
@@ -142,6 +142,7 @@ _STOP = re.compile(rf"[.!?…。！？؟।:][\"'”’»)\]*_]*[\s{_SIGNS}]*$")
 
 _NOT_SAID = re.compile(f"[\\s{_SIGNS},;]")
 _END_OF_A_LINE = 80
+_WORDS_OF_A_HEADING = 6
 
 
 class _Block(NamedTuple):
@@ -166,6 +167,7 @@ class _Lines:
     block: _Block | None = None
     heads: list[str] | None = None  # of the table in which the next line may be a row
     number: int = 0  # of the last item of a numbered list
+    indent: int = 0  # of the last item
     fence: str = ""  # that opened the code in which the next line stands
 
     def end(self) -> Iterator[_Block]:
@@ -196,7 +198,7 @@ class _Lines:
             yield from self._words(line)
 
     def _underlined(self) -> Iterator[_Block]:
-        if self.block is not None and _is_title(self.block):
+        if self.block is not None and self.block.kind == "prose" and _is_title(self.block):
             self.block = None
         yield from self.end()
 
@@ -212,7 +214,15 @@ class _Lines:
             number = int(item["number"])
             item = item if number == self.number + 1 or (self.block.kind == "prose" and number <= 1) else None
         if item is not None:
-            self.number = int(item["number"] or self.number)
+            indent = len(line) - len(line.lstrip())
+            if (
+                self.block is not None
+                and self.block.kind == "item"
+                and indent > self.indent
+                and _is_head_of(self.block)
+            ):
+                self.block = None
+            self.number, self.indent = int(item["number"] or self.number), indent
             yield from self.end()
             self.block = _Block("item", [line[item.end() :]])
         elif self.block is None or self._is_over(self.block, line):
@@ -244,9 +254,14 @@ def _is_bold(line: str) -> bool:
 
 
 def _is_title(block: _Block) -> bool:
-    """Return whether the line under a block makes it a heading, and is no rule between paragraphs."""
+    """Return whether a block may be a heading of what follows: one line that cites nothing and ends no sentence."""
     only = block.lines[0]
-    return (block.kind, len(block.lines)) == ("prose", 1) and not _SIGN.search(only) and not _stops(only)
+    return len(block.lines) == 1 and not _SIGN.search(only) and not _stops(only)
+
+
+def _is_head_of(item: _Block) -> bool:
+    """Return whether a block is an item that is the heading of a list below it."""
+    return item.kind == "item" and _is_title(item) and len(item.lines[0].split()) <= _WORDS_OF_A_HEADING
 
 
 def _is_head(lines: Sequence[str], place: int) -> bool:
@@ -284,17 +299,24 @@ _NOUNS = r"(?:see(?: also)?|sources?|quellen?|refs?|references?|citations?|cited
 _JOINED = rf"[{_SIGNS}](?:[\s,;/&]{{0,3}}(?:(?:and|und|et|y)\s)?[{_SIGNS}])*"
 _HELD = re.compile(rf"[(（\[]\s*(?:{_NOUNS}[\s.:]*)?({_JOINED})\s*[)）\]]", re.IGNORECASE)
 _ANNOUNCED = re.compile(rf"(?:[—–-]\s*)?(?<!\w){_NOUNS}\s*:\s*(?=[{_SIGNS}])", re.IGNORECASE)
+_CREDIT = r"(?:according to|as (?:stated|noted|described|reported|shown|mentioned|written) (?:in|by)|as per|per|laut)"
+_CREDITED_FIRST = re.compile(rf"(?:^|(?<=[.!?] )){_CREDIT}\s*({_JOINED})\s*,?\s+(\w)(\w*)", re.IGNORECASE)
+_CREDITED_LAST = re.compile(rf",?\s+(?:{_CREDIT}|in|see)\s*({_JOINED})(?=\s*(?:[.!?;,]|$))", re.IGNORECASE)
+_LEAD_IN = re.compile(r"^\s*(\*\*|__)[^\s*_]+(?: [^\s*_]+){0,2}\.\1\s+(?=\S)")
+"""A heading in bold type that begins a paragraph, as `**Point 1.** The council ...`"""
 _RUN = re.compile(rf"\s*{_JOINED}")
 _BRACKETED_NUMBER = re.compile(r"\[([\d, ]+)\]")
 
 
-def _words(lines: Sequence[str]) -> Iterator[str]:
-    """Yield the texts of a block: its lines, joined where one only goes on."""
+def _words(block: _Block) -> Iterator[str]:
+    """Yield the texts of a block: its lines, joined where one only goes on, as an indented line of an item does."""
+    lines = block.lines
     texts = [line.strip() for line in lines]
     stops = _stops(" ".join(texts[-2:]))  # the last may be a mark alone
     held: list[str] = []
     for line, text in zip(lines, texts, strict=True):
-        if held and not _goes_on(held[-1], text, stops=stops):
+        rest = block.kind == "item" and line.startswith((" ", "\t"))
+        if held and not rest and not _goes_on(held[-1], text, stops=stops):
             yield " ".join(held)
             held = []
         held.append(text)
@@ -385,7 +407,13 @@ class _Reading:
         (self._units[-1][1] if self._units else self._waiting).extend(numbers)
 
 
+def _first_credited(found: re.Match[str]) -> str:
+    first = found[2].upper() if found[3].islower() else found[2]  # iPhone stays as it is
+    return f"{first}{found[3]} {found[1]}"
+
+
 def _clean(words: str) -> str:
+    words = _CREDITED_LAST.sub(r" \1", _CREDITED_FIRST.sub(_first_credited, _LEAD_IN.sub("", words)))
     for pattern, instead in _EMPHASIS:
         words = pattern.sub(instead, words)
     words = html.unescape(words) if "&" in words else words

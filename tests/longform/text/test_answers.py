@@ -117,6 +117,11 @@ def test_a_paragraph_that_is_wrapped_is_one(width: int, marked: Callable[[str, S
         ("```markdown\n- One is so [1].\n```", [("One is so. [1]", [1])]),
         ("", []),
         ("[1][2]\n\n---\n", []),
+        ("* It comes in\n  June [1]\n* It is so [2]", [("It comes in June [1]", [1]), ("It is so [2]", [2])]),
+        ("- Costs\n  - It is dear [1]", [("It is dear [1]", [1])]),
+        ("**Point 1.** It is so [1].", [("It is so. [1]", [1])]),
+        ("It is so [1]. According to [2], it is dear. It rains, as reported in [3].",
+         [("It is so. [1]", [1]), ("It is dear. [2]", [2]), ("It rains. [3]", [3])]),
     ],
 )  # fmt: skip
 def test_what_is_a_statement_and_what_it_cites(text: str, read: list[tuple[str, list[int]]]) -> None:
