@@ -28,7 +28,7 @@ VERBS = {
     "calibrate": "a judge against human labels -> judge card",
     "correct": "a run's scores, corrected by summaries that people labelled",
     "report": "write a run's pages again; several runs side by side",
-    "compare": "two runs on the queries that both have: differences, groups, settings, costs",
+    "compare": "two runs on the queries that both have: differences, settings, costs",
     "gate": "a run against thresholds and a baseline: exit code 5 if it is worse",
     "plan-sample": "how many queries show a difference, from the differences that a run has",
     "status": "how a run stands: stages, rate, time left, spend, failures",
