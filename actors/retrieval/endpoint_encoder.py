@@ -94,8 +94,6 @@ class EndpointEncoder(TextEncoder):
         try:
             async with self._endpoint.place():
                 found = await self._endpoint.client.embed(self._settings.model, texts)
-        except (KeyError, TypeError) as error:
-            raise LongformError(f"{where}: expected data with index and embedding, no {error}") from error
         except LongformError as error:
             raise LongformError(f"{where}: {error}") from error
         vectors = read_vectors(found, len(texts), self.dimensions, where)

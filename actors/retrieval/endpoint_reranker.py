@@ -51,8 +51,6 @@ class EndpointReranker(Reranker):
         try:
             async with self._endpoint.place():
                 found = await self._endpoint.client.rerank(self._settings.model, query, asked)
-        except (KeyError, TypeError) as error:
-            raise LongformError(f"{where}: expected results with index and relevance_score, no {error}") from error
         except LongformError as error:
             raise LongformError(f"{where}: {error}") from error
         check_order(found, len(asked), where)

@@ -115,7 +115,7 @@ class ServedClient:
         if not documents:
             return []
         answer = await self._asked("/v1/rerank", {"model": model, "query": query, "documents": list(documents)})
-        with _named("/v1/rerank"):
+        with _expected("results with index and relevance_score", "/v1/rerank"):
             return [(result["index"], result["relevance_score"]) for result in answer["results"]]
 
     async def embed(self, model: str, texts: Sequence[str]) -> list[tuple[int, list[float]]]:
@@ -126,7 +126,7 @@ class ServedClient:
             RefusedError, LongformError: As of `judge`.
         """
         answer = await self._asked("/v1/embeddings", {"model": model, "input": list(texts)})
-        with _named("/v1/embeddings"):
+        with _expected("data with index and embedding", "/v1/embeddings"):
             return [(result["index"], result["embedding"]) for result in answer["data"]]
 
     async def search(self, query: str, n: int) -> Any:
@@ -169,12 +169,12 @@ class ServedClient:
 
 
 @contextmanager
-def _named(path: str) -> Iterator[None]:
-    """Name the server's answer in the error of one that cannot be read."""
+def _expected(parts: str, path: str) -> Iterator[None]:
+    """Name the parts of an answer of success in the error of one that lacks them."""
     try:
         yield
     except (KeyError, TypeError, IndexError, AttributeError) as error:
-        raise LongformError(f"{path} answered 200 with what cannot be read ({type(error).__name__})") from error
+        raise LongformError(f"{path} answered 200: expected {parts}, found {type(error).__name__}: {error}") from error
 
 
 def over_http(base_url: str, *, token: str | None = None, timeout_s: float = 300.0) -> Send:

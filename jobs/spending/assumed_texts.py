@@ -18,7 +18,7 @@ from longform.spending import Sample, mean_of_more, sample_of
 LINE_TOKENS, LINE_WORDS = 42, 26
 """Sizes of a bullet with its citations: the medians of 1,248 released SummHay summaries of news."""
 
-_MARK = re.compile(r"assumed[0-9a-f]{10}")
+_MARK = re.compile(r"Assumed[0-9a-f]{10}")
 _WORDS = "word " * LINE_TOKENS
 
 
@@ -71,7 +71,7 @@ class AssumedTexts:
         The interval of a line's tokens is that of further texts if two or more are there; else it reaches from nothing
         to the output limit of the model.
         """
-        mark = f"assumed{call[:10]}"
+        mark = f"Assumed{call[:10]}"
         lines = [self._line(f"{mark} {number}") for number in range(1, n_lines + 1)]
         each = self._tokens(lines) / n_lines
         low, high = 0.0, self._max_tokens / n_lines

@@ -57,7 +57,7 @@ def test_second_call_makes_no_results_again(run: Path, written: list[str], capsy
     capsys.readouterr()
     assert call(run) == 0
     assert written == []
-    assert "1 cells" in capsys.readouterr().out
+    assert "1 system on 2 queries" in capsys.readouterr().out
     assert json.loads((run / "run" / "results.json").read_text()) == first
 
 

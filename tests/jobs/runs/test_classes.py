@@ -51,7 +51,16 @@ def test_another_version_does_not_go_on_in_a_folder(write: Write, tmp_path: Path
     before = {"their_ranker:Mine": "version 2", "their_gone:Mine": "version 1"}
     run.write_json(
         "run.json",
-        {"format": 2, "verb": "evaluate", "config": mine.model_dump(mode="json"), "limit": None, "prompts": before},
+        {
+            "format": 2,
+            "verb": "evaluate",
+            "benchmark": {},
+            "config": mine.model_dump(mode="json"),
+            "limit": None,
+            "prompts": before,
+            "jobs": [],
+            "stages": [],
+        },
     )
 
     with pytest.raises(UsageError, match="the version of their_ranker:Mine was version 2, is version 3"):

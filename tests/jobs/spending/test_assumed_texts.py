@@ -22,7 +22,7 @@ def asked(*said: str) -> ChatRequest:
     return ChatRequest(messages=tuple(Message("user", text) for text in said), max_tokens=10)
 
 
-@pytest.mark.parametrize("units", ["bullets", "sentences"])
+@pytest.mark.parametrize("units", ["statements", "bullets", "sentences"])
 def test_text_is_split_into_as_many_units_as_asked_for_each_another(units: UnitKind) -> None:
     """A judge is asked about equal sentences once, and no two sentences of a written summary are equal."""
     text, _ = texts().text(12, CALL)
