@@ -281,6 +281,11 @@ def _check_same_files(copy: Folder, files: Sequence[SourceFile]) -> None:
         return
     given = {file.identity()["sha256"] for file in files}
     held = [copy.read_json(f"{OUTPUTS}/{name}") for name in copy.names(OUTPUTS)]
+    if older := sorted(one["name"] for one in held if "marks" not in one):
+        raise UsageError(
+            f"{last_part(copy.url.removesuffix('/benchmark'))}: answers of {', '.join(older)} stand here as an older "
+            "version of longform read them; name another --out, or delete this one"
+        )
     if other := sorted(one["name"] for one in held if one["sha256"] not in given):
         raise UsageError(
             f"{last_part(copy.url.removesuffix('/benchmark'))}: answers of {', '.join(other)} stand here, with other "

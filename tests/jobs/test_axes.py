@@ -16,6 +16,7 @@ from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs import aggregate, evaluate, ingest, report
 from tests.jobs.test_own_ids import write_lines
+from tests.tampering import rename_parts
 
 WORDS = "dam crew market water valley farmer bridge road school roof tram harbour forest tower mayor river".split()
 RETRIEVERS = {"minilm/max": {"kind": "bm25"}, "minilm": {"kind": "full"}, "ü+#1 für alles": {"kind": "oracle"}}
@@ -185,6 +186,7 @@ def as_older(folder: Path) -> None:
         for part in (folder / table).glob("*.parquet"):
             content = pq.read_table(part)
             pq.write_table(content.drop_columns([name for name in later if name in content.column_names]), part)
+        rename_parts(folder / table)
 
 
 def without(value: Any, *names: str) -> Any:

@@ -17,6 +17,7 @@ from jobs.evaluate import evaluate, main
 from jobs.synthesize import read_config, synthesize
 from longform.errors import UsageError
 from longform.settings.experiment import Experiment
+from tests.tampering import change_commit
 
 CALLING = Calling("test", ledger="no model is called here")
 CHANGES = ["haystacks=2", "documents=20", "subtopics=3", "most_share=0.3"]
@@ -159,9 +160,7 @@ def test_stage_that_lost_parts_is_finished_and_no_more(
     run = _copy(finished[0], tmp_path)
     for table in ("summaries", "units", "verdicts", "scores"):
         commits = sorted((Path(run.url) / table / "_commits").iterdir())
-        body = json.loads(commits[-1].read_text())
-        body["parts"] = body["parts"][:-1]
-        commits[-1].write_text(json.dumps(body))
+        change_commit(commits[-1], lambda body: body["parts"].pop())
     lost = len(finished[0].locate("summaries")) - len(run.locate("summaries"))
 
     found = evaluate(experiment, bench, run.url, cluster=Cluster(address=None, workers=0), calling=CALLING)

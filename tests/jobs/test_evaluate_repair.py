@@ -17,6 +17,7 @@ from jobs.cluster import Cluster
 from jobs.evaluate import evaluate, main
 from longform.repair.twins import LABEL, METHOD
 from longform.settings.experiment import Experiment
+from tests.tampering import change_commit
 
 CLUSTER = Cluster(address=None, workers=0)
 TABLES = ("summaries", "units", "verdicts", "scores")
@@ -156,9 +157,7 @@ def test_run_that_was_killed_at_any_stage_ends_with_the_same_rows(
         commits = sorted((tmp_path / "run" / table / "_commits").iterdir())
         for commit in commits[1:]:
             commit.unlink()
-        body = json.loads(commits[0].read_text())
-        body["parts"] = body["parts"][:1]
-        commits[0].write_text(json.dumps(body))
+        change_commit(commits[0], lambda body: body.update(parts=body["parts"][:1]))
     assert run.read("verdicts").num_rows < finished[0].read("verdicts").num_rows
 
     again = evaluate(
@@ -197,9 +196,10 @@ def test_repair_without_documents_is_refused_before_any_work(
     bench: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shutil.copytree(bench, tmp_path / "bench")
-    manifest = json.loads((tmp_path / "bench" / MANIFEST).read_text())
+    without_documents = Folder(str(tmp_path / "bench"))
+    manifest = without_documents.read_json(MANIFEST)
     manifest["rows"]["documents"] = 0
-    (tmp_path / "bench" / MANIFEST).write_text(json.dumps(manifest))
+    without_documents.write_json(MANIFEST, manifest)
     config = tmp_path / "c.yaml"
     config.write_text(json.dumps(CONFIG))
 
