@@ -22,4 +22,4 @@ REMADE: Mapping[str, str] = {
 PUT_BACK = (
     "put the file back from a copy, or go on in a new folder: finished calls are in the ledger and not paid again"
 )
-"""What to do about any other."""
+"""Advice about any other."""

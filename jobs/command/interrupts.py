@@ -24,7 +24,7 @@ WORDS = "interrupted; the same command goes on from what is kept"
 _CLOSING_S = 8.0  # from a signal to the end of the process
 
 _typed = False
-"""Whether this process has no other work than the command."""
+"""True if this process has no other work than the command."""
 
 
 def exit_code(number: int) -> int:

@@ -14,7 +14,7 @@ from longform.judges.repeats import merged_repeats
 from longform.results.drilldown import SummaryFacts, SupportFacts
 
 _COLUMNS = ["summary_id", "judge", "unit_index", "target_kind", "target_id", "text_index", "mode", "repeat"]
-_COLUMNS += ["answer", "probability", "reply", "failure"]
+_COLUMNS += ["answer", "probability", "reply", "failure", "doc_position", "chunk_index"]
 _RANKS = (None, NO, UNSURE, YES)  # unjudged last
 _HAYSTACKS_HELD = 2
 

@@ -118,12 +118,12 @@ class Habits:
 
     @property
     def from_zero(self) -> bool:
-        """Whether its numbers count from 0."""
+        """True if its numbers count from 0."""
         return self.zero and not self.last
 
     @property
     def in_parentheses(self) -> bool:
-        """Whether it cites by numbers in parentheses: it does so throughout, and in no other way."""
+        """True if it cites by numbers in parentheses: it does so throughout, and in no other way."""
         return self.rounds > 1 and not self.others
 
 

@@ -94,7 +94,7 @@ class Mark(NamedTuple):
 
     @property
     def numbered(self) -> bool:
-        """Whether it cites nothing but numbers."""
+        """True if it cites nothing but numbers."""
         return all(isinstance(one, int) for one in self.cites)
 
 

@@ -163,7 +163,7 @@ def test_aggregate_and_report_read_nothing_back_from_names(done: Done, tmp_path:
     assert page == (Path(done.url) / "report" / "report.md").read_text()
     assert "Data set news/2024" in page
     assert "Data set not stated" in page
-    assert f"{WRITER}, minilm (2)" in page
+    assert f"{WRITER} (scripted), minilm (2)" in page
     families = done.results["comparisons"]
     assert {family["reference"] for family in families} == {f"{WRITER}, minilm/max"}
 

@@ -98,7 +98,7 @@ def test_judges_that_answer_yes_or_no_find_a_planted_bias_and_no_other(tmp_path:
         assert ("U-shaped" in index["shape"]) == (row["summarizer"] == "u")
         assert (index["p_holm"] < 0.05) == (row["summarizer"] == "u")
     text = (out / "report" / "report.md").read_text()
-    assert "Judge word has no best document for" in text
+    assert "Judge word (scripted) has no best document for" in text
     assert "All its sentences stand where judge shipped aligner finds their best document" in text
 
 
@@ -146,9 +146,13 @@ def test_orders_are_drawn_until_the_mean_is_known_well_enough(tmp_path: Path) ->
 
 
 def test_unjudged_pairs_count_like_unjudged_insights() -> None:
-    results = {"cells": [{"unjudged_share": 0.01}], "faithfulness": {"cells": [{"unjudged_share": 0.03}]}}
-    assert evaluate.worst_unjudged_share(results) == 0.03
-    assert evaluate.worst_unjudged_share({"cells": []}) == 0.0
+    results = {
+        "cells": [{"unjudged_share": 0.01, "judge": None}],
+        "faithfulness": {"cells": [{"unjudged_share": 0.03, "judge": None}]},
+    }
+    assert evaluate.shortfall(results, 0.03) is None
+    assert evaluate.shortfall(results, 0.02) == "3.0% of what a cell asks its judge is unjudged (more than 2%)"
+    assert evaluate.shortfall({"cells": []}, 0.0) is None
 
 
 def shown(doc_id: str, text: str, place: int) -> TargetText:

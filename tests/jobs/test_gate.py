@@ -10,6 +10,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from actors.storage.folder import Folder
 from jobs.command.exit_codes import FAILURES_ABOVE_THRESHOLD, USAGE, WORSE
 from jobs.gate import main as gate
 from jobs.ingest import main as ingest
@@ -96,10 +97,10 @@ def test_too_much_unjudged_goes_before_worse(town: Town, tmp_path: Path, capsys:
     run = tmp_path / "run"
     run.mkdir()
     for name in ("results.json", "run.json"):
-        content = json.loads((Path(town.run) / name).read_text())
+        content = Folder(town.run).read_json(name)
         for cell in content.get("cells", []):
             cell["unjudged_share"] = 0.6
-        (run / name).write_text(json.dumps(content))
+        Folder(str(run)).write_json(name, content)
     junit = tmp_path / "gate.xml"
 
     words = [str(run), "--junit", str(junit), "--fail-under"]

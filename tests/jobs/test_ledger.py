@@ -14,6 +14,8 @@ from longform.chat.call import ChatReply, Usage, failed
 from longform.chat.ledger_rows import Intent, Receipt
 from longform.tables import CALLS
 
+RECORD = {"format": 2, "verb": "evaluate", "benchmark": {}, "config": None, "limit": None, "stages": []}
+
 USAGE = Usage(input_tokens=1000, cached_tokens=3000, output_tokens=50, reasoning_tokens=0)
 
 
@@ -94,7 +96,7 @@ def test_a_run_leads_to_its_ledger_wherever_the_command_is_called(
     run.mkdir()
     elsewhere.mkdir()
     job = {"job": "second", "ledger": "ledger", "prices": None, "stages": []}
-    (run / "run.json").write_text(json.dumps({"format": 2, "verb": "evaluate", "jobs": [job]}))
+    (run / "run.json").write_text(json.dumps(RECORD | {"jobs": [job]}))
     Ledger(str(elsewhere / "ledger"), job="another").close()  # of the same name, without the run's calls
     monkeypatch.chdir(elsewhere)
 
@@ -102,6 +104,6 @@ def test_a_run_leads_to_its_ledger_wherever_the_command_is_called(
     found = json.loads(capsys.readouterr().out)
     assert (found["ledger"], found["totals"]["calls"]) == (url, 1)
 
-    (run / "run.json").write_text(json.dumps({"format": 2, "verb": "evaluate", "jobs": []}))
+    (run / "run.json").write_text(json.dumps(RECORD | {"jobs": []}))
     assert main([str(run)]) == 2
     assert "no command of this run called one" in capsys.readouterr().err

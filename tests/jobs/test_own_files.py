@@ -262,7 +262,7 @@ def test_answers_may_be_texts_named_by_query_or_a_table() -> None:
     Path("a.csv").write_text(table)
     assert main(["outputs", "a.csv", "--bench", "bench", "--out", "three"]) == 0
     (row,) = Folder("three").read("summaries").to_pylist()
-    assert (row["text"], row["cost_usd"]) == ("Seven voted, two did not. [4, 2]", 0.5)
+    assert (row["text"], row["cost_usd"]) == ("- Seven voted, two did not. [4, 2]", 0.5)
 
 
 @pytest.mark.usefixtures("town")

@@ -76,7 +76,7 @@ def stages(told: dict[str, Any]) -> dict[str, dict[str, Any]]:
 def test_work_of_other_rules_is_made_again_and_said(
     again: Runs, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What was written stays: no model is asked again."""
+    """The summaries stay: no model is asked again."""
     monkeypatch.setattr(split, "VERSIONS", {kind: f"{version} as once" for kind, version in split.VERSIONS.items()})
 
     assert again.evaluate("--limit", "2", "--workers", "0") == 0
@@ -184,7 +184,6 @@ def test_a_record_of_a_later_format_is_refused(again: Runs, capsys: pytest.Captu
         ("bullets=3", "bullets was targets, is 3"),
         ("ranking_depth=7", "ranking_depth was 1000, is 7"),
         ("importance={kind: released}", "importance.kind was relevance, is released"),
-        ("faithfulness.mode=full", "faithfulness.mode was document, is full"),
     ],
 )
 def test_what_would_change_the_meaning_of_rows_is_refused_by_name(

@@ -91,6 +91,7 @@ def config(folder: Path, url: str) -> str:
         "retrievers": {"full": {"kind": "full"}},
         "summarizers": {"offline": {"kind": "offline"}},
         "judges": here | there,
+        "faithfulness": {"mode": "document"},
         "systems": [{"retriever": "full", "budget_tokens": None, "summarizer": "offline"}],
         "resamples": 100,
     }

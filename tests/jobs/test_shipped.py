@@ -100,7 +100,7 @@ def test_repairs_say_which_summaries_were_written_elsewhere(tmp_path: Path, benc
     page = Folder(str(tmp_path / "run")).read_bytes("report/report.md").decode()
     repaired = page.partition("## Citations before and after repair")[2]
     assert "| agent (written elsewhere) | unknown |" in repaired
-    assert "| scripted | bm25 |" in repaired
+    assert "| scripted (scripted) | bm25 |" in repaired
 
 
 def test_a_chat_model_judges_them_and_the_plan_counts_its_calls(
