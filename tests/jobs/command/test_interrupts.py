@@ -116,9 +116,12 @@ import signal
 from jobs.command.interrupts import Interruptible
 
 with Interruptible("x", closing_s=0.2):
-    print("ready", flush=True)
+    said = False
     while True:
         try:
+            if not said:
+                said = True
+                print("ready", flush=True)
             signal.pause()
         except KeyboardInterrupt:
             pass
