@@ -13,7 +13,7 @@ from longform.report.plots import INK, Plot, or_gap, render
 from longform.report.tables import IN_SAMPLE
 from longform.results.cells import CellRow
 from longform.results.columns import interval_in, number_in
-from longform.results.comparisons import NOT_DISTINGUISHABLE
+from longform.results.comparisons import NOT_DISTINGUISHABLE, TOO_FEW
 from longform.results.results import Results
 
 if TYPE_CHECKING:
@@ -102,6 +102,8 @@ def _alike(results: Results, known: Sequence[CellRow]) -> Collection[tuple[str, 
     for family in results.get("comparisons") or []:
         reference = family.get("reference_system")
         if (family["judge"], family.get("dataset")) == (judge, dataset) and reference and family["chosen"] == "best":
+            if any(row["finding"].startswith(TOO_FEW) for row in family["rows"]):
+                return ()
             rows = [row for row in family["rows"] if row["finding"] == NOT_DISTINGUISHABLE]
             same = {*family["reference_same"], *(name for row in rows for name in row["same"])}
             shown = {_key(cell) for cell in known if f"{cell['summarizer']}, {cell['setting']}" in same}

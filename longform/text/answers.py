@@ -62,7 +62,7 @@ def read_answer(text: str) -> Read:
     for block in _blocks(_BLOCK_TAG.sub("\n", text)):
         for words in _words(block):
             found.read(_clean(words), whole=block.kind != "prose", announcements=False)
-    return Read(found.bullets(), found.not_understood)
+    return Read(found.bullets(closed=True), found.not_understood)
 
 
 def cited_sentences(text: str) -> list[Bullet]:
@@ -74,7 +74,7 @@ def cited_sentences(text: str) -> list[Bullet]:
     found = _Reading(_in_square_brackets)
     for line in found.signed(text).split("\n"):
         found.read(line, whole=False, announcements=True)
-    return found.bullets()
+    return found.bullets(closed=False)
 
 
 def _in_square_brackets(mark: Mark) -> Sequence[int] | None:
@@ -305,6 +305,7 @@ _CREDITED_LAST = re.compile(rf",?\s+(?:{_CREDIT}|in|see)\s*({_JOINED})(?=\s*(?:[
 _LEAD_IN = re.compile(r"^\s*(\*\*|__)[^\s*_]+(?: [^\s*_]+){0,2}\.\1\s+(?=\S)")
 """A heading in bold type that begins a paragraph, as `**Point 1.** The council ...`"""
 _RUN = re.compile(rf"\s*{_JOINED}")
+_OPEN_END = re.compile(r"[a-zA-ZÀ-ÿ0-9%€$£][\"'”’»)*]*$")
 _BRACKETED_NUMBER = re.compile(r"\[([\d, ]+)\]")
 
 
@@ -370,8 +371,8 @@ class _Reading:
             self._cites.append(tuple(numbers))
         return chr(_FIRST_SIGN + place) if place < _MOST_SIGNS else ""
 
-    def bullets(self) -> list[Bullet]:
-        return [_bullet(text, numbers) for text, numbers in self._units]
+    def bullets(self, *, closed: bool) -> list[Bullet]:
+        return [_bullet(text, numbers, closed=closed) for text, numbers in self._units]
 
     def read(self, words: str, *, whole: bool, announcements: bool) -> None:
         """
@@ -463,8 +464,14 @@ def _owner(found: Sequence[tuple[int, int]], place: int, *, leading: bool) -> in
     return max((index for index, (start, _) in enumerate(found) if start < place), default=0)
 
 
-def _bullet(said: str, numbers: Sequence[int]) -> Bullet:
-    """Return a statement in whose words no number stands in square brackets but those that it cites."""
+def _bullet(said: str, numbers: Sequence[int], *, closed: bool) -> Bullet:
+    """
+    Return a statement in whose words no number stands in square brackets but those that it cites.
+
+    A *closed* one ends with a full stop, as an item of a list often does not: encoders read the same words otherwise
+    without it.
+    """
     cited = sorted(dict.fromkeys(numbers))
     plain = _BRACKETED_NUMBER.sub(r"(\1)", said)
+    plain = _OPEN_END.sub(r"\g<0>.", plain) if closed else plain
     return Bullet(f"{plain} [{', '.join(map(str, cited))}]" if cited else plain, cited)

@@ -4,7 +4,7 @@ from typing import Any
 
 from longform.report.forest import forest
 from longform.report.overview import facts, size_told
-from longform.results.comparisons import NOT_DISTINGUISHABLE
+from longform.results.comparisons import NOT_DISTINGUISHABLE, TOO_FEW
 from tests.longform.report.test_findings import JUDGE, cell, family, results, row
 
 MAKER = {"verb": "evaluate", "git_commit": None, "versions": {"longform": "1.2"}, "began_at": 0.0}
@@ -90,6 +90,14 @@ def test_the_figure_marks_the_system_alone_that_the_findings_name_as_the_best() 
     assert alike is not None
     assert "Blue, filled: the best. Grey" in named.caption
     assert "Blue, filled: the best, and systems that cannot be told from it. Grey" in alike.caption
+
+
+def test_the_figure_marks_nobody_if_queries_are_too_few_to_tell_any_system_from_another() -> None:
+    drawn = forest(
+        results(family(row("b, full", 10.0, f"{TOO_FEW} (3)")), cells=[cell("b, full", 10.0), cell("a, full", 50.0)])
+    )
+    assert drawn is not None
+    assert "Blue" not in drawn.caption
     assert named.plot.svg != alike.plot.svg
 
 
