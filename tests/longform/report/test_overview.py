@@ -90,6 +90,7 @@ def test_the_figure_marks_the_system_alone_that_the_findings_name_as_the_best() 
     assert alike is not None
     assert "Blue, filled: the best. Grey" in named.caption
     assert "Blue, filled: the best, and systems that cannot be told from it. Grey" in alike.caption
+    assert named.plot.svg != alike.plot.svg
 
 
 def test_the_figure_marks_nobody_if_queries_are_too_few_to_tell_any_system_from_another() -> None:
@@ -98,7 +99,6 @@ def test_the_figure_marks_nobody_if_queries_are_too_few_to_tell_any_system_from_
     )
     assert drawn is not None
     assert "Blue" not in drawn.caption
-    assert named.plot.svg != alike.plot.svg
 
 
 def test_the_figure_of_many_systems_fits_a_screen_and_counts_the_others() -> None:
