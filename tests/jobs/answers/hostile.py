@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 RAN = "window.hostileRan = true"
 """The deed of each text that is markup."""
+
+_CONTROL = re.compile("[\x00-\x1f]")  # ids with such are refused
 
 TEXTS: Sequence[str] = (
     f"</script><script>{RAN}</script>",
@@ -18,7 +21,7 @@ TEXTS: Sequence[str] = (
     f"]]></title><iframe srcdoc='<script>top.{RAN}</script>'>",
     "{{ 7 * 7 }}{% raw %} ${1} `x` <%= 1 %>",
     "\u202eright to left\u202c \u05e9\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627 \u2067odd\u2069",
-    "control \u0000\u0001\u0008\u001b[31m \u2028 \u2029 \ufeff \ufffe end",
+    "control \u0001\u0008\u001b[31m \u2028 \u2029 \ufeff \ufffe end",
     "W" * 3000,
     "%E0%A4%A #&=+?/\\ %00 %zz",
     "__proto__ constructor \U0001f469\u200d\U0001f469\u200d\U0001f467 \u0301\u0301\u0301",
@@ -29,7 +32,7 @@ def write_hostile(folder: Path) -> tuple[Path, Path]:
     """Write a benchmark as plain JSON Lines, and answers to it; a system, a document and an insight for each text."""
     folder.mkdir(parents=True, exist_ok=True)
     statements = [f"{text} The bridge number {place} was painted green in May." for place, text in enumerate(TEXTS)]
-    ids = [f"d{place} {text[:60]}" for place, text in enumerate(TEXTS)]
+    ids = [f"d{place} {_CONTROL.sub('', text[:60])}" for place, text in enumerate(TEXTS)]
     documents = [
         {"doc_id": doc_id, "title": text, "haystack": TEXTS[0], "text": f"{said} It rained."}
         for doc_id, text, said in zip(ids, TEXTS, statements, strict=True)
