@@ -70,6 +70,7 @@ class Interruptible:
         self._program, self._closing_s = program, closing_s
         self._before: dict[int, Any] = {}
         self._pipe: tuple[int, int] | None = None
+        self._watch: threading.Thread | None = None
         self._fd_before = -1
         self.received: int | None = None
 
@@ -82,16 +83,18 @@ class Interruptible:
             self._pipe = os.pipe()
             os.set_blocking(self._pipe[1], False)
             self._fd_before = signal.set_wakeup_fd(self._pipe[1], warn_on_full_buffer=False)
-            threading.Thread(target=self._see_to_end, args=self._pipe[:1], daemon=True).start()
+            self._watch = threading.Thread(target=self._see_to_end, args=self._pipe[:1], daemon=True)
+            self._watch.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._pipe is not None:
+        if self._pipe is not None and self._watch is not None:
             signal.set_wakeup_fd(self._fd_before)
             if self.received is None or not _typed:
                 os.close(self._pipe[1])
+                self._watch.join()  # a thread that wakes while the interpreter ends may abort the process
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
