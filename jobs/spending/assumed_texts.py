@@ -85,9 +85,9 @@ class AssumedTexts:
         return sum(map(self._counter.count, lines))
 
     def _line(self, beginning: str) -> str:
-        n_tokens = max(round(self._tokens_a_line), self._counter.count(beginning))
+        n_tokens = max(round(self._tokens_a_line) - 1, self._counter.count(beginning))
         words = f"{beginning} {_WORDS * (1 + n_tokens // LINE_TOKENS)}"
-        return words[: self._counter.prefix_chars(words, n_tokens)].strip()
+        return words[: self._counter.prefix_chars(words, n_tokens)].strip() + "."
 
 
 def marks(request: ChatRequest) -> list[str]:
