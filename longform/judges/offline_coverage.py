@@ -269,6 +269,8 @@ class QueryInsights:
         )
 
     def _denial_mismatch(self, insight: Statement, bullet: Statement) -> float:
+        if insight.contradicts(bullet):
+            return 1.0
         if not insight.denied and not bullet.denied:
             return 0.0
         shared = insight.stems & bullet.stems

@@ -47,3 +47,41 @@ def test_words_put_between_keep_the_order_and_swapped_ones_do_not() -> None:
     insight = read_statement("sales fell")
     assert insight.neighbours <= read_statement("sales of shoes suddenly fell").in_order
     assert not insight.neighbours & read_statement("fell sales").in_order
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("A refund after 30 days is possible.", "The refund after 30 days was declined."),
+        ("Business and Enterprise plans include exports.", "Only Enterprise plans include exports."),
+        ("Sales of shoes rose in May.", "Sales of shoes fell in May."),
+        ("Sales of shoes rose in May.", "Sales of shoes did not rise in May."),
+        ("The board approved the plan.", "The board rejected the plan."),
+    ],
+)
+def test_opposites_and_limits_contradict_in_both_directions(one: str, other: str) -> None:
+    assert read_statement(one).contradicts(read_statement(other))
+    assert read_statement(other).contradicts(read_statement(one))
+    assert not read_statement(one).contradicts(read_statement(one))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        pytest.param("Sales of shoes rose in May.", "Costs of rent fell in June.", id="of-something-else"),
+        pytest.param("Sales rose in May.", "Sales rose in May and fell in June.", id="both-are-said"),
+        pytest.param("Only Enterprise plans include exports.", "Enterprise plans include exports.", id="no-part"),
+        pytest.param("Not only Enterprise plans include exports.", "Business and Enterprise plans do.", id="not-only"),
+    ],
+)
+def test_what_is_no_contradiction(one: str, other: str) -> None:
+    assert not read_statement(one).contradicts(read_statement(other))
+
+
+def test_quantities_are_the_same_however_they_are_written() -> None:
+    def values(line: str) -> list[tuple[str, str]]:
+        return [(one.value, one.unit) for one in read_statement(line).quantities]
+
+    assert values("twenty-seven people paid 3.4 million dollars, forty per cent") == values(
+        "27 people paid $3,400,000, 40%"
+    )
