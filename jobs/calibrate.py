@@ -35,6 +35,7 @@ from longform.judges.adversarial_words import adversarial_words
 from longform.judges.cards import describe
 from longform.judges.kind import Kind
 from longform.judges.meta_evaluation import DOCUMENT, EACH_DOCUMENT, JOINED, Mode, Scoring, chunks_of
+from longform.repair.by_judge import judge_threshold
 from longform.report.judge_page import judge_markdown
 from longform.settings.experiment import Experiment
 from longform.settings.judges import JudgeSettings
@@ -170,7 +171,7 @@ def has_page(arguments: argparse.Namespace) -> bool:
 def _scoring(arguments: argparse.Namespace, settings: JudgeSettings | None) -> Scoring:
     if arguments.threshold is not None and not 0 <= arguments.threshold < 1:
         raise UsageError(f"--threshold: expected a number in [0, 1), found {arguments.threshold:g}")
-    own = getattr(settings, "threshold", Scoring().threshold)
+    own = Scoring().threshold if settings is None else judge_threshold(settings)
     threshold = own if arguments.threshold is None else arguments.threshold
     return Scoring(arguments.fidelity, threshold, arguments.seed, arguments.resamples)
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from difflib import SequenceMatcher
-from functools import cached_property
+from functools import cache, cached_property
 from typing import NamedTuple, TypedDict, cast
 
 import numpy as np
@@ -170,8 +170,9 @@ class Fitting:
     def __init__(self, claims: Sequence[LabelledClaim]) -> None:
         self.claims = claims
         self._doubts = Doubts(claims)
+        self.odds_without = cache(self._odds_without)
 
-    def odds_without(self, domain: str | None) -> tuple[LexicalSupportModel, Array]:
+    def _odds_without(self, domain: str | None) -> tuple[LexicalSupportModel, Array]:
         """Return the model fitted without *domain*, not yet on the scale of probabilities, and its log odds there."""
         edits = [one for one in self._doubts.domains if one != domain]
         used = [claim for claim in self.claims if claim.domain in edits and claim.supported is not None]
@@ -269,7 +270,7 @@ def domain_reach(fitting: Fitting, domain: str) -> DomainReach:
     found: DomainReach = {
         "n": len(labels),
         "n_supported": int(labels.sum()),
-        "auroc": auroc(numbers, labels, clusters, seed=1, resamples=0).value or 0.0,
+        "auroc": auroc(numbers, labels, clusters, seed=1, resamples=1).value or 0.0,
         "balanced_accuracy": accuracy(model.threshold, everything),
         "best": accuracy(best_threshold(numbers, labels), everything),
         "calibration_error": calibration_error(numbers, labels),
