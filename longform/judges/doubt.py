@@ -95,8 +95,13 @@ class WordReading(NamedTuple):
     @classmethod
     def joined(cls, readings: Sequence[WordReading]) -> WordReading:
         """Return the words of several sentences as of one; the last three are not joined."""
-        arrays = (np.concatenate(part) for part in zip(*((r.signals, r.said, r.change) for r in readings), strict=True))
-        return cls(tuple(word for one in readings for word in one.words), *arrays, *readings[0][-3:])
+        first = readings[0]
+        return first._replace(
+            words=tuple(word for one in readings for word in one.words),
+            signals=np.concatenate([one.signals for one in readings]),
+            said=np.concatenate([one.said for one in readings]),
+            change=np.concatenate([one.change for one in readings]),
+        )
 
 
 def names_of(text: str) -> set[str]:
@@ -137,7 +142,7 @@ def read_words(
         _signals(
             (said, stem_of), (likely, np.array([best[run].min() for run in runs])), weights, beside, names_of(text)
         )
-        + np.array([len(run) > 1 for run in runs])[:, None] * _AT_PIECES,
+        + np.array([len(run) > 1 for run in runs])[:, None].astype(np.float32) * _AT_PIECES,
         vectors.astype(np.float16),
         (vectors - np.stack([match[run].mean(axis=0) for run in runs])).astype(np.float16),
         float(likely[content].min()) if content.any() else 1.0,

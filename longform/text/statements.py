@@ -17,7 +17,6 @@ from functools import lru_cache
 from itertools import chain, pairwise
 from typing import NamedTuple
 
-from longform.text.numbers import plain_numbers
 from longform.text.words import stems, without_marks
 
 _CUES = frozenset(
@@ -132,7 +131,7 @@ class Statement(NamedTuple):
 @lru_cache(maxsize=1024)  # the insights of a haystack are looked for beside each of its queries
 def read_statement(line: str) -> Statement:
     """Read a line without its citations and list marker."""
-    text = _NOT_DENYING.sub("", _without_contractions(plain_numbers(without_marks(line))))
+    text = _NOT_DENYING.sub("", _without_contractions(without_marks(line)))
     kept: list[str] = []
     denied: set[str] = set()
     numbers: list[tuple[str, str, int]] = []
@@ -178,7 +177,7 @@ def _axes() -> Mapping[str, list[tuple[int, bool]]]:
 
 
 def _beside(kept: Sequence[str], at: int) -> frozenset[str]:
-    return frozenset(kept[max(0, at - _BESIDE) : at] + kept[at + 1 : at + _BESIDE + 1])
+    return frozenset([*kept[max(0, at - _BESIDE) : at], *kept[at + 1 : at + _BESIDE + 1]])
 
 
 def _without_contractions(text: str) -> str:

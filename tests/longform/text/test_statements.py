@@ -76,12 +76,3 @@ def test_opposites_and_limits_contradict_in_both_directions(one: str, other: str
 )
 def test_what_is_no_contradiction(one: str, other: str) -> None:
     assert not read_statement(one).contradicts(read_statement(other))
-
-
-def test_quantities_are_the_same_however_they_are_written() -> None:
-    def values(line: str) -> list[tuple[str, str]]:
-        return [(one.value, one.unit) for one in read_statement(line).quantities]
-
-    assert values("twenty-seven people paid 3.4 million dollars, forty per cent") == values(
-        "27 people paid $3,400,000, 40%"
-    )
