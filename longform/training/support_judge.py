@@ -129,7 +129,7 @@ class Doubts:
     def fit(self, domains: Collection[str]) -> DoubtModel:
         """Return the model of *domains*."""
         used = [self._moments[domain] for domain in domains]
-        to_parts = self._components(sum(one.all_words for one in used))
+        to_parts = self._components(np.sum([one.all_words for one in used], axis=0))
         squared = sum(moment for one in used for moment, _ in one.groups) / len(used)
         target = sum(side for one in used for _, side in one.groups) / len(used)
         system = to_parts.T @ squared @ to_parts
