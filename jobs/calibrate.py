@@ -34,6 +34,7 @@ from longform.judges.adversarial import ADVERSARIAL
 from longform.judges.adversarial_words import adversarial_words
 from longform.judges.cards import describe
 from longform.judges.kind import Kind
+from longform.judges.lexical_support import shipped_lexical_support
 from longform.judges.meta_evaluation import DOCUMENT, EACH_DOCUMENT, JOINED, Mode, Scoring, chunks_of
 from longform.report.judge_page import judge_markdown
 from longform.settings.experiment import Experiment
@@ -167,11 +168,17 @@ def has_page(arguments: argparse.Namespace) -> bool:
     return several or bool(arguments.out and (arguments.out.endswith("/") or Path(arguments.out).is_dir()))
 
 
+def _own_threshold(settings: JudgeSettings | None) -> float:
+    if settings is not None and settings.is_lexical:
+        return shipped_lexical_support().threshold
+    stated = None if settings is None else settings.own_threshold
+    return Scoring().threshold if stated is None else stated
+
+
 def _scoring(arguments: argparse.Namespace, settings: JudgeSettings | None) -> Scoring:
     if arguments.threshold is not None and not 0 <= arguments.threshold < 1:
         raise UsageError(f"--threshold: expected a number in [0, 1), found {arguments.threshold:g}")
-    own = getattr(settings, "threshold", Scoring().threshold)
-    threshold = own if arguments.threshold is None else arguments.threshold
+    threshold = _own_threshold(settings) if arguments.threshold is None else arguments.threshold
     return Scoring(arguments.fidelity, threshold, arguments.seed, arguments.resamples)
 
 

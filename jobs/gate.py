@@ -145,10 +145,10 @@ class Compared(NamedTuple):
     A run as a gate compares it, or answers that become one.
 
     Attributes:
-        label: Names it in errors.
-        systems: Those that are no twins.
-        query_ids: That have a summary.
-        measures: That it has scores of, or will have.
+        label: The name of the run in errors.
+        systems: Its systems without twins.
+        query_ids: Queries that have a summary.
+        measures: Measures that it has scores of, or will have.
     """
 
     label: str

@@ -22,6 +22,7 @@ from jobs.command.run import Outcome, run_verb
 from jobs.configs import read_experiment
 from jobs.parsers.train import parser
 from jobs.training.checker import main as train_checker_main
+from jobs.training.support_judge import main as train_support_judge_main
 from longform.errors import UsageError
 from longform.judges.coverage_model import JudgeModel
 from longform.judges.offline_coverage import SHIPPED
@@ -335,6 +336,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     told = sys.argv[1:] if argv is None else list(argv)
     if told[:1] == ["checker"]:
         return train_checker_main(told[1:])
+    if told[:1] == ["support-judge"]:
+        return train_support_judge_main(told[1:])
     return run_verb(parser(), _work, told)
 
 

@@ -1,4 +1,4 @@
-"""The offline judge of support and of key points: shared words, sentence vectors and a small fitted model."""
+"""The offline judge of support and of key points: words laid beside each other, and a small fitted model."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from actors.local_models.encoder import Encoder
 from actors.local_models.weights import MINILM
 from longform.judges.kind import Group, Kind, Verdict, Verdicts, unjudged
 from longform.judges.kinds.support import SUPPORT
-from longform.judges.lexical_support import Evidence, evidence, shipped_lexical_support
+from longform.judges.lexical_support import Evidence, SupportDocument, evidence, shipped_lexical_support
 from longform.judges.pairs import Pair, in_place, open_groups, shared_of
 from longform.support.index import SupportIndex
+from longform.text.vectors import RecentTexts
 from longform.text.words import without_marks, words
 
 NO_WORDS = "sentence_without_words"
@@ -26,14 +27,16 @@ _WINDOWS = 8
 """Windows of two sentences that words find in a longer one."""
 _DOCUMENTS_HELD = 128  # those of a haystack, for the next summary of it
 _VECTORS_HELD = 30_000  # some 50 MB
+_TEXTS_HELD = 2000
+"""Sentences whose vectors of pieces are in memory, about 25 kB each."""
 
 
 class LexicalJudge:
     """
-    Judges every (document, sentence) by what the two share; equal pairs once a call.
+    Judges every (document, claim) by what the two share, and by the word of the claim that is most to be doubted.
 
-    `reply` holds the evidence as JSON: the shares and the window they were found in. `chunk_index` is that window's
-    first sentence in the document: there is a window at each. Lexical support is blind to what is denied or swapped.
+    Equal pairs are judged once a call. `reply` holds the evidence as JSON: shares, that word, and the window in which
+    most of the claim was found. `chunk_index` is that window's first sentence in the document: there is one at each.
 
     Raises:
         UsageError: The encoder cannot be loaded.
@@ -42,8 +45,9 @@ class LexicalJudge:
     def __init__(self, *, threads: int, kind: Kind = SUPPORT) -> None:
         self._kind = kind
         self._encoder = Encoder(MINILM, threads=threads)
+        self._reader = RecentTexts(self._encoder, held=_TEXTS_HELD)  # documents and groups have sentences in common
         self._model = shipped_lexical_support()
-        self._index = lru_cache(maxsize=_DOCUMENTS_HELD)(lambda text: SupportIndex([text]))
+        self._document = lru_cache(maxsize=_DOCUMENTS_HELD)(lambda text: SupportDocument(SupportIndex([text])))
 
     async def ask(self, groups: Sequence[Group]) -> Verdicts:
         """Judge all pairs: shape (groups, items)."""
@@ -56,61 +60,62 @@ class LexicalJudge:
         return in_place(self._kind, groups, judged)
 
     def _judged(self, groups: Sequence[Group]) -> dict[Pair, Verdict]:
-        asked = [(group, self._index(group.text)) for group in open_groups(self._kind, groups)]
+        asked = [(group, self._document(group.text)) for group in open_groups(self._kind, groups)]
         # all at once: a batch has texts of one length
-        self._encoder.embed([text for group, index in asked for text in (*_read(index, group.items), *group.items)])
+        self._encoder.embed([text for group, document in asked for text in _read(document.index, group.items)])
         return {
-            (shared_of(group), sentence): verdict
-            for group, index in asked
-            for sentence, verdict in self._row(index, group.items).items()
+            (shared_of(group), claim): verdict
+            for group, document in asked
+            for claim, verdict in self._row(document, group.items).items()
         }
 
-    def _row(self, index: SupportIndex, sentences: Sequence[str]) -> dict[str, Verdict]:
-        worded = [sentence for sentence in sentences if words(without_marks(sentence))]
-        if not worded or not any(index.stems):
+    def _row(self, document: SupportDocument, claims: Sequence[str]) -> dict[str, Verdict]:
+        worded = [claim for claim in claims if words(without_marks(claim))]
+        if not worded or not any(document.index.stems):
             # A document of marks alone has no words to share.
-            return {s: self._verdict_of(0.0) if s in worded else unjudged(NO_WORDS) for s in sentences}
-        found = [
-            one
-            for some in _read_together(index, worded)
-            for one in evidence(self._with_vectors(index, some), some, self._encoder.embed(some))
-        ]
-        probabilities = self._model.probability(self._model.features(found)).tolist()
+            return {claim: self._verdict_of(0.0) if claim in worded else unjudged(NO_WORDS) for claim in claims}
+        found = [one for some in _read_together(document.index, worded) for one in self._evidence(document, some)]
+        probabilities = self._model.probability(found).tolist()
         verdicts = {
-            sentence: self._verdict(probability, shared)
-            for sentence, probability, shared in zip(worded, probabilities, found, strict=True)
+            claim: self._verdict(probability, one)
+            for claim, probability, one in zip(worded, probabilities, found, strict=True)
         }
-        return {sentence: verdicts.get(sentence) or unjudged(NO_WORDS) for sentence in sentences}
+        return {claim: verdicts.get(claim) or unjudged(NO_WORDS) for claim in claims}
 
-    def _with_vectors(self, index: SupportIndex, sentences: Sequence[str]) -> SupportIndex:
-        """Return the index with the vectors of what is read beside *sentences*; those of the rest are zero."""
+    def _evidence(self, document: SupportDocument, claims: Sequence[str]) -> list[Evidence]:
+        """Return the evidence by the vectors of what is read beside *claims*; those of the rest are zero."""
+        index = document.index
         vectors = np.zeros((len(index.sentences), self._encoder.dimensions), dtype=np.float32)
-        read = _places_read(index, sentences)
-        vectors[read] = self._encoder.embed([index.sentences[place] for place in read])
-        return index.with_vectors(vectors)
+        places = _places_read(index, claims)
+        vectors[places] = self._encoder.embed([index.sentences[place] for place in places])
+        index.with_vectors(vectors)
+        return evidence(document, claims, self._reader)
 
-    def _verdict(self, probability: float, shared: Evidence) -> Verdict:
-        start, window = shared.window
-        shares = {name: round(value, 3) for name, value in shared._asdict().items() if name != "window"}
+    def _verdict(self, probability: float, found: Evidence) -> Verdict:
+        start, window = found.window
+        of_words = self._model.doubt.of(found.words)
+        shares = {name: round(value, 3) for name, value in found.signals.items()}
+        told = {"recall_3": round(found.recall_3, 3), "cosine": round(found.cosine, 3), **shares}
+        doubted = found.words.words[int(of_words.argmax())]
         verdict = self._verdict_of(probability, chunk_index=start)
-        return verdict._replace(reply=json.dumps({**shares, "window": window}, ensure_ascii=False))
+        return verdict._replace(reply=json.dumps({**told, "doubted": doubted, "window": window}, ensure_ascii=False))
 
     def _verdict_of(self, probability: float, *, chunk_index: int | None = None) -> Verdict:
-        return self._kind.by_number(probability, (self._model.threshold,), chunk_index=chunk_index)
+        return self._kind.by_number(probability, self._model.bounds, chunk_index=chunk_index)
 
 
-def _read_together(index: SupportIndex, sentences: Sequence[str]) -> Iterable[Sequence[str]]:
-    """Yield the *sentences* that may share vectors: a verdict depends on its document and sentence alone."""
-    return [sentences] if len(index.sentences) <= _READ_WHOLE else [[one] for one in sentences]
+def _read_together(index: SupportIndex, claims: Sequence[str]) -> Iterable[Sequence[str]]:
+    """Yield the *claims* that may share vectors: a verdict depends on its document and claim alone."""
+    return [claims] if len(index.sentences) <= _READ_WHOLE else [[one] for one in claims]
 
 
-def _places_read(index: SupportIndex, sentences: Sequence[str]) -> list[int]:
-    """Return the places of a document's sentences whose vectors are read beside *sentences*."""
+def _places_read(index: SupportIndex, claims: Sequence[str]) -> list[int]:
+    """Return the places of a document's sentences whose vectors are read beside *claims*."""
     if len(index.sentences) <= _READ_WHOLE:
         return list(range(len(index.sentences)))
-    places: list[int] = np.flatnonzero(index.near(sentences, most=_WINDOWS).any(axis=0)).tolist()
+    places: list[int] = np.flatnonzero(index.near(claims, most=_WINDOWS).any(axis=0)).tolist()
     return places
 
 
-def _read(index: SupportIndex, sentences: Sequence[str]) -> list[str]:
-    return [index.sentences[place] for place in _places_read(index, sentences)]
+def _read(index: SupportIndex, claims: Sequence[str]) -> list[str]:
+    return [index.sentences[place] for place in _places_read(index, claims)]

@@ -17,8 +17,7 @@ class Remembering:
     Asks another judge about pairs that it has not judged before.
 
     Args:
-        kind: Of the judge.
-        judge: Is asked.
+        judge: Asked for what is not remembered.
     """
 
     def __init__(self, kind: Kind, judge: Backend) -> None:

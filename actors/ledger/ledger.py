@@ -42,7 +42,7 @@ class Ledger:
         url: A folder, local or `s3://`; made if it is not there.
         job: The name under which this process writes.
         session: The process that owns the attempts: another may make them only once this one is gone. None: ours.
-        reading: Whether nothing is added, so that its disk may be read-only.
+        reading: True: nothing is added, and its disk may be read-only.
     """
 
     def __init__(self, url: str, *, job: str, session: Session | None = None, reading: bool = False) -> None:

@@ -79,7 +79,7 @@ def totals(
     Args:
         records: The ledger's calls.
         by: What to sum apart; a day is one of UTC.
-        jobs: Of these jobs only.
+        jobs: The jobs whose calls are counted.
         stage: Of this stage only.
     """
     group = "NULL" if by is None else _GROUPS[by]

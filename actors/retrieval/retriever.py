@@ -30,7 +30,7 @@ class Retriever(Protocol):
     Scores the documents of a haystack. It loads its model on first use, so that making it costs nothing.
 
     Attributes:
-        of_others: Its scores are another system's, on a scale of their own.
+        of_others: True: its scores are another system's, on a scale of their own.
     """
 
     of_others: bool = False

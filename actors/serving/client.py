@@ -208,9 +208,9 @@ def read_answer(status: int, headers: Mapping[str, str], body: bytes, url: str) 
     Return the reply in a server's answer; one of success that is no JSON is 502, as that of a gateway that is lost.
 
     Args:
-        status: Of HTTP.
-        headers: With names in small letters, or in any case.
-        body: Whole.
+        status: The HTTP status.
+        headers: The response headers.
+        body: The whole response body.
         url: The address that was asked.
     """
     if 300 <= status < 400:

@@ -45,8 +45,8 @@ def of_bytes(content: bytes, *, needs: Collection[str] | None = None) -> Any:
     Return what a file holds.
 
     Args:
-        content: Of the file.
-        needs: Keys that it has; None: it may be a list.
+        content: What stands in the file.
+        needs: Keys that the object must have; None: it may be a list.
 
     Raises:
         ValueError: It is damaged; the words say how.

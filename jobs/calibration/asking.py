@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import groupby
 from typing import Any
 
 from actors.chat.call_context import CallContext
@@ -99,14 +98,10 @@ def _worker(
     threads: int,
 ) -> Callable[[Sequence[Piece]], Awaitable[list[VerdictRow]]]:
     judge = make_judge(name, {name: settings}, prompts=prompts)
-    read, backend_of = labelled.reader(judge.kind, threads), labelled.opened(judge, context, threads)
+    read, backend = labelled.reader(judge.kind, threads), judge.open(context, threads)
 
     async def work(pieces: Sequence[Piece]) -> list[VerdictRow]:
-        rows: list[VerdictRow] = []
-        for _, part in groupby(pieces, lambda piece: piece.left_out):
-            of_part = list(part)
-            rows += await judged_rows(judge, backend_of(of_part[0]), [read(piece) for piece in of_part])
-        return rows
+        return await judged_rows(judge, backend, [read(piece) for piece in pieces])
 
     return work
 

@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
-from typing import TYPE_CHECKING
+from functools import cached_property
 
 import numpy as np
 
-from actors.chat.call_context import CallContext
-from actors.judges.backend import Backend
 from actors.judges.opening import Judge
 from jobs.calibration.importance import AS_RELEASED, ImportanceBy
-from jobs.calibration.label_texts import LabelledText, labelled_texts, labels_of_people, texts_of_mode
+from jobs.calibration.label_texts import LabelledText, labelled_texts, texts_of_mode
 from jobs.calibration.labelled import (
-    BackendOf,
     Calibration,
     Compared,
     Labelled,
@@ -25,14 +21,12 @@ from jobs.calibration.labelled import (
     Verdicts,
     nth,
 )
-from jobs.calibration.place import LabelledPlace
 from jobs.calibration.statistics import data_set_statistics
 from longform.errors import UsageError
 from longform.formats.longformfact import PEOPLE
 from longform.judges.card_columns import CardFrame, SupportCard, SupportFound
-from longform.judges.cards import SUPPORT_LEXICAL, describe, shipped_card
-from longform.judges.kind import Group, Kind
-from longform.judges.kind import Verdicts as Judged
+from longform.judges.cards import describe
+from longform.judges.kind import Kind
 from longform.judges.kinds.support import SUPPORT
 from longform.judges.matrix import JudgedText, TargetText
 from longform.judges.meta_evaluation import (
@@ -54,10 +48,6 @@ from longform.keys import content_key
 from longform.metrics.agreement import Label
 from longform.metrics.faithfulness import Array
 from longform.rows import JudgementRow
-from longform.settings.judges import JudgeSettings
-
-if TYPE_CHECKING:
-    from actors.judges.article_left_out import ArticleLeftOutJudge
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,27 +91,20 @@ class LabelledDocuments(Labelled):
 
     def pieces(self, judge: Judge) -> list[Piece]:
         """Orders by importance are only of summaries whose documents have a ranking."""
-        fitted = _fitted_articles(judge.settings)
         wanted = [(text, mode) for text in self.texts for mode in self.all_modes if text.ranking or mode.order is None]
         return [
-            self._piece(judge, text, mode, fitted, repeat)
-            for text, mode in wanted
-            for repeat in range(judge.settings.times)
+            self._piece(judge, text, mode, repeat) for text, mode in wanted for repeat in range(judge.settings.times)
         ]
 
-    def _piece(self, judge: Judge, text: LabelledText, mode: Mode, fitted: frozenset[str], repeat: int) -> Piece:
-        article, seen = text.summary.article, text.summary.article in fitted
+    def _piece(self, judge: Judge, text: LabelledText, mode: Mode, repeat: int) -> Piece:
         how = [judge.settings.identity, judge.version.work, self.scoring.fidelity, self.scoring.seed]
         dataset = self.place.benchmark.manifest["dataset_hash"]
         # other annotators may have labelled other sentences
         asked = [] if self.chosen == (PEOPLE,) else [text.sentences]
-        left_out = sorted(fitted) if seen else []
         ranked = [] if mode.order is None or self.importance == AS_RELEASED else [[*self.importance]]
-        of = (text.summary.summary_id, mode.name, left_out)
-        key = content_key("labels", judge.name, *how, dataset, *of, *asked, *ranked, *nth(repeat))
-        # the models of left-out articles share examples, so that these articles are one task
-        left = article if seen else None
-        return Piece(key, text.summary.summary_id, "" if seen else article, mode, left, repeat)
+        of = (text.summary.summary_id, mode.name)
+        key = content_key("labels", judge.name, *how, dataset, *of, [], *asked, *ranked, *nth(repeat))
+        return Piece(key, text.summary.summary_id, text.summary.article, mode, repeat)
 
     def reader(self, _kind: Kind, threads: int, /) -> Callable[[Piece], JudgedText]:
         from actors.local_models.tokenizer import TokenCounter
@@ -146,23 +129,14 @@ class LabelledDocuments(Labelled):
 
         return judged
 
-    def opened(self, judge: Judge, context: CallContext, threads: int) -> BackendOf:
-        backend = judge.open(context, threads)
-        fitted = _fitted_articles(judge.settings)
-        without = cache(lambda: _left_out_judge(self.url, fitted, threads))
-        return lambda piece: backend if piece.left_out is None else _Without(without(), piece.left_out)
-
     def measured(self, calibration: Calibration, verdicts: Verdicts, frame: CardFrame) -> Measured:
-        members = calibration.members.values()
-        fitted = frozenset(article for one in members if one is not None for article in _fitted_articles(one))
         summaries = [text.summary for text in self.texts]
-        held_out = sorted({summary.data_set for summary in summaries if summary.article in fitted})
         cells, failures = cells_of(verdicts)
         n, n_unjudged = sum(matrix.size for matrix in cells.values()), sum(failures.values())
         found: SupportFound = {
             "judge": calibration.judge,
             "scoring": self.scoring.as_json(),
-            "data_sets": [{**counts, "held_out": counts["data_set"] in held_out} for counts in label_counts(summaries)],
+            "data_sets": [{**counts, "held_out": False} for counts in label_counts(summaries)],
             "n_cells": n,
             "n_cells_unjudged": n_unjudged,
             "failures": failures,
@@ -171,7 +145,7 @@ class LabelledDocuments(Labelled):
         }
         card: SupportCard | None = None
         if shown_row(found):
-            figures = support_card(found, summaries, fitted_articles=sorted(fitted), annotators=self.chosen)
+            figures = support_card(found, summaries, fitted_articles=[], annotators=self.chosen)
             card = {**frame, **figures}
         beside = SupportJudge(
             name=calibration.judge,
@@ -233,50 +207,3 @@ def _matrix(rows: Sequence[JudgementRow]) -> Array:
         value = SUPPORT.number(row["answer"], row["probability"])
         matrix[cell] = np.nan if value is None else value
     return matrix
-
-
-# ---------------------------------------------------------------- what the judge was fitted on
-
-
-def _fitted_articles(settings: JudgeSettings) -> frozenset[str]:
-    # the offline judge's figures on its own training labels would be in sample; only its shipped card names them
-    if not settings.is_lexical:
-        return frozenset()
-    card = shipped_card(SUPPORT_LEXICAL)
-    assert card is not None, "the card of the judge that ships is there"
-    assert "data_sets" in card, "it is of support"
-    return frozenset(card["fitted_articles"])
-
-
-class _Without(Backend):
-    """The offline judge, fitted without one article."""
-
-    def __init__(self, judge: ArticleLeftOutJudge, article: str) -> None:
-        self._judge, self._article = judge, article
-
-    async def ask(self, groups: Sequence[Group]) -> Judged:
-        return self._judge.judge_without(self._article, groups)
-
-
-def _left_out_judge(url: str, articles: frozenset[str], threads: int) -> ArticleLeftOutJudge:
-    from actors.judges.article_left_out import ArticleLeftOutJudge, Embed
-    from longform.training.support_judge import LabelledSentence, labelled_sentences
-
-    place = LabelledPlace(url)
-    texts = labelled_texts(place, labels_of_people(place))
-    fitted = [text for text in texts if text.summary.article in articles]
-
-    def examples(embed: Embed) -> list[LabelledSentence]:
-        return [
-            sentence
-            for text in fitted
-            for sentence in labelled_sentences(
-                text.summary.article,
-                [document.text for document in place.documents(text.row)],
-                text.sentences,
-                [int(label) for label in text.summary.labels],
-                embed,
-            )
-        ]
-
-    return ArticleLeftOutJudge(examples, threads=threads)

@@ -8,8 +8,6 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
-from actors.chat.call_context import CallContext
-from actors.judges.backend import Backend
 from actors.judges.kinds import kind_of
 from actors.judges.opening import Judge, make_judge
 from jobs.calibration.place import LabelledPlace
@@ -38,7 +36,6 @@ class Piece(NamedTuple):
         summary_id: Its key.
         together: Pieces of one value are one task.
         mode: The texts that its sentences are checked against; None: it is judged by targets of its query.
-        left_out: The article that the judge was fitted on: a model judges that has not seen it. None: none was.
         repeat: Of the question, from 0.
         perturbation: The change of the summary that is judged; None: it is judged as it was written.
     """
@@ -47,7 +44,6 @@ class Piece(NamedTuple):
     summary_id: str
     together: str
     mode: Mode | None = None
-    left_out: str | None = None
     repeat: int = 0
     perturbation: str | None = None
 
@@ -59,9 +55,6 @@ def nth(repeat: int) -> list[str]:
 
 Verdicts = Mapping[tuple[str, str], Sequence[JudgementRow]]
 """(mode, summary id) -> verdicts; labels of a release are some."""
-
-BackendOf = Callable[[Piece], Backend]
-"""Chooses the judge of a piece."""
 
 
 class Measured(NamedTuple):
@@ -188,11 +181,6 @@ class Labelled(ABC):
     @abstractmethod
     def reader(self, kind: Kind, threads: int, /) -> Callable[[Piece], JudgedText]:
         """Return what reads the texts of pieces, for a judge of this *kind*."""
-
-    def opened(self, judge: Judge, context: CallContext, threads: int) -> BackendOf:
-        """Load the judge."""
-        backend = judge.open(context, threads)
-        return lambda _piece: backend
 
     @abstractmethod
     def measured(self, calibration: Calibration, verdicts: Verdicts, frame: CardFrame) -> Measured:

@@ -18,7 +18,6 @@ from longform.judges.card_columns import Card, Graded, SupportCard
 from longform.judges.cards import SUPPORT_CHECKER, Version, card_of
 from longform.judges.kind import Group
 from longform.judges.kinds.support import SUPPORT
-from longform.judges.lexical_support import evidence
 from longform.judges.meta_evaluation import DOCUMENT, Scoring, grid, label_counts
 from longform.judges.support_cards import shown_row, support_card
 from longform.metrics.statistics import Estimate
@@ -109,7 +108,8 @@ def _by_cosine(encoder: Encoder) -> ReadMatrix:
     def read(documents: Sequence[str], sentences: Sequence[str]) -> Matrix:
         vectors = encoder.embed(sentences)
         indices = [SupportIndex([text]) for text in documents]
-        found = [evidence(index.with_vectors(encoder.embed(index.sentences)), sentences, vectors) for index in indices]
-        return np.array([[max(one.cosine, 0.0) for one in row] for row in found])
+        read = [index.with_vectors(encoder.embed(index.sentences)) for index in indices]
+        found = [index.signals(sentences, vectors)["cosine"][:, 0] for index in read]
+        return np.maximum(np.array(found, dtype=np.float64), 0.0)
 
     return read

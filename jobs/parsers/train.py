@@ -4,6 +4,7 @@ Re-make the offline models that ship, and measure their reach on data they were 
     longform train support BENCH --out DIR
     longform train all BENCH --human HUMAN --kept-out TALKS --out longform/models
     longform train checker BENCH... --out DIR              (see `longform train checker --help`)
+    longform train support-judge FOLDER --out DIR          (see `longform train support-judge --help`)
 
 NAME is support (which documents support a claim), ranker (which sentence to quote; statements), judge (coverage, as
 people and as GPT-4o mark it by words; with --kept-out, as people mark it by words and vectors too) or all. Every figure

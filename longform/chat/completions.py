@@ -98,7 +98,7 @@ def read_completion(body: bytes, *, charset: str | None = None) -> ChatReply:
     `read_completed`.
 
     Args:
-        body: Of an answer with a status that says success.
+        body: The response body, of a status that says success.
         charset: The encoding that the answer's headers name, for a body that is not UTF-8.
     """
     if len(body) > LARGEST_BODY:

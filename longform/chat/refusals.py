@@ -103,7 +103,7 @@ def refused_reply(status: int, body: bytes, *, url: str = "", location: str | No
 
     Args:
         status: 300 or above.
-        body: Of the answer.
+        body: The response body.
         url: The address that was asked.
         location: The address that the answer names in its place, which is not asked.
     """

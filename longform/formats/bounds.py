@@ -28,8 +28,7 @@ class Unfolded:
     Counts the bytes that a packed file unfolds to.
 
     Args:
-        path: Of the file, for errors.
-        n_packed: Its size in bytes.
+        n_packed: The size of the file in bytes.
     """
 
     def __init__(self, path: str, n_packed: int) -> None:

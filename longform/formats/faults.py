@@ -34,7 +34,7 @@ class Faults:
         skip: Rows with errors are left out and told; otherwise they end the reading after the last row.
 
     Attributes:
-        n: Counts them.
+        n: The number of faults.
         blind: A row of a file that others refer to is faulty, so that a reference to nothing tells nothing new.
     """
 

@@ -43,7 +43,7 @@ class PageText(HTMLParser):
     except in `pre`.
 
     Attributes:
-        title: Of the page; None: it has none.
+        title: The page's title; None: it has none.
     """
 
     def __init__(self, page: str) -> None:

@@ -29,7 +29,7 @@ class MarksRead:
 
     Attributes:
         places: Mark that was not understood -> where it stands first.
-        told: What was decided about its marks, in sentences.
+        told: Sentences that say what was decided about its marks.
     """
 
     system: str
@@ -61,7 +61,8 @@ class MarksRead:
     def words(self) -> str:
         """Return the same in a line for people."""
         unread = sum(self.not_understood.values())
-        read = f"{self.numbers + self.names} marks read ({self.numbers} as numbers, {self.names} as ids)"
+        n = self.numbers + self.names
+        read = f"{n} {'mark' if n == 1 else 'marks'} read ({self.numbers} as numbers, {self.names} as ids)"
         shown = ", ".join(f"{raw} ({self.places[raw]})" for raw in list(self.not_understood)[:_SHOWN])
         more = f" and {len(self.not_understood) - _SHOWN} more" if len(self.not_understood) > _SHOWN else ""
         unknown = f", {unread} not understood and taken out: {shown}{more}" if unread else ""
@@ -90,7 +91,7 @@ class Habits:
     The way in which a system cites in all of its answers.
 
     Attributes:
-        zero: Whether it cites a number 0.
+        zero: True: it cites a number 0.
         last: Whether it cites the last of the documents that its numbers count.
         rounds: Numbers in parentheses that may be citations.
         others: Marks of numbers, of other kinds, and numbers in parentheses that are none.
@@ -133,13 +134,13 @@ class Numbers:
     Finds the documents that an answer cites.
 
     Attributes:
-        names: Of the haystack's documents.
+        names: The names of the haystack's documents.
         seen: Numbers of the documents that the writer saw, in the order of its prompt; None: not named.
         numbering: Of numbers; None: by the place among `seen` if that is known, else in the haystack.
-        habits: Of its system.
+        habits: How its system cites.
         sources: Number or label -> what the answer's list of sources says of it.
-        read: To which each mark is added.
-        place: Of the answer, for people.
+        read: The account to which each mark is added.
+        place: Where the answer stands, for people.
         errors: To which a citation is added that can be read in two ways.
         warnings: To which one is added that names no document.
     """

@@ -52,8 +52,8 @@ def csv_records(content: bytes, file: str, faults: Faults | None = None) -> Iter
     Yield the rows of a CSV file with a header; empty cells are left out, and so are empty rows.
 
     Args:
-        content: Of the file.
-        file: Its name, for errors.
+        content: The whole file.
+        file: The file's name, for errors.
         faults: Collects the errors of rows; None: the first one is raised.
 
     Raises:

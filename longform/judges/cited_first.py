@@ -29,7 +29,7 @@ def cited_first(judged: JudgedText, cited: Sequence[Collection[int]], nearest: N
 
     Args:
         judged: A summary beside all documents of its prompt.
-        cited: Of each unit, the places of the documents that it cites.
+        cited: For each unit, the places of the documents that it cites.
         nearest: Finds documents for a sentence.
     """
 

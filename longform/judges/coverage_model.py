@@ -38,7 +38,7 @@ class Evidence(NamedTuple):
     share: float  # of the bullet that is the insight's, in competition with its siblings
     numbers_missing: float  # of the insight's numbers; 0 where it has none
     numbers_contradicted: float  # of the insight's numbers: the bullet states another in their place
-    denial_mismatch: float  # of the shared weight that is denied on one side only, doubled, at most 1
+    denial_mismatch: float  # of the shared weight that is denied on one side only, doubled; 1: they contradict
     order_lost: float  # 0: neighbouring words of the insight keep their order in the bullet; 1: as in shuffled text
     dilution: float  # 0: at least 30 % of the bullet's weight is the insight's; 1: at most 10 %
     bullet_share: float  # of the insight that is this bullet's, in competition with the other bullets

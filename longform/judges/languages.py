@@ -13,7 +13,7 @@ def unmeasured_languages(texts: Mapping[str, Iterable[str]], judges: Mapping[str
     Return a sentence for each language of *texts* that a judge was not measured on.
 
     Args:
-        texts: By their name in the plural, as `answers of rag`.
+        texts: Name in the plural (`answers of rag`) -> its texts.
         judges: The languages that each was measured on, as `language` has them.
     """
     counts = {name: Counter(map(language, found)) for name, found in texts.items()} if judges else {}

@@ -33,7 +33,7 @@ from longform.text.statements import Statement, read_statement
 from longform.text.vectors import TextVectors, WeighedPieces, token_recall
 from longform.text.words import TermWeights, stems, without_marks
 
-VERSION = "2"
+VERSION = "3"
 """Changes with any change that moves a score."""
 
 _ORDER_PAIRS = 4
@@ -270,7 +270,7 @@ class QueryInsights:
 
     def _denial_mismatch(self, insight: Statement, bullet: Statement) -> float:
         if not insight.denied and not bullet.denied:
-            return 0.0
+            return float(insight.contradicts(bullet))
         shared = insight.stems & bullet.stems
         if not shared:
             return 0.0

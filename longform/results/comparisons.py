@@ -174,7 +174,7 @@ def compared(
         measure: That is compared.
         better: Its better values.
         aggregate: How scores are averaged, as in the report's cells.
-        seed: Of drawn sign changes.
+        seed: The seed of drawn sign changes.
         compare_with: Names the reference; None: the best system on these data.
         contents: Summary id -> what is equal for summaries of the same text and citations; None: all differ.
     """
@@ -218,8 +218,8 @@ class Tests(NamedTuple):
     Settings of the tests of a family.
 
     Attributes:
-        aggregate: How scores are averaged.
-        seed: Of drawn sign changes.
+        aggregate: The way in which scores are averaged.
+        seed: The seed of drawn sign changes.
         compare_with: Names the reference; None: the best system.
         contents: Summary id -> what is equal for summaries of the same text and citations; others differ.
     """

@@ -171,7 +171,7 @@ class Best(NamedTuple):
     The best of some systems, as far as a family's pairs show it; systems by their places.
 
     Attributes:
-        among: All of them.
+        among: All systems compared.
         leader: The best score of `left`; if each system is beaten by some other, of all.
         tied: Others of `left` with the leader's score.
         left: Systems than which no other is shown to be better, ascending.
@@ -192,8 +192,8 @@ def best_of(pairs: Pairs | None, scores: Sequence[float], among: Sequence[int], 
     Return the best of the systems *among* all; of none that is tested, the best score leads and nothing is named.
 
     Args:
-        pairs: Of all systems.
-        scores: Of each system.
+        pairs: The pairs of all systems.
+        scores: Each system's score.
         among: Places, ascending; at least one.
         better: Scores that are better.
     """

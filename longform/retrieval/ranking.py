@@ -105,7 +105,7 @@ def reciprocal_rank_fusion(
     Neighbouring ranks below about 900 differ by less than the 6 decimals that scores keep, and then tie.
 
     Args:
-        score_arrays: Of the retrievers, shape (documents,) each.
+        score_arrays: Each retriever's scores, shape (documents,).
         rank_constant: The larger, the less first places count.
         of_others: Which retrievers are other people's systems; None: none is.
     """

@@ -209,7 +209,7 @@ class OfflineJudgeSettings(_Judge):
     """
     No language model: shared words and, but for coverage by words, the meaning of a few sentences.
 
-    For support and key points it is blind to what is denied or swapped.
+    For support and key points it lays words beside each other; swapped roles it hardly sees.
     """
 
     tasks = ("coverage", "support", "key_point")

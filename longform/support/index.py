@@ -90,6 +90,22 @@ class SupportIndex:
         self._pairs = self._neighbours(vectors)
         return self
 
+    @property
+    def vectors(self) -> Matrix:
+        """
+        Return the sentences' unit vectors, shape (sentences, dimensions).
+
+        Raises:
+            ValueError: They were not added.
+        """
+        if self._vectors is None:
+            raise ValueError("expected an index with vectors, found none")
+        return self._vectors
+
+    def window_text(self, start: int) -> str:
+        """Return the text of the window of `WINDOW` sentences from *start*, of the only document."""
+        return " ".join(self.sentences[start : start + WINDOW])
+
     def idf(self, stem: str) -> float:
         """Return the weight of a stem; one that no sentence holds has the largest."""
         return self._idf.get(stem, self._unseen)
@@ -213,6 +229,10 @@ class SupportIndex:
                     recall[rows, document] = block[np.arange(len(block)), begin + best]
                     start[rows, document] = begin + best
         return BestWindows(recall, start)
+
+    def window_recall(self, claims: Iterable[Iterable[str]], size: int) -> Matrix:
+        """Return the recall of claims, as stems, in each window of *size* sentences, shape (claims, sentences)."""
+        return self._window_recall(self.weights(claims), size)
 
     # ------------------------------------------------------------ pieces
 

@@ -38,7 +38,7 @@ class Sourced(NamedTuple):
     An answer without its list of sources.
 
     Attributes:
-        body: All else.
+        body: The text without its list of sources.
         names: Number, or label of a footnote -> the words that say what it stands for.
     """
 

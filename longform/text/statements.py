@@ -1,5 +1,9 @@
 """
-Read more of a line than its words: their order, its numbers, and its denials.
+Read more of a line than its words: their order, its numbers, its denials, its opposites and its limits.
+
+Two statements contradict each other if one says the opposite of what the other says beside the same words (`declined`
+and `possible`), or if one is limited (`only Enterprise`) to a part of what the other joins
+(`Business and Enterprise`).
 
 A denial reaches six words from its cue, as in NegEx (Chapman et al. 2001, which reads clinical notes that way), or to
 the end of the sentence if a `that` follows the cue; it ends at a word that turns the sentence (`but`, `while`).
@@ -8,7 +12,7 @@ the end of the sentence if a `that` follows the cue; it ends at a word that turn
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, pairwise
 from typing import NamedTuple
@@ -25,7 +29,7 @@ _CUES = frozenset(
 and which another writer tells without them (`ceased to operate` is `closed`)."""
 
 _NOT_DENYING = re.compile(
-    r"\b(?:not(?= (?:only|just|merely|simply|least)\b)|no(?= (?:doubt|matter)\b)|never(?= before\b))", re.IGNORECASE
+    r"\b(?:not only|not(?= (?:just|merely|simply|least)\b)|no(?= (?:doubt|matter)\b)|never(?= before\b))", re.IGNORECASE
 )
 _CONTRACTIONS = (
     (re.compile(r"\bcan['’]t\b", re.IGNORECASE), "can not"),
@@ -36,6 +40,38 @@ _PIECE = re.compile(r"\$?\d+(?:[.,]\d+)*%?|[^\W_]+|[.;:!?]", re.UNICODE)
 _CLAUSE_ENDS = frozenset(". ; : ! ? but however although though while whereas despite instead yet because".split())
 _DENIED_WORDS = 6
 _WHOLE_SENTENCE = 1000
+_LIMITS = frozenset("only solely exclusively limited restricted".split())
+_LIMITED_STEMS = 3
+_BESIDE = 4
+_JOINING = frozenset("and or plus".split())
+_OPPOSITES = """
+accept accepts accepted approve approved grant granted allow allows allowed permit permitted possible available \
+authorized eligible free welcome enabled open : decline declined refuse refused reject rejected deny denied forbid \
+forbidden prohibit prohibited ban banned impossible unavailable unauthorized ineligible blocked excluded disabled closed
+improve better best benefit : worsen worse worst deteriorate harm
+success succeed successful pass win won : failure fail unsuccessful lose lost
+positive optimistic : negative pessimistic
+support favor favour agree endorse : oppose disagree object objection
+mandatory required compulsory obligatory must : optional voluntary
+always every : never rarely seldom
+most majority : few minority
+start begin began open launch : end stop finish close cease cancel
+easy simple : hard difficult complex
+common frequent often : rare uncommon rarely
+similar same alike : different differ unlike
+effective significant able likely safe sufficient : ineffective insignificant unable unlikely unsafe insufficient
+strong stronger high early fast faster cheap public : weak weaker low late slow slower expensive private
+""".strip().splitlines()
+"""Words of which those on one side say what those on the other deny; beside the same words, one of each contradicts."""
+_TURNS = """
+increase rise rose risen grow grew growth higher gain climb raise raised expand up : decrease fall fell fallen decline \
+drop lower loss shrink shrank reduce reduction cut down
+before earlier prior : after later following
+above over exceed exceeding more greater larger longer : below under less fewer smaller shorter
+include including with : exclude excluding without
+""".strip().splitlines()
+"""Opposites that a text has of many things: in a line and another of a long answer they do not contradict yet."""
+
 _PAIR_REACH = 3
 """Stems: two words of a paraphrase keep their order with up to two others put between them."""
 
@@ -52,6 +88,14 @@ class Quantity(NamedTuple):
         return self.unit == other.unit and not self.beside.isdisjoint(other.beside)
 
 
+class Pole(NamedTuple):
+    """A word that has an opposite: the place of the pair, which side the statement is on, and the stems beside it."""
+
+    axis: int
+    side: bool
+    beside: frozenset[str]
+
+
 class Statement(NamedTuple):
     """A bullet or an insight, read once."""
 
@@ -60,6 +104,37 @@ class Statement(NamedTuple):
     in_order: frozenset[tuple[str, str]]  # stems of which the second follows within three
     denied: frozenset[str]
     quantities: tuple[Quantity, ...]
+    poles: tuple[Pole, ...]
+    limited: frozenset[str]  # stems that a word like `only` stands before
+    joined: frozenset[tuple[str, str]]  # stems on both sides of an `and`
+
+    def contradicts(self, other: Statement) -> bool:
+        """Return whether one says the opposite of the other, or is limited to a part of what the other joins."""
+        opposed = any(axis < len(_OPPOSITES) for axis in self._opposed(other))
+        return opposed or self._limits(other) or other._limits(self)
+
+    def opposes(self, other: Statement) -> bool:
+        """Return whether one says the opposite of the other, turns (`rose` and `fell`) among them."""
+        return bool(self._opposed(other))
+
+    def _opposed(self, other: Statement) -> set[int]:
+        """Return the axes of words that have an opposite in the other, beside the same words, and nothing like them."""
+        return {
+            mine.axis
+            for mine in self.poles
+            for theirs in other.poles
+            if mine.axis == theirs.axis
+            and mine.side != theirs.side
+            and not mine.beside.isdisjoint(theirs.beside)
+            and (mine.axis, mine.side) not in {(pole.axis, pole.side) for pole in other.poles}
+            and (theirs.axis, theirs.side) not in {(pole.axis, pole.side) for pole in self.poles}
+        }
+
+    def _limits(self, other: Statement) -> bool:
+        if not self.limited or other.limited:
+            return False
+        sides = (pair for one, two in other.joined for pair in ((one, two), (two, one)))
+        return any(kept in self.limited and left not in self.stems for kept, left in sides)
 
 
 @lru_cache(maxsize=1024)  # the insights of a haystack are looked for beside each of its queries
@@ -69,6 +144,9 @@ def read_statement(line: str) -> Statement:
     kept: list[str] = []
     denied: set[str] = set()
     numbers: list[tuple[str, str, int]] = []
+    poles: list[tuple[int, bool, int]] = []
+    limits: list[int] = []
+    joints: list[int] = []
     reach = 0
     for piece in _PIECE.findall(text):
         word, found, unit = _read_piece(piece)
@@ -76,11 +154,39 @@ def read_statement(line: str) -> Statement:
             reach = _reach_after(word, reach)
         if unit is not None:
             numbers.append((found[0], unit, len(kept)))
+        poles += [(axis, side ^ bool(reach), len(kept)) for axis, side in _axes().get(word, ())]
+        limits += [len(kept)] if word in _LIMITS else []
+        joints += [len(kept)] if word in _JOINING else []
         if reach and word not in _CUES:
             denied.update(found)
         kept.extend(found)
     neighbours = frozenset(pair for pair in pairwise(kept) if pair[0] != pair[1])
-    return Statement(frozenset(kept), neighbours, _in_order(kept), frozenset(denied), _quantities(numbers, kept))
+    return Statement(
+        frozenset(kept),
+        neighbours,
+        _in_order(kept),
+        frozenset(denied),
+        _quantities(numbers, kept),
+        tuple(Pole(axis, side, _beside(kept, at)) for axis, side, at in poles),
+        frozenset(stem for at in limits for stem in kept[at : at + _LIMITED_STEMS]),
+        frozenset((kept[at - 1], kept[at]) for at in joints if 0 < at < len(kept)),
+    )
+
+
+@lru_cache(maxsize=1)
+def _axes() -> Mapping[str, list[tuple[int, bool]]]:
+    """Map each word that has an opposite to its pairs and its side there."""
+    found: dict[str, list[tuple[int, bool]]] = {}
+    for axis, line in enumerate([*_OPPOSITES, *_TURNS]):
+        for side, words in zip((True, False), line.split(":"), strict=True):
+            for word in words.split():
+                for form in (word, f"{word}s", f"{word}d", f"{word}ed", f"{word}ing"):
+                    found.setdefault(form, []).append((axis, side))
+    return found
+
+
+def _beside(kept: Sequence[str], at: int) -> frozenset[str]:
+    return frozenset([*kept[max(0, at - _BESIDE) : at], *kept[at + 1 : at + _BESIDE + 1]])
 
 
 def _without_contractions(text: str) -> str:

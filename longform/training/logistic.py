@@ -9,7 +9,11 @@ SIGNIFICANT = 6
 
 
 def fit_logistic(
-    features: NDArray[np.float64], labels: NDArray[np.bool_], *, strength: float
+    features: NDArray[np.float64],
+    labels: NDArray[np.bool_],
+    *,
+    strength: float,
+    weights: NDArray[np.float64] | None = None,
 ) -> tuple[tuple[float, ...], float]:
     """
     Weights and intercept for raw features, rounded to 6 significant digits so that a machine's last bits stay out.
@@ -18,13 +22,15 @@ def fit_logistic(
         features: Shape (rows, features), finite.
         labels: Shape (rows,).
         strength: Inverse of the L2 penalty (scikit-learn's C).
+        weights: Counts of the rows, shape (rows,); None: 1.
     """
     from sklearn.linear_model import LogisticRegression
 
     mean, deviation = features.mean(axis=0), np.maximum(features.std(axis=0), 1e-9)
-    model = LogisticRegression(C=strength, max_iter=5000, tol=1e-8).fit((features - mean) / deviation, labels)
-    weights = model.coef_[0] / deviation
-    return tuple(significant(weight) for weight in weights), significant(model.intercept_[0] - weights @ mean)
+    model = LogisticRegression(C=strength, max_iter=5000, tol=1e-8)
+    model.fit((features - mean) / deviation, labels, sample_weight=weights)
+    slopes = model.coef_[0] / deviation
+    return tuple(significant(slope) for slope in slopes), significant(model.intercept_[0] - slopes @ mean)
 
 
 def fit_ordinal(

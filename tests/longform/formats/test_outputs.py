@@ -225,7 +225,7 @@ def test_names_and_numbers_are_documents_however_they_are_written(written: str, 
 
 
 def test_numbers_count_where_the_line_says() -> None:
-    """By the line: a place among its documents, if it names them; in the haystack, if it does not."""
+    """A number is a place among the documents that its line names; in the haystack, if it names none."""
     answers, problems = read(
         line(text="So [1].", documents=["b", "a"]),
         line(query_id="q2", text="So [1]."),

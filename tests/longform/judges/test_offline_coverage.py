@@ -118,6 +118,18 @@ def test_bullet_that_says_otherwise_in_the_same_words_loses_at_least_a_third(
     assert otherwise.score < said.score - 0.3
 
 
+@pytest.mark.parametrize(
+    ("insight", "bullet"),
+    [
+        ("A refund of the fee after 30 days is possible.", "A refund of the fee after 30 days was declined."),
+        ("Business and Enterprise plans have single sign-on.", "Only Enterprise plans have single sign-on."),
+    ],
+)
+def test_a_bullet_that_says_the_opposite_covers_nothing(insight: str, bullet: str) -> None:
+    said, otherwise = readings([insight], [insight])[0], readings([bullet], [insight])[0]
+    assert (said.answer, otherwise.answer) == ("full", "none")
+
+
 def test_denial_that_the_insight_makes_too_is_no_mismatch() -> None:
     insight = "The council did not approve the bridge."
     evidence = readings(["The council didn't approve the bridge. [2]"], [insight])[0].evidence

@@ -167,7 +167,7 @@ def test_no_statement_of_a_report_contradicts_another(results: Any) -> None:
 
 
 def test_a_system_scored_on_easy_queries_alone_is_not_the_best_if_others_beat_it_there() -> None:
-    """By means over its own queries the first leads; where both are scored it is worse, and no page says otherwise."""
+    """The first leads by means over its own queries; where both are scored it is worse, and no page says otherwise."""
     scores = np.array([[0.8] * 10 + [np.nan] * 10, [0.9] * 10 + [0.1] * 10, [0.2] * 10 + [0.05] * 10])
     scores += 0.01 * np.random.default_rng(1).random(scores.shape)
     results = of_scores(scores, "higher", ["given"] * 3, [False] * 3)

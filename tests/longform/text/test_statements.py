@@ -47,3 +47,38 @@ def test_words_put_between_keep_the_order_and_swapped_ones_do_not() -> None:
     insight = read_statement("sales fell")
     assert insight.neighbours <= read_statement("sales of shoes suddenly fell").in_order
     assert not insight.neighbours & read_statement("fell sales").in_order
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("A refund after 30 days is possible.", "The refund after 30 days was declined."),
+        ("Business and Enterprise plans include exports.", "Only Enterprise plans include exports."),
+        ("The board approved the plan.", "The board rejected the plan."),
+    ],
+)
+def test_opposites_and_limits_contradict_in_both_directions(one: str, other: str) -> None:
+    assert read_statement(one).contradicts(read_statement(other))
+    assert read_statement(other).contradicts(read_statement(one))
+    assert not read_statement(one).contradicts(read_statement(one))
+
+
+def test_turns_are_opposites_and_do_not_contradict() -> None:
+    """Long answers tell of much that rises and of much that falls."""
+    rose, fell = read_statement("Sales of shoes rose in May."), read_statement("Sales of shoes fell in May.")
+    assert rose.opposes(fell)
+    assert rose.opposes(read_statement("Sales of shoes did not rise in May."))
+    assert not rose.contradicts(fell)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        pytest.param("Sales of shoes rose in May.", "Costs of rent fell in June.", id="of-something-else"),
+        pytest.param("Sales rose in May.", "Sales rose in May and fell in June.", id="both-are-said"),
+        pytest.param("Only Enterprise plans include exports.", "Enterprise plans include exports.", id="no-part"),
+        pytest.param("Not only Enterprise plans include exports.", "Business and Enterprise plans do.", id="not-only"),
+    ],
+)
+def test_what_is_no_contradiction(one: str, other: str) -> None:
+    assert not read_statement(one).contradicts(read_statement(other))
