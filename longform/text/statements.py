@@ -40,7 +40,7 @@ _PIECE = re.compile(r"\$?\d+(?:[.,]\d+)*%?|[^\W_]+|[.;:!?]", re.UNICODE)
 _CLAUSE_ENDS = frozenset(". ; : ! ? but however although though while whereas despite instead yet because".split())
 _DENIED_WORDS = 6
 _WHOLE_SENTENCE = 1000
-_LIMITS = frozenset("only solely exclusively limited restricted".split())
+_LIMITS = frozenset("only solely exclusively".split())
 _LIMITED_STEMS = 3
 _BESIDE = 4
 _JOINING = frozenset("and or plus".split())
@@ -55,7 +55,6 @@ support favor favour agree endorse : oppose disagree object objection
 mandatory required compulsory obligatory must : optional voluntary
 always every : never rarely seldom
 most majority : few minority
-start begin began open launch : end stop finish close cease cancel
 easy simple : hard difficult complex
 common frequent often : rare uncommon rarely
 similar same alike : different differ unlike
@@ -64,6 +63,7 @@ strong stronger high early fast faster cheap public : weak weaker low late slow 
 """.strip().splitlines()
 """Words of which those on one side say what those on the other deny; beside the same words, one of each contradicts."""
 _TURNS = """
+start begin began open launch : end stop finish close cease cancel
 increase rise rose risen grow grew growth higher gain climb raise raised expand up : decrease fall fell fallen decline \
 drop lower loss shrink shrank reduce reduction cut down
 before earlier prior : after later following
