@@ -178,27 +178,23 @@ async def test_rows_come_out_as_each_does_by_itself(bench: str, cache: str) -> N
 @pytest.mark.slow
 @pytest.mark.usefixtures("without_ray")
 async def test_all_lengths_cost_the_server_little_more_than_the_longest(llama_server: str, tmp_path: Path) -> None:
-    """At most 1.2 times its prompt tokens by the server's own count; a row at a time in random order takes more."""
+    """At most 1.2 times its prompt tokens by the server's own count."""
     bench = write_bench(tmp_path, n_words=480)
     rows = [first(n) for n in range(1, N_DOCUMENTS + 1)]
     random.Random(1).shuffle(rows)
     settings: dict[str, Any] = {"model": "smollm2", "base_url": llama_server, "prefix_cache": "slot"}
     settings |= {"concurrency": 1, "timeout_s": 300, "temperature": 0.0}
 
-    async def computed(groups: Sequence[Sequence[dict[str, Any]]], *, max_tokens: int) -> int:
-        chat = {**settings, "max_tokens": max_tokens}
-        context = CallContext(job="growing", stage="test", ledger=str(tmp_path / f"ledger-{max_tokens}"))
-        pool = open_pool(ChatSettings.model_validate(chat), context)
-        made = summarizer(bench, pool, **chat)
-        before = await counted(llama_server, "prompt_tokens_total")
-        found = [row for group in groups for row in await made.summarize(group)]
-        await pool.close()
-        assert all(row["failure"] in (None, "length", "empty_summary") for row in found)
-        return await counted(llama_server, "prompt_tokens_total") - before
-
     (asked,) = first_requests(summarizer(bench, Recording(), **settings), first(N_DOCUMENTS))
     longest = len(await tokens(llama_server, asked))
-    together = await computed([rows], max_tokens=2)
-    apart = await computed([[row] for row in rows], max_tokens=3)
-    print(f"longest {longest}, together {together} ({together / longest:.2f}), apart {apart} ({apart / longest:.2f})")
-    assert together <= 1.2 * longest
+    chat = {**settings, "max_tokens": 2}
+    pool = open_pool(
+        ChatSettings.model_validate(chat), CallContext(job="growing", stage="test", ledger=str(tmp_path / "ledger"))
+    )
+    before = await counted(llama_server, "prompt_tokens_total")
+    found = await summarizer(bench, pool, **chat).summarize(rows)
+    await pool.close()
+    together = await counted(llama_server, "prompt_tokens_total") - before
+    print(f"longest {longest}, together {together} ({together / longest:.2f})")
+    assert all(row["failure"] in (None, "length", "empty_summary") for row in found)
+    assert longest < together <= 1.2 * longest
