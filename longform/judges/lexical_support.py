@@ -42,11 +42,14 @@ ENOUGH_RECALL = 0.65
 SIGNALS = ("doubt", "doubts", "denials", "denied", "numbers", "names", "limits", "function_words")
 """What is fitted; `GIVEN` are weights of what is not."""
 
-GIVEN: Mapping[str, float] = {"token_recall": 3.0, "verbatim": 1.0}
+RELATED_RECALL = 0.4
+"""Token recall below which a claim is hardly about the document: that of one in a hundred faithful summaries."""
+
+GIVEN: Mapping[str, float] = {"token_recall": 3.0, "verbatim": 1.0, "unrelated": -4.0}
 """
-Log odds by a token recall of 1 and by a claim that stands in the document as it is; not fitted, as they are of no use
-within SummEdits, all of whose claims are about their document. Chosen with its five domains, WiCE's development part
-and LongEval's sentences in sight.
+Log odds by a token recall of 1, by a claim that stands in the document as it is, and by one of which the document has
+nothing; not fitted, as they are of no use within SummEdits, all of whose claims are about their document. Chosen with
+its five domains, WiCE's development part and LongEval's sentences in sight.
 """
 
 Array = NDArray[np.float64]
@@ -237,7 +240,13 @@ class LexicalSupportModel(NamedTuple):
 def all_signals(found: Evidence, doubt: DoubtModel) -> dict[str, float]:
     """Return the signals of a claim, the doubts of its words among them."""
     of_words = np.sort(doubt.of(found.words))[::-1]
-    return {"doubt": float(of_words[0]), "doubts": float(of_words[:3].mean()), **found.signals}
+    unrelated = max(0.0, 1 - found.signals["token_recall"] / RELATED_RECALL)
+    return {
+        "doubt": float(of_words[0]),
+        "doubts": float(of_words[:3].mean()),
+        **found.signals,
+        "unrelated": unrelated,
+    }
 
 
 @lru_cache(maxsize=1)
