@@ -45,6 +45,7 @@ cluster-test: install
 # The slow tier again and again, by hand: what happens once in twenty runs shows here.
 soak: install
 	LONGFORM_SOAK=20 $(BIN)/pytest -rP tests/jobs/test_killed.py tests/serve/http/test_schema_fuzz.py
+	LONGFORM_SOAK=20 $(BIN)/pytest $(PARALLEL) -m "not slow" tests/longform
 	for round in 1 2 3 4 5; do $(BIN)/pytest -q -m "slow or ray" || exit 1; done
 
 lint: install

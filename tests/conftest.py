@@ -14,9 +14,10 @@ from hypothesis import settings
 from tests.long_tests import long_tests
 from tests.modules import write  # noqa: F401  # a fixture
 
-# a busy machine is no failure; the same examples wherever a commit is tested
-settings.register_profile("longform", deadline=None, derandomize=True)
-settings.load_profile("longform")
+# a busy machine is no failure; the same few examples wherever a commit is tested, and other ones in `make soak`
+settings.register_profile("longform", deadline=None, derandomize=True, max_examples=25)
+settings.register_profile("soak", deadline=None, max_examples=300)
+settings.load_profile("soak" if os.environ.get("LONGFORM_SOAK") else "longform")
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("RAY_AUTH_MODE", "disabled")
