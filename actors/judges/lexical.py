@@ -12,7 +12,13 @@ from actors.local_models.encoder import Encoder
 from actors.local_models.weights import MINILM
 from longform.judges.kind import Group, Kind, Verdict, Verdicts, unjudged
 from longform.judges.kinds.support import SUPPORT
-from longform.judges.lexical_support import Evidence, SupportDocument, evidence, shipped_lexical_support
+from longform.judges.lexical_support import (
+    Evidence,
+    SupportDocument,
+    claim_sentences,
+    evidence,
+    shipped_lexical_support,
+)
 from longform.judges.pairs import Pair, in_place, open_groups, shared_of
 from longform.support.index import SupportIndex
 from longform.text.vectors import RecentTexts
@@ -26,8 +32,9 @@ _READ_WHOLE = 64
 _WINDOWS = 8
 """Windows of two sentences that words find in a longer one."""
 _DOCUMENTS_HELD = 128  # those of a haystack, for the next summary of it
-_VECTORS_HELD = 30_000  # some 50 MB
-_TEXTS_HELD = 2000
+_READ_AHEAD = 32
+"""Groups whose texts are read at once: one document's alone make small batches."""
+_TEXTS_HELD = 4000
 """Sentences whose vectors of pieces are in memory, about 25 kB each."""
 
 
@@ -55,26 +62,37 @@ class LexicalJudge:
 
     def judge(self, groups: Sequence[Group]) -> Verdicts:
         """Judge all pairs: shape (groups, items)."""
-        judged = self._judged(groups)
-        self._encoder.forget(above=_VECTORS_HELD)
-        return in_place(self._kind, groups, judged)
+        return in_place(self._kind, groups, self._judged(groups))
 
     def _judged(self, groups: Sequence[Group]) -> dict[Pair, Verdict]:
         asked = [(group, self._document(group.text)) for group in open_groups(self._kind, groups)]
-        # all at once: a batch has texts of one length
-        self._encoder.embed([text for group, document in asked for text in _read(document.index, group.items)])
-        return {
-            (shared_of(group), claim): verdict
-            for group, document in asked
-            for claim, verdict in self._row(document, group.items).items()
-        }
+        found: dict[Pair, Verdict] = {}
+        for start in range(0, len(asked), _READ_AHEAD):
+            some = asked[start : start + _READ_AHEAD]
+            self._read_ahead(some)
+            for group, document in some:
+                row = self._row(document, group.items)
+                found |= {(shared_of(group), claim): verdict for claim, verdict in row.items()}
+        return found
+
+    def _read_ahead(self, asked: Sequence[tuple[Group, SupportDocument]]) -> None:
+        """Read the texts of several groups in batches of one length; the reader remembers them."""
+        texts = [text for group, _ in asked for claim in group.items for text in claim_sentences(claim)]
+        for group, document in asked:
+            index, claims = document.index, _worded(group.items)
+            texts += [index.sentences[at] for some in _read_together(index, claims) for at in _places_read(index, some)]
+        self._reader.read(texts)
 
     def _row(self, document: SupportDocument, claims: Sequence[str]) -> dict[str, Verdict]:
-        worded = [claim for claim in claims if words(without_marks(claim))]
+        worded = _worded(claims)
         if not worded or not any(document.index.stems):
             # A document of marks alone has no words to share.
             return {claim: self._verdict_of(0.0) if claim in worded else unjudged(NO_WORDS) for claim in claims}
-        found = [one for some in _read_together(document.index, worded) for one in self._evidence(document, some)]
+        found = [
+            one
+            for some in _read_together(document.index, worded)
+            for one in evidence(self._with_vectors(document, some), some, self._reader)
+        ]
         probabilities = self._model.probability(found).tolist()
         verdicts = {
             claim: self._verdict(probability, one)
@@ -82,14 +100,16 @@ class LexicalJudge:
         }
         return {claim: verdicts.get(claim) or unjudged(NO_WORDS) for claim in claims}
 
-    def _evidence(self, document: SupportDocument, claims: Sequence[str]) -> list[Evidence]:
-        """Return the evidence by the vectors of what is read beside *claims*; those of the rest are zero."""
+    def _with_vectors(self, document: SupportDocument, claims: Sequence[str]) -> SupportDocument:
+        """Give the document the vectors of what is read beside *claims*; those of the rest are zero."""
         index = document.index
         vectors = np.zeros((len(index.sentences), self._encoder.dimensions), dtype=np.float32)
         places = _places_read(index, claims)
-        vectors[places] = self._encoder.embed([index.sentences[place] for place in places])
+        read = self._reader.read([index.sentences[at] for at in places])
+        for at, one in zip(places, read, strict=True):
+            vectors[at] = one.sentence.astype(np.float16)  # as vectors that are kept: the judge was fitted on these
         index.with_vectors(vectors)
-        return evidence(document, claims, self._reader)
+        return document
 
     def _verdict(self, probability: float, found: Evidence) -> Verdict:
         start, window = found.window
@@ -104,8 +124,14 @@ class LexicalJudge:
         return self._kind.by_number(probability, self._model.bounds, chunk_index=chunk_index)
 
 
+def _worded(claims: Sequence[str]) -> list[str]:
+    return [claim for claim in claims if words(without_marks(claim))]
+
+
 def _read_together(index: SupportIndex, claims: Sequence[str]) -> Iterable[Sequence[str]]:
     """Yield the *claims* that may share vectors: a verdict depends on its document and claim alone."""
+    if not claims:
+        return []
     return [claims] if len(index.sentences) <= _READ_WHOLE else [[one] for one in claims]
 
 
@@ -115,7 +141,3 @@ def _places_read(index: SupportIndex, claims: Sequence[str]) -> list[int]:
         return list(range(len(index.sentences)))
     places: list[int] = np.flatnonzero(index.near(claims, most=_WINDOWS).any(axis=0)).tolist()
     return places
-
-
-def _read(index: SupportIndex, claims: Sequence[str]) -> list[str]:
-    return [index.sentences[place] for place in _places_read(index, claims)]

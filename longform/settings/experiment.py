@@ -26,10 +26,10 @@ from longform.settings.importance import ImportanceSettings, RelevanceImportance
 from longform.settings.judges import (
     ALIGNER,
     ALIGNERS,
+    NEAREST_PLACE,
     SECOND_ALIGNER,
     SHARED_WORDS,
     JudgeSettings,
-    OfflineJudgeSettings,
     PythonJudgeSettings,
     judges_of,
 )
@@ -341,9 +341,9 @@ class Experiment(Strict):
         """
         Add a support judge that says where sentences stand, if the configured ones may be unable to.
 
-        That is the offline one: it reads its texts in the process, and its numbers are graded. It is added if a chat
-        model is asked about each document apart and no judge is named for attribution. The second aligner is added if
-        it is asked for, and places are studied.
+        It reads its texts in the process, and its numbers are graded. It is added if a chat model is asked about each
+        document apart and no judge is named for attribution. The second aligner is added if it is asked for, and places
+        are studied.
         """
         found = self._with_offline_aligner()
         varied = self.summarizers.keys() - self.ignoring_order
@@ -359,7 +359,7 @@ class Experiment(Strict):
         how, varied = self.faithfulness, self.summarizers.keys() - self.ignoring_order
         if not asked or graded or not varied or self.support_mode != "document" or how.attribution is not None:
             return self
-        aligner = OfflineJudgeSettings(kind="offline", task="support")
+        aligner = PythonJudgeSettings(kind="python", task="support", class_=NEAREST_PLACE)
         return self.model_copy(update={"judges": {**self.judges, ALIGNER: aligner}})
 
     @property
@@ -379,8 +379,8 @@ class Experiment(Strict):
 
     @property
     def aligner(self) -> str | None:
-        """The support judge that says where sentences stand if their own cannot: the one named, else an offline one."""
-        able = (name for name, judge in self.support_judges.items() if judge.is_lexical)
+        """The support judge that says where sentences stand if their own cannot: the one named, else one of ours."""
+        able = (name for name, judge in self.support_judges.items() if name == ALIGNER or judge.is_lexical)
         return self.faithfulness.attribution or next(able, None)
 
     def judges_of(self, task: str) -> dict[str, JudgeSettings]:

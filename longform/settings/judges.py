@@ -45,7 +45,7 @@ References = Literal["first", "all"]
 """Reference texts of a query that a judge of task reference rates a summary beside."""
 
 ALIGNER = "shipped aligner"
-"""The offline support judge if a run adds it to say where sentences stand; it judges nothing."""
+"""A judge that a run adds to say where sentences stand; it judges nothing."""
 
 SECOND_ALIGNER = "shared words"
 """An aligner that a run adds to hold attribution against; it judges nothing, and places no sentence of another."""
@@ -53,6 +53,7 @@ SECOND_ALIGNER = "shared words"
 ALIGNERS = frozenset({ALIGNER, SECOND_ALIGNER})
 """Judges whose numbers stand in no table but those of alignment."""
 
+NEAREST_PLACE = "actors.judges.aligner:Aligner"
 SHARED_WORDS = "longform.judges.shared_words:SharedWords"
 
 

@@ -1,15 +1,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from actors.judges.lexical import NO_WORDS, LexicalJudge
 from actors.local_models.encoder import Encoder
 from longform.judges.kind import Group, Verdict
 from longform.judges.kinds.support import NO_SENTENCE
+from longform.text.vectors import TextVectors
 
 DOCUMENT = (
     "The council met on 4 March. It voted 7 to 2 to rebuild the Alder Street bridge. The works will cost 3.4 million "
@@ -63,13 +63,13 @@ def test_what_has_no_words_is_settled_or_unjudged(judge: LexicalJudge) -> None:
 def test_of_a_long_document_only_what_words_find_is_embedded(monkeypatch: pytest.MonkeyPatch) -> None:
     """The verdict on a sentence is the same beside others, and the one that a short document has."""
     judge, embedded = LexicalJudge(threads=1), set[str]()
-    encode = Encoder._encoded
+    read = Encoder.read
 
-    def counted(encoder: Encoder, texts: list[str]) -> NDArray[np.float16]:
+    def counted(encoder: Encoder, texts: Sequence[str]) -> list[TextVectors]:
         embedded.update(texts)
-        return encode(encoder, texts)
+        return read(encoder, texts)
 
-    monkeypatch.setattr(Encoder, "_encoded", counted)
+    monkeypatch.setattr(Encoder, "read", counted)
     filler = [f"Street number {at} was swept by worker {at * 7 % 997} before noon." for at in range(1000)]
     book = " ".join([*filler[:600], DOCUMENT, *filler[600:]])
     both = judge.judge([Group("d", (book,), (QUOTED, FOREIGN))])[0]

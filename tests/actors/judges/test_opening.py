@@ -61,7 +61,7 @@ def test_the_version_follows_the_weights(tmp_path: Path) -> None:
     made = [CheckpointJudgeSettings(kind="checkpoint", task="support", model=model) for model in (two, three, two)]
     versions = [version_of(settings) for settings in made]
     assert versions[0] == versions[2] != versions[1]
-    assert version_of(OfflineJudgeSettings(kind="offline", task="support")).startswith("offline_support@2+")
+    assert version_of(OfflineJudgeSettings(kind="offline", task="support")).startswith("offline_support@3+")
 
 
 def test_a_checkpoint_that_is_not_there_is_refused() -> None:

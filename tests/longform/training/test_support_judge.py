@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from longform.judges.doubt import WORD_SIGNALS, WordReading
-from longform.judges.lexical_support import GIVEN, SIGNALS, Evidence
+from longform.judges.lexical_support import SIGNALS, Evidence
 from longform.training.support_judge import Fitting, LabelledClaim, calibration_error, edited_words
 
 DIMENSIONS = 40
@@ -22,7 +22,7 @@ def made(domain: str, place: int, supported: bool, rng: np.random.Generator) -> 
     signals[:, 0] = likeness
     vectors = rng.normal(size=(2, 8, DIMENSIONS)).astype(np.float16)
     reading = WordReading(said, signals, vectors[0], vectors[1], 0.0, 0.0, 0.0)
-    counted = {name: float(rng.normal()) for name in (*SIGNALS[2:], *GIVEN)}
+    counted = {name: float(rng.normal()) for name in SIGNALS[2:]} | {"token_recall": 0.6, "verbatim": 0.0}
     return LabelledClaim(domain, f"{domain} {place // 20}", supported, Evidence(reading, counted, 0, 0, (0, "")), True)
 
 
