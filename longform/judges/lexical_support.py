@@ -40,7 +40,7 @@ ENOUGH_RECALL = 0.65
 """Token recall above which more says nothing: the median of faithful summaries that use words of their own."""
 
 SIGNALS = ("doubt", "doubts", "denials", "denied", "numbers", "names", "limits", "function_words")
-"""What is fitted; `GIVEN` are weights of what is not."""
+"""The signals whose weights are fitted; `GIVEN` holds those that are not."""
 
 RELATED_RECALL = 0.4
 """Token recall below which a claim is hardly about the document: that of one in a hundred faithful summaries."""
@@ -57,7 +57,7 @@ Array = NDArray[np.float64]
 
 class Evidence(NamedTuple):
     """
-    What one document and one claim share.
+    The evidence that one document and one claim share.
 
     `window` is where its first sentence has most of its words: its first sentence, from 0, and its text.
     """

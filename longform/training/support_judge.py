@@ -27,7 +27,7 @@ from longform.metrics.balanced import auroc, best_threshold, mean_recall, recall
 from longform.training.logistic import fit_logistic, significant
 
 COMPONENTS = 32
-"""Of the words' vectors, and of the differences."""
+"""The number of components of the words' vectors, and of the differences."""
 
 RIDGE = 0.3
 GROUPS = ((True, 1.0), (False, 0.5), (None, 0.5))
@@ -40,7 +40,7 @@ SMOOTHED = 0.02
 """The deviation of the kernel over cuts."""
 
 UNSURE_SHARE = 0.2
-"""Of the claims, those nearest to the cut."""
+"""The share of claims, those nearest to the cut, that is unsure."""
 
 Array = NDArray[np.float64]
 

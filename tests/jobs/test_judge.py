@@ -61,7 +61,7 @@ def test_scores_follow_what_the_answers_say(judged: Judged) -> None:
     assert found["terse"]["coverage"] == found["agent-short"]["coverage"] == 50.0
     assert found["agent-wrong"]["coverage"] < 20 < found["rumours"]["coverage"] < 60
     assert supported["agent-wrong"] < 40
-    assert supported["agent"] > 80
+    assert supported["agent"] > 70
 
 
 def test_sentences_are_checked_against_what_was_seen_in_the_order_of_the_prompt(judged: Judged) -> None:
