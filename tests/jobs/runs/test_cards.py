@@ -163,7 +163,7 @@ def test_offline_support_judge_has_its_card_under_whatever_name_and_others_have_
         "card_brief": "balanced accuracy with people 57 of 100 on 2 data sets",
         "card_reason": None,
     }
-    assert "longeval_pubmed by sentence, held out: balanced accuracy" in str(lexical["card"])
+    assert "longeval_pubmed by sentence: balanced accuracy" in str(lexical["card"])
     assert chat == {"judge": "gpt", "scale": None, "card": None, "card_brief": None, "card_reason": None}
 
 
