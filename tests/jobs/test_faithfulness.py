@@ -25,11 +25,11 @@ METHODS = "[plain, focus-middle, hierarchical-pairwise, hierarchical-once, incre
 def run(url: str, out: Path, *changes: str, aligned: bool = False) -> Mapping[str, Any]:
     """Run with one judge that knows the truth by the letter; if *aligned*, another says where sentences stand."""
     model = SCRIPTED % "u"
-    aligner = "lexical: {kind: offline}, " if aligned else ""
+    aligner = "nearest: {kind: python, class: 'actors.judges.aligner:Aligner'}, " if aligned else ""
     given = [
         f"model={model}",
         f"support_judges={{{aligner}letter: {{kind: chat, chat: {model}}}}}",
-        *(["faithfulness={attribution: lexical}"] if aligned else []),
+        *(["faithfulness={attribution: nearest}"] if aligned else []),
         "resamples=500",
         "bullets=5",
         *changes,
