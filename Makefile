@@ -46,7 +46,7 @@ cluster-test: install
 soak: install
 	LONGFORM_SOAK=20 $(BIN)/pytest -rP tests/jobs/test_killed.py tests/serve/http/test_schema_fuzz.py
 	LONGFORM_SOAK=20 $(BIN)/pytest $(PARALLEL) -m "not slow" tests/longform
-	for round in 1 2 3 4 5; do $(BIN)/pytest -q -m "slow or ray" || exit 1; done
+	for round in 1 2 3 4 5; do LONGFORM_SOAK=1 $(BIN)/pytest -q -m "slow or ray" || exit 1; done
 
 lint: install
 	$(BIN)/ruff check .

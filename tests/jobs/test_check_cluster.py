@@ -27,6 +27,7 @@ from tests.actors.local_models.tiny_checkpoints import save_bert
 from tests.jobs.killing import CONCURRENCY, MOST_LEASED, WORKERS, Command, Fake, Nodes, Place, bill, until
 from tests.jobs.planted_bench import N_DOCUMENTS, bench, prepared
 from tests.jobs.run_content import TABLES, sorted_content
+from tests.soak import ONLY_IN_SOAK
 
 pytestmark = pytest.mark.slow
 
@@ -155,6 +156,7 @@ def written_parts(run: Folder) -> set[str]:
     return {part.path for table in TABLES for part in run.parts(table)}
 
 
+@ONLY_IN_SOAK
 def test_study_that_was_killed_twice_goes_on_with_the_same_command(undisturbed: Undisturbed, tmp_path: Path) -> None:
     """Finished parts stay, and nothing is asked again but what was in flight when a command died."""
     fake, run = undisturbed.fake, Folder(f"{tmp_path}/run")

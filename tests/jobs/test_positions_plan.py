@@ -10,6 +10,7 @@ import pytest
 
 from jobs import evaluate
 from tests.jobs.planted_bench import bench
+from tests.soak import ONLY_IN_SOAK
 
 _SCRIPTED = "{provider: scripted, model: %s, script: %s}"
 _JUDGE = _SCRIPTED % ("judge", "obedient")
@@ -64,6 +65,7 @@ def test_a_depth_is_for_plans_and_a_number_of_points(tmp_path: Path, capsys: pyt
     assert "expected points above 0 and up to 100, found '101'" in capsys.readouterr().err
 
 
+@ONLY_IN_SOAK
 @pytest.mark.slow
 def test_a_run_of_the_recommended_size_finds_the_u_and_no_other(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -13,6 +13,7 @@ from actors.synthesis import SynthesisModels
 from jobs.synthesis.haystack_workers import prose_key
 from jobs.synthesize import main, make_benchmark, read_config, synthesize
 from longform.errors import UsageError
+from tests.soak import ONLY_IN_SOAK
 
 
 def scripted(faults: str, tries: int = 2) -> str:
@@ -108,6 +109,7 @@ def test_a_model_that_cannot_be_used_is_refused_before_anything_is_written(
     assert not list(tmp_path.iterdir())
 
 
+@ONLY_IN_SOAK
 @pytest.mark.slow
 def test_a_real_small_model_fills_one_haystack_and_the_audit_says_what_fell_back(
     llama_server: str, tmp_path: Path

@@ -19,6 +19,7 @@ from longform.models import read_model
 from longform.settings.shipped_judges import SHIPPED_CHECKER
 from longform.training.reach import Reach, reach_table
 from tests.places import ROOT
+from tests.soak import ONLY_IN_SOAK
 
 MODELS = ROOT / "longform" / "models"
 MOST_BYTES = 8 * 2**20
@@ -111,6 +112,7 @@ def test_documents_that_people_labelled_are_never_trained_on(bench: str) -> None
         train_checker.read_corpus([bench], [bench])
 
 
+@ONLY_IN_SOAK
 @pytest.mark.slow
 def test_a_stopped_training_goes_on_to_the_same_weights(
     bench: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
