@@ -146,7 +146,7 @@ class Compared(NamedTuple):
 
     Attributes:
         label: The name of the run in errors.
-        systems: Its systems without twins.
+        systems: The run's systems, twins left out.
         query_ids: Queries that have a summary.
         measures: Measures that it has scores of, or will have.
     """

@@ -45,7 +45,7 @@ def of_bytes(content: bytes, *, needs: Collection[str] | None = None) -> Any:
     Return what a file holds.
 
     Args:
-        content: What stands in the file.
+        content: The whole file.
         needs: Keys that the object must have; None: it may be a list.
 
     Raises:

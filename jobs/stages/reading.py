@@ -58,7 +58,7 @@ class Reading:
     Says how many texts have been read since it was made.
 
     Args:
-        told: What workers have said of the texts that they read.
+        told: Messages of workers about the texts that they read.
     """
 
     def __init__(self, told: Told) -> None:

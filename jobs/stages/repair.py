@@ -69,7 +69,7 @@ class Repair(Stage[Twin]):
 
     Attributes:
         bench: URL of the benchmark.
-        units: What cites: statements, bullets or sentences.
+        units: The kind of text that cites: statements, bullets or sentences.
     """
 
     step = "repair"

@@ -54,7 +54,7 @@ class RepairByJudge(Stage[Twin]):
 
     Attributes:
         bench: URL of the benchmark.
-        units: What cites: statements, bullets or sentences.
+        units: The kind of text that cites: statements, bullets or sentences.
         judge: Its name.
         by: Changes with any change of what is cited.
     """

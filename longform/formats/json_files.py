@@ -26,7 +26,7 @@ def json_lines(lines: Lines, file: str, faults: Faults | None = None) -> Iterato
     Yield the objects of a JSON Lines file, one a line, counted from 1; blank lines are skipped.
 
     Args:
-        lines: As the file gives them, with their ends.
+        lines: The lines of the file, with their ends.
         file: The file's name, for errors.
         faults: Collects the errors of lines; None: the first one is raised.
 
@@ -106,7 +106,7 @@ def text_lines(lines: Lines, file: str, faults: Faults | None = None) -> Iterato
     Yield (number from 1, text) of each line; a byte order mark before the first is dropped.
 
     Args:
-        lines: As the file gives them, with their ends.
+        lines: The lines of the file, with their ends.
         file: The file's name, for errors.
         faults: Collects the errors of lines; None: the first one is raised.
 

@@ -137,7 +137,7 @@ class Numbers:
         names: The names of the haystack's documents.
         seen: Numbers of the documents that the writer saw, in the order of its prompt; None: not named.
         numbering: Of numbers; None: by the place among `seen` if that is known, else in the haystack.
-        habits: How its system cites.
+        habits: The habits of its system in citing.
         sources: Number or label -> what the answer's list of sources says of it.
         read: The account to which each mark is added.
         place: Where the answer stands, for people.
