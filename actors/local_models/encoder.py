@@ -86,10 +86,9 @@ class TextEncoder(ABC):
         if len(texts):
             self._vectors.update(zip(texts, unit(np.asarray(halves, dtype=np.float32)), strict=True))
 
-    def forget(self, *, above: int = 0) -> None:
-        """Drop the vectors in memory if there are more than so many."""
-        if len(self._vectors) > above:
-            self._vectors.clear()
+    def forget(self) -> None:
+        """Drop the vectors in memory."""
+        self._vectors.clear()
 
     def _say_once(self, words: str) -> None:
         if words not in self._said:
