@@ -16,7 +16,8 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from types import NoneType
+from typing import Any, NamedTuple
 
 IGNORED = frozenset({"run", "url", "minutes", "seconds", "ledger", "missing_ledgers"})
 NAMES = (
@@ -78,6 +79,82 @@ def _equal(before: Any, after: Any, tolerance: float) -> bool:
     if isinstance(before, float) and isinstance(after, int | float):
         return math.isclose(before, after, rel_tol=tolerance, abs_tol=tolerance)
     return bool(before == after)
+
+
+class Number(NamedTuple):
+    """Where a number stands: the names that lead to its table, the row by its own names, the column in the row."""
+
+    document: str
+    name: str
+    key: tuple[str, ...]
+    column: str
+
+
+TOP = Number("", "", (), "")
+
+
+def numbers(value: Any, where: Number = TOP) -> dict[Number, float]:
+    """Return every number below *value*; rows of a list are found by the fields of NAMES, or else all short texts."""
+    if isinstance(value, Mapping):
+        parts = [(where._replace(column=_joined(where.column, name)), value[name]) for name in value]
+        found = [numbers(part, place) for place, part in parts if place.column.rpartition(".")[2] not in IGNORED]
+        return {number: one for some in found for number, one in some.items()}
+    if isinstance(value, list) and value and all(isinstance(row, Mapping) for row in value):
+        name = _joined(where.name, where.column)
+        places = [where._replace(name=name, key=(*where.key, *key), column="") for key in _keys(value)]
+        return {n: one for place, row in zip(places, value, strict=True) for n, one in numbers(row, place).items()}
+    if isinstance(value, list):
+        each = [numbers(part, where._replace(column=f"{where.column}[{n}]")) for n, part in enumerate(value)]
+        return {number: one for some in each for number, one in some.items()}
+    return {where: float(value)} if isinstance(value, int | float) and not isinstance(value, bool) else {}
+
+
+def numbers_apart(
+    before: Mapping[Number, float],
+    after: Mapping[Number, float],
+    *,
+    tolerance: float,
+    names: Mapping[str, str | None] | None = None,
+) -> Iterator[str]:
+    """
+    Yield a line for each number of *before* that *after* lacks or has otherwise.
+
+    Args:
+        names: What a step moved: a name, or a name and a column joined by a stop -> the same in *after*; None: gone.
+    """
+    moved = names or {}
+    for number, value in before.items():
+        whole = _joined(number.name, number.column)
+        to = moved[whole] if whole in moved else moved.get(number.name, number.name)
+        if to is None:
+            continue
+        name, _, column = to.rpartition(".") if whole in moved else (to, "", number.column)
+        there = number._replace(name=name, column=column)
+        if there not in after:
+            yield f"{number}: {value} is gone"
+        elif not _equal(value, after[there], tolerance):
+            yield f"{number}: {value!r} became {after[there]!r}"
+
+
+def _joined(*parts: str) -> str:
+    return ".".join(part for part in parts if part)
+
+
+def _keys(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
+    """Return what tells the *rows* apart; equal ones are numbered."""
+    texts = sorted({name for row in rows for name, value in row.items() if isinstance(value, str) and len(value) < 100})
+    for fields in (NAMES, texts):
+        keys = [
+            tuple(str(row[name]) for name in fields if not isinstance(row.get(name), dict | NoneType)) for row in rows
+        ]
+        if len(set(keys)) == len(keys):
+            return keys
+    seen: Counter[tuple[str, ...]] = Counter()
+    numbered = []
+    for key in keys:
+        seen[key] += 1
+        numbered.append((*key, str(seen[key])))
+    return numbered
 
 
 def _numbers(value: Any) -> int:

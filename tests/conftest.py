@@ -19,6 +19,9 @@ settings.register_profile("longform", deadline=None, derandomize=True, max_examp
 settings.register_profile("soak", deadline=None, max_examples=300)
 settings.load_profile("soak" if os.environ.get("LONGFORM_SOAK") else "longform")
 
+# several processes of several threads each on the same few cores wait for one another: ten times as long for a product
+# of two matrices
+os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("RAY_AUTH_MODE", "disabled")
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -32,11 +35,29 @@ os.environ.setdefault("LONGFORM_SERVE_LIMITS", '{"body_s": 8}')
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of `tests/long_tests.txt`."""
+    """
+    Mark the tests of `tests/long_tests.txt`, and put files with a Ray last, and in them the tests with one.
+
+    A Ray stays until its process ends, takes a fifth of a core while nobody asks it, and each pool of a later test
+    starts two of its actors.
+    """
     listed = set(long_tests())
     for item in items:
         if item.nodeid.partition("[")[0] in listed:
             item.add_marker(pytest.mark.long)
+    files: dict[str, bool] = {}
+    for item in items:
+        files[_file(item)] = files.get(_file(item), False) or _starts_ray(item)
+    places = {name: place for place, name in enumerate(files)}
+    items.sort(key=lambda item: (files[_file(item)], places[_file(item)], _starts_ray(item)))
+
+
+def _file(item: pytest.Item) -> str:
+    return item.nodeid.partition("::")[0]
+
+
+def _starts_ray(item: pytest.Item) -> bool:
+    return item.get_closest_marker("ray") is not None or "ray_session" in getattr(item, "fixturenames", ())
 
 
 @pytest.fixture(scope="session")

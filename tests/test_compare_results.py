@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.compare_results import differences
+from tests.compare_results import Number, differences, numbers, numbers_apart
 
 ROW: dict[str, Any] = {"judge": "a", "setting": "full", "joint": 1.0, "intervals": {"joint": [0.5, None]}}
 
@@ -42,3 +42,27 @@ def test_a_tolerance_is_relative_and_absolute() -> None:
 
 def test_rows_are_found_by_the_names_that_they_had() -> None:
     assert found([ROW], [ROW | {"summarizer": "s"}]) == []
+
+
+def test_every_number_has_a_name_a_key_and_a_column() -> None:
+    document = {"n": 3, "run": {"made": 2}, "good": True, "cells": [ROW], "own": {"rows": [{"text": "a", "x": 1}] * 2}}
+
+    assert numbers(document) == {
+        Number("", "", (), "n"): 3,
+        Number("", "cells", ("a", "full"), "joint"): 1.0,
+        Number("", "cells", ("a", "full"), "intervals.joint[0]"): 0.5,
+        Number("", "own.rows", ("a", "1"), "x"): 1,
+        Number("", "own.rows", ("a", "2"), "x"): 1,
+    }
+
+
+def test_a_step_says_which_names_moved() -> None:
+    before = numbers({"cells": [ROW], "old": 1})
+    after = numbers(
+        {"tables": {"cells": [{"judge": "a", "setting": "full", "score": 1.0, "intervals": {"joint": [0.5]}}]}}
+    )
+    moved = {"cells": "tables.cells", "cells.joint": "tables.cells.score", "old": None}
+
+    assert list(numbers_apart(before, after, tolerance=0, names=moved)) == []
+    assert len(list(numbers_apart(before, after, tolerance=0, names=moved | {"old": "old"}))) == 1
+    assert len(list(numbers_apart(before, after, tolerance=0))) == 3

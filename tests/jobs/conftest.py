@@ -1,16 +1,20 @@
-"""Fixtures that several jobs' tests share: a small benchmark, and vectors of its texts."""
+"""Fixtures that several jobs' tests share: a small benchmark, vectors of its texts, figures that nobody looks at."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from io import StringIO
+from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from actors.local_models.encoder import Encoder
 from actors.local_models.weights import MINILM
 from jobs.synthesize import read_config, synthesize
+from tests.made.store import is_making
 
 _VECTORS: dict[str, NDArray[np.float16]] = {}
 
@@ -45,4 +49,27 @@ def embedded_once(request: pytest.FixtureRequest) -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Encoder, "_encoded", remembered)
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def figures_undrawn(request: pytest.FixtureRequest) -> Iterator[None]:
+    """
+    Let reports hold empty pictures: to lay out and draw figures takes a fifth of the time of tests that ignore them.
+
+    What is on a figure is computed nevertheless. Modules of the slow tier and folders of `tests/made` have real ones.
+    """
+    if request.node.get_closest_marker("slow"):
+        yield
+        return
+    drawn = Figure.savefig
+
+    def saved(figure: Figure, stream: StringIO, **options: Any) -> None:
+        if is_making():
+            drawn(figure, stream, **options)
+        else:
+            stream.write('<svg xmlns="http://www.w3.org/2000/svg"></svg>')
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Figure, "savefig", saved)
         yield

@@ -19,7 +19,15 @@ N_DOCUMENTS = 5
 
 
 def bench(folder: Path, *, n: int, seed: int = 1, n_sentences: int = 4) -> str:
-    """*n* examples of five documents of a few sentences, in words that no two documents share by more than chance."""
+    """Make a benchmark of such examples; see `write_examples`."""
+    path, url = folder / "planted.jsonl", str(folder / "bench")
+    write_examples(path, n=n, seed=seed, n_sentences=n_sentences)
+    assert ingest.main(["longformfact", str(path), "--out", url]) == 0
+    return url
+
+
+def write_examples(path: Path, *, n: int, seed: int = 1, n_sentences: int = 4) -> None:
+    """Write *n* examples of five documents of a few sentences, in words that no two share by more than chance."""
     draw = random.Random(seed)
 
     def sentence() -> str:
@@ -35,11 +43,7 @@ def bench(folder: Path, *, n: int, seed: int = 1, n_sentences: int = 4) -> str:
         )
         for _ in range(n)
     ]
-    path = folder / "planted.jsonl"
     path.write_text("\n".join(lines))
-    url = str(folder / "bench")
-    assert ingest.main(["longformfact", str(path), "--out", url]) == 0
-    return url
 
 
 class Prepared(NamedTuple):

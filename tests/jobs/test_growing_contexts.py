@@ -15,6 +15,7 @@ from jobs.evaluate import main
 from jobs.ingest import main as ingest
 from longform.rehearsal.settings import FakeSettings
 from tests.actors.chat.test_matrix_llama import WORDS
+from tests.soak import ONLY_IN_SOAK
 
 LENGTHS = (20, 40, 60, 80, 100)
 
@@ -52,6 +53,7 @@ def test_five_lengths_are_computed_as_little_more_than_one(released: Path, tmp_p
 
 
 @pytest.mark.slow
+@ONLY_IN_SOAK
 def test_a_local_model_reads_what_five_lengths_share_once(small_model: str, tmp_path: Path) -> None:
     """Tokens that llama.cpp itself counts as computed: at most 1.2 times the longest prompt, which is short here."""
     example = {"document": [_document(number) for number in range(5)], "summary": "The council voted."}

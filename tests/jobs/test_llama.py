@@ -12,6 +12,7 @@ from actors.storage.folder import Folder
 from jobs.evaluate import main
 from jobs.ingest import main as ingest
 from jobs.ledger import main as ledger
+from tests.soak import ONLY_IN_SOAK
 
 DOCUMENTS = [
     "The council voted to rebuild the Alder Street bridge. The works will cost 3.4 million euros.",
@@ -27,6 +28,7 @@ STEPS = {
 
 
 @pytest.mark.slow
+@ONLY_IN_SOAK
 def test_a_local_model_writes_by_every_method(
     llama_server: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,26 +13,32 @@ import pytest
 from actors.storage.folder import Folder
 from jobs.aggregate import aggregate
 from jobs.cluster import Cluster
-from jobs.ingest import ingest
 from jobs.replay import ReplaySettings, replay
 from longform.errors import UsageError
 from longform.repair.twins import LABEL
+from tests.made import released as released_runs
+from tests.made.released import news
 
 CLUSTER = Cluster(address=None, workers=0)
 
 
 @pytest.fixture(scope="module")
-def bench(released: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
-    url = str(tmp_path_factory.mktemp("bench"))
-    folder = released / "summhay"
-    ingest("summhay", [str(folder / "topic_news3.json.gz"), str(folder / "topic_news5.json.gz")], url)
-    return url
+def bench(released: Path) -> str:
+    return str(news())
 
 
 @pytest.fixture(scope="module")
-def replayed(bench: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Folder, dict[str, Any]]:
-    out = str(tmp_path_factory.mktemp("run"))
-    return Folder(out), replay(bench, out, ReplaySettings(resamples=200), cluster=CLUSTER)
+def replayed(released: Path) -> tuple[Folder, dict[str, Any]]:
+    return read(released_runs.replayed())
+
+
+@pytest.fixture(scope="module")
+def repaired(released: Path) -> tuple[Folder, dict[str, Any]]:
+    return read(released_runs.repaired())
+
+
+def read(run: Path) -> tuple[Folder, dict[str, Any]]:
+    return Folder(str(run)), json.loads((run / "results.json").read_text())
 
 
 def test_every_released_cell_is_reproduced(replayed: tuple[Folder, dict[str, Any]], released: Path) -> None:
@@ -86,13 +92,6 @@ def test_unlinked_bullets_are_counted_by_class(replayed: tuple[Folder, dict[str,
     )
 
 
-@pytest.fixture(scope="module")
-def repaired(bench: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Folder, dict[str, Any]]:
-    out = str(tmp_path_factory.mktemp("repaired"))
-    settings = ReplaySettings(resamples=100, citations="matrix", compare_with="claude3-opus, full")
-    return Folder(out), replay(bench, out, settings, cluster=CLUSTER)
-
-
 def test_what_is_said_of_a_difference_is_what_its_interval_says(
     replayed: tuple[Folder, dict[str, Any]], repaired: tuple[Folder, dict[str, Any]]
 ) -> None:
@@ -142,11 +141,13 @@ def test_repaired_citations_stand_beside_originals_with_the_same_coverage(
     assert run.read("units").num_rows == 2 * replayed[0].read("units").num_rows
 
 
-def test_second_replay_redoes_nothing(replayed: tuple[Folder, dict[str, Any]], bench: str) -> None:
-    again = replay(bench, replayed[0].url, ReplaySettings(resamples=200), cluster=CLUSTER)
+def test_second_replay_redoes_nothing(replayed: tuple[Folder, dict[str, Any]], bench: str, tmp_path: Path) -> None:
+    run, before = replayed
+    own = shutil.copytree(run.url, tmp_path / "run")
+    again = replay(bench, str(own), ReplaySettings(resamples=200), cluster=CLUSTER)
 
     assert sum(stage["rows"] for stage in again["run"]["last_call"]["stages"]) == 0
-    assert again["cells"] == replayed[1]["cells"]
+    assert again["cells"] == before["cells"]
 
 
 def test_aggregate_scores_again_what_partial_coverage_counts(

@@ -15,8 +15,6 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from jobs.ingest import main as ingest
-from jobs.replay import main as replay
 from tests.jobs.site_walks import (
     CHOSEN,
     CUT,
@@ -48,6 +46,7 @@ from tests.longform.report.browser import (
     needs_browser,
     scrolls_sideways,
 )
+from tests.made.released import repaired
 
 __all__ = ["browse", "chromium"]
 MOST_BYTES = 3_000_000
@@ -60,13 +59,8 @@ pytestmark = [pytest.mark.slow, needs_browser]
 
 
 @pytest.fixture(scope="module")
-def run(released: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Replay two topics with repaired citations."""
-    folder = tmp_path_factory.mktemp("site")
-    files = [str(released / "summhay" / f"topic_{name}.json.gz") for name in ("news3", "news5")]
-    assert ingest(["summhay", *files, "--out", str(folder / "bench")]) == 0
-    assert replay([str(folder / "bench"), "--out", str(folder / "run"), "--citations", "matrix", "--workers", "0"]) == 0
-    return folder / "run"
+def run(released: Path) -> Path:
+    return repaired()
 
 
 @pytest.fixture(scope="module")
@@ -100,8 +94,7 @@ def views(site: list[Path], stored: Stored) -> list[tuple[Path, str]]:
     return views_of(site, stored, FIRST, SECOND, JUDGE)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize(("width", "scheme"), zip(WIDTHS, SCHEMES, strict=True))
 def test_axe_finds_nothing_and_no_page_scrolls_sideways(
     views: list[tuple[Path, str]], browse: Any, width: int, scheme: str
 ) -> None:

@@ -27,6 +27,7 @@ from longform.records import gold_documents
 from longform.rehearsal.settings import FakeSettings
 from tests.jobs.attempts import counted_attempts
 from tests.jobs.killing import Command, Fake, bill, until
+from tests.soak import ONLY_IN_SOAK
 
 SIZES = {"subtopics": 3, "insights": 3, "least_insights": 2, "documents": 8, "words": 60}
 SMALL = [f"sizes.{name}={value}" for name, value in SIZES.items()] + ["sizes.subtopics_per_document=3"]
@@ -218,6 +219,7 @@ def making(provider: Fake, tmp_path_factory: pytest.TempPathFactory) -> Making:
 
 
 @pytest.mark.slow
+@ONLY_IN_SOAK
 def test_killed_the_same_command_makes_the_same_benchmark_and_repeats_no_finished_call(
     making: Making, provider: Fake, tmp_path: Path
 ) -> None:

@@ -15,6 +15,7 @@ from longform.records import gold_documents
 from longform.training.reach import Reach, reach_table
 from longform.training.reach_support import KINDS, readers_without
 from tests.places import ROOT
+from tests.soak import ONLY_IN_SOAK
 
 SMALL = ["documents=52"]
 
@@ -112,6 +113,7 @@ def test_the_documentation_shows_the_figures_that_ship() -> None:
 
 
 @pytest.mark.slow
+@ONLY_IN_SOAK
 def test_shipped_support_models_are_the_fit(released: Path, tmp_path: Path) -> None:
     """`longform train support` on the released haystacks writes the files that ship."""
     files = [str(released / "summhay" / f"topic_{name}.json.gz") for name in ("news3", "news5", "conv5")]

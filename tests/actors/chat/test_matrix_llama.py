@@ -18,6 +18,7 @@ from longform.judges.kind import Group
 from longform.judges.kinds import KINDS
 from longform.settings.chat import ChatSettings
 from longform.settings.judges import ChatJudgeSettings
+from tests.soak import ONLY_IN_SOAK
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("without_ray")]
 N_DOCUMENTS, N_SENTENCES = 4, 5
@@ -57,6 +58,7 @@ def least_tokens(prompts: list[tuple[int, ...]]) -> int:
     return len({prompt[:end] for prompt in prompts for end in range(1, len(prompt) + 1)})
 
 
+@ONLY_IN_SOAK
 async def test_each_document_is_read_about_once(llama_server: str, tmp_path: Path) -> None:
     """At most 1.15 times the least prompt tokens by the server's own count; rows in random order take far more."""
     settings = ChatSettings(

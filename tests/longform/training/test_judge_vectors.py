@@ -16,6 +16,7 @@ from longform.text.vectors import RecentTexts, TextReader
 from longform.training.judge import agreement_reach, fit_judge
 from longform.training.judge_examples import LabelledSet, labelled_set
 from longform.training.judge_vectors import TEXTS_HELD, Topics
+from tests.soak import ONLY_IN_SOAK
 
 SHIPPED = shipped_judge("people-vectors")
 
@@ -45,6 +46,7 @@ def topics(released: Path, tmp_path_factory: pytest.TempPathFactory) -> Topics:
 
 
 @pytest.mark.slow
+@ONLY_IN_SOAK
 def test_the_shipped_judge_is_the_fit_on_both_topics(topics: Topics) -> None:
     """Within a tolerance: another processor's vectors may round a cosine to another third decimal."""
     found = topics.fit()

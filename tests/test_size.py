@@ -1,0 +1,84 @@
+"""
+How large each room of the product may be: numbers that are only ever lowered.
+
+A change that makes a room smaller lowers its numbers, so that what was won is kept. A new capability is a new file in a
+room that lists kinds, studies, formats or parts, and something else goes for it.
+"""
+
+from __future__ import annotations
+
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.places import ROOT
+
+CODE = {".py", ".j2", ".js", ".css"}
+HALLS = ("longform", "actors", "jobs", "serve")
+SLACK = 0.97  # of a number: a room that is smaller still has its number lowered
+
+
+class Room(NamedTuple):
+    files: int
+    lines: int
+    where: str  # patterns of paths; a file belongs to the first room that has it
+
+
+ROOMS = {
+    "laboratory": Room(23, 3_485, "longform/training/* jobs/training/* jobs/train.py jobs/parsers/train*.py"),
+    "synthesis": Room(75, 9_963, "longform/synthesis/* jobs/synthesis/* jobs/synthesize*.py actors/synthesis.py"),
+    "serve": Room(32, 3_918, "serve/*"),
+    "rehearsal": Room(21, 3_018, "longform/rehearsal/* actors/rehearsal/*"),
+    "results, report and the verbs that read": Room(
+        188,
+        23_729,
+        "longform/results/* longform/report/* jobs/results/* actors/studies.py jobs/compar*.py jobs/gate.py"
+        " jobs/correct.py jobs/export.py jobs/status.py jobs/report.py jobs/plan_sample.py",
+    ),
+    "judges, cards, calibration, sheets": Room(
+        81, 10_573, "longform/judges/* actors/judges/* jobs/calibration/* jobs/calibrate.py jobs/annotate.py"
+    ),
+    "chat, quota, ledger, spending": Room(
+        67,
+        9_500,
+        "longform/chat/* longform/quota/* actors/chat/* actors/ledger/* jobs/spending/* longform/spending.py"
+        " jobs/ledger.py jobs/calling.py jobs/probe.py",
+    ),
+    "stages, runs, evaluate, judge, replay, cluster": Room(
+        44,
+        6_781,
+        "jobs/stages/* jobs/runs/* jobs/evaluat*.py jobs/judge.py jobs/replay.py jobs/aggregate.py jobs/cluster.py"
+        " jobs/local_ray.py jobs/job_package.py",
+    ),
+    "formats, ingest": Room(52, 6_980, "longform/formats/* jobs/ingest.py jobs/files/* jobs/write_benchmark.py"),
+    "metrics, statistics, measures": Room(33, 4_036, "longform/metrics/* longform/measures.py actors/measures.py"),
+    "settings, other verbs, presets": Room(67, 5_641, "longform/settings/* jobs/*"),
+    "summaries, support, repair, text": Room(
+        49, 5_019, "longform/summaries/* longform/support/* longform/repair/* longform/text/* actors/summarizers/*"
+    ),
+    "retrieval, local models, storage, surface, the rest": Room(99, 10_232, "*"),
+}
+
+
+def room_of(file: Path) -> str:
+    path = file.relative_to(ROOT).as_posix()
+    return next(name for name, room in ROOMS.items() if any(fnmatch(path, some) for some in room.where.split()))
+
+
+@pytest.fixture(scope="module")
+def sizes() -> dict[str, Room]:
+    found = {name: Room(0, 0, room.where) for name, room in ROOMS.items()}
+    for file in (file for hall in HALLS for file in (ROOT / hall).rglob("*") if file.suffix in CODE):
+        name = room_of(file)
+        files, lines, where = found[name]
+        found[name] = Room(files + 1, lines + len(file.read_text().splitlines()), where)
+    return found
+
+
+@pytest.mark.parametrize("name", ROOMS)
+def test_a_room_is_as_large_as_it_may_be_and_its_numbers_follow_it(name: str, sizes: dict[str, Room]) -> None:
+    for what, now, most in zip(("files", "lines"), sizes[name], ROOMS[name], strict=False):
+        assert now <= most, f"{name} has {now} {what} and may have {most}: what can go for the new ones?"
+        assert now >= SLACK * most - 1, f"{name} has {now} {what}: lower its number, {most}, in {Path(__file__).name}"
