@@ -60,9 +60,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(module: str, words: Sequence[str]) -> int:
-    of_checker = [module, *words[:1]] == ["train", "checker"]
-    name, rest = ("train_checker", words[1:]) if of_checker else (module, words)
-    import_module(f"jobs.parsers.{name}").parser().parse_args(rest)  # help and wrong words end here
+    if module != "train":  # whose first word says which parser reads the others
+        import_module(f"jobs.parsers.{module}").parser().parse_args(words)  # help and wrong words end here
     return int(import_module(f"jobs.{module}").main(words))
 
 

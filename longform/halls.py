@@ -24,15 +24,20 @@ def hold_halls() -> None:
         ImportError: Another package of such a name is imported already, or ours is not installed.
     """
     for name in HALLS:
-        found = sys.modules.get(name)
-        if found is None:
-            _import(name)
-        elif not _is_ours(list(getattr(found, "__path__", []))):
-            place = getattr(found, "__file__", None) or list(getattr(found, "__path__", []))
-            raise ImportError(
-                f"expected the package {name!r} of longform in {ROOT}, found {place}, which was imported before; "
-                "import longform first, or rename that package"
-            )
+        hold_hall(name)
+
+
+def hold_hall(name: str) -> None:
+    """Do the same for one package."""
+    found = sys.modules.get(name)
+    if found is None:
+        _import(name)
+    elif not _is_ours(list(getattr(found, "__path__", []))):
+        place = getattr(found, "__file__", None) or list(getattr(found, "__path__", []))
+        raise ImportError(
+            f"expected the package {name!r} of longform in {ROOT}, found {place}, which was imported before; "
+            "import longform first, or rename that package"
+        )
 
 
 def _is_ours(places: list[str]) -> bool:

@@ -12,7 +12,7 @@ import pytest
 from tests.places import ROOT
 
 CLAUSE = re.compile(r"\s*(What|How|Of|Whether|As|Those|That|Who|With|Where|When|Which|Why|From)\b")
-HALLS = ("longform", "actors", "jobs", "serve", "tests")
+HALLS = ("longform", "actors", "jobs", "serve", "lab", "tests")
 
 
 def docstrings(path: Path) -> Iterator[str]:

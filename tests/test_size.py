@@ -27,7 +27,7 @@ class Room(NamedTuple):
 
 
 ROOMS = {
-    "laboratory": Room(23, 3_485, "longform/training/* jobs/training/* jobs/train.py jobs/parsers/train*.py"),
+    "laboratory": Room(23, 3_485, "lab/fits/* jobs/training/* jobs/train.py jobs/parsers/train*.py"),
     "synthesis": Room(75, 9_963, "longform/synthesis/* jobs/synthesis/* jobs/synthesize*.py actors/synthesis.py"),
     "serve": Room(32, 3_918, "serve/*"),
     "rehearsal": Room(21, 3_018, "longform/rehearsal/* actors/rehearsal/*"),

@@ -19,11 +19,11 @@ from longform.judges.cards import SUPPORT_CHECKER, Version, card_of
 from longform.judges.kind import Group
 from longform.judges.kinds.support import SUPPORT
 from longform.judges.meta_evaluation import DOCUMENT, Scoring, grid, label_counts
+from longform.judges.reach import Reach, reach_of
 from longform.judges.support_cards import shown_row, support_card
 from longform.metrics.statistics import Estimate
 from longform.settings.judges import CheckpointJudgeSettings
 from longform.support.index import SupportIndex
-from longform.training.reach import Reach, reach_of
 
 Matrix = NDArray[np.float64]
 ReadMatrix = Callable[[Sequence[str], Sequence[str]], Matrix]

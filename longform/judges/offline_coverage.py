@@ -14,7 +14,7 @@ bullets compete for the insight as well, nobody competes only where fewer than f
 
 What the bullet says with those words counts too: a number changed, a statement denied, words out of order, or a
 statement lost among other matter lower the score (`longform.judges.coverage_model`). The model is fitted on labels of
-SummHay's released summaries (`longform.training.judge`), on people's or on GPT-4o's, which are two scales.
+SummHay's released summaries (`lab.fits.judge`), on people's or on GPT-4o's, which are two scales.
 """
 
 from __future__ import annotations

@@ -15,13 +15,13 @@ from typing import NamedTuple
 import numpy as np
 
 from actors.judges.checkpoint import CheckpointJudge
+from lab.fits.sentence_changes import ALTERING, Stock
 from longform.judges.kind import Group
 from longform.keys import stable_seed
 from longform.metrics.balanced import auroc
 from longform.metrics.statistics import Array
 from longform.settings.shipped_judges import SHIPPED_CHECKER
 from longform.text.sentences import sentences
-from longform.training.sentence_changes import ALTERING, Stock
 from tests.bench.inputs import passages
 from tests.bench.measure import Figure, Pairs, seconds
 

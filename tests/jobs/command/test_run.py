@@ -14,7 +14,7 @@ from jobs.command_line import VERBS, main
 from jobs.ingest import PYTHON
 from jobs.parsers import calibrate, ingest, train
 from jobs.parsers.verb import verb_parser
-from jobs.train import MODELS
+from lab.train import MODELS
 from longform.errors import InputError, LongformError, UsageError
 from longform.formats.shipped import FORMATS
 from longform.judges.meta_evaluation import DOCUMENT
