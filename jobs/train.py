@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from jobs.command.exit_codes import USAGE
+from jobs.parsers.train import parser
 from longform.halls import ROOT, hold_hall
 
 
@@ -20,7 +21,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
         return USAGE
     hold_hall("lab")
-    return int(import_module("lab.train").main(argv))
+    words = list(sys.argv[1:] if argv is None else argv)
+    named = import_module("lab.parsers").PARSERS
+    made, rest = (named[words[0]], words[1:]) if words and words[0] in named else (parser, words)
+    made().parse_args(rest)  # help and wrong words end here, before anything large is loaded
+    return int(import_module("lab.train").main(words))
 
 
 if __name__ == "__main__":

@@ -1,18 +1,4 @@
-"""
-Train the checker that ships: whether a passage supports a sentence, learned from pairs made by rule.
-
-    longform train checker BENCH... --out DIR
-    longform train checker BENCH... --people LABELS... --kinds-left-out --out DIR
-
-Pairs come from the documents of all BENCH. One document in ten is kept from training; pairs of these measure what was
-learned, beside the cosine of the packaged MiniLM. `--people` measures it on people's labels too, and makes the judge's
-card; the documents of LABELS are never trained on. `--kinds-left-out` trains once more for each kind of error, on an
-eighth of the pairs and without that kind. A stopped command goes on from its state.
-
-Reads   documents of benchmarks; of LABELS the labels and summaries
-Writes  checker.safetensors (a low-rank change of the packaged MiniLM), checker.json (its hash and recipe),
-        reach_checker.json (what it reaches), support-checker.json (its card), checkpoint/ (as Transformers loads it)
-"""
+"""Train the checker that ships; see `lab.parsers.checker`."""
 
 from __future__ import annotations
 
@@ -36,7 +22,6 @@ from actors.local_models.weights import MINILM, model_path
 from actors.terminal import say
 from jobs.calibration.people_labels import people_reach
 from jobs.command.run import Outcome, run_verb
-from jobs.parsers.verb import verb_parser
 from jobs.runs.cards import card_bytes
 from lab.checker_corpus import Corpus, near, read_corpus, stated
 from lab.checker_training import MAX_TOKENS, CheckerTrainer, Recipe
@@ -49,6 +34,7 @@ from lab.fits.checker_pairs import (
     checker_pairs,
 )
 from lab.fits.reach import INTERVALS, reach_table
+from lab.parsers import checker
 from longform.errors import UsageError
 from longform.judges.reach import Reach, reach_of
 from longform.keys import content_key
@@ -58,9 +44,6 @@ from longform.text.sentences import sentences
 
 VERSION = "3"
 """Changes with any change of the pairs, or of what is learned from them."""
-
-PAIRS = 24_000
-"""Pairs that the checker is trained on, unless told."""
 
 HELD_OUT_PAIRS = 3_000
 _LEFT_OUT_SHARE = 8
@@ -260,19 +243,8 @@ def _write(file: Path, content: Any) -> None:
     file.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
-def parser() -> argparse.ArgumentParser:
-    made = verb_parser("train checker", __doc__)
-    made.add_argument("benchmarks", nargs="+", metavar="BENCH", help="documents to make pairs from")
-    made.add_argument("--people", nargs="+", default=[], metavar="LABELS", help="benchmarks with people's labels")
-    made.add_argument("--pairs", type=int, default=PAIRS, metavar="N", help=f"to train on; {PAIRS:,} where not said")
-    made.add_argument("--kinds-left-out", action="store_true", help="train without each kind of error, too")
-    made.add_argument("--threads", type=int, default=2, metavar="N")
-    made.add_argument("--out", required=True, type=Path, metavar="DIR", help="a local folder")
-    return made
-
-
 def main(argv: Sequence[str] | None = None) -> int:
-    return run_verb(parser(), _work, argv)
+    return run_verb(checker(), _work, argv)
 
 
 def _work(arguments: argparse.Namespace) -> Outcome:

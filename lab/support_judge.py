@@ -1,11 +1,4 @@
-"""
-Fit the offline judge of support on claims that people labelled, and measure it with a domain left out.
-
-    longform train support-judge FOLDER --out DIR
-
-Reads   FOLDER/documents.jsonl.gz {document, text}, FOLDER/claims.jsonl.gz {set, domain, document, claim, label}
-Writes  support_judge.json (the model, how it was made, what it reaches)
-"""
+"""Fit the offline judge of support that ships; see `lab.parsers.support_judge`."""
 
 from __future__ import annotations
 
@@ -22,8 +15,8 @@ import numpy as np
 from actors.local_models.encoder import Encoder
 from actors.local_models.weights import MINILM
 from jobs.command.run import Outcome, run_verb
-from jobs.parsers.verb import verb_parser
 from lab.fits.support_judge import Fitting, LabelledClaim, domain_reach
+from lab.parsers import support_judge
 from longform.errors import UsageError
 from longform.judges.lexical_support import VERSION, SupportDocument, evidence
 from longform.support.index import SupportIndex
@@ -96,11 +89,7 @@ def fitted(claims: Sequence[LabelledClaim]) -> dict[str, Any]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = verb_parser("train support-judge", __doc__)
-    parser.add_argument("folder", metavar="FOLDER", type=Path, help="of labelled claims and their documents")
-    parser.add_argument("--out", metavar="DIR", type=Path, required=True, help="for the fitted model")
-    parser.add_argument("--threads", metavar="N", type=int, default=2, help="of the processor (default: 2)")
-    return run_verb(parser, _work, argv)
+    return run_verb(support_judge(), _work, argv)
 
 
 def _work(arguments: argparse.Namespace) -> Outcome:

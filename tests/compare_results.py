@@ -82,7 +82,7 @@ def _equal(before: Any, after: Any, tolerance: float) -> bool:
 
 
 class Number(NamedTuple):
-    """Where a number stands: the names that lead to its table, the row by its own names, the column in the row."""
+    """A number's address: the names that lead to its table, the row by its own names, the column in the row."""
 
     document: str
     name: str

@@ -1,4 +1,4 @@
-"""What tests read is made once, anew when its maker or the product changes, and nobody writes into it unseen."""
+"""Folders that tests read are made once, anew when maker or product change; nobody writes into them unseen."""
 
 from __future__ import annotations
 

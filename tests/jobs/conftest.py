@@ -57,9 +57,10 @@ def figures_undrawn(request: pytest.FixtureRequest) -> Iterator[None]:
     """
     Let reports hold empty pictures: to lay out and draw figures takes a fifth of the time of tests that ignore them.
 
-    What is on a figure is computed nevertheless. Modules of the slow tier and folders of `tests/made` have real ones.
+    What is on a figure is computed nevertheless. Modules of the slow tier, modules marked `drawn` and folders of
+    `tests/made` have real ones.
     """
-    if request.node.get_closest_marker("slow"):
+    if request.node.get_closest_marker("slow") or request.node.get_closest_marker("drawn"):
         yield
         return
     drawn = Figure.savefig

@@ -39,6 +39,8 @@ from longform.results.run_status import RunStatus
 from longform.results.so_far import SoFar
 from tests.jobs.held_server import HeldServer, serving
 
+pytestmark = pytest.mark.drawn
+
 DEADLINE_S = 240
 SO_FAR: SoFar = {"judged": 1, "queries": 2, "waiting": [], "as_of": "noon", "goes_on": True}
 _INSIGHT = re.compile(r"\binsight:\s*(.+)", re.IGNORECASE)

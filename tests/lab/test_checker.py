@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from jobs.parsers.train_checker import PAIRS
 
 from actors.judges.opening import make_judge
 from actors.local_models.checkpoints import change_content, checkpoint_path
 from jobs.synthesize import read_config, synthesize
 from lab import checker as train_checker
 from lab.fits.reach import reach_table
+from lab.parsers import PAIRS
 from lab.train import main
 from longform.judges.cards import SUPPORT_CHECKER, judged_by, shipped_card
 from longform.judges.reach import Reach

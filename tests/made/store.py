@@ -59,7 +59,7 @@ def made(name: str, make: Callable[[Path], object], *, product: Path = PRODUCT) 
 
 
 def is_making() -> bool:
-    """Whether a folder is being made, which is to be as a user's."""
+    """Return true while a folder is being made, which is to be as a user's."""
     return _MAKING.get()
 
 

@@ -3,7 +3,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.longform.training.made_rows import made_rows
 
 from actors.storage.benchmark import Benchmark
 from jobs.ingest import ingest
@@ -25,6 +24,7 @@ from longform.judges.reach import Reach
 from longform.keys import content_key
 from longform.records import Target
 from longform.text.citations import Bullet
+from tests.lab.fits.made_rows import made_rows
 
 NO_DAMAGE = Evidence(0, True, 0.5, 0.5, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0, 0.0)
 

@@ -2,7 +2,6 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from tests.longform.training.made_rows import made_rows
 
 from lab.fits.judge_examples import LabelledSet, LabelledSummary
 from lab.fits.reach_spelling import spelling_reach
@@ -19,6 +18,7 @@ from lab.fits.spelling_judge import (
 from longform.errors import LongformError
 from longform.records import Target
 from longform.text.citations import Bullet
+from tests.lab.fits.made_rows import made_rows
 
 FERRY = "The ferry leaves at seven on 12 days."
 LOCKERS = "Lockers cost ten dollars."
