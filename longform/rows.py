@@ -79,10 +79,21 @@ class _OfWork(TypedDict):
     work_id: str
 
 
-class RankingRow(_OfWork, RankedRow):
+class Passage(TypedDict):
+    """A part of a document: characters of its text, from 0; the end is the first that is not in it."""
+
+    start: int
+    end: int
+
+
+class _RankedByRow(_OfWork, RankedRow):
     retriever: str | None  # null: ranked elsewhere, by `system`
     reranker: str | None  # null: none
     failure: str | None  # why a reranker that was asked for a score gave none; null: it gave one, or was not asked
+
+
+class RankingRow(_RankedByRow, total=False):
+    passage: Passage | None  # the part of the document that is ranked; null: all of it
 
 
 class ShownRow(TypedDict):
@@ -120,8 +131,8 @@ class _CutRow(TypedDict):
     n_cut: Int32 | None  # documents that are not whole; null: an older version did not count them
 
 
-class ContextRow(_PackedRow, ShownRow, _CutRow):
-    pass
+class ContextRow(_PackedRow, ShownRow, _CutRow, total=False):
+    passages: list[Passage] | None  # the part of each of doc_ids that is shown; null: from the beginning of each
 
 
 class _WrittenRow(TypedDict):

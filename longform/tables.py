@@ -21,7 +21,7 @@ Tables of a benchmark
 
 Tables of a run
 
-    rankings    key (work_id, doc_id): one retriever's list for one query
+    rankings    key (work_id, doc_id, passage): one retriever's list for one query
     contexts    key context_id: the documents of one prompt, in prompt order
     summaries   key summary_id; text is null if the summary failed, with the reason in failure
     units       key (summary_id, unit_index): the lines of a summary with their citations

@@ -6,7 +6,9 @@ import pyarrow as pa
 import pytest
 
 from longform.rows import PieceRow, SummaryRow, VerdictRow
-from longform.tables import CALLS, CONTEXTS, LABELS, PIECES, SCHEMAS, SUMMARIES, UNITS, VERDICTS, conform
+from longform.tables import CALLS, CONTEXTS, LABELS, PIECES, RANKINGS, SCHEMAS, SUMMARIES, UNITS, VERDICTS, conform
+
+PASSAGE = pa.struct([("start", pa.int64()), ("end", pa.int64())])
 
 
 def test_column_of_nothing_but_nulls_keeps_its_type() -> None:
@@ -44,6 +46,8 @@ def test_columns_stand_in_the_order_of_the_rows_and_of_the_rows_they_begin_with(
         (CONTEXTS, "budget_tokens", pa.int64()),
         (CONTEXTS, "permutation", pa.int32()),
         (CONTEXTS, "doc_ids", pa.list_(pa.string())),
+        (CONTEXTS, "passages", pa.list_(PASSAGE)),
+        (RANKINGS, "passage", PASSAGE),
         (SUMMARIES, "parents", pa.list_(pa.string())),
         (SUMMARIES, "cost_usd", pa.float64()),
         (PIECES, "doc_index", pa.int32()),
