@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import isfinite
 from typing import Protocol
 
 from actors.python_class import check_class, open_class, user_code
 from longform.errors import UsageError
 from longform.measures import SHIPPED as MEASURES
-from longform.metrics.statistics import Estimate
 from longform.results.evidence import Evidence
-from longform.results.own_study import OwnRow, OwnStudy, OwnValue
 from longform.results.study import RESERVED, TABLES, Study, named_studies
 from longform.settings.python_class import PythonClassSettings
+from longform.tables.table import Table, Value, checked, table_of
 
 Listed = Sequence[str | PythonClassSettings]
 _MEASURES = frozenset(measure.name for measure in MEASURES)
@@ -27,8 +25,8 @@ class RunStudy(Protocol):
     the text of its section; `needs`, the tables that it reads; `measures`, shipped ones that are scored for it.
     """
 
-    def result(self, evidence: Evidence) -> Sequence[OwnRow] | None:
-        """Return the rows of its table; None: the run has nothing to study."""
+    def result(self, evidence: Evidence) -> Table | Sequence[Mapping[str, Value]] | None:
+        """Return its table, or rows whose columns nothing describes; None: the run has nothing to study."""
         ...
 
 
@@ -71,14 +69,14 @@ def _opened(settings: PythonClassSettings) -> Study:
     needs = _known(settings, "needs", getattr(made, "needs", ()), TABLES)
     measures = _known(settings, "measures", getattr(made, "measures", ()), _MEASURES)
 
-    def result(evidence: Evidence) -> OwnStudy | None:
+    def result(evidence: Evidence) -> Table | None:
         with user_code(settings, "result"):
-            rows = made.result(evidence)
-            if rows is None:
+            found = made.result(evidence)
+            if found is None:
                 return None
-            checked = [_row(place, row) for place, row in enumerate(rows)]
-        title = getattr(made, "title", name)
-        return {"title": str(title), "told": str(getattr(made, "told", "")), "rows": checked}
+            table = found if isinstance(found, Table) else table_of(name, [_row(*one) for one in enumerate(found)])
+            title, told = str(getattr(made, "title", name)), str(getattr(made, "told", ""))
+            return checked(table._replace(name=name, title=table.title or title, told=table.told or told))
 
     return Study(name, needs, result, measures)
 
@@ -93,17 +91,7 @@ def _known(
     return tuple(names)
 
 
-def _row(place: int, row: OwnRow) -> Mapping[str, OwnValue]:
+def _row(place: int, row: Mapping[str, Value]) -> Mapping[str, Value]:
     if not isinstance(row, Mapping):
         raise TypeError(f"row {place}: expected a mapping of columns to values, found {row!r}")
-    return {str(name): _value(f"row {place}, column {name}", value) for name, value in row.items()}
-
-
-def _value(place: str, value: OwnValue | Estimate) -> OwnValue:
-    if isinstance(value, Estimate):
-        return value.as_json()
-    if value is not None and not isinstance(value, str | int | float):
-        raise TypeError(f"{place}: expected a text, a number, an Estimate or None, found {value!r}")
-    if isinstance(value, float) and not isfinite(value):
-        raise ValueError(f"{place}: expected a finite number, or None for an unknown; found {value}")
-    return value
+    return {str(name): value for name, value in row.items()}

@@ -23,7 +23,7 @@ from jobs.runs.record import RECORD_FILE, stored_record
 from jobs.spending.plan import open_ledger
 from longform.errors import UsageError
 from longform.results.work import JobFacts
-from longform.tables import CALLS
+from longform.schemas import CALLS
 
 _HEADS = "calls answered failed unsettled input cached output reasoning".split()
 _JOBS_SHOWN = 5  # of those a ledger knows, in an error

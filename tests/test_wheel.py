@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -29,9 +30,11 @@ def test_the_wheel_runs_the_demo_and_the_examples(tmp_path: Path) -> None:
     """Without Ray: the default has none."""
     source = tmp_path / "source"
     source.mkdir()
-    run(tmp_path, "cp", "-r", *(ROOT / name for name in (*PACKAGES, "pyproject.toml", "README.md", "LICENSE")), source)
+    run(tmp_path, "cp", "-r", *(ROOT / name for name in (*PACKAGES, "lab", "pyproject.toml", "README.md", "LICENSE")), source)
     run(tmp_path, sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", "wheels", source)
     (wheel,) = (tmp_path / "wheels").glob("*.whl")
+    tops = {name.partition("/")[0] for name in ZipFile(wheel).namelist()}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {*PACKAGES}
     run(tmp_path, sys.executable, "-m", "venv", "--without-pip", "fresh")
     programs = tmp_path / "fresh/bin"
     pip = (sys.executable, "-m", "pip", "--python", programs / "python")

@@ -31,7 +31,7 @@ from actors.storage.local_files import sync
 from longform.chat.call import ChatReply
 from longform.chat.ledger_rows import Receipt
 from longform.errors import LongformError
-from longform.tables import CALLS
+from longform.schemas import CALLS
 
 _FORMAT = 1  # of the tables below, kept as the file's user_version
 _BUSY_S = 120.0  # a writer may have to upload while it holds the file

@@ -30,7 +30,7 @@ from actors.storage.s3_client import S3Client, create_on_s3, names_on_s3, open_s
 from actors.storage.tables import CommitLog, HeldParts, Snapshot
 from longform.errors import UsageError
 from longform.keys import KEY_LENGTH, content_key
-from longform.tables import SCHEMAS, conform
+from longform.schemas import SCHEMAS, conform
 
 
 class Folder:

@@ -24,7 +24,7 @@ from actors.storage.errors import damaged
 from actors.storage.json_files import check_name, of_bytes
 from longform.errors import UsageError
 from longform.keys import content_key
-from longform.tables import SCHEMAS
+from longform.schemas import SCHEMAS
 
 SPAN = 32
 """Commits a checkpoint sums, and checkpoints that a checkpoint of the next level sums."""

@@ -49,7 +49,7 @@ class Run:
         Return a table of the run; one that was not written yet has no rows.
 
         Args:
-            name: One of `TABLES`; `longform/tables.py` has their keys, `longform/rows.py` their columns.
+            name: One of `TABLES`; `longform/schemas.py` has their keys, `longform/rows.py` their columns.
 
         Raises:
             UsageError: A run has no such table.

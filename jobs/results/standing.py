@@ -13,7 +13,7 @@ from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.synthesis.files import ACCOUNT, AUDIT
 from longform.keys import content_key
-from longform.tables import SCHEMAS
+from longform.schemas import SCHEMAS
 
 MADE_OF = "made_of.json"
 """Beside the pages of a run's report: the key of what they were made of."""

@@ -24,8 +24,8 @@ from jobs.stages import (
 from jobs.stages.items import WHOLE
 from jobs.stages.stage import Site, Stage
 from jobs.write_benchmark import TABLES
+from longform.schemas import SCHEMAS
 from longform.settings.experiment import Experiment
-from longform.tables import SCHEMAS
 
 Makes = Callable[[Experiment, Site], Sequence[Stage[Any]]]
 """A configuration -> the stages of one kind, none if it asks for none."""

@@ -14,7 +14,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from actors.storage.folder import Folder
 from longform.errors import UsageError
 from longform.rows import TableRow
-from longform.tables import SCHEMAS
+from longform.schemas import SCHEMAS
 
 Row = dict[str, Any]
 

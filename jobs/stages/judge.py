@@ -31,11 +31,11 @@ from longform.judges.matrix import JudgedText
 from longform.judges.meta_evaluation import CITED
 from longform.keys import content_key
 from longform.rows import ContextRow, SummaryRow, UnitRow, VerdictRow
+from longform.schemas import DOCUMENTS, TARGETS
 from longform.settings.chat import ChatSettings
 from longform.settings.experiment import Experiment
 from longform.settings.judges import JudgeSettings
 from longform.settings.resources import ResourcesSettings
-from longform.tables import DOCUMENTS, TARGETS
 
 _OFFLINE_SUMMARIES_A_TASK = 64
 _CHAT_SUMMARIES_A_TASK = 1  # so that a slow call holds back its own summary only

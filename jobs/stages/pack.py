@@ -16,10 +16,10 @@ from longform.keys import content_key, stable_seed
 from longform.retrieval.packing import BY_IMPORTANCE, capped, pack, whole_within
 from longform.retrieval.ranking import NOT_RANKED
 from longform.rows import ContextRow, RankingRow
+from longform.schemas import CONTEXTS, DOCUMENTS
 from longform.settings.experiment import Experiment
 from longform.settings.importance import ImportanceSettings, RelevanceImportanceSettings, SimilarityImportanceSettings
 from longform.settings.systems import Order, System
-from longform.tables import CONTEXTS, DOCUMENTS
 
 VERSION = "pack@2"
 

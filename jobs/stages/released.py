@@ -23,8 +23,8 @@ from longform.keys import content_key
 from longform.metrics.released import SOURCES
 from longform.records import Target
 from longform.rows import JudgementRow, SummaryRow, TableRow, VerdictRow
+from longform.schemas import LABELS, SUMMARIES, TARGETS, VERDICTS
 from longform.settings.system_names import SystemName
-from longform.tables import LABELS, SUMMARIES, TARGETS, VERDICTS
 
 _NAMED = 6  # answers in a message
 _SAID = ("labels", "released_scores")  # what a release says of its summaries

@@ -24,9 +24,9 @@ from longform.keys import content_key
 from longform.repair import by_matrix as repair
 from longform.repair.twins import twin_id
 from longform.rows import SummaryRow, VerdictRow
+from longform.schemas import DOCUMENTS, SUMMARIES, VERDICTS
 from longform.settings.experiment import Experiment
 from longform.support.index import SupportIndex
-from longform.tables import DOCUMENTS, SUMMARIES, VERDICTS
 from longform.text.units import UnitKind, lined, versioned
 
 

@@ -26,9 +26,9 @@ from longform.repair.by_judge import Held, How, JudgedText, Support, judged_text
 from longform.repair.twins import twin, twin_label
 from longform.results.evidence import Driver
 from longform.rows import SummaryRow, VerdictRow
+from longform.schemas import DOCUMENTS, SUMMARIES
 from longform.settings.experiment import Experiment
 from longform.settings.judges import whole_identity
-from longform.tables import DOCUMENTS, SUMMARIES
 from longform.text.units import UnitKind, versioned
 
 _COLUMNS = [

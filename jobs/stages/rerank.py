@@ -23,11 +23,11 @@ from longform.keys import content_key
 from longform.records import shown_query
 from longform.retrieval.ranking import NOT_RANKED
 from longform.rows import RankingRow
+from longform.schemas import DOCUMENTS, QUERIES, RANKINGS
 from longform.settings.chat import ChatSettings
 from longform.settings.experiment import Experiment
 from longform.settings.resources import ResourcesSettings
 from longform.settings.retrievers import ChatRerankerSettings, RerankerSettings
-from longform.tables import DOCUMENTS, QUERIES, RANKINGS
 
 VERSION = "rerank@1"
 _RANKINGS_A_TASK = 16

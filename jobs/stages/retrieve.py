@@ -16,10 +16,10 @@ from jobs.stages.stage import Plan, Site, Stage, Works
 from longform.axes import Axes
 from longform.keys import content_key
 from longform.rows import RankingRow
+from longform.schemas import DOCUMENTS, QUERIES, RANKINGS
 from longform.settings.experiment import Experiment
 from longform.settings.resources import ResourcesSettings, together
 from longform.settings.retrievers import RetrievalSettings, RetrieverSettings, with_bases
-from longform.tables import DOCUMENTS, QUERIES, RANKINGS
 
 VERSION = "retrieve@1"
 _QUERIES_A_TASK = 64
@@ -125,6 +125,7 @@ class Retrieve(Stage[Ranked]):
                     "retriever": row["system"],
                     "reranker": None,
                     "failure": None,
+                    "passage": None,
                 }
                 for row in rows
             ]

@@ -20,6 +20,7 @@ from longform.chat.asking import Asks
 from longform.chat.call import ChatRequest
 from longform.records import Document, Query, shown_query
 from longform.rows import RankedRow, RankingRow
+from longform.schemas import DOCUMENTS, QUERIES, RANKINGS
 from longform.settings.chat import ChatSettings
 from longform.settings.experiment import Experiment
 from longform.settings.retrievers import (
@@ -28,7 +29,6 @@ from longform.settings.retrievers import (
     PythonRetrieverSettings,
     RetrievalSettings,
 )
-from longform.tables import DOCUMENTS, QUERIES, RANKINGS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +109,14 @@ class RetrieveAsked(Stage[Ranked]):
 
 def _rows(one: Given[Ranked], found: Sequence[tuple[RankedRow, str | None]]) -> list[RankingRow]:
     return [
-        {**row, "work_id": one.work_id, "retriever": one.key.retriever, "reranker": None, "failure": failure}
+        {
+            **row,
+            "work_id": one.work_id,
+            "retriever": one.key.retriever,
+            "reranker": None,
+            "failure": failure,
+            "passage": None,
+        }
         for row, failure in found
     ]
 

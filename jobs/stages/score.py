@@ -32,8 +32,8 @@ from longform.metrics.faithfulness import place_of
 from longform.metrics.measure import Facts, Measure, Verdict
 from longform.records import Document, Target
 from longform.rows import JudgementRow, ScoreRow, SummaryRow, UnitRow, VerdictRow
+from longform.schemas import DOCUMENTS, RELEASED_SCORES, SCORES, TARGETS
 from longform.settings.experiment import Experiment
-from longform.tables import DOCUMENTS, RELEASED_SCORES, SCORES, TARGETS
 from longform.text.citations import Bullet
 
 _HAYSTACKS_HELD = 4

@@ -23,9 +23,9 @@ from longform.errors import UsageError
 from longform.keys import content_key
 from longform.records import Document
 from longform.rows import ContextRow
+from longform.schemas import CONTEXTS, DOCUMENTS, QUERIES
 from longform.settings.experiment import Experiment
 from longform.settings.system_names import SystemName
-from longform.tables import CONTEXTS, DOCUMENTS, QUERIES
 
 FULL = "full"
 """The setting of a writer that saw all documents of the haystack."""

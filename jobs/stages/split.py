@@ -14,8 +14,8 @@ from jobs.stages.items import Given, Item, Source, SourceReader
 from jobs.stages.stage import Plan, Site, Stage, Works
 from longform.keys import content_key
 from longform.rows import SummaryRow, UnitRow
+from longform.schemas import UNITS
 from longform.settings.experiment import Experiment
-from longform.tables import UNITS
 from longform.text.units import VERSIONS, UnitKind, units_of
 
 

@@ -26,6 +26,7 @@ from longform.chat.asking import Asks
 from longform.formats.longformfact import SENTENCES
 from longform.keys import content_key
 from longform.rows import ContextRow, SummaryRow
+from longform.schemas import CONTEXTS, DOCUMENTS, QUERIES, SUMMARIES
 from longform.settings.chat import (
     ChatSettings,
     ChatSummarizerSettings,
@@ -39,7 +40,6 @@ from longform.settings.chat import (
 from longform.settings.experiment import Experiment
 from longform.settings.methods import MethodSettings, PlainMethodSettings
 from longform.summaries.requested import OWN_BULLETS, USUAL_BULLETS
-from longform.tables import CONTEXTS, DOCUMENTS, QUERIES, SUMMARIES
 from longform.text.sentences import sentences
 
 

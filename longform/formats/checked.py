@@ -14,7 +14,7 @@ from longform.formats.fields import Entry, Filled, Int32, Record, Text
 from longform.formats.rows import HaystackRows, ShippedLabel, ShippedRanking, ShippedSummary
 from longform.records import TARGET_KINDS, Document, Qrel, Query, Target
 from longform.rows import FacetRow, ReleasedScoreRow
-from longform.tables import LABELS, RANKINGS, RELEASED_SCORES, SUMMARIES, conform
+from longform.schemas import LABELS, RANKINGS, RELEASED_SCORES, SUMMARIES, conform
 
 Row = TypeVar("Row", Document, Query, Target, Qrel)
 Shipped = TypeVar("Shipped", ShippedRanking, ShippedSummary, ShippedLabel, ReleasedScoreRow)
@@ -124,7 +124,7 @@ class Checks:
             try:
                 conform([row], schema)
             except (ValueError, TypeError, AttributeError, pa.ArrowException) as error:
-                expected = f"a row of the table {table} (longform/tables.py)"
+                expected = f"a row of the table {table} (longform/schemas.py)"
                 raise self._error(f"{haystack}, {table} {number}", "(row)", expected, str(error)) from error
             for name, value in row.items():
                 if isinstance(value, float) and not isfinite(value):

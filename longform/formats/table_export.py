@@ -6,11 +6,8 @@ A run's tables as files of spreadsheets, data frames and papers: CSV, Parquet, L
 
 from __future__ import annotations
 
-import csv
 import io
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import SimpleNamespace
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -18,7 +15,9 @@ import pyarrow.parquet as pq
 
 from longform.errors import UsageError
 from longform.formats.exported import ExportedFile
-from longform.text.spreadsheets import plain_cell
+from longform.metrics.statistics import Estimate
+from longform.tables.files import csv_of, csv_text, latex_tabular
+from longform.tables.table import Column, Table
 
 CELLS = pa.schema(
     [
@@ -36,16 +35,9 @@ CELLS = pa.schema(
         ("n_summaries", pa.int64()),
     ]
 )
+_PACKAGE = r"% \usepackage{booktabs}"
 _OF_CSV = ("scores", "summaries")
 _OF_PARQUET = ("rankings", "contexts", "summaries", "units", "verdicts", "scores")
-_LATEX = str.maketrans(
-    {
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        **{mark: f"\\{mark}" for mark in "&%$#_{}"},
-    }
-)
 
 
 class TablesOfRun(NamedTuple):
@@ -62,11 +54,13 @@ class TablesOfRun(NamedTuple):
 
 
 def csv_export(run: TablesOfRun) -> Iterator[ExportedFile]:
-    """Yield a CSV file of cells, scores and summaries each; lists are JSON, null is empty, and no cell is a formula."""
-    yield ExportedFile("cells.csv", _csv(CELLS.names, cell_rows(run.results)), 0, {})
+    """Yield a CSV file of cells, scores, summaries and each table of a study; lists are JSON, no cell is a formula."""
+    yield ExportedFile("cells.csv", csv_of(CELLS.names, cell_rows(run.results)).encode(), 0, {})
+    for table in _tables(run.results):
+        yield ExportedFile(f"study_{table.name}.csv", csv_text(table).encode(), 0, {})
     for name in _OF_CSV:
-        table = run.table(name)
-        yield ExportedFile(f"{name}.csv", _csv(table.column_names, table.to_pylist()), 0, {})
+        rows = run.table(name)
+        yield ExportedFile(f"{name}.csv", csv_of(rows.column_names, rows.to_pylist()).encode(), 0, {})
 
 
 def parquet_export(run: TablesOfRun) -> Iterator[ExportedFile]:
@@ -78,7 +72,8 @@ def parquet_export(run: TablesOfRun) -> Iterator[ExportedFile]:
 
 def latex_export(run: TablesOfRun) -> Iterator[ExportedFile]:
     """
-    Yield one file with a `tabular` of systems and measures for each judge and data set; it needs `booktabs`.
+    Yield one file with a `tabular` of systems and measures for each judge and data set, and one for each table of a
+    study; they need `booktabs`.
 
     Raises:
         UsageError: The run has no cells.
@@ -87,8 +82,18 @@ def latex_export(run: TablesOfRun) -> Iterator[ExportedFile]:
     if not cells:
         raise UsageError("expected a run with scored systems, found none: there is no table to write")
     families = dict.fromkeys((cell["dataset"], cell["judge"]) for cell in cells)
-    parts = [_tabular(run.results, [c for c in cells if (c["dataset"], c["judge"]) == one]) for one in families]
-    yield ExportedFile("systems.tex", "\n".join(["% \\usepackage{booktabs}", *parts]).encode(), 0, {})
+    parts = [
+        latex_tabular(_systems(run.results, [c for c in cells if (c["dataset"], c["judge"]) == one]))
+        for one in families
+    ]
+    yield ExportedFile("systems.tex", "\n".join([_PACKAGE, *parts]).encode(), 0, {})
+    for table in _tables(run.results):
+        yield ExportedFile(f"study_{table.name}.tex", f"{_PACKAGE}\n{latex_tabular(table)}".encode(), 0, {})
+
+
+def _tables(results: Mapping[str, Any]) -> Iterator[Table]:
+    for name, content in (results.get("tables") or {}).items():
+        yield Table.from_json(name, content)
 
 
 def cell_rows(results: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -111,49 +116,19 @@ def cell_rows(results: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 }
 
 
-def _csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> bytes:
-    lines: list[str] = []
-    ended = SimpleNamespace(write=lambda line: lines.append(line.removesuffix("\r\n")))
-    writer = csv.writer(ended, lineterminator="\r\n")  # a carriage return is quoted only if it ends lines
-    writer.writerow(columns)
-    for row in rows:
-        writer.writerow([_text(row.get(name)) for name in columns])
-    return "".join(f"{line}\n" for line in lines).encode()
-
-
-def _text(value: Any) -> Any:
-    text = json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
-    return plain_cell(text) if isinstance(text, str) else text
-
-
 def _parquet(name: str, table: pa.Table) -> ExportedFile:
     sink = io.BytesIO()
     pq.write_table(table, sink, compression="zstd")
     return ExportedFile(f"{name}.parquet", sink.getvalue(), 0, {})
 
 
-def _tabular(results: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> str:
+def _systems(results: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> Table:
     """Return the table of one judge and data set; what no system has a value of is left out."""
     measures = [one for one in results["measures"] if any(cell.get(one["name"]) is not None for cell in cells)]
+    columns = [Column(one["name"], unit="number", title=str(one["title"] or one["name"])) for one in measures]
+    rows = [{"system": _system(cell), **{one.name: _estimate(cell, one.name) for one in columns}} for cell in cells]
     title = " ".join(filter(None, [cells[0]["dataset"], f"judge {cells[0]['judge']}"]))
-    head = ["system", *(str(measure["title"] or measure["name"]) for measure in measures)]
-    return "\n".join(
-        [
-            f"% {' '.join(title.split())}",
-            rf"\begin{{tabular}}{{l{'r' * len(measures)}}}",
-            r"\toprule",
-            _row(map(_escaped, head)),
-            r"\midrule",
-            *(_row([_escaped(_system(cell)), *(_value(cell, one["name"]) for one in measures)]) for cell in cells),
-            r"\bottomrule",
-            r"\end{tabular}",
-            "",
-        ]
-    )
-
-
-def _row(parts: Iterable[str]) -> str:
-    return " & ".join(parts) + r" \\"
+    return Table("systems", [Column("system"), *columns], rows, title)
 
 
 def _system(cell: Mapping[str, Any]) -> str:
@@ -161,13 +136,7 @@ def _system(cell: Mapping[str, Any]) -> str:
     return f"{cell['summarizer']}, {cell['setting']}{twin}"
 
 
-def _value(cell: Mapping[str, Any], name: str) -> str:
+def _estimate(cell: Mapping[str, Any], name: str) -> Estimate | None:
     value = cell.get(name)
-    if value is None:
-        return "--"
     low, high = cell["intervals"].get(name) or (None, None)
-    return f"{value:.1f}" if low is None or high is None else f"{value:.1f} [{low:.1f}, {high:.1f}]"
-
-
-def _escaped(text: str) -> str:
-    return text.translate(_LATEX)
+    return None if value is None else Estimate(float(value), low, high, cell.get("n_summaries") or 0)

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from longform.metrics.paired_differences import ALPHA
 from longform.report.estimates import NO_SCORE
 from longform.report.parts import by_judge, judge_line
-from longform.report.tables import Cell, Column, Table, count, number, words
+from longform.report.tables import Column, Table
 from longform.results.against_plain import AgainstFamily, AgainstRow
 from longform.results.comparisons import NOT_DISTINGUISHABLE
 from longform.results.faithfulness import Faithfulness
 from longform.results.results import Results
+from longform.tables.cells import Cell, count, number, words
 
 _UNBOUNDED = "so few queries bound no difference"
 

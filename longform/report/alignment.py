@@ -8,10 +8,11 @@ from longform.report.estimates import NOTHING_THERE, estimate_cell
 from longform.report.line_plots import Line, Panel, panel_plot
 from longform.report.parts import INTERVAL, NO_DATASET, by_judge, by_panel, has_datasets, judge_line
 from longform.report.plots import Plot
-from longform.report.tables import Cell, Column, Table, count, number, words
+from longform.report.tables import Column, Table
 from longform.results.alignment import AlignmentRow, PlacedTwiceRow
 from longform.results.faithfulness import Faithfulness
 from longform.results.results import Results
+from longform.tables.cells import Cell, count, number, words
 
 Untestable = Collection[tuple[str | None, str | None]]
 _FEW = "fewer than two sentences, or all at one place"

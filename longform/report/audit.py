@@ -10,12 +10,13 @@ from longform.report.haystacks import haystack_name
 from longform.report.line_plots import Line, line_plot
 from longform.report.parts import INTERVAL, Section
 from longform.report.plots import Plot
-from longform.report.tables import NOT_RECORDED, Cell, Column, Table, count, number, percent, words
+from longform.report.tables import Column, Table
 from longform.results.audit import Audit, AuditedHaystack, Prose
 from longform.results.columns import count_in, text_in
 from longform.results.results import Results
 from longform.synthesis.account import Account, GivenUp
 from longform.synthesis.written.account import HaystackAccount, ReadAgain
+from longform.tables.cells import NOT_RECORDED, Cell, count, number, percent, words
 
 _NOT_AUDITED = (
     "Its gold documents follow from where its queries come from, and no judge has looked at them. What was rewritten "

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from longform.report.parts import Section
 from longform.report.row_names import name_columns, named, with_dataset
-from longform.report.tables import CUT, Column, Table, beside_originals, count, reason, share_cut
+from longform.report.tables import CUT, Column, Table, beside_originals, reason, share_cut
 from longform.results.columns import count_in
 from longform.results.results import Results
+from longform.tables.cells import count
 
 _FAILURE_MODES = ("linked", "header", "other_subtopic", "generic", "unsupported", "unclassified")
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from longform.report.parts import Section
-from longform.report.tables import Cell, Column, Table, percent, words
+from longform.report.tables import Column, Table
 from longform.results.calls import CallsRow
 from longform.results.columns import Columns, number_in, text_in, within
 from longform.results.results import Results
+from longform.tables.cells import Cell, percent, words
 
 UNSETTLED = "in flight when a process died; may have been paid without use"
 

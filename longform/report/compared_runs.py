@@ -8,11 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from longform.report.measures import capitalized
 from longform.report.parts import NO_DATASET, Section, as_shown, has_datasets
 from longform.report.plain_tables import plain_lines
-from longform.report.tables import Cell, Column, Table, number, words
+from longform.report.tables import Column, Table
 from longform.results.compared_runs import Family, GroupsRow, PairedRow
 from longform.results.comparison import Comparison
 from longform.results.comparisons import NOT_DISTINGUISHABLE
 from longform.results.groups import MOST_GROUPS
+from longform.tables.cells import Cell, number, words
 
 _SHOWN = 4  # findings in a sentence
 _NAMED = 12  # systems in a group, settings in a sentence

@@ -10,10 +10,11 @@ from longform.report.elsewhere import elsewhere_words, written_elsewhere
 from longform.report.measures import MAIN, all_heads, capitalized
 from longform.report.pair_chooser import chooser_json, plan_tables
 from longform.report.parts import Judged, Section, by_judge, dataset_words, has_datasets, judge_line
-from longform.report.tables import ELSEWHERE, IN_SAMPLE, Cell, Column, Table, number
+from longform.report.tables import ELSEWHERE, IN_SAMPLE, Column, Table
 from longform.results.comparisons import NOT_DISTINGUISHABLE, ComparedFamily, ComparisonRow
 from longform.results.groups import MOST_GROUPS
 from longform.results.results import ClustersRow, Results
+from longform.tables.cells import Cell, number
 
 _NAMED = 8  # systems in a sentence
 _PLURALS = {"query": "queries", "haystack": "haystacks"}

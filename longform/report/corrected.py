@@ -8,8 +8,9 @@ from longform.metrics.statistics import EstimateColumns
 from longform.report.measures import capitalized
 from longform.report.parts import NO_DATASET, JudgedRow, Section, as_shown, has_datasets
 from longform.report.plain_tables import plain_lines
-from longform.report.tables import Cell, Column, Table, number
+from longform.report.tables import Column, Table
 from longform.results.corrected import CorrectedDifference, CorrectedRow, Correction
+from longform.tables.cells import Cell, number
 
 _DIGITS = {"points": 1, "words": 1, "count": 2}
 _TEXTS = frozenset({"measure", "system", "first", "second"})

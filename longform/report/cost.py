@@ -9,10 +9,11 @@ from longform.report.elsewhere import elsewhere_words, written_elsewhere
 from longform.report.measures import Head, capitalized, head_of
 from longform.report.parts import INTERVAL, Section, by_judge, judge_line
 from longform.report.plots import Plot, render, series_style
-from longform.report.tables import ELSEWHERE, Cell, Column, Table, count, number, reason
+from longform.report.tables import ELSEWHERE, Column, Table, reason
 from longform.results.columns import Columns, number_in, text_in
 from longform.results.cost import Cost, CostPoint, Currency, Frontier
 from longform.results.results import Results
+from longform.tables.cells import Cell, count, number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

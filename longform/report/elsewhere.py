@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from longform.report.parts import Section
-from longform.report.tables import ELSEWHERE, Cell, Column, Table, count, words
+from longform.report.tables import ELSEWHERE, Column, Table
 from longform.results.columns import Columns
 from longform.results.elsewhere import Documents, ElsewhereRow
 from longform.results.results import Results
+from longform.tables.cells import Cell, count, words
 
 _SHOWN = 6  # queries in a cell
 _DOCUMENTS: dict[Documents, str] = {"named": "named", "all": "all of the haystack", "unknown": "not known"}

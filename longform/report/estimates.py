@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from longform.metrics.statistics import EstimateColumns
-from longform.report.tables import Cell, number
+from longform.tables.cells import Cell, number
 
 NO_SCORE = "no sentence could be scored"
 NOTHING_THERE = "no sentence is attributed to this place"

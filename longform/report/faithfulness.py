@@ -12,10 +12,11 @@ from longform.report.lengths import length_sections
 from longform.report.orders import BY_CHANCE, sensitivity_cells
 from longform.report.parts import INTERVAL, Section, by_judge, judge_line, repeats_told
 from longform.report.places import place_sections
-from longform.report.tables import Cell, Column, Table, count, number, percent, summarizer_cell, words
+from longform.report.tables import Column, Table, summarizer_cell
 from longform.results.faithfulness import Faithfulness
 from longform.results.faithfulness_rows import FaithfulCell, estimate_in
 from longform.results.results import Results
+from longform.tables.cells import Cell, count, number, percent, words
 
 FAITHFULNESS = "faithfulness"
 _ORDERS = ("given", "top", "middle", "bottom", "random")

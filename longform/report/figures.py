@@ -15,6 +15,7 @@ from longform.report.plots import Plot
 from longform.report.pooling import pooled_words
 from longform.report.position import position_figures
 from longform.report.repair import repair_figures
+from longform.report.result_tables import table_figures
 from longform.report.retrieval_against_generation import against_figures
 from longform.report.scores import score_figures
 from longform.results.results import Results
@@ -45,4 +46,5 @@ def figures(anchor: str, results: Results) -> list[Figure]:
     draw = FIGURES.get(anchor)
     pooled = pooled_words(results, anchor)
     drawn = draw(results) if draw else ()
-    return [Figure(plot, f"{pooled}{caption}") for plot, caption in drawn if plot is not None]
+    found = (*drawn, *table_figures(anchor, results))
+    return [Figure(plot, f"{pooled}{caption}") for plot, caption in found if plot is not None]

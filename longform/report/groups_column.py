@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from longform.report.tables import Cell
 from longform.results.cells import CellRow
 from longform.results.columns import text_in
 from longform.results.pairwise import BestColumns, PairedSystem, PairwiseFamily
 from longform.results.results import Results
 from longform.settings.system_names import SystemName
+from longform.tables.cells import Cell
 
 HEAD = "group"
 _BEST, _PERHAPS, _BEATEN = "best", "perhaps best", "no"

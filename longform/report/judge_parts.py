@@ -10,7 +10,8 @@ from longform.judges.people_agreement import PairMeans, PeopleAgreement
 from longform.metrics.contrasts import ContrastColumns, contrast_words
 from longform.metrics.statistics import EstimateColumns
 from longform.report.parts import INTERVAL, Section
-from longform.report.tables import IN_SAMPLE, Cell, Column, Table, count, number, words
+from longform.report.tables import IN_SAMPLE, Column, Table
+from longform.tables.cells import Cell, count, number, words
 
 UNDEFINED = "a side does not vary, or no label was judged"
 NO_LINKS = "no pair has two links"

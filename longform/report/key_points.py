@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from longform.report.estimates import estimate_cell
 from longform.report.parts import INTERVAL, Section
 from longform.report.row_names import name_columns, named, with_dataset
-from longform.report.tables import Cell, Column, Table, count, number
+from longform.report.tables import Column, Table
 from longform.results.key_points import JudgesRow, KeyPointRow
 from longform.results.results import Results
+from longform.tables.cells import Cell, count, number
 
 _NO_SUPPORT = "no judge of support was asked"
 _NO_QUESTION = "no question has a value"

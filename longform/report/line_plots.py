@@ -33,12 +33,16 @@ class Panel(NamedTuple):
     lines: Sequence[Line]
 
 
-def line_plot(lines: Sequence[Line], *, x_label: str, y_label: str, name: str, joined: bool = True) -> Plot | None:
+def line_plot(
+    lines: Sequence[Line], *, x_label: str, y_label: str, name: str, joined: bool = True, of_100: bool = True
+) -> Plot | None:
     """Return lines over one axis; see `panel_plot`."""
-    return panel_plot([Panel("", lines)], x_label=x_label, y_label=y_label, name=name, joined=joined)
+    return panel_plot([Panel("", lines)], x_label=x_label, y_label=y_label, name=name, joined=joined, of_100=of_100)
 
 
-def panel_plot(panels: Sequence[Panel], *, x_label: str, y_label: str, name: str, joined: bool = True) -> Plot | None:
+def panel_plot(
+    panels: Sequence[Panel], *, x_label: str, y_label: str, name: str, joined: bool = True, of_100: bool = True
+) -> Plot | None:
     """
     Small multiples of lines, told apart by marker, fill and colour, each point with its interval.
 
@@ -46,10 +50,11 @@ def panel_plot(panels: Sequence[Panel], *, x_label: str, y_label: str, name: str
 
     Args:
         panels: Side by side; one without a value is left out.
-        x_label: Of the points' first numbers, which are whole.
-        y_label: Of the values, of 100.
+        x_label: Names the first numbers of the points, which are whole.
+        y_label: Names the values.
         name: Makes the SVG's ids unique on a page.
         joined: False if the points have no order: then no line joins them.
+        of_100: False if the name says the unit of the values by itself.
 
     Returns:
         None if no point has a value.
@@ -68,7 +73,7 @@ def panel_plot(panels: Sequence[Panel], *, x_label: str, y_label: str, name: str
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_xlabel(x_label)
         if first:
-            axes.set_ylabel(f"{y_label}, of 100")
+            axes.set_ylabel(f"{y_label}, of 100" if of_100 else y_label)
         if panel.title:
             axes.set_title("\n".join(wrap(panel.title, _TITLE_CHARACTERS, max_lines=2, placeholder="…")), fontsize=9)
         axes.grid(axis="y")

@@ -8,9 +8,10 @@ from longform.report.measures import Head, all_heads
 from longform.report.parts import Judged, Section, by_judge, judge_line
 from longform.report.plots import Plot, curve_plot
 from longform.report.row_names import name_columns, named, with_dataset
-from longform.report.tables import CUT, Column, Table, beside_originals, count, number, reason, scored, share_cut
+from longform.report.tables import CUT, Column, Table, beside_originals, reason, scored, share_cut
 from longform.results.minutes import MinutesRow
 from longform.results.results import Results
+from longform.tables.cells import count, number
 
 
 def _measures(results: Results, rows: Sequence[MinutesRow]) -> list[Head]:

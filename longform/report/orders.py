@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from longform.metrics.order_sensitivity import SensitivityColumns
 from longform.metrics.paired_differences import ALPHA
-from longform.report.tables import Cell, count, number
 from longform.results.order_dependence import IDENTICAL, IndependentRow
 from longform.results.results import Results
+from longform.tables.cells import Cell, count, number
 
 BY_CHANCE = (
     "By chance: the mean sensitivity when orders are exchanged at random within each query, or haystack where these "

@@ -24,9 +24,10 @@ from longform.report.parts import Section
 from longform.report.repair import SIDES, DocumentOf, Side, chips, evidence_line, example_head, markdown_examples
 from longform.report.sections import sections
 from longform.report.so_far import banner
-from longform.report.tables import Cell, Column, Table
+from longform.report.tables import Column, Table
 from longform.results.repair import Example
 from longform.results.results import Results
+from longform.tables.cells import Cell
 
 UNKNOWN = "–"
 

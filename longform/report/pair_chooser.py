@@ -6,9 +6,10 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 
 from longform.report.parts import NO_DATASET, Judged, by_judge, has_datasets, judge_line
-from longform.report.tables import Cell, Column, Table, count, number
+from longform.report.tables import Column, Table
 from longform.results.pairwise import PairwiseFamily, TestedColumns
 from longform.results.results import Results
+from longform.tables.cells import Cell, count, number
 
 _TOO_MANY = "more than anyone has"
 

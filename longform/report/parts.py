@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
 from longform.metrics.statistics import LEVEL
-from longform.report.tables import IN_SAMPLE, Cell, Table, is_position_row, words
+from longform.report.tables import IN_SAMPLE, Table, is_position_row
 from longform.results.cells import CellRow
 from longform.results.columns import Columns, OfJudge, text_in
 from longform.results.faithfulness_rows import FaithfulCell
 from longform.results.repair import Example
 from longform.results.results import JudgeRow, Results
+from longform.tables.cells import Cell, words
 
 NO_CARD = "no card: its agreement with people is not known"
 _ELSEWHERE = "its card stands under Judges"

@@ -8,7 +8,8 @@ from longform.judges.adversarial_words import row_words
 from longform.judges.card_columns import Adversarial, AdversarialRow
 from longform.metrics.statistics import EstimateColumns
 from longform.report.parts import INTERVAL
-from longform.report.tables import Cell, Column, Table, count, number
+from longform.report.tables import Column, Table
+from longform.tables.cells import Cell, count, number
 
 _HOW = (
     "A judge must keep its score if a summary says the same in other words, in one bullet, at more length or with more "

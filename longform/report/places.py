@@ -21,11 +21,12 @@ from longform.report.parts import (
     judge_line,
 )
 from longform.report.plots import Plot
-from longform.report.tables import Cell, Column, Table, count, number, words
+from longform.report.tables import Column, Table
 from longform.results.attribution import AttributionRow
 from longform.results.faithfulness import Faithfulness
 from longform.results.faithfulness_rows import PlacesRow
 from longform.results.results import Results
+from longform.tables.cells import Cell, count, number, words
 
 PLACES = "places"
 UNTESTABLE = "cannot be tested with this judge"

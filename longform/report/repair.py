@@ -10,20 +10,11 @@ from longform.repair.by_judge import HOWS
 from longform.report.elsewhere import elsewhere_mark
 from longform.report.parts import INTERVAL, Judged, Section, by_judge, has_datasets, judge_line
 from longform.report.plots import By, Plot, change_plot
-from longform.report.tables import (
-    IN_SAMPLE,
-    Cell,
-    Column,
-    Table,
-    distinct,
-    is_position_row,
-    is_wide,
-    number,
-    words,
-)
+from longform.report.tables import IN_SAMPLE, Column, Table, distinct, is_position_row, is_wide
 from longform.results.before_after import ChangeColumns, RepairedRow
 from longform.results.repair import Example, Repair
 from longform.results.results import Results
+from longform.tables.cells import Cell, number, words
 
 WARNING = "Such citations say that supporting documents were found, not that they were used."
 Side = Literal["before", "after"]

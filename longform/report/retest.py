@@ -8,10 +8,11 @@ from longform.judges.retest_words import retest_words
 from longform.metrics.statistics import EstimateColumns
 from longform.report.parts import INTERVAL
 from longform.report.row_names import name_columns, named, with_dataset
-from longform.report.tables import Cell, Column, Table, count, number
+from longform.report.tables import Column, Table
 from longform.results.cells import CellRow
 from longform.results.columns import Columns, number_in, text_in, within
 from longform.results.results import Results
+from longform.tables.cells import Cell, count, number
 
 SPREAD = (
     "Spread between repeats: standard deviation of the system's mean over repeats of its summaries, and over repeats "

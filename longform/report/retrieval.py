@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from longform.report.pair_chooser import ranker_chooser_json
 from longform.report.parts import INTERVAL, NO_DATASET, Section, has_datasets
 from longform.report.row_names import name_columns, named, with_dataset
-from longform.report.tables import CUT, Cell, Column, Table, count, number, percent, reason, scored
+from longform.report.tables import CUT, Column, Table, reason, scored
 from longform.results.comparisons import NOT_DISTINGUISHABLE, TOO_FEW
 from longform.results.pairwise import places_of
 from longform.results.results import Results
 from longform.results.retrieval_pairs import RankerFamily
 from longform.results.retrieval_tables import RetrievalRow
+from longform.tables.cells import Cell, count, number, percent
 
 _HOW = (
     "Recall at budget: share of an insight's documents that reach the prompt, mean over insights. Share cut: of the "

@@ -10,9 +10,10 @@ from longform.report.parts import INTERVAL, Judged, Section, judge_line
 from longform.report.plots import Plot
 from longform.report.row_names import name_columns, named, with_dataset
 from longform.report.scatter_plots import Point, Points, scatter_plot
-from longform.report.tables import Cell, Column, Table, count, number
+from longform.report.tables import Column, Table
 from longform.results.results import Results
 from longform.results.retrieval_against_generation import CorrelationRow, JointRow
+from longform.tables.cells import Cell, count, number
 
 _NOT_RANKED = "it ranks nothing, or no document of its queries is judged"
 _NOT_SCORED = "not scored"

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from longform.report.measures import all_heads
 from longform.report.parts import Section
 from longform.report.row_names import name_columns, named, with_dataset
-from longform.report.tables import Cell, Column, Table, count, number
+from longform.report.tables import Column, Table
 from longform.results.results import Results
 from longform.results.rouge_bootstrap import RESAMPLES
+from longform.tables.cells import Cell, count, number
 
 _DIGITS = 2  # as in print
 

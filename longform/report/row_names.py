@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from longform.report.parts import NO_DATASET, has_datasets, judge_cell
-from longform.report.tables import Cell, Column, reason, setting_cell, summarizer_cell, words
+from longform.report.tables import Column, reason, setting_cell, summarizer_cell
 from longform.results.columns import Columns
 from longform.results.results import Results
+from longform.tables.cells import Cell, words
 
 
 def named(results: Results, row: Columns, names: Sequence[str]) -> list[Cell]:

@@ -32,7 +32,6 @@ from longform.report.tables import (
     asides,
     asides_of,
     best_first,
-    count,
     distinct,
     has_oracle,
     is_grid,
@@ -50,6 +49,7 @@ from longform.report.tables import (
 from longform.results.cells import CellRow
 from longform.results.columns import count_in, held
 from longform.results.results import Results
+from longform.tables.cells import count
 
 _ASIDES = {
     WORDS_A_BULLET: "Words a bullet: length, neither better nor worse.",

@@ -15,20 +15,21 @@ from longform.report.faithfulness import faithfulness_sections
 from longform.report.key_points import key_point_sections
 from longform.report.minutes import minutes_sections
 from longform.report.models_told import models_told
-from longform.report.own_studies import own_sections
 from longform.report.parts import Section, as_shown, card_words, judge_cell, judge_line
 from longform.report.perturbed import perturbed_tables
 from longform.report.pooling import pooled_told
 from longform.report.position import position_sections
 from longform.report.provenance import provenance_section
 from longform.report.repair import repair_sections
+from longform.report.result_tables import table_sections
 from longform.report.retest import retest_cell, retest_tables
 from longform.report.retrieval import retrieval_sections
 from longform.report.retrieval_against_generation import against_sections
 from longform.report.rouge_bootstrap import bootstrap_sections
 from longform.report.scores import citation_sections, every_cell, score_sections
-from longform.report.tables import Cell, Column, Table
+from longform.report.tables import Column, Table
 from longform.results.results import Results
+from longform.tables.cells import Cell
 
 
 def _unscored(results: Results) -> Iterator[Section]:
@@ -85,7 +86,7 @@ SECTIONS: tuple[Callable[[Results], Iterable[Section]], ...] = (
     minutes_sections,
     bullet_sections,
     bootstrap_sections,
-    own_sections,
+    table_sections,
     elsewhere_sections,
     every_cell,
     _judges,

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from longform.report.compared_runs import group_sections
 from longform.report.measures import capitalized
 from longform.report.parts import INTERVAL, NO_DATASET, Section, as_shown, has_datasets
-from longform.report.tables import NOT_RECORDED, Cell, Column, Table, below_original, beside_originals, number, words
+from longform.report.tables import Column, Table, below_original, beside_originals
 from longform.results.several_runs import RunFactsRow, RunLine, RunTable, SeveralRuns
+from longform.tables.cells import NOT_RECORDED, Cell, number, words
 
 _NOT_SCORED = "not scored in this run"
 _DIGITS = {"points": 1, "words": 1}

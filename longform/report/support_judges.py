@@ -19,7 +19,8 @@ from longform.metrics.faithfulness import RECOMMENDED
 from longform.metrics.statistics import EstimateColumns
 from longform.report.judge_parts import TOGETHER, card_sections, contrast_cells, cost_cell, estimate, people_sections
 from longform.report.parts import INTERVAL, Section
-from longform.report.tables import Cell, Column, Table, count, number, words
+from longform.report.tables import Column, Table
+from longform.tables.cells import Cell, count, number, words
 
 _CHUNK = re.compile(r"chunk-(\d+)")
 _BALANCED = "Balanced accuracy in per cent, 50 is chance; higher is better."

@@ -1,22 +1,16 @@
-"""
-The tables of a report, before anything is said about Markdown or HTML.
-
-A cell is text with an order to sort by; an unknown is a cell without text and with a reason.
-"""
+"""The tables of a report, before anything is said about Markdown or HTML: rows of cells under heads."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from math import isfinite
 from typing import NamedTuple
 
-from longform.errors import LongformError
 from longform.repair.twins import twin_label
 from longform.report.links import summaries_fragment
 from longform.report.measures import LENGTH, Head, main_measure
 from longform.results.columns import AnyRow, Columns, held, interval_in, number_in, text_in, within
+from longform.tables.cells import NOT_RECORDED, Cell, number, percent, words
 
-NOT_RECORDED = "no reason recorded"
 _PROMPT_UNKNOWN = "what the prompts held is not known, as with summaries that were written elsewhere"
 NOT_RUN = "not run with this setting"
 
@@ -32,18 +26,6 @@ EXTREMES = ("oracle", "Orac", "full", "Full")
 """Settings that SummHay's table 5 shows."""
 
 _ORACLES = ("oracle", "Orac")
-
-
-class Cell(NamedTuple):
-    """Text, with what a click on the column's head sorts by."""
-
-    text: str | None  # None: unknown
-    order: float | None = None  # None: sorted by its text
-    detail: str | None = None  # smaller, beside the text: an interval or a share
-    reason: str | None = None  # why the text is None
-    beside: bool = False  # its row belongs below the row above, however the table is sorted
-    link: str | None = None  # a page beside this one; None: the text is no link
-    mean_of: str | None = None  # the fragment that names the summaries behind the number; None: it is no such mean
 
 
 class Column(NamedTuple):
@@ -74,60 +56,6 @@ class Table(NamedTuple):
     rows: list[list[Cell]]
     how: str = ""
     judged: bool = False
-
-
-def number(
-    value: float | None,
-    *,
-    digits: int = 1,
-    factor: float = 1,
-    sign: bool = False,
-    interval: Sequence[float | None] | None = None,
-    reason: str | None = None,
-) -> Cell:
-    """
-    *value* times *factor* with its interval, or an unknown with its reason.
-
-    Raises:
-        LongformError: The value is NaN or infinite, which no number of a report may be.
-    """
-    if value is None:
-        return Cell(None, reason=reason or NOT_RECORDED)
-    if not isfinite(value):
-        msg = f"results: expected a finite number or None for an unknown, found {value}; let its maker write None"
-        raise LongformError(msg)
-    shape, detail = f"{'+' if sign else ''}z", None
-    if interval is not None and None not in interval:
-        bounds = [bound * factor for bound in interval if bound is not None]
-        fine = _digits_beside_zero(bounds, digits) if sign else digits
-        detail = f"[{', '.join(f'{bound:{shape}.{fine}f}' for bound in bounds)}]"
-    return Cell(f"{value * factor:{shape}.{digits}f}", order=float(value), detail=detail)
-
-
-def _digits_beside_zero(bounds: Sequence[float], digits: int) -> int:
-    """Return at least *digits*, and up to three more if a bound would be shown as the 0 that it is not."""
-    for more in range(digits, digits + 3):
-        if all(bound == 0 or round(bound, more) != 0 for bound in bounds):
-            return more
-    return digits + 3
-
-
-def count(value: int | None, *, of: int | None = None, reason: str | None = None) -> Cell:
-    """A whole number, with its share of *of* where that is known."""
-    if value is None:
-        return Cell(None, reason=reason or NOT_RECORDED)
-    return Cell(str(value), order=float(value), detail=f"{100 * value / of:.0f} %" if of else None)
-
-
-def percent(share: float | None, *, reason: str | None = None) -> Cell:
-    """A share in [0, 1] as per cent."""
-    cell = number(share, factor=100, reason=reason)
-    return cell if cell.text is None else cell._replace(text=f"{cell.text} %")
-
-
-def words(value: object, *, reason: str | None = None) -> Cell:
-    """Text; None is unknown."""
-    return Cell(None, reason=reason or NOT_RECORDED) if value is None else Cell(str(value))
 
 
 def reason(row: Columns, field: str) -> str:

@@ -22,7 +22,8 @@ from longform.report.judge_parts import (
 from longform.report.parts import INTERVAL, Section
 from longform.report.perturbed import perturbed_tables
 from longform.report.plots import Plot, or_gap, render, series_style
-from longform.report.tables import IN_SAMPLE, Cell, Column, Table, count, number
+from longform.report.tables import IN_SAMPLE, Column, Table
+from longform.tables.cells import Cell, count, number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from longform.report.tables import Cell, Column, Table, words
+from longform.report.tables import Column, Table
 from longform.results.work import CommandWork, LastStage, RunFacts, StageFacts
+from longform.tables.cells import Cell, words
 
 TOLD_IN_TABLES = ("format", "stages", "commands", "jobs", "last_call")
 """Parts of a run's record that these tables tell, so that no list of facts repeats them."""

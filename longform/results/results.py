@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from pydantic import JsonValue
 
@@ -23,7 +23,6 @@ from longform.results.faithfulness import Faithfulness
 from longform.results.key_points import KeyPoints
 from longform.results.minutes import MinutesRow
 from longform.results.order_dependence import IndependentRow
-from longform.results.own_study import OwnStudy
 from longform.results.pairwise import PairwiseFamily
 from longform.results.position import PositionRow
 from longform.results.repair import Repair
@@ -102,7 +101,8 @@ class Results(TypedDict, total=False):
     cost: Cost
     retest: list[RetestRow]
     calls: list[CallsRow]
-    own_studies: dict[str, OwnStudy]
+    own_studies: dict[str, dict[str, Any]]  # what stands in `tables`, as versions before 0.7 wrote it
+    tables: dict[str, dict[str, Any]]  # name -> `longform.tables.table.Table.as_json`
     read: list[str]  # how texts were read as units and citations, in sentences
     unscored: list[str]
     elsewhere: list[ElsewhereRow]

@@ -1,15 +1,16 @@
 """
 A study: what a run shows that is no mean over summaries.
 
-Its result stands in `results.json` under its name. A section of the report draws it (`longform.report.sections`). A new
-study is a file in `longform/results/`, its place in this list, and its section; or a class of a user
-(`actors.studies`), whose results stand under `own_studies` and are drawn as tables.
+A study that returns a `longform.tables.table.Table` needs nothing else: the table stands in `results.json` under
+`tables`, and whoever shows or exports it asks its columns. So do classes of users (`actors.studies`). The result of an
+older one stands under its name, and a section of the report of its own draws it (`longform.report.sections`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from longform.errors import UsageError
 from longform.metrics.cited_support import SHARE
@@ -33,11 +34,12 @@ from longform.results.retrieval_against_generation import retrieval_against_gene
 from longform.results.retrieval_pairs import retrieval_pairs
 from longform.results.retrieval_tables import retrieval
 from longform.results.rouge_bootstrap import rouge_bootstrap
+from longform.tables.table import Table
 
 FAITHFULNESS = (*(merging.name for merging in GRID), SHARE)
 TABLES = frozenset({"calls", "contexts", "documents", "qrels", "rankings", "scores", "summaries", "units", "verdicts"})
-Result = Sequence[Mapping[str, object]] | Mapping[str, object]
-"""Rows or one mapping of JSON values; the type that each study returns says of which."""
+Result = Sequence[Mapping[str, object]] | Mapping[str, object] | Table
+"""A table; or rows or one mapping of JSON values, of which the type that each study returns says more."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class Study:
     Attributes:
         name: In a configuration and in `results.json`.
         needs: The TABLES that it reads.
-        result: A pure function from a run's evidence to JSON values; None: the run has nothing to study.
+        result: A pure function from a run's evidence to a result; None: the run has nothing to study.
         measures: Measures that are scored for it, whether or not a configuration lists them.
     """
 
@@ -101,11 +103,18 @@ def named_studies(names: Sequence[str] | None) -> list[Study]:
     return list(SHIPPED) if names is None else [known[name] for name in names]
 
 
-def study_results(studies: Iterable[Study], evidence: Evidence) -> dict[str, Result]:
-    """Return the result of each study by its name, those of users under `own_studies`; None is left out."""
-    found: dict[str, Result] = {}
-    own: dict[str, Result] = {}
+def study_results(studies: Iterable[Study], evidence: Evidence) -> dict[str, Any]:
+    """Return the tables of studies under `tables`, and other results by name; None is left out."""
+    found: dict[str, Any] = {}
+    tables: dict[str, Any] = {}
     for study in studies:
-        if (result := study.result(evidence)) is not None:
-            (found if study in SHIPPED else own)[study.name] = result
-    return found | ({"own_studies": own} if own else {})
+        result = study.result(evidence)
+        if isinstance(result, Table):
+            tables[study.name] = result.as_json()
+        elif result is not None:
+            found[study.name] = result
+    return found | ({"own_studies": _as_before(tables), "tables": tables} if tables else {})
+
+
+def _as_before(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    return {name: {key: table[key] for key in ("title", "told", "rows")} for name, table in tables.items()}

@@ -10,7 +10,7 @@ import pytest
 from actors.python_class import UserCodeError
 from actors.studies import check_studies, open_studies
 from longform.errors import UsageError
-from longform.report.own_studies import own_sections
+from longform.report.result_tables import table_sections
 from longform.results.evidence import Evidence
 from longform.results.study import study_results
 from longform.settings.python_class import FOLDER, PythonClassSettings
@@ -42,7 +42,7 @@ def test_a_class_is_a_study_and_a_section(write: Write, tmp_path: Path) -> None:
 
     shipped, study = open_studies(["calls", own(tmp_path, measures=["rouge_1"])])
     results = study_results([study], NOTHING)
-    (section,) = own_sections(results)
+    (section,) = table_sections(results)
     (table,) = section.tables
 
     assert (shipped.name, study.name, tuple(study.measures)) == ("calls", "spread", ("rouge_1",))

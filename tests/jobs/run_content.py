@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from actors.ledger.ledger import RECORDS
 from actors.storage.folder import Folder
-from longform.tables import SCHEMAS
+from longform.schemas import SCHEMAS
 
 TABLES = ("rankings", "contexts", "summaries", "units", "verdicts", "scores")
 OF_A_CLOCK = ("seconds",)

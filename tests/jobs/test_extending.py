@@ -62,7 +62,9 @@ def test_every_class_of_the_page_works_in_a_run_on_two_workers(folder: Path) -> 
     assert {cell["judge"] for cell in cells if cell.get("mentioned") is not None} == {"mention"}
     assert {cell["cited"] for cell in cells} == {100.0}
     results = run.read_json("results.json")
-    study = results["own_studies"]["hard_queries"]
+    study = results["tables"]["hard_queries"]
+    assert results["own_studies"]["hard_queries"]["rows"] == study["rows"], "as versions before wrote it"
+    assert [column["unit"] for column in study["columns"]] == ["text", "points", "count"]
     assert {row["query"]: row["scores"] for row in study["rows"]} == {"dam.txt?": 12, "tram.txt?": 12}
     found = [row["value"] for row in run.read("scores").to_pylist() if row["measure"] == "coverage"]
     assert sum(row["coverage"] * row["scores"] for row in study["rows"]) == pytest.approx(100 * sum(found))

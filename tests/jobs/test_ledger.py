@@ -12,7 +12,7 @@ from actors.ledger.ledger import Ledger
 from jobs.ledger import main
 from longform.chat.call import ChatReply, Usage, failed
 from longform.chat.ledger_rows import Intent, Receipt
-from longform.tables import CALLS
+from longform.schemas import CALLS
 
 RECORD = {"format": 2, "verb": "evaluate", "benchmark": {}, "config": None, "limit": None, "stages": []}
 

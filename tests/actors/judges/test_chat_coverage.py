@@ -12,9 +12,9 @@ from jobs.stages.judged_texts import judged_summary
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, capabilities
 from longform.errors import UsageError
 from longform.judges.kinds.coverage import COVERAGE
+from longform.schemas import VERDICTS, conform
 from longform.settings.chat import ChatSettings
 from longform.settings.judges import ChatJudgeSettings
-from longform.tables import VERDICTS, conform
 
 INSIGHTS = ["The tram opens in June.", "Shops complain about the noise of it.", "Swans nest by the harbour."]
 

@@ -13,8 +13,8 @@ from actors.storage.benchmark import Benchmark, part_work_id
 from actors.storage.folder import Folder
 from jobs.stages.judged_texts import judged_summary
 from longform.errors import UsageError
+from longform.schemas import VERDICTS, conform
 from longform.settings.judges import OfflineJudgeSettings
-from longform.tables import VERDICTS, conform
 
 SALES = "Sales fell 3% to $2.33 billion in the winter quarter."
 STORES = "The company closes 400 mall stores by 2026."

@@ -7,7 +7,7 @@ import pytest
 from actors.ledger.ledger import Ledger
 from longform.chat.call import ChatReply, Usage
 from longform.chat.ledger_rows import Receipt
-from longform.tables import CALLS
+from longform.schemas import CALLS
 from tests.actors.ledger.ledgers import answered, intent, refused
 
 pytest_plugins = ["tests.s3_server"]

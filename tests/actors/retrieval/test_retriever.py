@@ -14,9 +14,9 @@ from actors.retrieval.opening import check_loadable
 from actors.storage.folder import Folder
 from longform.errors import LongformError, UsageError
 from longform.retrieval.ranking import z_sum
+from longform.schemas import RANKINGS
 from longform.settings.experiment import Experiment
 from longform.summaries import extractive
-from longform.tables import RANKINGS
 
 TEXTS = {
     "north": [

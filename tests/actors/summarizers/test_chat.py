@@ -7,7 +7,7 @@ from actors.rehearsal.scripted_chat import ScriptedChat
 from longform.chat.call import Usage
 from longform.errors import UsageError
 from longform.keys import content_key
-from longform.tables import SUMMARIES, conform
+from longform.schemas import SUMMARIES, conform
 from longform.text.citations import bullets
 from tests.actors.summarizers.summarizing import (
     TEXTS,

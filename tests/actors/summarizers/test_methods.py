@@ -13,9 +13,9 @@ from longform.chat.asking import priced
 from longform.chat.call import ChatReply, ChatRequest, Usage
 from longform.keys import content_key
 from longform.prompts import load_prompt
+from longform.schemas import SUMMARIES, conform
 from longform.settings.chat import ChatSettings, ChatSummarizerSettings
 from longform.settings.methods import SHIPPED_METHODS, CalibrationMethodSettings
-from longform.tables import SUMMARIES, conform
 from tests.actors.summarizers.summarizing import (
     QUERIES,
     TEXTS,

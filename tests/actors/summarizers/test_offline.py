@@ -10,8 +10,8 @@ from actors.summarizers import offline
 from actors.summarizers.offline import OfflineSummarizer
 from actors.summarizers.summarizer import AskedContext
 from longform.keys import content_key
+from longform.schemas import SUMMARIES, conform
 from longform.summaries.extractive import Extractor
-from longform.tables import SUMMARIES, conform
 from tests.actors.summarizers.contexts import asked_context
 
 PLANTED = "The library opens at seven on exam days this year."

@@ -12,9 +12,9 @@ from actors.storage.folder import Folder
 from actors.summarizers.python import PythonSummarizer
 from actors.summarizers.summarizer import AskedContext
 from longform.keys import content_key
+from longform.schemas import SUMMARIES, conform
 from longform.settings.chat import PythonSummarizerSettings
 from longform.settings.python_class import FOLDER
-from longform.tables import SUMMARIES, conform
 from tests.actors.summarizers.contexts import asked_context
 from tests.modules import Write
 

@@ -13,7 +13,7 @@ from longform.errors import InputError
 from longform.formats.jsonl import Coverage, Domain, read_jsonl
 from longform.formats.rows import HaystackRows
 from longform.records import TARGET_KINDS, Document, Qrel, Query, Target
-from longform.tables import SCHEMAS, conform
+from longform.schemas import SCHEMAS, conform
 from tests.places import ROOT
 
 Files = dict[str, list[dict[str, Any]]]

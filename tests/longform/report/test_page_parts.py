@@ -4,7 +4,8 @@ from longform.report.figures import Figure
 from longform.report.page_parts import in_parts
 from longform.report.parts import Section
 from longform.report.plots import Plot
-from longform.report.tables import Cell, Column, Table
+from longform.report.tables import Column, Table
+from longform.tables.cells import Cell
 
 COLUMNS = [Column("system", numeric=False)]
 FIGURE = Figure(Plot("<svg/>", "alt"), "caption")

@@ -10,7 +10,8 @@ from longform.repair.twins import LABEL
 from longform.report.page import markdown
 from longform.report.provenance import flatten
 from longform.report.sections import SECTIONS
-from longform.report.tables import is_position_row, number, percent, summarizers_by_joint
+from longform.report.tables import is_position_row, summarizers_by_joint
+from longform.tables.cells import number, percent
 from tests.longform.report.pages import HOSTILE, Page, html, only, pipe_tables, with_twins
 
 

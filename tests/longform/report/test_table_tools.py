@@ -13,7 +13,8 @@ import pytest
 
 from longform.report.page import sections_html
 from longform.report.parts import Section
-from longform.report.tables import Cell, Column, Table, number, percent
+from longform.report.tables import Column, Table
+from longform.tables.cells import Cell, number, percent
 from tests.longform.report.browser import needs_browser
 
 pytest.importorskip("playwright.sync_api")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from longform.report.tables import number
+from longform.tables.cells import number
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from longform.judges.matrix import JudgedText, TargetText, groups_of, rows_of
 from longform.measures import default_names, named
 from longform.metrics.measure import Measure
 from longform.prompts import load_prompt
+from longform.schemas import VERDICTS, conform
 from longform.settings.judges import PROMPTS, Task
-from longform.tables import VERDICTS, conform
 
 EVERY = pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.task)
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from longform.rows import PieceRow, SummaryRow, VerdictRow
-from longform.tables import CALLS, CONTEXTS, LABELS, PIECES, RANKINGS, SCHEMAS, SUMMARIES, UNITS, VERDICTS, conform
+from longform.schemas import CALLS, CONTEXTS, LABELS, PIECES, RANKINGS, SCHEMAS, SUMMARIES, UNITS, VERDICTS, conform
 
 PASSAGE = pa.struct([("start", pa.int64()), ("end", pa.int64())])
 

@@ -1,0 +1,122 @@
+"""
+Values as they are shown: text with an order to sort by; an unknown is a cell without text and with a reason.
+
+The unit of a column alone decides scale and digits, on a page, in Markdown, in LaTeX and in a terminal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import NamedTuple
+
+from longform.errors import LongformError
+from longform.metrics.statistics import Estimate
+from longform.tables.table import Column, Table, Unit, Value
+
+NOT_RECORDED = "no reason recorded"
+
+
+class Cell(NamedTuple):
+    """Text, with what a click on the column's head sorts by."""
+
+    text: str | None  # None: unknown
+    order: float | None = None  # None: sorted by its text
+    detail: str | None = None  # smaller, beside the text: an interval or a share
+    reason: str | None = None  # why the text is None
+    beside: bool = False  # its row belongs below the row above, however the table is sorted
+    link: str | None = None  # a page beside this one; None: the text is no link
+    mean_of: str | None = None  # the fragment that names the summaries behind the number; None: it is no such mean
+
+
+class _Shown(NamedTuple):
+    factor: float
+    digits: int
+    before: str = ""
+    behind: str = ""
+
+
+_SHOWN: Mapping[Unit, _Shown] = {
+    "points": _Shown(1, 1),
+    "share": _Shown(100, 1, behind=" %"),
+    "count": _Shown(1, 0),
+    "words": _Shown(1, 1),
+    "usd": _Shown(1, 4, before="$"),
+    "seconds": _Shown(1, 1, behind=" s"),
+    "rating": _Shown(1, 2),
+    "number": _Shown(1, 1),
+}
+
+
+def cell_rows(table: Table) -> list[list[Cell]]:
+    """Return the cells of a table, a row for each of its rows and a cell for each of its columns."""
+    return [
+        [value_cell(row.get(column.name), column, reason=table.reason(place, column.name)) for column in table.columns]
+        for place, row in enumerate(table.rows)
+    ]
+
+
+def value_cell(value: Value, column: Column, *, reason: str | None = None) -> Cell:
+    """Return a value in the unit of its column; an estimate has its interval beside it."""
+    if value is None or isinstance(value, str):
+        return words(value, reason=reason)
+    unit: Unit = "number" if column.unit == "text" else column.unit  # a number among texts
+    how = _SHOWN[unit]
+    digits = 0 if isinstance(value, int) and unit == "number" else how.digits
+    alone, low, high, _ = value if isinstance(value, Estimate) else Estimate(value, None, None, 1)
+    cell = number(alone, digits=digits, factor=how.factor, interval=(low, high), reason=reason)
+    return cell if cell.text is None else cell._replace(text=f"{how.before}{cell.text}{how.behind}")
+
+
+def number(
+    value: float | None,
+    *,
+    digits: int = 1,
+    factor: float = 1,
+    sign: bool = False,
+    interval: Sequence[float | None] | None = None,
+    reason: str | None = None,
+) -> Cell:
+    """
+    Return *value* times *factor* with its interval, or an unknown with its reason.
+
+    Raises:
+        LongformError: The value is NaN or infinite, which no number of a report may be.
+    """
+    if value is None:
+        return Cell(None, reason=reason or NOT_RECORDED)
+    if not isfinite(value):
+        msg = f"results: expected a finite number or None for an unknown, found {value}; let its maker write None"
+        raise LongformError(msg)
+    shape, detail = f"{'+' if sign else ''}z", None
+    if interval is not None and None not in interval:
+        bounds = [bound * factor for bound in interval if bound is not None]
+        fine = _digits_beside_zero(bounds, digits) if sign else digits
+        detail = f"[{', '.join(f'{bound:{shape}.{fine}f}' for bound in bounds)}]"
+    return Cell(f"{value * factor:{shape}.{digits}f}", order=float(value), detail=detail)
+
+
+def _digits_beside_zero(bounds: Sequence[float], digits: int) -> int:
+    """Return at least *digits*, and up to three more if a bound would be shown as the 0 that it is not."""
+    for more in range(digits, digits + 3):
+        if all(bound == 0 or round(bound, more) != 0 for bound in bounds):
+            return more
+    return digits + 3
+
+
+def count(value: int | None, *, of: int | None = None, reason: str | None = None) -> Cell:
+    """Return a whole number, with its share of *of* if that is known."""
+    if value is None:
+        return Cell(None, reason=reason or NOT_RECORDED)
+    return Cell(str(value), order=float(value), detail=f"{100 * value / of:.0f} %" if of else None)
+
+
+def percent(share: float | None, *, reason: str | None = None) -> Cell:
+    """Return a share in [0, 1] as per cent."""
+    cell = number(share, factor=100, reason=reason)
+    return cell if cell.text is None else cell._replace(text=f"{cell.text} %")
+
+
+def words(value: object, *, reason: str | None = None) -> Cell:
+    """Return a text; None is unknown."""
+    return Cell(None, reason=reason or NOT_RECORDED) if value is None else Cell(str(value))

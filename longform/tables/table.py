@@ -1,0 +1,177 @@
+"""
+A table of results: its columns say in which unit their values are and which direction is better.
+
+A value is a text, a number, an estimate with its interval, or None with a reason. `results.json` holds tables as
+`as_json` writes them, under `tables` by name; a study of a user may return one, as those that ship do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Any, Literal, NamedTuple, get_args
+
+from longform.metrics.statistics import Estimate
+
+Unit = Literal["points", "share", "count", "words", "usd", "seconds", "text", "rating", "number"]
+"""points: 0 to 100; share: 0 to 1, shown as per cent; rating: on the scale of whoever rates; number: none of these."""
+
+UNITS: frozenset[str] = frozenset(get_args(Unit))
+Form = Literal["line", "scatter"]
+Value = str | float | Estimate | None
+
+
+class Column(NamedTuple):
+    """
+    A column of a table.
+
+    Attributes:
+        name: The key of its values in each row.
+        unit: Decides scale and digits wherever a value is shown.
+        title: The head; empty: the name.
+        told: A sentence that says what the values are.
+        better: The direction of a better value; None: neither.
+    """
+
+    name: str
+    unit: Unit = "text"
+    title: str = ""
+    told: str = ""
+    better: Literal["higher", "lower"] | None = None
+
+    @property
+    def head(self) -> str:
+        return self.title or self.name
+
+
+class Axes(NamedTuple):
+    """
+    A table's figure.
+
+    Attributes:
+        form: line: the values of *y* over *x*, a line for each *by*; scatter: a point a row, which *label* names.
+        x: A column of numbers.
+        y: A column of numbers or estimates.
+        by: A column of texts, a series each; None: one series.
+        label: The column that names a point of a scatter; None: the key.
+    """
+
+    form: Form
+    x: str
+    y: str
+    by: str | None = None
+    label: str | None = None
+
+
+class Table(NamedTuple):
+    """
+    Rows of values under columns that describe them.
+
+    Attributes:
+        name: In `results.json`, and of the file when it is exported.
+        columns: The columns, in the order in which they are shown.
+        rows: A mapping of column names to values each; a name left out is unknown.
+        title: The head of its section; empty: the name.
+        told: Sentences about the table as a whole.
+        key: The columns that tell rows apart.
+        reasons: For each row, why a value is unknown, by column; empty: no reason is recorded.
+        plot: Its figure; None: it has none.
+    """
+
+    name: str
+    columns: Sequence[Column]
+    rows: Sequence[Mapping[str, Value]]
+    title: str = ""
+    told: str = ""
+    key: Sequence[str] = ()
+    reasons: Sequence[Mapping[str, str]] = ()
+    plot: Axes | None = None
+
+    def reason(self, place: int, column: str) -> str | None:
+        """Return why the value of a row is unknown; None: no reason is recorded."""
+        return self.reasons[place].get(column) if place < len(self.reasons) else None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the table as JSON values; see `from_json`."""
+        return {
+            "title": self.title,
+            "told": self.told,
+            "key": list(self.key),
+            "columns": [column._asdict() for column in self.columns],
+            "rows": [
+                {name: value.as_json() if isinstance(value, Estimate) else value for name, value in row.items()}
+                for row in self.rows
+            ],
+            "reasons": [dict(row) for row in self.reasons],
+            "plot": self.plot and self.plot._asdict(),
+        }
+
+    @classmethod
+    def from_json(cls, name: str, content: Mapping[str, Any]) -> Table:
+        """Return the table that `as_json` wrote."""
+        return cls(
+            name,
+            columns=[Column(**column) for column in content["columns"]],
+            rows=[{key: _read(value) for key, value in row.items()} for row in content["rows"]],
+            title=content["title"],
+            told=content["told"],
+            key=content["key"],
+            reasons=content["reasons"],
+            plot=content["plot"] and Axes(**content["plot"]),
+        )
+
+
+def _read(value: Any) -> Value:
+    return Estimate(**value) if isinstance(value, Mapping) else value
+
+
+def table_of(name: str, rows: Sequence[Mapping[str, Value]], *, title: str = "", told: str = "") -> Table:
+    """Return *rows* whose columns nobody described: texts, whole numbers as counts, and other numbers."""
+    names = list(dict.fromkeys(key for row in rows for key in row))
+    return Table(name, [Column(key, _unit([row.get(key) for row in rows])) for key in names], rows, title, told)
+
+
+def _unit(values: Sequence[Value]) -> Unit:
+    if any(isinstance(value, str) for value in values):
+        return "text"
+    return "number" if any(isinstance(value, float | Estimate) for value in values) else "count"
+
+
+def checked(table: Table) -> Table:
+    """
+    Return the table, once it is known to describe itself.
+
+    Raises:
+        ValueError: A column stands twice or has an unknown unit, or a row, key or figure names a column that is not
+            there, or a number is not finite.
+        TypeError: A value is of another kind than its column says.
+    """
+    names = [column.name for column in table.columns]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"table {table.name}: expected different columns, found {', '.join(twice)} more than once")
+    for column in table.columns:
+        if column.unit not in UNITS:
+            expected = ", ".join(sorted(UNITS))
+            raise ValueError(
+                f"table {table.name}, column {column.name}: expected a unit of {expected}, found {column.unit!r}"
+            )
+    plotted = [] if table.plot is None else [table.plot.x, table.plot.y, *filter(None, table.plot[3:])]
+    named = [*table.key, *plotted, *(name for row in table.rows for name in row)]
+    if unknown := sorted({*named} - {*names}):
+        raise ValueError(f"table {table.name}: expected columns of {', '.join(names)}, found {', '.join(unknown)}")
+    for place, row in enumerate(table.rows):
+        for column in table.columns:
+            _check_value(f"table {table.name}, row {place}, column {column.name}", row.get(column.name), column.unit)
+    return table
+
+
+def _check_value(where: str, value: Value, unit: Unit) -> None:
+    if value is None:
+        return
+    if not isinstance(value, str | int | float | Estimate):
+        raise TypeError(f"{where}: expected a text, a number, an Estimate or None, found {value!r}")
+    if unit != "text" and isinstance(value, str):
+        raise TypeError(f"{where}: expected a number or an Estimate in {unit}, found the text {value!r}")
+    numbers = value[:3] if isinstance(value, Estimate) else [value]
+    if any(isinstance(number, float) and not isfinite(number) for number in numbers):
+        raise ValueError(f"{where}: expected a finite number, or None for an unknown; found {value}")

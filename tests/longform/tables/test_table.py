@@ -1,0 +1,121 @@
+"""A table describes itself: its units decide what is shown everywhere, and it comes back from JSON as it was."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+import pytest
+
+from longform.metrics.statistics import Estimate
+from longform.report.result_tables import shown, table_figures, table_sections
+from longform.results.results import Results
+from longform.tables.cells import NOT_RECORDED, cell_rows, value_cell
+from longform.tables.files import csv_text, latex_tabular, plain_text
+from longform.tables.table import Axes, Column, Table, checked, table_of
+
+TABLE = Table(
+    "lengths",
+    [
+        Column("system"),
+        Column("documents", "count"),
+        Column("coverage", "points", "Coverage", "insights that are covered", "higher"),
+        Column("cut", "share"),
+        Column("cost", "usd"),
+    ],
+    [
+        {"system": "a_1", "documents": 10, "coverage": Estimate(50.0, 45.25, 55.0, 12), "cut": 0.125, "cost": 0.5},
+        {"system": "a_1", "documents": 20, "coverage": Estimate(40.0, None, None, 1), "cut": 0.25, "cost": None},
+        {"system": "b", "documents": 10, "coverage": 30.0},
+    ],
+    title="Lengths",
+    told="By the number of documents.",
+    key=["system", "documents"],
+    reasons=[{}, {"cost": "no price is known"}, {}],
+    plot=Axes("line", "documents", "coverage", by="system"),
+)
+
+
+def test_units_decide_digits_and_scale() -> None:
+    rows = cell_rows(TABLE)
+
+    assert [cell.text for cell in rows[0]] == ["a_1", "10", "50.0", "12.5 %", "$0.5000"]
+    assert rows[0][2].detail == "[45.2, 55.0]"
+    assert (rows[1][4].text, rows[1][4].reason) == (None, "no price is known")
+    assert rows[2][3].reason == NOT_RECORDED
+
+
+def test_numbers_among_texts_are_numbers() -> None:
+    (column,) = table_of("t", [{"x": "a"}]).columns
+
+    assert [value_cell(value, column).text for value in ("a", 2, 2.5, Estimate(1.0, 0.5, 2.0, 3), None)] == [
+        *("a", "2", "2.5", "1.0", None)
+    ]
+
+
+def test_it_comes_back_from_json() -> None:
+    assert Table.from_json("lengths", json.loads(json.dumps(TABLE.as_json()))) == TABLE
+
+
+def test_csv_has_the_numbers_as_they_are_and_the_reasons() -> None:
+    rows = list(csv.DictReader(io.StringIO(csv_text(TABLE))))
+
+    assert list(rows[0]) == [
+        *("system", "documents", "coverage", "coverage_low", "coverage_high", "cut", "cost", "cost_reason")
+    ]
+    assert (rows[0]["coverage_low"], rows[0]["cut"]) == ("45.25", "0.125")
+    assert (rows[1]["cost"], rows[1]["cost_reason"]) == ("", "no price is known")
+
+
+def test_latex_and_terminal_show_the_same_texts() -> None:
+    assert r"a\_1 & 10 & 50.0 [45.2, 55.0] & 12.5 \% & \$0.5000 \\" in latex_tabular(TABLE)
+    assert "{lrrrr}" in latex_tabular(TABLE)
+    lines = plain_text(TABLE).splitlines()
+    assert lines[:2] == ["Lengths", "By the number of documents."]
+    assert lines[3].split() == ["a_1", "10", "50.0", "[45.2,", "55.0]", "12.5", "%", "$0.5000"]
+
+
+def test_a_section_and_a_figure_are_made_of_the_table_alone() -> None:
+    results: Results = {"tables": {"lengths": TABLE.as_json()}}
+    (section,) = table_sections(results)
+    ((plot, caption),) = table_figures(section.anchor, results)
+
+    assert (section.title, section.tables) == ("Lengths", [shown(TABLE)])
+    assert section.tables[0].how == "Coverage: insights that are covered. Higher is better."
+    assert plot is not None
+    assert plot.alt == "Coverage, of 100 by documents. a_1: 50.0, 40.0. b: 30.0."
+    assert caption == TABLE.told
+    assert list(table_figures("own-others", results)) == []
+
+
+def test_a_scatter_names_its_points_by_their_key() -> None:
+    table = TABLE._replace(plot=Axes("scatter", "cut", "coverage"))
+    ((plot, _),) = table_figures("own-lengths", {"tables": {"lengths": table.as_json()}})
+
+    assert plot is not None
+    assert "a_1, 20 0.2 and 40.0" in plot.alt
+
+
+def test_results_of_an_older_version_are_shown_without_units() -> None:
+    rows: list[dict[str, Any]] = [{"query": "q", "coverage": {"value": 1.0, "low": 0.5, "high": 2.0, "n": 3}}]
+    (section,) = table_sections({"own_studies": {"hard": {"title": "Hard", "told": "", "rows": rows}}})
+
+    assert [[cell.text for cell in row] for row in section.tables[0].rows] == [["q", "1.0"]]
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        (TABLE._replace(columns=[*TABLE.columns, Column("cut")]), "found cut more than once"),
+        (TABLE._replace(columns=[Column("x", "metres")], rows=[], key=[], plot=None), "expected a unit of .*'metres'"),
+        (TABLE._replace(key=["sytem"]), "expected columns of .*, found sytem"),
+        (TABLE._replace(plot=Axes("line", "documents", "recall")), "found recall"),
+        (table_of("t", [{"x": float("inf")}]), "row 0, column x: expected a finite number"),
+        (TABLE._replace(rows=[{"cut": "much"}]), "expected a number or an Estimate in share, found the text 'much'"),
+    ],
+)
+def test_a_table_that_does_not_describe_itself_is_refused(table: Table, said: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=said):
+        checked(table)
