@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 SAMPLE_INTERVAL_S = 0.5
 MOST_GROWTH = 1.15
 # most documents fill the encoder's window, so that its batches are alike
-SIZE = ["documents=50", "insights_per_document=2", "words=220"]
+SIZE = ["documents=75", "insights_per_document=2", "words=220"]
 EXPERIMENT = {
     "name": "memory",
     "seed": 1,
@@ -35,7 +35,7 @@ EXPERIMENT = {
     "systems": [
         {
             "retriever": ["bm25", "hybrid"],
-            "budget_tokens": 8000,
+            "budget_tokens": 11000,
             "summarizer": "offline",
         },
         {"retriever": "full", "budget_tokens": None, "summarizer": "offline"},
