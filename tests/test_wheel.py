@@ -30,7 +30,8 @@ def test_the_wheel_runs_the_demo_and_the_examples(tmp_path: Path) -> None:
     """Without Ray: the default has none."""
     source = tmp_path / "source"
     source.mkdir()
-    run(tmp_path, "cp", "-r", *(ROOT / name for name in (*PACKAGES, "lab", "pyproject.toml", "README.md", "LICENSE")), source)
+    given = (*PACKAGES, "lab", "pyproject.toml", "README.md", "LICENSE")
+    run(tmp_path, "cp", "-r", *(ROOT / name for name in given), source)
     run(tmp_path, sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", "wheels", source)
     (wheel,) = (tmp_path / "wheels").glob("*.whl")
     tops = {name.partition("/")[0] for name in ZipFile(wheel).namelist()}
