@@ -14,7 +14,9 @@ from longform.halls import ROOT, hold_hall
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the laboratory's verb; without a laboratory, say where it is to be had and end with exit code 2."""
     if not (ROOT / "lab").is_dir():
-        print(
+        from actors.terminal import say  # help loads no hall but this one
+
+        say(
             f"longform train: expected the folder lab/ beside longform/ in {ROOT}, found none: what fits the shipped "
             "models is in the source of the project and not in its wheel; work from a clone, after `make install`",
             file=sys.stderr,

@@ -151,7 +151,7 @@ def test_each_retriever_puts_the_right_document_first(retriever: HaystackRetriev
 
 def test_rows_fit_the_rankings_table(retriever: HaystackRetriever) -> None:
     rows = retriever.rank("north", ["rates", "pandas"], ["bm25", "full"])
-    later = {"work_id", "retriever", "reranker", "failure"}
+    later = {"work_id", "retriever", "reranker", "failure", "passage"}
     assert {frozenset(row) for row in rows} == {frozenset(RANKINGS.names) - later}
     assert [(row["query_id"], row["system"], row["rank"]) for row in rows] == [
         (query_id, name, rank) for query_id in ("rates", "pandas") for name in ("bm25", "full") for rank in range(4)

@@ -62,6 +62,7 @@ def test_the_shipped_judge_is_the_fit_on_both_topics(topics: Topics) -> None:
 
 
 @pytest.mark.slow
+@ONLY_IN_SOAK
 def test_a_topic_kept_out_is_judged_as_the_docs_say(topics: Topics) -> None:
     expected = {"pearson": (0.763, 0.828), "kappa": (0.522, 0.570), "bias of answers": (-0.025, 0.009)}
     for place, transfer in enumerate(topics.transfers):
