@@ -142,7 +142,8 @@ def _joined(*parts: str) -> str:
 
 def _keys(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
     """Return what tells the *rows* apart; equal ones are numbered."""
-    texts = sorted({name for row in rows for name, value in row.items() if isinstance(value, str) and len(value) < 100})
+    named = {name for row in rows for name, value in row.items() if isinstance(value, str)}
+    texts = sorted(name for name in named if all(_tells(str(row.get(name))) for row in rows))
     for fields in (NAMES, texts):
         keys = [
             tuple(str(row[name]) for name in fields if not isinstance(row.get(name), dict | NoneType)) for row in rows
@@ -155,6 +156,11 @@ def _keys(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
         seen[key] += 1
         numbered.append((*key, str(seen[key])))
     return numbered
+
+
+def _tells(text: str) -> bool:
+    """Return true if *text* may name a row: it is short, and no place, as each run has its own."""
+    return len(text) < 100 and not text.startswith(("/", "s3://"))
 
 
 def _numbers(value: Any) -> int:

@@ -56,6 +56,12 @@ def test_every_number_has_a_name_a_key_and_a_column() -> None:
     }
 
 
+def test_rows_are_not_named_by_their_places() -> None:
+    runs = [[{"name": name, "url": f"/{place}/{name}", "n": 1} for name in "ab"] for place in ("before", "after")]
+
+    assert numbers({"runs": runs[0]}) == numbers({"runs": runs[1]})
+
+
 def test_a_step_says_which_names_moved() -> None:
     before = numbers({"cells": [ROW], "old": 1})
     after = numbers(

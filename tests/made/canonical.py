@@ -50,7 +50,6 @@ _COVERAGE = {
         "support": {"kind": "offline", "task": "support"},
     },
     "citations": "matrix",
-    "measures": ["P", "R", "nDCG", "MAP", "words"],
     "systems": [
         {"retriever": ["random", "bm25", "hybrid", "oracle"], "budget_tokens": 1500, "summarizer": "offline"},
         {"retriever": "full", "budget_tokens": None, "order": ["given", "top", "bottom"], "summarizer": "offline"},
