@@ -19,7 +19,8 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, NamedTuple
 
-IGNORED = frozenset({"run", "url", "minutes", "seconds", "ledger", "missing_ledgers"})
+IGNORED = frozenset({"run", "url", "minutes", "seconds", "ledger", "missing_ledgers", "reused"})
+"""Names of places, of times, and of what depends on which calls are in flight together."""
 NAMES = (
     "dataset",
     "judge",
