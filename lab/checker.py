@@ -36,7 +36,7 @@ from lab.fits.checker_pairs import (
 from lab.fits.reach import INTERVALS, reach_table
 from lab.parsers import checker
 from longform.errors import UsageError
-from longform.judges.reach import Reach, reach_of
+from longform.judges.card_columns import Reach, reach_of
 from longform.keys import content_key
 from longform.metrics.balanced import Labelled, best_threshold, separation
 from longform.settings.shipped_judges import SHIPPED_CHECKER

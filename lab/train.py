@@ -44,9 +44,9 @@ from lab.fits.spelling_judge import SpellingModel, fit_spelling, spelled_example
 from lab.fits.support import fit_support
 from lab.support_judge import main as train_support_judge_main
 from longform.errors import UsageError
+from longform.judges.card_columns import Reach
 from longform.judges.coverage_model import JudgeModel
 from longform.judges.offline_coverage import SHIPPED
-from longform.judges.reach import Reach
 from longform.records import Query, gold_documents
 from longform.results.in_sample import FILES, insight_keys
 from longform.rows import LabelRow

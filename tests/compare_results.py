@@ -121,7 +121,7 @@ def numbers_apart(
     Yield a line for each number of *before* that *after* lacks or has otherwise.
 
     Args:
-        names: What a step moved: a name, or a name and a column joined by a stop -> the same in *after*; None: gone.
+        names: A name that a step moved, or a name and a column joined by a stop -> the new one; None: it is gone.
     """
     moved = names or {}
     for number, value in before.items():

@@ -38,7 +38,7 @@ ROOMS = {
         " jobs/correct.py jobs/export.py jobs/status.py jobs/report.py jobs/plan_sample.py",
     ),
     "judges, cards, calibration, sheets": Room(
-        82, 10_598, "longform/judges/* actors/judges/* jobs/calibration/* jobs/calibrate.py jobs/annotate.py"
+        81, 10_590, "longform/judges/* actors/judges/* jobs/calibration/* jobs/calibrate.py jobs/annotate.py"
     ),
     "chat, quota, ledger, spending": Room(
         67,

@@ -14,12 +14,11 @@ from actors.local_models.weights import MINILM
 from jobs.calibration.label_texts import LabelledText, labelled_texts, labels_of_people, with_text
 from jobs.calibration.place import LabelledPlace
 from longform.formats.longformfact import PEOPLE
-from longform.judges.card_columns import Card, Graded, SupportCard
+from longform.judges.card_columns import Card, Graded, Reach, SupportCard, reach_of
 from longform.judges.cards import SUPPORT_CHECKER, Version, card_of
 from longform.judges.kind import Group
 from longform.judges.kinds.support import SUPPORT
 from longform.judges.meta_evaluation import DOCUMENT, Scoring, grid, label_counts
-from longform.judges.reach import Reach, reach_of
 from longform.judges.support_cards import shown_row, support_card
 from longform.metrics.statistics import Estimate
 from longform.settings.judges import CheckpointJudgeSettings

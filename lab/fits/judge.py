@@ -30,10 +30,10 @@ from lab.fits.judge_examples import (
 from lab.fits.logistic import cuts_by_shares, fit_ordinal, significant
 from lab.fits.reach import INTERVALS
 from longform.errors import LongformError
+from longform.judges.card_columns import Reach, reach_of
 from longform.judges.coverage_model import WORDS, Calibration, Design, JudgeModel, column
 from longform.judges.offline_coverage import Reading
 from longform.judges.perturbations import PERTURBATIONS, PerturbedScore, drop_table, perturb
-from longform.judges.reach import Reach, reach_of
 from longform.judges.target_cards import SCALE_NAMES, TOPIC_KEPT_OUT
 from longform.metrics import agreement
 from longform.metrics.agreement import WEIGHTS, JudgedPair

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 
 from lab.fits.judge import Transfer, agreement_reach, drop_reach, fit_judge, topic_reach
 from lab.fits.judge_examples import JudgeExample, LabelledSet, judge_examples
+from longform.judges.card_columns import Reach
 from longform.judges.coverage_model import VECTORS, JudgeModel
-from longform.judges.reach import Reach
 from longform.judges.target_cards import SCALE_NAMES
 
 NAME = "people-vectors"

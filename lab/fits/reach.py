@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from longform.judges.reach import Reach
+from longform.judges.card_columns import Reach
 
 INTERVALS = {"seed": 1, "resamples": 2000}
 """The seed and the resamples of every interval of a reach table."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from lab.fits.judge_examples import LabelledSet
 from lab.fits.reach import INTERVALS
 from lab.fits.spelling_judge import SpelledExample, SpellingModel, fit_spelling, spelled_examples
-from longform.judges.reach import Reach, reach_of
+from longform.judges.card_columns import Reach, reach_of
 from longform.metrics import agreement
 from longform.metrics.agreement import JudgedPair
 

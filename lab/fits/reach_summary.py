@@ -13,9 +13,9 @@ from lab.fits.ranker import fit_ranker
 from lab.fits.reach import INTERVALS
 from lab.fits.reach_support import support_without
 from lab.fits.spelling_judge import SpellingModel, spelled_evidence
+from longform.judges.card_columns import Reach, reach_of
 from longform.judges.coverage_model import JudgeModel
 from longform.judges.offline_coverage import QueryInsights, stem_weights
-from longform.judges.reach import Reach, reach_of
 from longform.metrics.coverage import score_summary
 from longform.metrics.measure import Verdict
 from longform.metrics.retrieval import gold_recall

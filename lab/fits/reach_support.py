@@ -10,7 +10,7 @@ import numpy as np
 from lab.fits.haystacks import GoldHaystack
 from lab.fits.reach import INTERVALS
 from lab.fits.support import SetQuality, fit_support, found_quality, set_quality
-from longform.judges.reach import Reach, reach_of
+from longform.judges.card_columns import Reach, reach_of
 from longform.metrics.coverage import score_summary
 from longform.metrics.measure import Score, Verdict
 from longform.metrics.statistics import pooled_mean

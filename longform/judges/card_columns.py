@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NotRequired, TypedDict, final
+from typing import NamedTuple, NotRequired, TypedDict, final
 
 from pydantic import JsonValue
 
 from longform.metrics.balanced import SeparationColumns
 from longform.metrics.retest import Retest
-from longform.metrics.statistics import EstimateColumns
+from longform.metrics.statistics import Estimate, EstimateColumns
 
 
 class JudgedBy(TypedDict, total=False):
@@ -264,3 +264,21 @@ class SupportFound(Graded):
 
 
 Card = TargetCard | SupportCard
+
+
+class Reach(NamedTuple):
+    """One measured figure, with the data behind it on both sides."""
+
+    measure: str
+    value: float
+    low: float | None  # of a 95 % interval; null: none is known
+    high: float | None
+    n: int
+    fitted_on: str
+    scored_on: str
+
+
+def reach_of(measure: str, estimate: Estimate, *, fitted_on: str, scored_on: str) -> Reach:
+    """Return an estimate as a figure; it must have a value."""
+    assert estimate.value is not None, f"{measure} is undefined on {scored_on}"
+    return Reach(measure, estimate.value, estimate.low, estimate.high, estimate.n, fitted_on, scored_on)

@@ -75,7 +75,7 @@ class Table(NamedTuple):
         told: Sentences about the table as a whole.
         key: The columns that tell rows apart.
         reasons: For each row, why a value is unknown, by column; empty: no reason is recorded.
-        plot: Its figure; None: it has none.
+        plot: The columns that a figure of the table draws; None: the table has no figure.
     """
 
     name: str

@@ -15,8 +15,8 @@ from lab import checker as train_checker
 from lab.fits.reach import reach_table
 from lab.parsers import PAIRS
 from lab.train import main
+from longform.judges.card_columns import Reach
 from longform.judges.cards import SUPPORT_CHECKER, judged_by, shipped_card
-from longform.judges.reach import Reach
 from longform.models import read_model
 from longform.settings.shipped_judges import SHIPPED_CHECKER
 from tests.places import ROOT

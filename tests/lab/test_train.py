@@ -12,7 +12,7 @@ from jobs.synthesize import read_config, synthesize
 from lab.fits.reach import reach_table
 from lab.fits.reach_support import KINDS, readers_without
 from lab.train import Training, main, train
-from longform.judges.reach import Reach
+from longform.judges.card_columns import Reach
 from longform.models import read_model
 from longform.records import gold_documents
 from tests.places import ROOT

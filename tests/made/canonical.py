@@ -1,5 +1,5 @@
 """
-Canonical runs and what the verbs say of them: made once for tests that only read a run, and for the yardstick.
+Canonical runs and what the verbs say of them: what the yardstick compares.
 
 Each is a function of a folder and of what runs a verb, so that the code of another commit can make it, too.
 """
@@ -15,7 +15,6 @@ from typing import Any, Protocol
 
 from tests.jobs.answers.town import answers, write_corpus
 from tests.jobs.planted_bench import write_examples
-from tests.made.store import made
 
 RELEASED = "LONGFORM_RELEASED_DATA"
 CHAT = {"provider": "scripted", "model": "scripted", "attempts": 2}
@@ -192,23 +191,3 @@ CANONICAL: Mapping[str, Callable[[Path, Run], None]] = {
     function.__name__: function for function in (coverage, two_runs, support, chat, key_points, msrs, labels)
 }
 """Name -> what makes it."""
-
-
-def canonical(name: str) -> Path:
-    """Return the folder of a canonical run, to read: `bench`, `run` (of two: `first`, `second`), what verbs said."""
-    return made(name, lambda folder: CANONICAL[name](folder, here))
-
-
-def here(*words: str | Path, out: Path | None = None, ends: Sequence[int] = (0,)) -> None:
-    """Run a verb in this process."""
-    import contextlib
-    import io
-
-    from jobs.command_line import main
-
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said):
-        code = main([str(word) for word in words])
-    assert code in ends, f"longform {' '.join(map(str, words))} ended with {code}"
-    if out:
-        out.write_text(said.getvalue())

@@ -16,14 +16,14 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from functools import lru_cache
 from pathlib import Path
 
 PRODUCT = Path(__file__).parents[2]
 _ROOMS = ("longform", "actors", "jobs")
 _PRODUCTS_KEPT = 5
-_MAKING = ContextVar("making", default=False)
+_MAKING: list[Path] = []
+"""Folders under way in this process; a verb works in a thread of its own, which must see them too."""
 
 
 class TamperedError(AssertionError):
@@ -45,11 +45,11 @@ def made(name: str, make: Callable[[Path], object], *, product: Path = PRODUCT) 
         if not done.exists():
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True)
-            token = _MAKING.set(True)
+            _MAKING.append(folder)
             try:
                 make(folder)
             finally:
-                _MAKING.reset(token)
+                _MAKING.pop()
             done.write_text(json.dumps(_files(folder)))
         elif (kept := json.loads(done.read_text())) != _files(folder):
             done.unlink()
@@ -60,7 +60,7 @@ def made(name: str, make: Callable[[Path], object], *, product: Path = PRODUCT) 
 
 def is_making() -> bool:
     """Return true while a folder is being made, which is to be as a user's."""
-    return _MAKING.get()
+    return bool(_MAKING)
 
 
 def _files(folder: Path) -> list[list[str]]:

@@ -18,9 +18,9 @@ from lab.fits.judge_examples import (
     labelled_set,
 )
 from longform.errors import LongformError
+from longform.judges.card_columns import Reach
 from longform.judges.coverage_model import WORDS, Evidence, JudgeModel
 from longform.judges.offline_coverage import shipped_judge
-from longform.judges.reach import Reach
 from longform.keys import content_key
 from longform.records import Target
 from longform.text.citations import Bullet
