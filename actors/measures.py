@@ -20,7 +20,6 @@ from longform.judges.kinds import KINDS
 from longform.measures import RANKING, SHIPPED, default_names, named
 from longform.metrics import bertscore, embedding
 from longform.metrics.measure import Facts, Measure, RankingMeasure, Score, TokenModel
-from longform.results.study import Study
 from longform.settings.experiment import Experiment
 from longform.settings.measures import (
     BertScoreSettings,
@@ -29,6 +28,7 @@ from longform.settings.measures import (
     own_name,
 )
 from longform.settings.python_class import PythonClassSettings
+from longform.studies.study import Study
 
 Listed = Sequence[str | MeasureSettings]
 _BY_NAME = {measure.name: measure for measure in SHIPPED}

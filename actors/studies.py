@@ -3,31 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
 from actors.python_class import check_class, open_class, user_code
 from longform.errors import UsageError
 from longform.measures import SHIPPED as MEASURES
 from longform.results.evidence import Evidence
-from longform.results.study import RESERVED, TABLES, Study, named_studies
 from longform.settings.python_class import PythonClassSettings
+from longform.studies.study import RESERVED, TABLES, RunStudy, Study, named_studies, tables_in
 from longform.tables.table import Table, Value, checked, table_of
 
 Listed = Sequence[str | PythonClassSettings]
 _MEASURES = frozenset(measure.name for measure in MEASURES)
-
-
-class RunStudy(Protocol):
-    """
-    A user's study.
-
-    A class attribute `name` is its key in `results.json`. These may stand beside it: `title` and `told`, the head and
-    the text of its section; `needs`, the tables that it reads; `measures`, shipped ones that are scored for it.
-    """
-
-    def result(self, evidence: Evidence) -> Table | Sequence[Mapping[str, Value]] | None:
-        """Return its table, or rows whose columns nothing describes; None: the run has nothing to study."""
-        ...
 
 
 def check_studies(listed: Listed | None) -> None:
@@ -69,16 +55,23 @@ def _opened(settings: PythonClassSettings) -> Study:
     needs = _known(settings, "needs", getattr(made, "needs", ()), TABLES)
     measures = _known(settings, "measures", getattr(made, "measures", ()), _MEASURES)
 
-    def result(evidence: Evidence) -> Table | None:
+    def result(evidence: Evidence) -> Sequence[Table] | None:
         with user_code(settings, "result"):
             found = made.result(evidence)
             if found is None:
                 return None
-            table = found if isinstance(found, Table) else table_of(name, [_row(*one) for one in enumerate(found)])
-            title, told = str(getattr(made, "title", name)), str(getattr(made, "told", ""))
-            return checked(table._replace(name=name, title=table.title or title, told=table.told or told))
+            tables = tables_in(found) or [table_of(name, [_row(place, row) for place, row in enumerate(found)])]
+            return [checked(_headed(made, name, place, table)) for place, table in enumerate(tables)]
 
     return Study(name, needs, result, measures)
+
+
+def _headed(made: RunStudy, name: str, place: int, table: Table) -> Table:
+    """Return a table under the name of its study; the first has its head if it states none."""
+    if place:
+        return table if table.name.startswith(f"{name}_") else table._replace(name=f"{name}_{table.name}")
+    title, told = str(getattr(made, "title", name)), str(getattr(made, "told", ""))
+    return table._replace(name=name, title=table.title or title, told=table.told or told)
 
 
 def _known(
@@ -91,7 +84,7 @@ def _known(
     return tuple(names)
 
 
-def _row(place: int, row: Mapping[str, Value]) -> Mapping[str, Value]:
+def _row(place: int, row: object) -> Mapping[str, Value]:
     if not isinstance(row, Mapping):
         raise TypeError(f"row {place}: expected a mapping of columns to values, found {row!r}")
     return {str(name): value for name, value in row.items()}

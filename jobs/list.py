@@ -16,7 +16,6 @@ from jobs.parsers.list import parser
 from longform import measures
 from longform.formats.names import EXPORTED
 from longform.formats.shipped import FORMATS
-from longform.results import study
 from longform.settings.chat import SummarizerSettings
 from longform.settings.judges import JudgeSettings
 from longform.settings.meanings import first_sentence, summary_of
@@ -24,6 +23,7 @@ from longform.settings.measures import MeasureSettings
 from longform.settings.methods import SHIPPED_METHODS, MethodSettings
 from longform.settings.named_judges import KNOWN_JUDGES
 from longform.settings.retrievers import RerankerSettings, RetrieverSettings
+from longform.studies import study
 
 
 class Name(NamedTuple):

@@ -35,11 +35,11 @@ from longform.measures import default_names
 from longform.repair import by_matrix
 from longform.report.overview import size_told
 from longform.results.aggregate import Averaging
-from longform.results.study import named_studies
 from longform.settings.measures import MeasureSettings
 from longform.settings.readings import Fidelity
 from longform.settings.strict import Strict
 from longform.settings.system_names import SystemName, named_system
+from longform.studies.study import named_studies
 
 
 class ReplaySettings(Strict):

@@ -45,7 +45,8 @@ from longform.results.cells import all_cells
 from longform.results.columns import with_columns
 from longform.results.drilldown import Unfolded, packed_pages
 from longform.results.results import JudgeRow, Results
-from longform.results.study import Study, study_results
+from longform.studies.schema_1 import as_before, with_tables
+from longform.studies.study import Study, study_results
 
 RESULTS = run_files.RESULTS
 REPORT = "report"
@@ -97,6 +98,7 @@ def write_results(
         results["title"] = f"{title} (data sets pooled: {', '.join(pooled)})"
     results = with_columns(results, {**study_results(studies, evidence), **(more or {}), "run": record.content})
     mark_in_sample(results, benchmark, evidence.query_ids, fitted)
+    results = with_columns(results, as_before(results.get("tables") or {}))
     if benchmark.folder.has(AUDIT):
         results["audit"] = benchmark.folder.read_json(AUDIT)
     if benchmark.folder.has(ACCOUNT):
@@ -176,8 +178,8 @@ def read_results(run: Folder) -> Results:
     """
     if not run.has(RESULTS):
         raise UsageError(f"{run.url}: expected a finished run with {RESULTS}; run it to its end first")
-    results: Results = run.read_json(RESULTS, needs=())
-    return results
+    results: Results = {}
+    return with_columns(results, with_tables(run.read_json(RESULTS, needs=())))
 
 
 def _benchmark_facts(benchmark: Benchmark) -> dict[str, JsonValue]:

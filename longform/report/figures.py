@@ -7,9 +7,7 @@ from typing import NamedTuple
 
 from longform.report.audit import score_distribution
 from longform.report.cost import cost_figures
-from longform.report.facets import facet_figures
 from longform.report.lengths import LENGTHS, length_figures
-from longform.report.minutes import minutes_figures
 from longform.report.places import PLACES, place_figures
 from longform.report.plots import Plot
 from longform.report.pooling import pooled_words
@@ -32,9 +30,7 @@ FIGURES: Mapping[str, Callable[[Results], Iterable[tuple[Plot | None, str]]]] = 
     "position": position_figures,
     "against": against_figures,
     "repair": repair_figures,
-    "facets": facet_figures,
     "audit": score_distribution,
-    "minutes": minutes_figures,
     PLACES: place_figures,
     LENGTHS: length_figures,
 }

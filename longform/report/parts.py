@@ -86,6 +86,7 @@ class Section(NamedTuple):
     listing: str | None = None  # shown as it is, in a fixed-width face
     examples: Sequence[Example] = ()  # bullets before and after repair
     chooser: str | None = None  # data of the chooser of pairs, safe within a script; None: there is none
+    page: str = ""  # that it asks to stand on; empty: the site knows
 
 
 def main_cells(results: Results) -> list[CellRow]:

@@ -18,7 +18,6 @@ from longform.report.tables import IN_SAMPLE, figure_labels
 from longform.results.before_after import ChangeColumns, RepairedRow
 from longform.results.cells import CellRow
 from longform.results.columns import interval_in, number_in
-from longform.results.minutes import MinutesRow
 from longform.results.position import PositionRow
 
 if TYPE_CHECKING:
@@ -188,38 +187,6 @@ def position_plot(rows: Sequence[PositionRow], measure: str, *, name: str) -> Pl
     )
     svg = render(draw, height=2.6, name=name)
     return Plot(svg, f"{measure} by position of the relevant documents. {told}.")
-
-
-def curve_plot(rows: Sequence[MinutesRow], measures: Sequence[str], *, name: str) -> Plot | None:
-    """
-    Scores of one system's summaries over the minutes of their writing, as SummHay's figure 3.
-
-    Args:
-        rows: Of the curve table, all of one summarizer, setting and judge.
-        measures: In 0 to 100.
-        name: Makes the SVG's ids unique on a page.
-
-    Returns:
-        None if no score is known.
-    """
-    ordered = sorted(rows, key=lambda row: row["minutes"])
-    measures = [measure for measure in measures if any(number_in(row, measure) is not None for row in ordered)]
-    if not measures:
-        return None
-
-    def draw(axes: Axes) -> None:
-        for index, measure in enumerate(measures):
-            scores = [or_gap(number_in(row, measure)) for row in ordered]
-            axes.plot([row["minutes"] for row in ordered], scores, label=measure, **series_style(index))
-        axes.set_ylim(0, 102)
-        axes.set_xlabel("minutes")
-        axes.set_ylabel("score, of 100")
-        axes.grid(axis="y")
-
-    last = ordered[-1]
-    told = ", ".join(f"{one} {value:.1f}" for one in measures if (value := number_in(last, one)) is not None)
-    svg = render(draw, height=2.6, name=name)
-    return Plot(svg, f"Scores over {last['minutes']:g} minutes of writing; at the end {told}.")
 
 
 def _score_bands(

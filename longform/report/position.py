@@ -8,9 +8,10 @@ from longform.report.orders import BY_CHANCE, order_independent, sensitivity_cel
 from longform.report.parts import Section, by_judge, judge_line
 from longform.report.plots import Plot, position_plot
 from longform.report.row_names import name_columns, named, with_dataset
-from longform.report.tables import Column, Table, beside_originals, distinct, scored, share_cut
+from longform.report.tables import Column, Table, distinct, scored, share_cut
 from longform.results.position import PositionRow
 from longform.results.results import Results
+from longform.tables.layout import below_originals
 
 _REFERENCES = {"random": "random order", "given": "the order given (SummHay's Random)"}
 _POSITION = "Position of the relevant documents"
@@ -42,7 +43,7 @@ def position_sections(results: Results) -> Iterator[Section]:
             *sensitivity_cells(row),
             share_cut([row]),
         ]
-        for row in beside_originals(rows, "system", "judge", "measure")
+        for row in below_originals(rows, "system", "judge", "measure")
     ]
     yield Section("position", _POSITION, told, [Table(caption, columns, body)])
 
@@ -64,7 +65,7 @@ def position_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
     measures = distinct(rows, "measure")
     measure = "joint" if "joint" in measures else measures[0]
     for place, (judge, found) in enumerate(by_judge(rows)):
-        own = beside_originals(found, "system", "measure")
+        own = below_originals(found, "system", "measure")
         yield (
             position_plot(own, measure, name=f"position{place}"),
             f"{measure.capitalize()}. {judge_line(results, judge)}",

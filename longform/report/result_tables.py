@@ -7,83 +7,178 @@ from typing import Any
 
 from longform.metrics.statistics import Estimate, EstimateColumns
 from longform.report.line_plots import Line, line_plot
-from longform.report.parts import INTERVAL, Section
+from longform.report.measures import capitalized, head_of
+from longform.report.parts import INTERVAL, Judged, Section, dataset_words, has_datasets, judge_line
 from longform.report.plots import Plot
+from longform.report.row_names import NAMES, named
 from longform.report.scatter_plots import Point, Points, scatter_plot
 from longform.report.tables import Column as Head
 from longform.report.tables import Table as ShownTable
 from longform.results.results import Results
-from longform.tables.cells import cell_rows
-from longform.tables.table import Axes, Column, Table, Unit, Value, table_of
+from longform.tables.cells import Cell, row_cell, words
+from longform.tables.layout import Part, below_originals, distinct_values, laid_out, visible
+from longform.tables.table import Axes, Column, Table, Unit, Value, series_columns, table_of
 
-_ANCHOR = "own-"
-_UNITS: Mapping[Unit, str] = {"points": "of 100", "share": "0 to 1", "usd": "US dollars", "seconds": "seconds"}
+FURTHER = "studies"
+"""The page of tables that name none."""
+
+_UNITS: Mapping[str, str] = {"points": "of 100", "share": "0 to 1", "usd": "US dollars", "seconds": "seconds"}
+_MOST_LINES = 8
+_JUDGE = ("judge", "dataset")
+
+
+def anchor_of(name: str) -> str:
+    """Return the address of a table's section on its page."""
+    return f"table-{name.replace('_', '-')}"
 
 
 def tables_of(results: Results) -> Iterator[Table]:
-    """Yield the tables of studies that users brought; those of older results know no units."""
+    """Yield the tables of studies; those that users brought to older versions know no units."""
     told = results.get("tables") or {}
     for name, content in told.items():
         yield Table.from_json(name, content)
     for name, study in (results.get("own_studies") or {}).items():
         if name not in told:
-            rows = [{key: _estimate(value) for key, value in row.items()} for row in study["rows"]]
+            rows = Table(name, [], []).having(study["rows"]).rows
             yield table_of(name, rows, title=study["title"], told=study["told"])
 
 
-def _estimate(value: Any) -> Value:
-    return Estimate(**value) if isinstance(value, Mapping) else value
-
-
 def table_sections(results: Results) -> Iterator[Section]:
-    """Yield one section for each table that has rows."""
-    for table in tables_of(results):
-        if table.rows:
-            yield Section(f"{_ANCHOR}{table.name}", table.title or table.name, [], [shown(table)])
+    """Yield one section for each table that has rows and heads a section, with the tables below its head."""
+    tables = [table for table in tables_of(results) if table.rows]
+    headed = {table.name for table in tables if not table.section}
+    for head in tables:
+        if not head.section or head.section not in headed:
+            own = [head, *(table for table in tables if table.section == head.name and table is not head)]
+            told = [head.told] if head.apart and head.told else []
+            shown_tables = [shown for table in own for shown in shown_of(results, table)]
+            yield Section(anchor_of(head.name), head.title or head.name, told, shown_tables, page=head.page or FURTHER)
 
 
-def shown(table: Table) -> ShownTable:
-    """Return a table as heads and cells, with what its columns say of themselves behind it."""
-    has_interval = any(isinstance(value, Estimate) for row in table.rows for value in row.values())
-    caption = " ".join([*([table.told] if table.told else []), *([INTERVAL] if has_interval else [])])
-    heads = [Head(column.head, numeric=column.unit != "text") for column in table.columns]
-    how = " ".join(_told(column) for column in table.columns if column.told or column.better)
-    return ShownTable(caption, heads, cell_rows(table), how)
+def shown_of(results: Results, table: Table) -> list[ShownTable]:
+    """Return a table's parts as heads and cells, with what its columns say of themselves behind the first."""
+    parts = [_shown(results, table, part) for part in laid_out(table)]
+    told = " ".join(_told(column) for column in visible(table) if column.told or (column.better and not table.across))
+    return [part._replace(how=told if place == 0 else "") for place, part in enumerate(parts)]
+
+
+def _shown(results: Results, table: Table, part: Part) -> ShownTable:
+    own = part.table
+    columns = [one for one in visible(own) if one.name != "dataset" or has_datasets(table.rows)]
+    naming = [one for one in columns if one.name in NAMES]
+    others = [one for one in columns if one.name not in NAMES]
+    heads = [Head(_titled(results, table, one), numeric=one.unit != "text") for one in [*naming, *others]]
+    rows = below_originals(own.rows, *(name for name in own.key if name != "summarizer"))
+    places = {id(row): place for place, row in enumerate(own.rows)}
+    body = [
+        [
+            *named(results, row, [one.name for one in naming]),
+            *(_cell(results, row, one, own.reason(places[id(row)], one.name)) for one in others),
+        ]
+        for row in rows
+    ]
+    return ShownTable(_caption(results, table, part), heads, body)
+
+
+def _cell(results: Results, row: Mapping[str, Value], column: Column, reason: str | None) -> Cell:
+    if column.name == "measure":
+        return words(head_of(results, str(row.get("measure"))).title)
+    return row_cell(row, column, reason)
+
+
+def _titled(results: Results, table: Table, column: Column) -> str:
+    known = table.across == "measure" and column.name not in {one.name for one in table.columns}
+    return head_of(results, column.name).title if known else column.head
+
+
+def _caption(results: Results, table: Table, part: Part) -> str:
+    has_interval = any(isinstance(value, Estimate) for row in part.table.rows for value in row.values())
+    told = [] if table.apart else [table.told]
+    return " ".join(filter(None, [*_line(results, table, part), *told, INTERVAL if has_interval else ""]))
+
+
+def _line(results: Results, table: Table, part: Part) -> Iterator[str]:
+    """Yield what names a part: the measure by others, in a sentence, and its judge."""
+    words_of = {
+        name: head_of(results, str(value)).title if name == "measure" else f"{table.column(name).head} {value}"
+        for name, value in part.values.items()
+        if name not in _JUDGE
+    }
+    if words_of:
+        yield f"{capitalized(' '.join(words_of.values()))}."
+    if "judge" in part.values:
+        several = "dataset" in part.values and has_datasets(table.rows)
+        dataset = dataset_words(part.values).removeprefix("Data set ") if several else None
+        judge = part.values["judge"]
+        yield f"{judge_line(results, Judged(None if judge is None else str(judge), dataset))}."
 
 
 def _told(column: Column) -> str:
-    told = f"{column.head}: {column.told.rstrip('.')}." if column.told else f"{column.head}:"
+    told = f"{capitalized(column.head)}: {column.told.rstrip('.')}." if column.told else f"{capitalized(column.head)}:"
     return f"{told} {column.better.capitalize()} is better." if column.better else told
 
 
 def table_figures(anchor: str, results: Results) -> Iterator[tuple[Plot | None, str]]:
-    """Yield the figure of the table whose section is *anchor*, if it names one."""
+    """Yield the figures of the tables whose section is *anchor*: one for each of their parts."""
     for table in tables_of(results):
-        if anchor == f"{_ANCHOR}{table.name}" and table.plot is not None:
-            yield _drawn(table, table.plot, name=anchor), table.told or table.title
+        if table.plot is not None and anchor == anchor_of(table.section or table.name):
+            apart = table.apart if table.plot.apart is None else table.plot.apart
+            for place, part in enumerate(laid_out(table._replace(across="", apart=apart))):
+                plot, told = _drawn(results, part.table, table.plot, name=f"{anchor}{place}")
+                line = " ".join(_line(results, table, part))
+                yield plot, f"{line}{told}" if line else table.told or table.title
 
 
-def _drawn(table: Table, plot: Axes, *, name: str) -> Plot | None:
+def _drawn(results: Results, table: Table, plot: Axes, *, name: str) -> tuple[Plot | None, str]:
+    """Return the figure of a part, and what its first numbers stand for if they are no numbers."""
     columns = {column.name: column for column in table.columns}
+    places = _places(table, plot.x)
+    by = series_columns(plot)
     series: dict[str, list[Mapping[str, Value]]] = {}
     for row in table.rows:
-        if _number(row.get(plot.x)) is not None:
-            series.setdefault(str(row.get(plot.by)) if plot.by else columns[plot.y].head, []).append(row)
-    x_label, y_label = (_labelled(columns[one]) for one in (plot.x, plot.y))
-    if plot.form == "line":
-        lines = [Line(label, _line(rows, plot)) for label, rows in series.items()]
-        return line_plot(lines, x_label=x_label, y_label=y_label, name=name, of_100=False)
-    points = [Points(label, list(_points(rows, plot, table.key))) for label, rows in series.items()]
-    return scatter_plot(points, x_label=x_label, y_label=y_label, name=name)
+        if _at(row, plot.x, places) is not None:
+            label = ", ".join(_label(results, one, row.get(one)) for one in by) if by else columns[plot.y].head
+            series.setdefault(label, []).append(row)
+    x_label, y_label = (_labelled(columns[one], table.rows) for one in (plot.x, plot.y))
+    if plot.form == "scatter":
+        points = [Points(label, list(_points(rows, plot, table.key))) for label, rows in series.items()]
+        return scatter_plot(points, x_label=x_label, y_label=y_label, name=name), ""
+    if len(series) > _MOST_LINES:
+        return None, ""
+    lines = [Line(label, _line_points(rows, plot, places)) for label, rows in series.items()]
+    told = f" {', '.join(f'{place:.0f}: {value}' for value, place in places.items())}." if places else ""
+    joined = plot.form == "line"
+    return line_plot(lines, x_label=x_label, y_label=y_label, name=name, of_100=False, joined=joined), told
 
 
-def _labelled(column: Column) -> str:
-    return f"{column.head}, {_UNITS[column.unit]}" if column.unit in _UNITS else column.head
+def _label(results: Results, name: str, value: Value) -> str:
+    return head_of(results, str(value)).title if name == "measure" else str(value)
 
 
-def _line(rows: Sequence[Mapping[str, Value]], plot: Axes) -> list[tuple[float, EstimateColumns]]:
+def _places(table: Table, x: str) -> Mapping[Value, float]:
+    """Return the values of a column of texts by their places from 1; none if it has numbers."""
+    if table.column(x).unit != "text":
+        return {}
+    return {value: float(place) for place, value in enumerate(distinct_values(table.rows, x), start=1)}
+
+
+def _at(row: Mapping[str, Value], x: str, places: Mapping[Value, float]) -> float | None:
+    value = row.get(x)
+    return places.get(value) if places else _number(value)
+
+
+def _labelled(column: Column, rows: Sequence[Mapping[str, Value]]) -> str:
+    unit: Unit | str = column.unit
+    if unit == "stated":
+        unit = str(next((row.get("unit") for row in rows), "number"))
+    return f"{column.head}, {_UNITS[unit]}" if unit in _UNITS else column.head
+
+
+def _line_points(
+    rows: Sequence[Mapping[str, Value]], plot: Axes, places: Mapping[Value, float]
+) -> list[tuple[float, EstimateColumns]]:
     """Return the points in the order of their first numbers."""
-    found = [(x, _columns(row.get(plot.y))) for row in rows if (x := _number(row.get(plot.x))) is not None]
+    found = [(x, _columns(row.get(plot.y))) for row in rows if (x := _at(row, plot.x, places)) is not None]
     return sorted(found, key=lambda point: point[0])
 
 
@@ -101,7 +196,7 @@ def _columns(value: Value) -> EstimateColumns:
     return {"value": _number(value), "low": None, "high": None, "n": 1}
 
 
-def _number(value: Value) -> float | None:
+def _number(value: Any) -> float | None:
     if isinstance(value, Estimate):
         return value.value
     return float(value) if isinstance(value, int | float) else None

@@ -10,6 +10,9 @@ from longform.results.columns import Columns
 from longform.results.results import Results
 from longform.tables.cells import Cell, words
 
+NAMES = ("judge", "dataset", "support_judge", "setting", "summarizer", "system")
+"""Columns whose cells say what a row is about, with marks beside a name."""
+
 
 def named(results: Results, row: Columns, names: Sequence[str]) -> list[Cell]:
     """The texts that say what a row is about; a judge with the scale of its scores."""

@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from longform.report.audit import audit_sections
-from longform.report.bullet_classes import bullet_sections
 from longform.report.calls import calls_sections
 from longform.report.comparisons import comparison_sections
 from longform.report.cost import cost_sections
 from longform.report.elsewhere import elsewhere_sections
-from longform.report.facets import facet_sections
 from longform.report.faithfulness import faithfulness_sections
-from longform.report.key_points import key_point_sections
-from longform.report.minutes import minutes_sections
 from longform.report.models_told import models_told
 from longform.report.parts import Section, as_shown, card_words, judge_cell, judge_line
 from longform.report.perturbed import perturbed_tables
@@ -25,7 +21,6 @@ from longform.report.result_tables import table_sections
 from longform.report.retest import retest_cell, retest_tables
 from longform.report.retrieval import retrieval_sections
 from longform.report.retrieval_against_generation import against_sections
-from longform.report.rouge_bootstrap import bootstrap_sections
 from longform.report.scores import citation_sections, every_cell, score_sections
 from longform.report.tables import Column, Table
 from longform.results.results import Results
@@ -81,11 +76,6 @@ SECTIONS: tuple[Callable[[Results], Iterable[Section]], ...] = (
     against_sections,
     citation_sections,
     repair_sections,
-    key_point_sections,
-    facet_sections,
-    minutes_sections,
-    bullet_sections,
-    bootstrap_sections,
     table_sections,
     elsewhere_sections,
     every_cell,

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from longform.report.compared_runs import group_sections
 from longform.report.measures import capitalized
 from longform.report.parts import INTERVAL, NO_DATASET, Section, as_shown, has_datasets
-from longform.report.tables import Column, Table, below_original, beside_originals
+from longform.report.tables import Column, Table, below_original
 from longform.results.several_runs import RunFactsRow, RunLine, RunTable, SeveralRuns
 from longform.tables.cells import NOT_RECORDED, Cell, number, words
+from longform.tables.layout import below_originals
 
 _NOT_SCORED = "not scored in this run"
 _DIGITS = {"points": 1, "words": 1}
@@ -88,7 +89,7 @@ def _table(table: RunTable, tables: Sequence[RunTable], several: bool) -> Table:
     columns = [Column("run", numeric=False), Column("system", numeric=False)]
     columns += [Column(measure["title"]) for measure in table["measures"]] + [Column("queries")]
     ordered = sorted(table["rows"], key=lambda row: -_rank(row, table))
-    rows = beside_originals(ordered, "run", "setting")
+    rows = below_originals(ordered, "run", "setting")
     return Table(f"{_lead(table, several)}.{bench} {INTERVAL}", columns, [_cells(row, table) for row in rows])
 
 

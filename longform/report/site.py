@@ -50,7 +50,7 @@ GROUPS: Sequence[Group] = (
         "scores",
         "Scores",
         "Every system on every measure, with intervals.",
-        *("unscored", "models", "scores", "facets", "key-points", "minutes", "failures", "rouge-as-released"),
+        *("unscored", "models", "scores"),
     ),
     _group("cells", "Every system", "One row for each system, judge and data set, with all counts.", "cells"),
     _group("comparisons", "Comparisons", "Which differences are more than chance.", "comparisons"),
@@ -141,7 +141,13 @@ def site_of(results: Results, *, beside: Sequence[PageLink] = ()) -> Site:
     """
     check(results)
     left = {section.anchor: section for section in sections(results)}
-    tables = [(group.link, [left.pop(anchor) for anchor in group.anchors if anchor in left]) for group in GROUPS]
+    asked = {
+        group.link: [one.anchor for one in left.values() if f"{one.page}.html" == group.link.file] for group in GROUPS
+    }
+    tables = [
+        (group.link, [left.pop(anchor) for anchor in (*group.anchors, *asked[group.link]) if anchor in left])
+        for group in GROUPS
+    ]
     tables.append((OTHERS.link, list(left.values())))
     filled = [(link, own) for link, own in tables if own]
     first = PageLink(INDEX, "Overview", "What was run, and what came out.")

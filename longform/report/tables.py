@@ -10,6 +10,7 @@ from longform.report.links import summaries_fragment
 from longform.report.measures import LENGTH, Head, main_measure
 from longform.results.columns import AnyRow, Columns, held, interval_in, number_in, text_in, within
 from longform.tables.cells import NOT_RECORDED, Cell, number, percent, words
+from longform.tables.layout import below_originals
 
 _PROMPT_UNKNOWN = "what the prompts held is not known, as with summaries that were written elsewhere"
 NOT_RUN = "not run with this setting"
@@ -145,24 +146,6 @@ def figure_labels(cells: Iterable[Columns], field: str, *, below: bool) -> dict[
     return found
 
 
-def beside_originals(rows: Iterable[AnyRow], *fields: str) -> list[AnyRow]:
-    """
-    *rows* in their order, but each twin directly below its original; one without an original stands last.
-
-    *fields* tell a summarizer's rows apart, as `setting` does.
-    """
-    ordered = list(rows)
-    twins: dict[tuple[object, ...], list[AnyRow]] = {}
-    for row in ordered:
-        if row.get("twin_of"):
-            twins.setdefault((row["twin_of"], *(row.get(field) for field in fields)), []).append(row)
-    found = []
-    for row in ordered:
-        if not row.get("twin_of"):
-            found += [row, *twins.pop((row["summarizer"], *(row.get(field) for field in fields)), [])]
-    return found + [row for left in twins.values() for row in left]
-
-
 def distinct(rows: Iterable[Columns], field: str) -> list[str]:
     """The values of *field*, each once, in order of appearance."""
     return list(dict.fromkeys(str(row[field]) for row in rows))
@@ -194,7 +177,7 @@ def is_grid(cells: Collection[Columns]) -> bool:
 def best_first(cells: Iterable[AnyRow]) -> list[AnyRow]:
     """Cells by their main measure, unknown ones last, each with its twin below it."""
     ordered = sorted(cells, key=_rank, reverse=True)
-    return beside_originals(ordered, "setting", "judge", "dataset")
+    return below_originals(ordered, "setting", "judge", "dataset")
 
 
 def _rank(cell: Columns) -> float:
@@ -211,7 +194,7 @@ def summarizers_by_joint(cells: Sequence[Columns]) -> list[str]:
     oracle = [cell for cell in cells if cell["setting"] in _ORACLES]
     ranked = [*best_first(oracle), *best_first(cells)]
     once = {cell["summarizer"]: {name: cell.get(name) for name in ("summarizer", "twin_of")} for cell in ranked}
-    return distinct(beside_originals(once.values()), "summarizer")
+    return distinct(below_originals(once.values()), "summarizer")
 
 
 def score_grid(cells: Sequence[Columns], caption: str, measures: Sequence[Head]) -> Table:

@@ -12,7 +12,6 @@ from longform.repair.by_judge import How
 from longform.results.aggregate import Averaging, Scored, SummaryInfo, scored_summaries
 from longform.results.calls import CallsRow
 from longform.results.checked import CheckedRun
-from longform.results.columns import OfJudge
 from longform.results.drilldown import QueryFacts, SummaryFacts
 from longform.results.ranked import PackedQuery, RankedQuery
 from longform.results.score_table import ScoreTable
@@ -150,7 +149,7 @@ def families(evidence: Evidence, *measures: str) -> Iterator[Family]:
             yield Family(judge, dataset, [one for one in summaries if one.info.dataset == dataset])
 
 
-Made = TypeVar("Made", bound=OfJudge)
+Made = TypeVar("Made")
 
 
 def rows_of(evidence: Evidence, measures: Sequence[str], make: Callable[[Family], list[Made]]) -> list[Made]:

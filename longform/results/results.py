@@ -11,17 +11,13 @@ from longform.judges.card_columns import Adversarial
 from longform.metrics.measure import Description
 from longform.results.aggregate import Aggregate, ClusterKind, ModelsRow
 from longform.results.audit import Audit
-from longform.results.bullet_classes import ClassesRow
 from longform.results.calls import CallsRow
 from longform.results.cells import CellRow
 from longform.results.comparisons import ComparedFamily
 from longform.results.cost import Cost
 from longform.results.drilldown import Drilldown
 from longform.results.elsewhere import ElsewhereRow
-from longform.results.facets import FacetsRow
 from longform.results.faithfulness import Faithfulness
-from longform.results.key_points import KeyPoints
-from longform.results.minutes import MinutesRow
 from longform.results.order_dependence import IndependentRow
 from longform.results.pairwise import PairwiseFamily
 from longform.results.position import PositionRow
@@ -30,7 +26,6 @@ from longform.results.retest import RetestRow
 from longform.results.retrieval_against_generation import RetrievalAgainstGeneration
 from longform.results.retrieval_pairs import RankerFamily
 from longform.results.retrieval_tables import RetrievalRow
-from longform.results.rouge_bootstrap import BootstrapRow
 from longform.results.so_far import SoFar
 from longform.results.work import RunFacts
 from longform.synthesis.account import Account
@@ -93,11 +88,6 @@ class Results(TypedDict, total=False):
     retrieval_against_generation: RetrievalAgainstGeneration
     repair: Repair
     faithfulness: Faithfulness
-    facets: list[FacetsRow]
-    key_points: KeyPoints
-    curve: list[MinutesRow]
-    failure_modes: list[ClassesRow]
-    rouge_bootstrap: list[BootstrapRow]
     cost: Cost
     retest: list[RetestRow]
     calls: list[CallsRow]

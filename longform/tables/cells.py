@@ -34,10 +34,14 @@ class _Shown(NamedTuple):
     digits: int
     before: str = ""
     behind: str = ""
+    sign: bool = False
 
 
 _SHOWN: Mapping[Unit, _Shown] = {
     "points": _Shown(1, 1),
+    "difference": _Shown(1, 1, sign=True),
+    "coefficient": _Shown(1, 2),
+    "p": _Shown(1, 4),
     "share": _Shown(100, 1, behind=" %"),
     "count": _Shown(1, 0),
     "words": _Shown(1, 1),
@@ -51,20 +55,38 @@ _SHOWN: Mapping[Unit, _Shown] = {
 def cell_rows(table: Table) -> list[list[Cell]]:
     """Return the cells of a table, a row for each of its rows and a cell for each of its columns."""
     return [
-        [value_cell(row.get(column.name), column, reason=table.reason(place, column.name)) for column in table.columns]
+        [row_cell(row, column, table.reason(place, column.name)) for column in table.columns]
         for place, row in enumerate(table.rows)
     ]
 
 
+def row_cell(row: Mapping[str, Value], column: Column, reason: str | None = None) -> Cell:
+    """Return the cell of a row in a column, which may hang on other columns of the row: its unit, or a whole."""
+    value = row.get(column.name)
+    if column.of:
+        whole = row.get(column.of)
+        return count(_whole(value), of=_whole(whole), reason=reason)
+    stated = row.get("unit") if column.unit == "stated" else None
+    units = [unit for unit in _SHOWN if unit == stated]
+    return value_cell(value, column._replace(unit=units[0]) if units else column, reason=reason)
+
+
+def _whole(value: Value) -> int | None:
+    return int(value) if isinstance(value, int | float) else None
+
+
 def value_cell(value: Value, column: Column, *, reason: str | None = None) -> Cell:
     """Return a value in the unit of its column; an estimate has its interval beside it."""
+    if isinstance(value, list):
+        return words("; ".join(value) or "none")
     if value is None or isinstance(value, str):
         return words(value, reason=reason)
-    unit: Unit = "number" if column.unit == "text" else column.unit  # a number among texts
+    unit: Unit = column.unit if column.unit in _SHOWN else "number"  # a number among texts
     how = _SHOWN[unit]
     digits = 0 if isinstance(value, int) and unit == "number" else how.digits
     alone, low, high, _ = value if isinstance(value, Estimate) else Estimate(value, None, None, 1)
-    cell = number(alone, digits=digits, factor=how.factor, interval=(low, high), reason=reason)
+    digits = digits if column.digits is None else column.digits
+    cell = number(alone, digits=digits, factor=how.factor, sign=how.sign, interval=(low, high), reason=reason)
     return cell if cell.text is None else cell._replace(text=f"{how.before}{cell.text}{how.behind}")
 
 

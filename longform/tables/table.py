@@ -1,24 +1,31 @@
 """
 A table of results: its columns say in which unit their values are and which direction is better.
 
-A value is a text, a number, an estimate with its interval, or None with a reason. `results.json` holds tables as
-`as_json` writes them, under `tables` by name; a study of a user may return one, as those that ship do.
+A value is a text, several texts, a number, an estimate with its interval, or None with a reason. `results.json` holds
+tables as `as_json` writes them, under `tables` by name; a study of a user may return some, as those that ship do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from typing import Any, Literal, NamedTuple, get_args
 
 from longform.metrics.statistics import Estimate
 
-Unit = Literal["points", "share", "count", "words", "usd", "seconds", "text", "rating", "number"]
-"""points: 0 to 100; share: 0 to 1, shown as per cent; rating: on the scale of whoever rates; number: none of these."""
+Unit = Literal[
+    "points", "difference", "share", "count", "words", "usd", "seconds", "text", "rating", "coefficient", "p", "number",
+    "stated",
+]  # fmt: skip
+"""
+points: 0 to 100; difference: of points, with its sign; share: 0 to 1, shown as per cent; rating: on the scale of
+whoever rates; coefficient: -1 to 1; p: a probability by chance; number: none of these; stated: each row states a unit
+in its column `unit`.
+"""
 
 UNITS: frozenset[str] = frozenset(get_args(Unit))
-Form = Literal["line", "scatter"]
-Value = str | float | Estimate | None
+Form = Literal["line", "dots", "scatter"]
+Value = str | float | Estimate | list[str] | None
 
 
 class Column(NamedTuple):
@@ -31,6 +38,10 @@ class Column(NamedTuple):
         title: The head; empty: the name.
         told: A sentence that says what the values are.
         better: The direction of a better value; None: neither.
+        of: The column of counts whose share stands beside each value; empty: none does.
+        shown: False if only programs and marks beside other cells read it.
+        digits: Decimals; None: as many as the unit has.
+        unknown: Why a value is unknown if its row says nothing else.
     """
 
     name: str
@@ -38,6 +49,10 @@ class Column(NamedTuple):
     title: str = ""
     told: str = ""
     better: Literal["higher", "lower"] | None = None
+    of: str = ""
+    shown: bool = True
+    digits: int | None = None
+    unknown: str = ""
 
     @property
     def head(self) -> str:
@@ -49,11 +64,13 @@ class Axes(NamedTuple):
     A table's figure.
 
     Attributes:
-        form: line: the values of *y* over *x*, a line for each *by*; scatter: a point a row, which *label* names.
-        x: A column of numbers.
+        form: line: the values of *y* over *x*, a line for each *by*; dots: the same, not joined, as *x* has no order;
+            scatter: a point a row, which *label* names.
+        x: A column of numbers, or of texts, which stand in their order of appearance.
         y: A column of numbers or estimates.
-        by: A column of texts, a series each; None: one series.
+        by: A column of texts, or several joined by commas, a series each; None: one series.
         label: The column that names a point of a scatter; None: the key.
+        apart: Columns whose values make figures of their own; None: those that the table keeps apart.
     """
 
     form: Form
@@ -61,6 +78,7 @@ class Axes(NamedTuple):
     y: str
     by: str | None = None
     label: str | None = None
+    apart: Sequence[str] | None = None
 
 
 class Table(NamedTuple):
@@ -76,6 +94,10 @@ class Table(NamedTuple):
         key: The columns that tell rows apart.
         reasons: For each row, why a value is unknown, by column; empty: no reason is recorded.
         plot: The columns that a figure of the table draws; None: the table has no figure.
+        apart: Columns whose values make tables, and figures, of their own, below a line that names these values.
+        across: The column whose values are heads, above the values of the next column that is shown.
+        section: The table below whose head it stands; empty: it has a section of its own.
+        page: The page of a report that it stands on, such as scores; empty: that of further studies.
     """
 
     name: str
@@ -86,10 +108,24 @@ class Table(NamedTuple):
     key: Sequence[str] = ()
     reasons: Sequence[Mapping[str, str]] = ()
     plot: Axes | None = None
+    apart: Sequence[str] = ()
+    across: str = ""
+    section: str = ""
+    page: str = ""
+
+    def column(self, name: str) -> Column:
+        """
+        Return the column of this *name*.
+
+        Raises:
+            KeyError: There is none.
+        """
+        return next((column for column in self.columns if column.name == name), None) or _missing(self.name, name)
 
     def reason(self, place: int, column: str) -> str | None:
         """Return why the value of a row is unknown; None: no reason is recorded."""
-        return self.reasons[place].get(column) if place < len(self.reasons) else None
+        own = self.reasons[place].get(column) if place < len(self.reasons) else None
+        return own or next((one.unknown for one in self.columns if one.name == column), "") or None
 
     def as_json(self) -> dict[str, Any]:
         """Return the table as JSON values; see `from_json`."""
@@ -104,6 +140,10 @@ class Table(NamedTuple):
             ],
             "reasons": [dict(row) for row in self.reasons],
             "plot": self.plot and self.plot._asdict(),
+            "apart": list(self.apart),
+            "across": self.across,
+            "section": self.section,
+            "page": self.page,
         }
 
     @classmethod
@@ -118,7 +158,17 @@ class Table(NamedTuple):
             key=content["key"],
             reasons=content["reasons"],
             plot=content["plot"] and Axes(**content["plot"]),
+            apart=tuple(content.get("apart", ())),
+            **{name: content[name] for name in ("across", "section", "page") if name in content},
         )
+
+    def having(self, rows: Iterable[Mapping[str, Any]]) -> Table:
+        """Return the table with other rows, in which an estimate may be the mapping that JSON has of it."""
+        return self._replace(rows=[{key: _read(value) for key, value in row.items()} for row in rows])
+
+
+def _missing(table: str, name: str) -> Column:
+    raise KeyError(f"table {table} has no column {name}")
 
 
 def _read(value: Any) -> Value:
@@ -155,8 +205,10 @@ def checked(table: Table) -> Table:
             raise ValueError(
                 f"table {table.name}, column {column.name}: expected a unit of {expected}, found {column.unit!r}"
             )
-    plotted = [] if table.plot is None else [table.plot.x, table.plot.y, *filter(None, table.plot[3:])]
-    named = [*table.key, *plotted, *(name for row in table.rows for name in row)]
+    plotted = [] if table.plot is None else [table.plot.x, table.plot.y, *series_columns(table.plot)]
+    plotted += [] if table.plot is None else [*(table.plot.apart or ()), table.plot.label or ""]
+    laid_out = [*table.apart, table.across, *(column.of for column in table.columns)]
+    named = [name for name in (*table.key, *plotted, *laid_out, *(name for row in table.rows for name in row)) if name]
     if unknown := sorted({*named} - {*names}):
         raise ValueError(f"table {table.name}: expected columns of {', '.join(names)}, found {', '.join(unknown)}")
     for place, row in enumerate(table.rows):
@@ -165,11 +217,22 @@ def checked(table: Table) -> Table:
     return table
 
 
+def series_columns(plot: Axes) -> list[str]:
+    """Return the columns whose values tell the series of a figure apart."""
+    return [name.strip() for name in (plot.by or "").split(",") if name.strip()]
+
+
 def _check_value(where: str, value: Value, unit: Unit) -> None:
     if value is None:
         return
+    if (
+        isinstance(value, list | tuple)
+        and not isinstance(value, Estimate)
+        and all(isinstance(one, str) for one in value)
+    ):
+        return
     if not isinstance(value, str | int | float | Estimate):
-        raise TypeError(f"{where}: expected a text, a number, an Estimate or None, found {value!r}")
+        raise TypeError(f"{where}: expected a text, texts, a number, an Estimate or None, found {value!r}")
     if unit != "text" and isinstance(value, str):
         raise TypeError(f"{where}: expected a number or an Estimate in {unit}, found the text {value!r}")
     numbers = value[:3] if isinstance(value, Estimate) else [value]

@@ -12,8 +12,8 @@ from actors.studies import check_studies, open_studies
 from longform.errors import UsageError
 from longform.report.result_tables import table_sections
 from longform.results.evidence import Evidence
-from longform.results.study import study_results
 from longform.settings.python_class import FOLDER, PythonClassSettings
+from longform.studies.study import study_results
 from tests.modules import Write
 
 NOTHING = cast(Evidence, None)
@@ -70,7 +70,10 @@ def test_names_are_known_and_free(write: Write, tmp_path: Path, options: list[di
 
 @pytest.mark.parametrize(
     ("value", "said"),
-    [([1], r"row 1, column more: expected a text, a number, an Estimate or None, found \[1\]"), ("nan", "finite")],
+    [
+        ([1], r"row 1, column more: expected a text, texts, a number, an Estimate or None, found \[1\]"),
+        ("nan", "finite"),
+    ],
 )
 def test_what_no_table_can_show_is_an_error(write: Write, tmp_path: Path, value: object, said: str) -> None:
     write("their_study", SPREAD.replace("self.value}", "float('nan') if self.value == 'nan' else self.value}"))

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from longform.studies.schema_1 import with_tables
 from tests.longform.report.browser import browse, chromium
 from tests.longform.report.pages import FIXTURE, Page, html
 
@@ -12,7 +13,7 @@ __all__ = ["browse", "chromium"]  # fixtures; imported here alone: two of them o
 
 @pytest.fixture(scope="module")
 def results():
-    return json.loads(FIXTURE.read_text("utf-8"))
+    return with_tables(json.loads(FIXTURE.read_text("utf-8")))
 
 
 @pytest.fixture(scope="module")

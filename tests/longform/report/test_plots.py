@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import pytest
 from matplotlib.textpath import TextPath
 
-from longform.report.plots import Plot, curve_plot, position_plot, score_plot, series_style
+from longform.report.plots import Plot, position_plot, score_plot, series_style
 
 HOSTILE = "</script><img src=x onerror=alert(1)> $\\frac$ 语言"
 
@@ -115,18 +115,6 @@ def test_position_figure_names_each_known_place_once():
 
 def test_other_measures_stay_out_of_the_position_figure():
     assert position_plot([position_row(top=20.0)], "coverage", name="p") is None
-
-
-def test_curve_is_told_by_its_last_minute_whatever_the_order_of_rows():
-    rows = [{"minutes": 120, "coverage": 74.5, "joint": None}, {"minutes": 10, "coverage": 9.5, "joint": 3.0}]
-    plot = curve_plot(rows, ["coverage", "joint"], name="c")
-    assert plot is not None
-    assert plot.alt == "Scores over 120 minutes of writing; at the end coverage 74.5."
-    assert plot == curve_plot(rows[::-1], ["coverage", "joint"], name="c")
-
-
-def test_curve_without_scores_is_no_figure():
-    assert curve_plot([{"minutes": 10, "coverage": None}], ["coverage"], name="c") is None
 
 
 @pytest.mark.parametrize("label", ["claude3-opus, supporting documents found", "a name with no end " * 12, "x" * 300])

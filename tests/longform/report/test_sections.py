@@ -145,10 +145,10 @@ def test_every_section_holds_its_numbers(page):
     citation = page.tables["citation"][0]
     assert citation[0] == ["", "precision", "recall", "F1 (citation)", ""]
     assert next(row for row in citation if row[0] == "alpha")[1:7] == ["66.2", "30.8", "51.3", "19.7", "52.6", "21.8"]
-    assert [row[3] for row in page.tables["minutes"][0][1:]] == ["10", "20", "30", "120"]
-    assert page.tables["minutes"][0][3][5:] == ["35.5", "–", "–", "–", "–"]
-    assert page.tables["failures"][0][1][2:5] == ["offline", "40", "28 70 %"]
-    assert page.tables["failures"][0][2][2:5] == ["offline", "0", "0"]
+    assert [row[3] for row in page.tables["table-curve"][0][1:]] == ["10", "20", "30", "120"]
+    assert page.tables["table-curve"][0][3][5:] == ["35.5", "–", "–", "–", "–"]
+    assert page.tables["table-failure-modes"][0][1][2:5] == ["offline", "40", "28 70 %"]
+    assert page.tables["table-failure-modes"][0][2][2:5] == ["offline", "0", "0"]
     assert page.tables["comparisons"][0][1:] == [
         ["alpha, oracle", "40.4", "-4.5 [-9.7, +0.6]", "0.0815", "12", "not distinguishable"],
         ["alpha, full the same summaries: alpha, full/top", "13.9", "-31.0 [-38.0, -24.0]", "0.0005", "12", "worse"],

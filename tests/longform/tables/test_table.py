@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from longform.metrics.statistics import Estimate
-from longform.report.result_tables import shown, table_figures, table_sections
+from longform.report.result_tables import shown_of, table_figures, table_sections
 from longform.results.results import Results
 from longform.tables.cells import NOT_RECORDED, cell_rows, value_cell
 from longform.tables.files import csv_text, latex_tabular, plain_text
@@ -82,17 +82,17 @@ def test_a_section_and_a_figure_are_made_of_the_table_alone() -> None:
     (section,) = table_sections(results)
     ((plot, caption),) = table_figures(section.anchor, results)
 
-    assert (section.title, section.tables) == ("Lengths", [shown(TABLE)])
+    assert (section.title, section.tables) == ("Lengths", shown_of(results, TABLE))
     assert section.tables[0].how == "Coverage: insights that are covered. Higher is better."
     assert plot is not None
     assert plot.alt == "Coverage, of 100 by documents. a_1: 50.0, 40.0. b: 30.0."
     assert caption == TABLE.told
-    assert list(table_figures("own-others", results)) == []
+    assert list(table_figures("table-others", results)) == []
 
 
 def test_a_scatter_names_its_points_by_their_key() -> None:
     table = TABLE._replace(plot=Axes("scatter", "cut", "coverage"))
-    ((plot, _),) = table_figures("own-lengths", {"tables": {"lengths": table.as_json()}})
+    ((plot, _),) = table_figures("table-lengths", {"tables": {"lengths": table.as_json()}})
 
     assert plot is not None
     assert "a_1, 20 0.2 and 40.0" in plot.alt

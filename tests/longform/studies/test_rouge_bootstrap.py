@@ -10,9 +10,9 @@ import pytest
 
 from longform.measures import named
 from longform.results.aggregate import Averaging, SummaryInfo
-from longform.results.rouge_bootstrap import percentiles, rouge_bootstrap
 from longform.results.score_table import ScoreTable
 from longform.rows import ScoreRow
+from longform.studies.rouge_bootstrap import RougeBootstrap, percentiles
 
 VALUES = np.random.default_rng(5).normal(0.4, 0.1, 300)
 
@@ -50,12 +50,13 @@ def test_percentiles_are_about_those_of_a_normal_mean_and_the_same_again() -> No
 
 
 def test_each_system_has_a_row_in_points_but_no_twin() -> None:
-    found = rouge_bootstrap(evidence("rouge_1_released", "rouge_1", twin_of="m")) or []
-    (row,) = found
+    found = RougeBootstrap().result(evidence("rouge_1_released", "rouge_1", twin_of="m"))
+    assert found is not None
+    (row,) = found.as_json()["rows"]
     assert (row["summarizer"], row["setting"], row["measure"]) == ("m", "bm25", "rouge_1_released")
     assert (row["n_summaries"], row["mean"]) == (300, pytest.approx(100 * VALUES.mean()))
     assert row["low"] < row["mid"] < row["high"]
 
 
 def test_a_run_that_lists_no_rouge_as_released_has_nothing_to_study() -> None:
-    assert rouge_bootstrap(evidence("rouge_1")) is None
+    assert RougeBootstrap().result(evidence("rouge_1")) is None

@@ -1,8 +1,8 @@
 """
 A study: what a run shows that is no mean over summaries.
 
-A study that returns a `longform.tables.table.Table` needs nothing else: the table stands in `results.json` under
-`tables`, and whoever shows or exports it asks its columns. So do classes of users (`actors.studies`). The result of an
+A study is a class of one file (`longform.studies`, `docs/extending.md`) that returns tables, and needs nothing else:
+they stand in `results.json` under `tables`, and whoever shows or exports them asks their columns. The result of an
 older one stands under its name, and a section of the report of its own draws it (`longform.report.sections`).
 """
 
@@ -10,22 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from importlib import import_module
+from typing import Any, Protocol
 
 from longform.errors import UsageError
 from longform.metrics.cited_support import SHARE
 from longform.metrics.faithfulness import GRID
 from longform.nearest import meant
 from longform.results.before_after import MEASURES as REPAIRED
-from longform.results.bullet_classes import MEASURES as CLASSES
-from longform.results.bullet_classes import bullet_classes
 from longform.results.comparisons import MEASURE, comparisons
 from longform.results.cost import cost
 from longform.results.evidence import Evidence
-from longform.results.facets import facets
 from longform.results.faithfulness import faithfulness
-from longform.results.key_points import POOLED, PRECISION, RECALL, key_points
-from longform.results.minutes import over_minutes
 from longform.results.pairwise import pairwise
 from longform.results.position import position
 from longform.results.repair import repair
@@ -33,13 +29,27 @@ from longform.results.retest import retests
 from longform.results.retrieval_against_generation import retrieval_against_generation
 from longform.results.retrieval_pairs import retrieval_pairs
 from longform.results.retrieval_tables import retrieval
-from longform.results.rouge_bootstrap import rouge_bootstrap
-from longform.tables.table import Table
+from longform.studies import LISTED
+from longform.tables.table import Table, Value
 
 FAITHFULNESS = (*(merging.name for merging in GRID), SHARE)
 TABLES = frozenset({"calls", "contexts", "documents", "qrels", "rankings", "scores", "summaries", "units", "verdicts"})
-Result = Sequence[Mapping[str, object]] | Mapping[str, object] | Table
-"""A table; or rows or one mapping of JSON values, of which the type that each study returns says more."""
+Result = Table | Sequence[Table] | Sequence[Mapping[str, object]] | Mapping[str, object]
+"""Tables; or rows or one mapping of JSON values, of which the type that each study returns says more."""
+
+
+class RunStudy(Protocol):
+    """
+    A study as a class, shipped or a user's.
+
+    A class attribute `name` is its key in `results.json`: that of its table, or the beginning of the names of several.
+    These may stand beside it: `title` and `told`, the head and the text of its section; `needs`, the tables that it
+    reads; `measures`, shipped ones that are scored for it.
+    """
+
+    def result(self, evidence: Evidence) -> Table | Sequence[Table] | Sequence[Mapping[str, Value]] | None:
+        """Return its tables, or rows whose columns nothing describes; None: the run has nothing to study."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -60,6 +70,12 @@ class Study:
     measures: tuple[str, ...] = ()
 
 
+def _opened(path: str) -> Study:
+    module, _, name = path.partition(":")
+    made: Any = getattr(import_module(module), name)()
+    return Study(made.name, made.needs, made.result, tuple(getattr(made, "measures", ())))
+
+
 SHIPPED = (
     Study("comparisons", {"scores", "summaries"}, comparisons, (MEASURE,)),
     Study("pairwise", {"scores", "summaries"}, pairwise),
@@ -73,18 +89,14 @@ SHIPPED = (
     ),
     Study("repair", {"scores", "summaries", "units", "verdicts", "documents"}, repair, REPAIRED),
     Study("faithfulness", {"scores", "summaries", "verdicts", "contexts"}, faithfulness, FAITHFULNESS),
-    Study("facets", {"scores", "summaries"}, facets),
-    Study("key_points", {"scores", "summaries"}, key_points, (RECALL, POOLED, PRECISION)),
-    Study("curve", {"scores", "summaries"}, over_minutes),
-    Study("failure_modes", {"scores", "summaries"}, bullet_classes, CLASSES),
-    Study("rouge_bootstrap", {"scores", "summaries"}, rouge_bootstrap),
     Study("cost", {"scores", "summaries", "calls"}, cost, (MEASURE,)),
     Study("retest", {"verdicts", "summaries"}, retests),
     Study("calls", {"calls"}, lambda evidence: evidence.calls),
+    *map(_opened, LISTED.values()),
 )
 
-RESERVED = frozenset(study.name for study in SHIPPED)
-"""Names that no study of a user may have."""
+RESERVED = frozenset(study.name for study in SHIPPED if study.name not in LISTED)
+"""Names that no study of a user may have; a listed one may be replaced by a user's of its name."""
 
 
 def named_studies(names: Sequence[str] | None) -> list[Study]:
@@ -106,15 +118,20 @@ def named_studies(names: Sequence[str] | None) -> list[Study]:
 def study_results(studies: Iterable[Study], evidence: Evidence) -> dict[str, Any]:
     """Return the tables of studies under `tables`, and other results by name; None is left out."""
     found: dict[str, Any] = {}
-    tables: dict[str, Any] = {}
+    tables: list[Table] = []
     for study in studies:
         result = study.result(evidence)
-        if isinstance(result, Table):
-            tables[study.name] = result.as_json()
+        if (own := tables_in(result)) is not None:
+            tables += own
         elif result is not None:
             found[study.name] = result
-    return found | ({"own_studies": _as_before(tables), "tables": tables} if tables else {})
+    return found | ({"tables": {table.name: table.as_json() for table in tables}} if tables else {})
 
 
-def _as_before(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    return {name: {key: table[key] for key in ("title", "told", "rows")} for name, table in tables.items()}
+def tables_in(result: object) -> list[Table] | None:
+    """Return the tables of a result; None: it is of another form."""
+    if isinstance(result, Table):
+        return [result]
+    parts = list(result) if isinstance(result, list | tuple) else []
+    own = [one for one in parts if isinstance(one, Table)]
+    return own if own and len(own) == len(parts) else None

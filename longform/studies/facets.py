@@ -10,16 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise, product
+from typing import Any
 
 import numpy as np
 
 from longform.judges.kinds.key_point import KEY_POINT
-from longform.metrics.statistics import EstimateColumns
 from longform.records import Document
 from longform.results.aggregate import Group, Scored, estimate, final_summaries, systems_of, twin_names
 from longform.results.cells import measures_of
-from longform.results.columns import OfJudge, TwinColumns
 from longform.results.evidence import Evidence, Family, rows_of
+from longform.tables.names import NAMED
+from longform.tables.table import Axes, Column, Table
 
 INPUT_LENGTH, OUTPUT_LENGTH = "words of the documents", "words of the summary"
 LENGTHS = (INPUT_LENGTH, OUTPUT_LENGTH)
@@ -27,32 +28,59 @@ _LENGTH = "words"  # the measure
 _N_GROUPS = 4
 _LEAST_SUMMARIES = 8  # of which groups are made
 
+Row = Mapping[str, Any]
 Values = Mapping[str, Sequence[str]]
 """Value of a facet -> ids of the summaries that have it."""
 
 
-class FacetsRow(OfJudge, TwinColumns):
-    """A system's mean by one measure over the queries of one value of a facet."""
-
-    facet: str
-    value: str
-    n_queries: int
-    setting: str
-    summarizer: str
-    measure: str
-    score: EstimateColumns
-
-
-def facets(evidence: Evidence) -> list[FacetsRow]:
-    """Return a row for each judge, measure, system and value of a facet; none if there is one value at most."""
-
-    def of_family(own: Family) -> list[FacetsRow]:
-        return list(_rows(own, evidence))
-
-    return rows_of(evidence, [measure.name for measure in evidence.measures], of_family)
+_NONE = "no summary of these queries has a value"
+_COLUMNS = [
+    Column("measure"),
+    Column("facet", title="by"),
+    *NAMED,
+    Column("value"),
+    Column("n_queries", "count", shown=False),
+    Column("unit", shown=False),
+    Column("score", "stated", unknown=_NONE),
+]
 
 
-def _rows(own: Family, evidence: Evidence) -> Iterator[FacetsRow]:
+class Facets:
+    """Means of each judge, measure and system by each property of queries, and of key points by lengths, too."""
+
+    name = "facets"
+    needs = ("scores", "summaries")
+
+    def result(self, evidence: Evidence) -> list[Table] | None:
+        """Return a row for each judge, measure, system and value of a facet; none if there is one value at most."""
+
+        def of_family(own: Family) -> list[Row]:
+            return list(_rows(own, evidence))
+
+        return tables(rows_of(evidence, [measure.name for measure in evidence.measures], of_family)) or None
+
+
+def tables(rows: Sequence[Row]) -> list[Table]:
+    """Return the rows of stated properties, and those of lengths, which have an order."""
+    whole = Table(
+        "facets",
+        _COLUMNS,
+        (),
+        title="By kinds of queries",
+        key=["measure", "facet", "dataset", "judge", "setting", "summarizer", "value"],
+        plot=Axes("dots", "value", "score", by="summarizer, setting"),
+        apart=["measure", "facet", "judge", "dataset"],
+        across="value",
+        page="scores",
+    )
+    stated, lengths = ([row for row in rows if (row["facet"] in LENGTHS) == of_length] for of_length in (False, True))
+    by_length = whole._replace(name="facets_lengths", title="By lengths", section="facets" if stated else "")
+    line = Axes("line", "value", "score", by="summarizer, setting")
+    found = [whole.having(stated), by_length._replace(plot=line).having(lengths)]
+    return [table for table in found if table.rows]
+
+
+def _rows(own: Family, evidence: Evidence) -> Iterator[Row]:
     summaries = final_summaries(own.summaries)
     measures = [one for one in measures_of(summaries, evidence.measures) if one.unit not in ("count", "words")]
     of_points = [measure for measure in measures if measure.judged_by == KEY_POINT.task]
@@ -74,6 +102,7 @@ def _rows(own: Family, evidence: Evidence) -> Iterator[FacetsRow]:
                 "summarizer": summarizer,
                 **twin_names(group),
                 "measure": measure.name,
+                "unit": measure.unit,
                 "score": estimate(part, measure.name, how).scaled(measure.factor).as_json(),
             }
 

@@ -13,14 +13,16 @@ import pytest
 from longform.measures import named
 from longform.metrics.measure import Facts, Measure, Verdict
 from longform.report.audit import score_distribution
-from longform.report.facets import facet_figures, facet_sections
-from longform.report.key_points import key_point_sections
+from longform.report.figures import figures
+from longform.report.result_tables import table_sections
 from longform.results.aggregate import Averaging, SummaryInfo
 from longform.results.evidence import Evidence
-from longform.results.facets import facets
-from longform.results.key_points import KeyPoints, f1, key_points
 from longform.results.score_table import ScoreTable
 from longform.rows import ScoreRow
+from longform.studies.facets import Facets
+from longform.studies.key_points import KeyPoints, f1
+from longform.studies.key_points import tables as key_point_tables
+from longform.tables.table import Table
 
 SAID, UNSAID, NEUTRAL, UNREAD = (
     Verdict(None, answer, number)
@@ -80,14 +82,31 @@ def evidence(judges: Mapping[str, Mapping[str, Sequence[Verdict]]], systems: Seq
     )
 
 
-def studied(judges: Mapping[str, Mapping[str, Sequence[Verdict]]], systems: Sequence[str] = ("writer",)) -> KeyPoints:
-    found = key_points(cast(Evidence, evidence(judges, systems)))
-    assert found is not None
-    return found
+Rows = list[dict[str, Any]]
+
+
+def rows_of(tables: Sequence[Table] | None) -> dict[str, Rows]:
+    return {table.name: table.as_json()["rows"] for table in tables or ()}
+
+
+def key_points(made: Any) -> dict[str, Rows]:
+    return rows_of(KeyPoints().result(cast(Evidence, made)))
+
+
+def studied(judges: Mapping[str, Mapping[str, Sequence[Verdict]]], systems: Sequence[str] = ("writer",)) -> Any:
+    return key_points(evidence(judges, systems))
+
+
+def facets(made: Any) -> Rows:
+    return [row for rows in rows_of(Facets().result(cast(Evidence, made))).values() for row in rows]
+
+
+def results_of(*studied_tables: Sequence[Table] | None) -> Any:
+    return {"tables": {one.name: one.as_json() for tables in studied_tables for one in tables or ()}, "judges": []}
 
 
 def test_recall_is_averaged_over_questions_and_its_pooled_twin_over_points() -> None:
-    (system,) = studied({"j": QUESTIONS})["systems"]
+    (system,) = studied({"j": QUESTIONS})["key_points"]
 
     assert system["recall"]["value"] == pytest.approx(100 * sum(RECALL.values()) / 4)
     assert system["recall_pooled"]["value"] == pytest.approx(100 * (1 + 0 + 2 + 1) / (4 + 2 + 2 + 1))
@@ -95,7 +114,7 @@ def test_recall_is_averaged_over_questions_and_its_pooled_twin_over_points() -> 
 
 
 def test_f1_is_that_of_each_question_and_not_of_the_means() -> None:
-    (system,) = studied({"j": QUESTIONS})["systems"]
+    (system,) = studied({"j": QUESTIONS})["key_points"]
     by_hand = [2 * 0.25 * 0.75 / 1.0, 0.0, 2 * 1.0 * 0.5 / 1.5]  # a question without precision has no F1
 
     assert system["f1"]["value"] == pytest.approx(100 * sum(by_hand) / 3)
@@ -109,19 +128,19 @@ def test_f1_is_that_of_each_question_and_not_of_the_means() -> None:
 def test_a_lenient_judge_shifts_recall_and_may_swap_systems() -> None:
     strict = {**QUESTIONS, "second some": [SAID, SAID, UNSAID, UNSAID]}
     lenient = {**QUESTIONS, "second some": [SAID, UNSAID, UNSAID, UNSAID], "first some": [SAID, SAID, SAID, UNSAID]}
-    (pair,) = studied({"strict": strict, "lenient": lenient}, ("first", "second"))["judges"]
+    (pair,) = studied({"strict": strict, "lenient": lenient}, ("first", "second"))["key_points_judges"]
 
     assert (pair["judges"], pair["n_systems"], pair["kendall_tau"]) == (["strict", "lenient"], 2, -1.0)
-    assert pair["swapped"] == [["first, given", "second, given"]]
+    assert pair["swapped"] == ["first, given with second, given"]
     assert pair["shift"]["value"] == pytest.approx(100 * (0.5 - 0.25) / 8)
 
 
 def test_a_run_without_a_judge_of_key_points_has_no_such_study() -> None:
-    assert key_points(cast(Evidence, evidence({}))) is None
+    assert key_points(evidence({})) == {}
 
 
 def test_means_are_split_by_what_queries_state() -> None:
-    rows = facets(cast(Evidence, evidence({"j": QUESTIONS})))
+    rows = facets(evidence({"j": QUESTIONS}))
     found = {(one["facet"], one["value"], one["measure"]): one for one in rows if one["judge"] == "j"}
 
     assert set(found) == {("category", "causal", "KPR"), ("category", "factual", "KPR")}
@@ -130,35 +149,22 @@ def test_means_are_split_by_what_queries_state() -> None:
 
 
 def test_the_report_has_both_tables_and_says_why_a_figure_is_missing() -> None:
-    made = evidence({"j": QUESTIONS})
-    results: Any = {"key_points": key_points(made), "facets": facets(made), "judges": []}
-    (section,) = key_point_sections(results)
-    (by_kind,) = facet_sections(results)
+    made = evidence({"j": QUESTIONS, "k": QUESTIONS})
+    section, by_kind = table_sections(results_of(KeyPoints().result(made), Facets().result(made)))
 
-    assert [column.name for column in section.tables[0].columns][-6:] == [
-        "key point recall",
-        "pooled recall",
-        "precision",
-        "F1",
-        "questions",
-        "questions left out",
+    assert [column.name for column in section.tables[0].columns] == [
+        *("setting", "summarizer", "judge"),
+        *("key point recall", "pooled recall", "precision", "F1", "questions", "questions left out"),
     ]
     assert section.tables[0].rows[0][3].text == "56.2"
+    assert [table.caption.split(".")[0] for table in section.tables] == [
+        "Key points that responses entail, and sentences that their documents support",
+        "Two judges of key points on the same responses",
+    ]
     assert [column.name for column in by_kind.tables[0].columns][2:] == ["causal", "factual"]
-    without = {
-        **results,
-        "key_points": {
-            **results["key_points"],
-            "systems": [
-                {
-                    **results["key_points"]["systems"][0],
-                    "support_judge": None,
-                    "f1": {"value": None, "low": None, "high": None, "n": 0},
-                }
-            ],
-        },
-    }
-    (section,) = key_point_sections(without)
+    nothing = {"value": None, "low": None, "high": None, "n": 0}
+    row = key_points(made)["key_points"][0] | {"support_judge": None, "f1": nothing}
+    (section,) = table_sections(results_of(key_point_tables([row], [])))
     assert section.tables[0].rows[0][6].reason == "no judge of support was asked"
 
 
@@ -171,7 +177,7 @@ def test_lengths_are_grouped_alike_for_all_systems() -> None:
     made.infos.update({key: info._replace(haystack_id=info.query_id) for key, info in made.infos.items()})
     sizes = {question: 100 * (1 + place) for place, question in enumerate(QUESTIONS)}
     made.documents = lambda name: [SimpleNamespace(text="word " * sizes[name])]
-    found = [(one["facet"], one["value"], one["summarizer"]) for one in facets(cast(Evidence, made))]
+    found = [(one["facet"], one["value"], one["summarizer"]) for one in facets(made)]
 
     outputs = dict.fromkeys(value for facet, value, _ in found if facet == "words of the summary")
     assert list(outputs) == ["0 to 29", "30 to 49", "50 to 69", "70 to 90"]
@@ -192,11 +198,9 @@ def test_the_papers_two_evaluators_swap_one_pair_and_one_of_them_is_more_lenient
     rows = [row(judge, name, "KPR", table[judge][name], 1) for judge in table for name in infos]
     made = evidence({})
     made.infos, made.score_table = infos, ScoreTable(rows, infos, list(table))
-    found = key_points(cast(Evidence, made))
+    (pair,) = key_points(made)["key_points_judges"]
 
-    assert found is not None
-    (pair,) = found["judges"]
-    assert pair["swapped"] == [["Claude-3-Sonnet, given", "GPT-4-Turbo, given"]]
+    assert pair["swapped"] == ["Claude-3-Sonnet, given with GPT-4-Turbo, given"]
     assert pair["kendall_tau"] == pytest.approx(1 - 2 / 36)
     shift = sum(lenient[name] - strict[name] for name in strict) / len(strict)
     assert pair["shift"]["value"] == pytest.approx(100 * shift)
@@ -213,14 +217,15 @@ def test_the_papers_f1_is_a_mean_of_f1_and_its_averages_weigh_questions(released
 
 def test_figures_have_a_line_a_system_over_the_values_of_a_property() -> None:
     made = evidence({"j": QUESTIONS}, ("first", "second"))
-    results: Any = {"facets": facets(made), "judges": []}
-    ((plot, caption),) = facet_figures(results)
+    results = results_of(Facets().result(made))
+    ((plot, caption),) = figures("table-facets", results)
 
     assert plot is not None
-    assert caption.startswith("KPR by category (1: causal, 2: factual).")
+    assert caption.startswith("KPR by category. Judge j (")
+    assert caption.endswith(". 1: causal, 2: factual.")
     assert "first, given: 12.5, 100.0." in plot.alt
     many = evidence({"j": QUESTIONS}, [f"system {n}" for n in range(9)])
-    assert list(facet_figures({"facets": facets(many), "judges": []})) == []
+    assert figures("table-facets", results_of(Facets().result(many))) == []
 
 
 def test_the_scores_of_points_are_drawn_beside_even_ones() -> None:
@@ -238,8 +243,8 @@ def test_the_scores_of_points_are_drawn_beside_even_ones() -> None:
 
 
 def test_two_judges_of_support_are_told_apart() -> None:
-    systems = studied({"j": QUESTIONS})["systems"]
-    results: Any = {"key_points": {"systems": [*systems, {**systems[0], "support_judge": "other"}], "judges": []}}
-    (section,) = key_point_sections(results)
+    systems = studied({"j": QUESTIONS})["key_points"]
+    tables = key_point_tables([*systems, {**systems[0], "support_judge": "other"}], [])
+    (section,) = table_sections(results_of(tables))
 
     assert [row[3].text for row in section.tables[0].rows] == ["support", "other"]

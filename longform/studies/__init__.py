@@ -1,0 +1,18 @@
+"""
+The studies that ship: one file each, written as a user's (`docs/extending.md`).
+
+Nothing else knows a study: what shows, exports or compares its tables asks their columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+LISTED: Mapping[str, str] = {
+    "facets": "longform.studies.facets:Facets",
+    "key_points": "longform.studies.key_points:KeyPoints",
+    "curve": "longform.studies.curve:Curve",
+    "failure_modes": "longform.studies.failure_modes:FailureModes",
+    "rouge_bootstrap": "longform.studies.rouge_bootstrap:RougeBootstrap",
+}
+"""Name -> import path."""

@@ -1,0 +1,101 @@
+"""Scores of summaries that were written over time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import ceil
+from typing import Any
+
+from longform.metrics.measure import Measure
+from longform.results.aggregate import (
+    Averaging,
+    Group,
+    estimate,
+    final_summaries,
+    mean_cut_share,
+    systems_of,
+    twin_names,
+)
+from longform.results.cells import measures_of
+from longform.results.evidence import Evidence, Family, rows_of
+from longform.tables.names import CUT, NAMED
+from longform.tables.table import Axes, Column, Table
+
+Row = Mapping[str, Any]
+SNAPSHOT_MINUTES = 10.0  # SummHay, appendix A.4: a human's summary is saved every ten minutes
+_AVERAGED = Averaging("per_summary", seed=0, resamples=100)  # no interval is shown
+
+
+class Curve:
+    """Scores of each system after so many minutes of writing."""
+
+    name = "curve"
+    needs = ("scores", "summaries")
+
+    def result(self, evidence: Evidence) -> Table | None:
+        """Return the points of every judge and data set, of the measures in points that the configuration lists."""
+        measures = [measure for measure in evidence.measures if measure.unit == "points"]
+        names = [measure.name for measure in measures]
+
+        def of_family(own: Family) -> list[Row]:
+            return curve(own.summaries, measures_of(own.summaries, measures), judge=own.judge)
+
+        rows = rows_of(evidence, names, of_family)
+        return table(rows) if rows else None
+
+
+def table(rows: Sequence[Row]) -> Table:
+    """Return the points as a table that describes itself."""
+    return Table(
+        "curve",
+        [
+            *NAMED,
+            Column("minutes", "count"),
+            Column("n_summaries", "count", "summaries"),
+            Column("measure"),
+            Column("score", "points", "score", unknown="no summary has a value"),
+            CUT,
+        ],
+        (),
+        title="Scores over minutes of writing",
+        told="Scores of what was written after so many minutes.",
+        key=["dataset", "judge", "summarizer", "setting", "minutes", "measure"],
+        plot=Axes("line", "minutes", "score", by="measure", apart=["summarizer", "setting", "judge", "dataset"]),
+        across="measure",
+        page="scores",
+    ).having(
+        sorted(rows, key=lambda row: (*(str(row[name]) for name in ("summarizer", "setting", "judge")), row["minutes"]))
+    )
+
+
+def curve(summaries: Group, measures: Sequence[Measure], *, judge: str | None) -> list[Row]:
+    """
+    Scores of summaries written over time (SummHay, figure 3): a point each ten minutes.
+
+    A session counts with its latest snapshot up to the point's minute; one that ended earlier keeps its last.
+    """
+    snapshots = [s for s in summaries if s.info.elapsed_minutes is not None]
+    points: list[Row] = []
+    for (setting, summarizer), group in sorted(systems_of(snapshots).items()):
+        end = max(s.info.elapsed_minutes or 0.0 for s in group)
+        for step in range(1, ceil(end / SNAPSHOT_MINUTES) + 1):
+            minute = step * SNAPSHOT_MINUTES
+            reached = final_summaries([s for s in group if (s.info.elapsed_minutes or 0.0) <= minute])
+            if reached:
+                points += [
+                    {
+                        "summarizer": summarizer,
+                        "setting": setting,
+                        **twin_names(reached),
+                        "judge": judge,
+                        "dataset": reached[0].info.dataset,
+                        "minutes": minute,
+                        "n_summaries": len(reached),
+                        "measure": measure.name,
+                        "score": estimate(reached, measure.name, _AVERAGED).scaled(measure.factor).value,
+                        "cut_share": mean_cut_share(reached),
+                        "in_sample": [],
+                    }
+                    for measure in measures
+                ]
+    return points
