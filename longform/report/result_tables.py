@@ -58,7 +58,7 @@ def table_sections(results: Results) -> Iterator[Section]:
 def shown_of(results: Results, table: Table) -> list[ShownTable]:
     """Return a table's parts as heads and cells, with what its columns say of themselves behind the first."""
     parts = [_shown(results, table, part) for part in laid_out(table)]
-    told = " ".join(_told(column) for column in visible(table) if column.told or (column.better and not table.across))
+    told = " ".join(_told(visible(table)))
     return [part._replace(how=told if place == 0 else "") for place, part in enumerate(parts)]
 
 
@@ -113,9 +113,16 @@ def _line(results: Results, table: Table, part: Part) -> Iterator[str]:
         yield f"{judge_line(results, Judged(None if judge is None else str(judge), dataset))}."
 
 
-def _told(column: Column) -> str:
-    told = f"{capitalized(column.head)}: {column.told.rstrip('.')}." if column.told else f"{capitalized(column.head)}:"
-    return f"{told} {column.better.capitalize()} is better." if column.better else told
+def _told(columns: Sequence[Column]) -> Iterator[str]:
+    """Yield a sentence for each column that says what its values are, and which direction is better."""
+    directed = [column for column in columns if column.better]
+    for column in columns:
+        if column.told:
+            yield f"{capitalized(column.head)}: {column.told.rstrip('.')}."
+    for better in ("higher", "lower"):
+        if heads := [column.head for column in directed if column.better == better]:
+            named_heads = f": {', '.join(heads)}" if len(directed) > 1 else ""
+            yield f"{better.capitalize()} is better{named_heads}."
 
 
 def table_figures(anchor: str, results: Results) -> Iterator[tuple[Plot | None, str]]:

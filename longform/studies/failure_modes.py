@@ -41,14 +41,12 @@ class FailureModes:
 def table(rows: Sequence[Row]) -> Table:
     """Return the counts as a table that describes itself."""
     classes = [
-        Column(
-            name, "count", name.replace("_", " "), _TOLD[name], "higher" if name == "linked" else "lower", "n_bullets"
-        )
-        for name in CLASSES
+        Column(name, "count", name.replace("_", " "), told, "higher" if name == "linked" else "lower", of="n_bullets")
+        for name, told in _TOLD.items()
     ]
     return Table(
         "failure_modes",
-        [*NAMED, Column("n_bullets", "count", "bullets"), *classes, CUT],
+        [*NAMED, Column("retriever", shown=False), Column("n_bullets", "count", "bullets"), *classes, CUT],
         (),
         title="What bullets fail by",
         told="Bullets by what became of them, and their share. By rule, so indications only.",
@@ -69,6 +67,7 @@ def failure_modes(summaries: Group, *, judge: str | None) -> list[Row]:
                     "summarizer": summarizer,
                     "setting": setting,
                     **twin_names(group),
+                    "retriever": group[0].info.axes and group[0].info.axes.retriever,
                     "judge": judge,
                     "dataset": group[0].info.dataset,
                     "n_bullets": sum(counts.values()),

@@ -39,7 +39,7 @@ _SYSTEMS = [
         "recall",
         "points",
         "key point recall",
-        "(KPR): share of a question's key points that the response entails, mean over questions",
+        "KPR, the share of a question's key points that the response entails, mean over questions",
         unknown=_NO_QUESTION,
     ),
     Column(
@@ -53,13 +53,11 @@ _SYSTEMS = [
         "precision",
         "points",
         "precision",
-        "(KPP): share of the response's sentences that the documents of its prompt support",
+        "KPP, the share of the response's sentences that the documents of its prompt support",
         unknown=_NO_QUESTION,
     ),
-    Column(
-        "f1", "points", "F1", "(KPF): of the two, computed for each question and then averaged", unknown=_NO_QUESTION
-    ),
-    Column("n_questions", "count", "questions", "with key points and a readable judgement"),
+    Column("f1", "points", "F1", "KPF, of the two, computed for each question and then averaged", unknown=_NO_QUESTION),
+    Column("n_questions", "count", "questions", "with key points and a readable judgement; the others are left out"),
     Column("n_without", "count", "questions left out"),
 ]
 _JUDGES = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,7 +14,9 @@ from longform.errors import UsageError
 from longform.report.result_tables import table_sections
 from longform.results.evidence import Evidence
 from longform.settings.python_class import FOLDER, PythonClassSettings
+from longform.studies import LISTED
 from longform.studies.study import study_results
+from tests.longform.studies.test_key_points import QUESTIONS, evidence
 from tests.modules import Write
 
 NOTHING = cast(Evidence, None)
@@ -50,6 +53,20 @@ def test_a_class_is_a_study_and_a_section(write: Write, tmp_path: Path) -> None:
     assert [column.name for column in table.columns] == ["system", "n", "spread", "more"]
     assert [[cell.text for cell in row] for row in table.rows] == [["a", "2", "10.0", None], ["b", None, None, "1.5"]]
     assert table.rows[0][2].detail == "[5.0, 15.0]"
+
+
+@pytest.mark.parametrize("name", LISTED)
+def test_a_shipped_study_is_the_same_file_outside_the_package(write: Write, tmp_path: Path, name: str) -> None:
+    module, _, class_name = LISTED[name].partition(":")
+    write("moved_out", Path(str(find_spec(module).origin)).read_text())
+    made = evidence({"j": QUESTIONS})
+
+    (shipped,), (own_copy,) = open_studies([name]), open_studies([own(tmp_path, f"moved_out:{class_name}")])
+
+    assert own_copy.result is not shipped.result
+    assert study_results([own_copy], made) == study_results([shipped], made)
+    with pytest.raises(UsageError, match=f"found {name} more than once"):
+        check_studies([name, own(tmp_path, f"moved_out:{class_name}")])
 
 
 @pytest.mark.parametrize(
