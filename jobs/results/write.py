@@ -30,6 +30,7 @@ from longform.report.cited_places import CitedPlaces
 from longform.report.document_pages import DocumentFiles
 from longform.report.haystacks import haystack_name
 from longform.report.page import PageLink, markdown
+from longform.report.quotes import Quotes
 from longform.report.shown_names import shown_names, unfolded_with_shown_names, with_shown_names
 from longform.report.site import (
     SUMMARIES,
@@ -132,8 +133,8 @@ def write_pages(
     results, unfolded = with_shown_names(results, names), unfolded_with_shown_names(unfolded, names)
     folder.write_bytes(MARKDOWN, markdown(results).encode())
     matrix = None if (why := matrix_page.too_large(results)) else matrix_page.MatrixRows(results)
-    cited = CitedPlaces(results)
-    passing = cited.gathered(matrix.gathered(unfolded) if matrix else unfolded)
+    cited, quotes = CitedPlaces(results), Quotes(results)
+    passing = quotes.gathered(cited.gathered(matrix.gathered(unfolded) if matrix else unfolded))
     pages = packed_pages(passing, points(results))
     first = next(pages, None)
     line = f"{SUMMARIES.line} {why}" if why else SUMMARIES.line
@@ -156,7 +157,10 @@ def write_pages(
         folder.write_bytes(matrix_page.LINK.file, matrix_page.matrix_html(site, matrix.packed(file_of)).encode())
         written.add(matrix_page.LINK.file)
     document_of = cited.addresses(files, file_of)
-    for file, text in site_pages(site, results, summaries=links, file_of=file_of, document_of=document_of):
+    quoted = quotes.quotes(file_of)
+    for file, text in site_pages(
+        site, results, summaries=links, file_of=file_of, document_of=document_of, quotes=quoted
+    ):
         folder.write_bytes(file, text.encode())
         written.add(file)
     remove_pages(folder, but=written)

@@ -1,9 +1,10 @@
 """
-The findings of a run in three sentences: which systems are best, by how much they lead, and the worth of the judge.
+The findings of a run in a few sentences: which systems are best, by how much they lead, and the worth of the judge.
 
-They are derived from the comparisons of `longform.results.comparisons` alone, so that no sentence says more than a test
-showed, nor other than another page. Twins are no members of these. Systems whose documents were ordered on purpose are
-arms of an experiment, and left out. If nothing can be said, the first sentence says why.
+The leading judge, the first one, speaks alone; one sentence says whether the others agree with it. The sentences are
+derived from the comparisons of `longform.results.comparisons` alone, so that none says more than a test showed, nor
+other than another page. Twins are no members of these. Systems whose documents were ordered on purpose are arms of an
+experiment, and left out. If nothing can be said, the first sentence says why.
 """
 
 from __future__ import annotations
@@ -13,18 +14,19 @@ from typing import NamedTuple
 
 from longform.metrics.paired_differences import ALPHA, smallest_p
 from longform.metrics.statistics import LEVEL
-from longform.report.measures import MAIN, all_heads, capitalized, main_measure
-from longform.report.parts import NO_CARD, NO_DATASET, brief_card, has_datasets, main_cells
+from longform.report.measures import MAIN, all_heads, main_measure
+from longform.report.parts import NO_CARD, NO_DATASET, brief_card, main_cells
+from longform.report.shown_names import short_systems
 from longform.report.tables import IN_SAMPLE, has_oracle, is_position_row
 from longform.results.cells import CellRow
-from longform.results.columns import Columns, interval_in, number_in
+from longform.results.columns import Columns, interval_in, number_in, with_columns
 from longform.results.comparisons import NOT_DISTINGUISHABLE, ComparedFamily, ComparisonRow
 from longform.results.results import JudgeRow, Results
 
 _NAMED = 4
 """Systems in a sentence."""
 _MOST = 3
-"""Families whose findings are told: those of further data sets and judges stand on the page of comparisons."""
+"""Data sets whose findings are told: those of further ones stand on the page of comparisons."""
 _SAME = 1e-9  # of points that differ by rounding only
 _OLD = "Its systems were compared by an older rule; longform aggregate RUN compares them again."
 _ORACLE = "which is given the documents that hold the answers"
@@ -32,50 +34,96 @@ _ORACLE = "which is given the documents that hold the answers"
 
 class Findings(NamedTuple):
     """
-    Sentences on one judge and data set.
+    Sentences on one data set, by its leading judge.
 
     Attributes:
-        about: The judge, and the data set if there are several; None: there is one family alone.
+        about: The data set if there are several; None: there is one.
         best: Names the systems that are best and cannot be told apart.
         lead: By how much they lead; None: `best` says why nothing can be said.
         worth: Of the judge.
+        others: Says whether other judges name the same system; None: there are none.
     """
 
     about: str | None
     best: str
     lead: str | None
     worth: str
+    others: str | None = None
 
 
 def findings(results: Results) -> list[Findings]:
-    """Return the findings of each data set and judge, the first judge first; never empty."""
-    families = [*_families(results)]
-    if not families:
+    """Return the findings of each data set, by the first judge; never empty."""
+    by_dataset: dict[str | None, list[ComparedFamily]] = {}
+    for family in _families(results):
+        by_dataset.setdefault(family.get("dataset"), []).append(family)
+    if not by_dataset:
         return [Findings(None, _nothing(results), None, _worth_of_first(results))]
-    several = len({(family["judge"], family.get("dataset")) for family in families}) > 1
-    by_dataset = has_datasets(families)
+    several = len(by_dataset) > 1
     return [
         Findings(
-            _about(family, by_dataset=by_dataset) if several else None,
-            *_said(results, family),
-            worth(results, family["judge"]),
+            f"Data set {dataset or NO_DATASET}" if several else None,
+            *_said(results, families[0]),
+            worth(results, families[0]["judge"]),
+            _others(results, *families),
         )
-        for family in families[:_MOST]
+        for dataset, families in list(by_dataset.items())[:_MOST]
     ]
 
 
 def _families(results: Results) -> Iterator[ComparedFamily]:
-    """Yield the family of the main measure of each judge and data set, those with a judge first."""
+    """Yield the family of the main measure of each judge and data set, those with a judge first, in its short names."""
+    names = short_systems(results)
     found: dict[tuple[str | None, str | None], ComparedFamily] = {}
     for family in results.get("comparisons") or []:
-        found.setdefault((family["judge"], family.get("dataset")), family)
+        found.setdefault((family["judge"], family.get("dataset")), _named(family, names))
     yield from sorted(found.values(), key=lambda family: family["judge"] is None)
 
 
-def _about(family: ComparedFamily, *, by_dataset: bool) -> str:
-    judge = "without a judge" if family["judge"] is None else f"judge {family['judge']}"
-    on = f", data set {family.get('dataset') or NO_DATASET}" if by_dataset else ""
-    return capitalized(f"{judge}{on}")
+def _named(family: ComparedFamily, names: Mapping[str, str]) -> ComparedFamily:
+    """Return the family with its systems under other names."""
+    if not names or "rows" not in family:
+        return family
+
+    def of(systems: Sequence[str]) -> list[str]:
+        return [names.get(system, system) for system in systems]
+
+    rows = [
+        row | {"system": names.get(row["system"], row["system"]), "same": of(row["same"])} for row in family["rows"]
+    ]
+    reference = family["reference"]
+    named = None if reference is None else names.get(reference, reference)
+    own = {"reference": named, "reference_same": of(family["reference_same"]), "tied": of(family["tied"])}
+    return with_columns(family, {**own, "rows": rows})
+
+
+def _others(results: Results, leading: ComparedFamily, *others: ComparedFamily) -> str | None:
+    """Say in one sentence whether the other judges name the system that the leading one does."""
+    if not others:
+        return None
+    first, agree, told = _first(results, leading), [], []
+    for family in others:
+        who = "the measures without a judge" if family["judge"] is None else str(family["judge"])
+        best = _first(results, family)
+        if best is None or first is None:
+            told.append(f"{who} cannot tell")
+        elif best[0] == first[0]:
+            agree.append(who)
+        else:
+            told.append(f"{who} has another first, {best[0]} ({best[1]:.1f})")
+    agreed = [f"{' and '.join(agree)} {'agrees' if len(agree) == 1 else 'agree'}"] if agree else []
+    return f"{'Another judge' if len(others) == 1 else 'Other judges'}: {'; '.join([*agreed, *told])}."
+
+
+def _first(results: Results, family: ComparedFamily) -> tuple[str, float] | None:
+    """Return the system that stands first by a judge, with its score; None if nothing is known of it."""
+    reference, score = family.get("reference"), family.get("reference_score")
+    if "rows" not in family or reference is None or score is None:
+        return None
+    if family["chosen"] == "best":
+        return reference, score
+    scores = {reference: score, **{row["system"]: row["score"] for row in family["rows"]}}
+    first = (min if _lower(results, family["measure"]) else max)(scores, key=lambda system: scores[system])
+    return first, scores[first]
 
 
 # ---------------------------------------------------------------- nothing to compare

@@ -10,6 +10,7 @@ from longform.metrics.statistics import LEVEL
 from longform.report.measures import all_heads, capitalized, main_measure
 from longform.report.parts import by_judge, main_cells
 from longform.report.plots import INK, Plot, or_gap, render
+from longform.report.shown_names import short_systems
 from longform.report.tables import IN_SAMPLE
 from longform.results.cells import CellRow
 from longform.results.columns import interval_in, number_in
@@ -66,8 +67,9 @@ def forest(results: Results) -> Forest | None:
         return None
     twins = {(cell.get("twin_of"), cell["setting"]): cell for cell in cells if cell.get("twin_of")}
     alike = _alike(results, known)
+    names = short_systems(results)
     lines = [
-        _Line(_label(cell), cell, twins.get((cell["summarizer"], cell["setting"])), _key(cell) in alike)
+        _Line(_label(cell, names), cell, twins.get((cell["summarizer"], cell["setting"])), _key(cell) in alike)
         for cell in known
     ]
     shown = _fitting(lines)
@@ -115,9 +117,10 @@ def _key(row: Mapping[str, object]) -> tuple[str, str]:
     return str(row["summarizer"]), str(row["setting"])
 
 
-def _label(cell: CellRow) -> str:
+def _label(cell: CellRow, names: Mapping[str, str]) -> str:
     mark = f" ({IN_SAMPLE})" if cell.get("in_sample") else ""
-    return shorten(f"{cell['summarizer']}, {cell['setting']}", _LABEL_CHARACTERS - len(mark), placeholder="…") + mark
+    system = f"{cell['summarizer']}, {cell['setting']}"
+    return shorten(names.get(system, system), _LABEL_CHARACTERS - len(mark), placeholder="…") + mark
 
 
 def _legend(lines: Sequence[_Line], tested: bool) -> str:

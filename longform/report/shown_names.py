@@ -27,6 +27,16 @@ def _provider(settings: object) -> object:
     return chat.get("provider") if isinstance(chat, Mapping) else None
 
 
+def short_systems(results: Results) -> dict[str, str]:
+    """Return systems in words -> the half of the name that tells them apart, if the other half is the same for all."""
+    cells = [cell for cell in results.get("cells") or [] if not cell.get("twin_of")]
+    constant = [name for name in ("summarizer", "setting") if len({text_in(cell, name) for cell in cells}) == 1]
+    if len(constant) != 1:
+        return {}
+    (half,) = {"summarizer", "setting"} - {*constant}
+    return {f"{cell['summarizer']}, {cell['setting']}": str(text_in(cell, half)) for cell in cells}
+
+
 class Names(NamedTuple):
     """Names of the tables -> names on pages, of those that have another."""
 

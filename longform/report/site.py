@@ -20,14 +20,31 @@ from longform.report.comparisons import clusters_told
 from longform.report.figures import figures
 from longform.report.findings import findings
 from longform.report.forest import forest
+from longform.report.leaderboard import leaderboard
 from longform.report.measures import all_heads
 from longform.report.overview import facts
-from longform.report.page import INDEX, UNKNOWN, Here, PageLink, check, no_document, rendered, sections_html
+from longform.report.page import (
+    INDEX,
+    UNKNOWN,
+    Here,
+    PageLink,
+    check,
+    group_starts,
+    heads,
+    no_document,
+    rendered,
+    sections_html,
+    unknowns,
+)
 from longform.report.page_parts import Shown, in_parts
-from longform.report.parts import Section
+from longform.report.parts import Section, as_shown
+from longform.report.quotes import Quote
 from longform.report.repair import DocumentOf
+from longform.report.result_tables import shown_of
 from longform.report.sections import sections
+from longform.report.shown_names import short_systems
 from longform.report.so_far import REFRESH_S, banner
+from longform.report.tables import Table
 from longform.results.results import Results
 from longform.results.so_far import SoFar
 
@@ -162,6 +179,7 @@ def site_pages(
     summaries: Sequence[SummaryPage] = (),
     file_of: Mapping[str, str] | None = None,
     document_of: DocumentOf | None = None,
+    quotes: Sequence[Quote] = (),
 ) -> Iterator[tuple[str, str]]:
     """
     Yield the file and the text of each page of tables, and of the first page last: it stands if all others do.
@@ -172,6 +190,7 @@ def site_pages(
         summaries: The pages of summaries.
         file_of: Summary id -> the page that holds it.
         document_of: Finds the documents that examples lead to.
+        quotes: Summaries that the first page quotes.
     """
     made = partial(sections_html, file_of=file_of or {}, document_of=document_of or no_document)
     for link, own in site.tables:
@@ -187,11 +206,21 @@ def site_pages(
             clusters=clusters_told(results),
             facts=facts(results),
             forest=forest(results),
+            leaderboard=_leaderboard(results),
+            quotes=quotes,
+            heads=heads,
+            group_starts=group_starts,
+            unknowns=unknowns,
             unknown=UNKNOWN,
             pages=summaries,
             n_summaries=sum(page.n_summaries for page in summaries),
         ),
     )
+
+
+def _leaderboard(results: Results) -> Table | None:
+    table = leaderboard(results, short_systems(results))
+    return None if table is None else as_shown(shown_of(results, table)[0])
 
 
 def _in_parts(

@@ -143,10 +143,41 @@ def test_a_named_reference_is_no_leader() -> None:
     assert one.lead == "b, full (60.0) leads it by 10.0 points [6.0, 14.0]."
 
 
-def test_each_judge_and_data_set_has_its_findings_and_no_more_than_three() -> None:
+def test_each_data_set_has_its_findings_and_no_more_than_three() -> None:
     families = [family(row("b, full", 30.0, "worse"), judge=f"j{n}", dataset=f"d{n}") for n in range(5)]
     found = findings(results(*families))
-    assert [one.about for one in found] == [f"Judge j{n}, data set d{n}" for n in range(3)]
+    assert [one.about for one in found] == [f"Data set d{n}" for n in range(3)]
+
+
+def test_the_leading_judge_speaks_alone_and_one_sentence_says_if_others_agree() -> None:
+    def by(judge: str | None, *rows: dict[str, Any], **more: Any) -> dict[str, Any]:
+        return family(*rows, judge=judge, **more)
+
+    b, c = row("b, full", 40.0, "worse"), row("c, full", 30.0, "worse")
+    first = by("first", b, c)
+    for others, expected in [
+        ([by("second", c, b)], "Another judge: second agrees."),
+        (
+            [by("second", c), by("third", row("a, full", 20.0, "worse"), reference="b, full"), by(None, c)],
+            "Other judges: second and the measures without a judge agree; third has another first, b, full (50.0).",
+        ),
+        ([by("second", row("b, full", 60.0, "better"), chosen="named")], "has another first, b, full (60.0)."),
+        ([by("second") | {"reference": None, "reference_score": None}], "Another judge: second cannot tell."),
+    ]:
+        (one,) = findings(results(first, *others))
+        assert str(one.others).endswith(expected)
+        assert one.worth.startswith("Judge first:")
+    (alone,) = findings(results(first))
+    assert alone.others is None
+
+
+def test_the_half_of_a_name_that_all_systems_share_is_left_out() -> None:
+    cells = [cell("a, full", 50.0), cell("b, full", 40.0), cell("a twin, full", 60.0, twin_of="a")]
+    (one,) = findings(results(family(row("b, full", 40.0, "worse")), cells=cells))
+    assert one.best.startswith("a has the best joint score, 50.0")
+    assert str(one.lead).startswith("It leads b (40.0)")
+    (both,) = findings(results(family(row("b, bm25", 40.0, "worse")), cells=[*cells, cell("b, bm25", 40.0)]))
+    assert both.best.startswith("a, full has")
 
 
 def test_a_judge_without_a_card_and_scores_without_a_judge() -> None:

@@ -105,8 +105,9 @@ def test_the_figure_of_many_systems_fits_a_screen_and_counts_the_others() -> Non
     drawn = forest(results(cells=[cell(f"s{n}, full", float(n)) for n in range(40)]))
     assert drawn is not None
     assert drawn.n_more == 24
-    assert "s39, full" in drawn.plot.svg
-    assert "s1, full" not in drawn.plot.svg
+    assert "s39" in drawn.plot.svg, "the half of the name that is the same for all is left out"
+    assert "s39, full" not in drawn.plot.svg
+    assert "s1 " not in drawn.plot.alt
 
 
 def test_figures_in_sample_bear_their_mark_in_the_figure() -> None:

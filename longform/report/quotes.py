@@ -1,0 +1,112 @@
+"""Three summaries that a report's first page quotes: the best, the worst, and the one that judges differ about most."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from textwrap import shorten
+from typing import NamedTuple
+from urllib.parse import quote
+
+from longform.report.measures import head_of, main_measure
+from longform.report.parts import main_cells
+from longform.report.shown_names import short_systems
+from longform.results.drilldown import Unfolded
+from longform.results.results import Results
+
+_QUERY_CHARACTERS, _TEXT_CHARACTERS = 200, 360
+_LEAST_SUMMARIES = 3  # of which the best and the worst are two
+
+
+class Quote(NamedTuple):
+    """
+    A summary in a few lines.
+
+    Attributes:
+        head: Why it is shown, with its scores.
+        system: Wrote it.
+        query: Its question, shortened.
+        text: The beginning of it.
+        address: Of the whole summary; None: no page holds it.
+    """
+
+    head: str
+    system: str
+    query: str
+    text: str
+    address: str | None
+
+
+class Quotes:
+    """
+    The summaries to quote, found while all summaries pass.
+
+    Args:
+        results: Of the run.
+    """
+
+    def __init__(self, results: Results) -> None:
+        cells = [cell for cell in main_cells(results) if not cell.get("twin_of")]
+        self._measure = main_measure(cells[0]) if cells else ""
+        self._head = head_of(results, self._measure)
+        self._judges = list(dict.fromkeys(cell["judge"] or "" for cell in cells if self._measure in cell))
+        self._systems = {(cell["summarizer"], cell["setting"]) for cell in cells}
+        self._names = short_systems(results)
+        self._n = 0
+        self._best: tuple[float, Unfolded] | None = None
+        self._worst: tuple[float, Unfolded] | None = None
+        self._disputed: tuple[float, Unfolded] | None = None
+
+    def gathered(self, unfolded: Iterable[Unfolded]) -> Iterator[Unfolded]:
+        """Yield the summaries as they came."""
+        for one in unfolded:
+            if (one.summary["summarizer"], one.summary["setting"]) in self._systems and one.summary["bullets"]:
+                self._weigh(one)
+            yield one
+
+    def _weigh(self, one: Unfolded) -> None:
+        scores = self._scores(one)
+        if not scores:
+            return
+        self._n += 1
+        sign = -1 if self._head.better == "lower" else 1
+        first = sign * next(iter(scores.values()))
+        if self._judges[0] in scores:
+            self._best = (first, one) if self._best is None or first > self._best[0] else self._best
+            self._worst = (first, one) if self._worst is None or first < self._worst[0] else self._worst
+        apart = max(scores.values()) - min(scores.values())
+        if apart > 0 and (self._disputed is None or apart > self._disputed[0]):
+            self._disputed = apart, one
+
+    def _scores(self, one: Unfolded) -> dict[str, float]:
+        found = {judge: one.summary["scores"].get(judge, {}).get(self._measure) for judge in self._judges}
+        return {judge: value for judge, value in found.items() if value is not None}
+
+    def quotes(self, file_of: Mapping[str, str]) -> list[Quote]:
+        """
+        Return the best, the worst and the most disputed summary, as far as there are some; each once.
+
+        Args:
+            file_of: Summary id -> the page that holds it.
+        """
+        named = {"Best": self._best, "Worst": self._worst} if self._n >= _LEAST_SUMMARIES else {}
+        chosen = {why: found[1] for why, found in [*named.items(), ("Most disputed", self._disputed)] if found}
+        shown: dict[str, Quote] = {}
+        for why, one in chosen.items():
+            shown.setdefault(one.summary["summary_id"], self._quote(why, one, file_of))
+        return list(shown.values())
+
+    def _quote(self, why: str, one: Unfolded, file_of: Mapping[str, str]) -> Quote:
+        summary_id = one.summary["summary_id"]
+        factor = 100 if self._head.unit in ("points", "share") else 1
+        scores = self._scores(one)
+        told = [f"{factor * value:.0f}{f' by {judge}' if len(scores) > 1 else ''}" for judge, value in scores.items()]
+        system = f"{one.summary['summarizer']}, {one.summary['setting']}"
+        text = " ".join(bullet["text"] for bullet in one.summary["bullets"])
+        file = file_of.get(summary_id)
+        return Quote(
+            f"{why}: {', '.join(told)}",
+            self._names.get(system, system),
+            shorten(one.query["text"], _QUERY_CHARACTERS, placeholder=" …"),
+            shorten(text, _TEXT_CHARACTERS, placeholder=" …"),
+            None if file is None else f"{quote(file)}#summary={quote(summary_id, safe='')}",
+        )
