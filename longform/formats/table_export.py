@@ -17,6 +17,7 @@ from longform.errors import UsageError
 from longform.formats.exported import ExportedFile
 from longform.metrics.statistics import Estimate
 from longform.tables.files import csv_of, csv_text, latex_tabular
+from longform.tables.layout import Part, laid_out
 from longform.tables.table import Column, Table
 
 CELLS = pa.schema(
@@ -88,7 +89,15 @@ def latex_export(run: TablesOfRun) -> Iterator[ExportedFile]:
     ]
     yield ExportedFile("systems.tex", "\n".join([_PACKAGE, *parts]).encode(), 0, {})
     for table in _tables(run.results):
-        yield ExportedFile(f"study_{table.name}.tex", f"{_PACKAGE}\n{latex_tabular(table)}".encode(), 0, {})
+        parts = [latex_tabular(_titled(part)) for part in laid_out(table)]
+        yield ExportedFile(f"study_{table.name}.tex", "\n".join([_PACKAGE, *parts]).encode(), 0, {})
+
+
+def _titled(part: Part) -> Table:
+    """Return a part of a table with what it is of in its title."""
+    named = ", ".join(f"{name} {value}" for name, value in part.values.items() if value is not None)
+    title = part.table.title or part.table.name
+    return part.table._replace(title=f"{title}: {named}" if named else title)
 
 
 def _tables(results: Mapping[str, Any]) -> Iterator[Table]:

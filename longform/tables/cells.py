@@ -53,9 +53,9 @@ _SHOWN: Mapping[Unit, _Shown] = {
 
 
 def cell_rows(table: Table) -> list[list[Cell]]:
-    """Return the cells of a table, a row for each of its rows and a cell for each of its columns."""
+    """Return the cells of a table, a row for each of its rows and a cell for each column that is shown."""
     return [
-        [row_cell(row, column, table.reason(place, column.name)) for column in table.columns]
+        [row_cell(row, column, table.reason(place, column.name)) for column in table.columns if column.shown]
         for place, row in enumerate(table.rows)
     ]
 
@@ -86,6 +86,7 @@ def value_cell(value: Value, column: Column, *, reason: str | None = None) -> Ce
     digits = 0 if isinstance(value, int) and unit == "number" else how.digits
     alone, low, high, _ = value if isinstance(value, Estimate) else Estimate(value, None, None, 1)
     digits = digits if column.digits is None else column.digits
+    digits = 0 if unit == "usd" and alone == 0 else digits  # nothing is no small amount
     cell = number(alone, digits=digits, factor=how.factor, sign=how.sign, interval=(low, high), reason=reason)
     return cell if cell.text is None else cell._replace(text=f"{how.before}{cell.text}{how.behind}")
 

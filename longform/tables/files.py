@@ -10,6 +10,7 @@ from typing import Any
 
 from longform.metrics.statistics import Estimate
 from longform.tables.cells import Cell, cell_rows
+from longform.tables.layout import visible
 from longform.tables.table import Column, Table
 from longform.text.spreadsheets import plain_cell
 
@@ -65,12 +66,13 @@ def _field(value: Any) -> Any:
 
 def latex_tabular(table: Table) -> str:
     """Return a table as a `tabular` of the package `booktabs`, below its title as a comment; a dash is an unknown."""
+    shown = visible(table)
     return "\n".join(
         [
             f"% {' '.join((table.title or table.name).split())}",
-            rf"\begin{{tabular}}{{{''.join('l' if column.unit == 'text' else 'r' for column in table.columns)}}}",
+            rf"\begin{{tabular}}{{{''.join('l' if column.unit == 'text' else 'r' for column in shown)}}}",
             r"\toprule",
-            _latex_row(column.head for column in table.columns),
+            _latex_row(column.head for column in shown),
             r"\midrule",
             *(_latex_row(_with_detail(cell, unknown="--") for cell in row) for row in cell_rows(table)),
             r"\bottomrule",
@@ -95,7 +97,7 @@ def aligned(heads: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Iterator[st
 def plain_text(table: Table) -> str:
     """Return a table for a terminal, below its title and what is told of it."""
     above = filter(None, [table.title or table.name, table.told])
-    return "\n".join([*above, *aligned([column.head for column in table.columns], cell_rows(table))])
+    return "\n".join([*above, *aligned([column.head for column in visible(table)], cell_rows(table))])
 
 
 def _with_detail(cell: Cell, *, unknown: str) -> str:

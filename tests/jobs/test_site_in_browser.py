@@ -136,9 +136,12 @@ def test_the_first_screen_says_what_to_decide_by(run: Path, browse: Any) -> None
     page = browse(run / "report" / "index.html")
     results = json.loads((run / "results.json").read_text())
     sentences = [item.inner_text() for item in page.locator(".findings li").all()]
+    reference = results["comparisons"][0]["reference_system"]
     assert len(sentences) == 3
-    assert sentences[0].startswith(results["comparisons"][0]["reference"])
+    assert sentences[0].startswith((reference["summarizer"], reference["setting"]))
     assert "against people" in sentences[2]
+    assert page.locator("#leaderboard tbody tr").count() > 1
+    assert page.locator(".quote").count() >= 2
     for place in ("#findings", "#facts", "#systems figcaption"):
         box = page.locator(place).bounding_box()
         assert box["y"] + box["height"] <= 900, place

@@ -12,8 +12,9 @@ import pytest
 from longform.metrics.statistics import Estimate
 from longform.report.result_tables import shown_of, table_figures, table_sections
 from longform.results.results import Results
-from longform.tables.cells import NOT_RECORDED, cell_rows, value_cell
+from longform.tables.cells import NOT_RECORDED, cell_rows, row_cell, value_cell
 from longform.tables.files import csv_text, latex_tabular, plain_text
+from longform.tables.layout import laid_out, visible
 from longform.tables.table import Axes, Column, Table, checked, table_of
 
 TABLE = Table(
@@ -53,6 +54,59 @@ def test_numbers_among_texts_are_numbers() -> None:
     assert [value_cell(value, column).text for value in ("a", 2, 2.5, Estimate(1.0, 0.5, 2.0, 3), None)] == [
         *("a", "2", "2.5", "1.0", None)
     ]
+
+
+def test_no_money_is_no_small_amount() -> None:
+    assert [value_cell(value, Column("cost", "usd")).text for value in (0.0, 0.00004)] == ["$0", "$0.0000"]
+
+
+@pytest.mark.parametrize(
+    ("unit", "value", "shown"),
+    [("difference", 2.5, "+2.5"), ("coefficient", 0.256, "0.26"), ("p", 0.03126, "0.0313"), ("stated", 0.5, "50.0 %")],
+)
+def test_each_unit_has_its_form(unit: Any, value: float, shown: str) -> None:
+    row = {"x": value, "unit": "share"}
+
+    assert row_cell(row, Column("x", unit)).text == shown
+
+
+def test_a_count_has_its_share_of_another_column_and_an_unknown_the_reason_of_its_column() -> None:
+    table = Table(
+        "t",
+        [Column("part", "count", of="all"), Column("all", "count", unknown="not counted")],
+        [{"part": 3, "all": 12}, {}],
+    )
+    rows = cell_rows(table)
+
+    assert (rows[0][0].text, rows[0][0].detail, rows[1][1].reason) == ("3", "25 %", "not counted")
+
+
+def test_parts_stand_apart_and_a_column_becomes_heads() -> None:
+    table = Table(
+        "t",
+        [Column("judge"), Column("system"), Column("measure"), Column("unit", shown=False), Column("score", "stated")],
+        [
+            {"judge": "j", "system": "a", "measure": "x", "unit": "points", "score": 5.0},
+            {"judge": "k", "system": "a", "measure": "x", "unit": "points", "score": 6.0},
+            {"judge": "j", "system": "a", "measure": "y", "unit": "share", "score": 0.25},
+            {"judge": "j", "system": "b", "measure": "y", "unit": "share", "score": None},
+        ],
+        key=["judge", "system", "measure"],
+        reasons=[{}, {}, {}, {"score": "lost"}],
+        apart=["judge"],
+        across="measure",
+    )
+    first, second = laid_out(table)
+
+    assert (first.values, second.values) == ({"judge": "j"}, {"judge": "k"})
+    assert [column.name for column in visible(first.table)] == ["system", "x", "y"]
+    assert [[cell.text for cell in row] for row in cell_rows(first.table)] == [
+        ["a", "5.0", "25.0 %"],
+        ["b", None, None],
+    ]
+    assert first.table.reason(1, "y") == "lost"
+    assert [column.name for column in visible(second.table)] == ["system", "x"]
+    assert Table.from_json("t", json.loads(json.dumps(table.as_json())))._replace(apart=["judge"]) == table
 
 
 def test_it_comes_back_from_json() -> None:
