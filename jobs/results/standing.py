@@ -9,9 +9,8 @@ from pathlib import Path
 import actors
 import jobs
 import longform
-from actors.storage.benchmark import Benchmark
+from actors.storage.benchmark import ACCOUNT, AUDIT, Benchmark
 from actors.storage.folder import Folder
-from jobs.synthesis.files import ACCOUNT, AUDIT
 from longform.keys import content_key
 from longform.schemas import SCHEMAS
 

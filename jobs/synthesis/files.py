@@ -10,11 +10,8 @@ from __future__ import annotations
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from longform.formats.summhay_export import topic_file
-from longform.records import Document, Qrel, Query, Target
 from longform.synthesis.audit import HaystackFacts
 
-AUDIT = "audit.json"
-ACCOUNT = "synthesis.json"
 FACTS = "haystacks"
 _SUMMHAY = "summhay"
 
@@ -40,19 +37,9 @@ def export_summhay(url: str) -> list[str]:
         if not benchmark.folder.has(name):
             facts = read_facts(benchmark.folder, haystack_id)
             settings = facts.settings if facts else None
-            tables = haystack_tables(benchmark, haystack_id)
+            tables = benchmark.haystack_tables(haystack_id)
             benchmark.folder.write_json(name, topic_file(*tables, settings=settings))
     return names
-
-
-def haystack_tables(
-    benchmark: Benchmark, haystack_id: str
-) -> tuple[list[Document], list[Query], list[Target], list[Qrel]]:
-    """The documents, queries, targets and qrels of one haystack."""
-    queries = [query for query in benchmark.queries.values() if query.haystack_id == haystack_id]
-    ids = {query.query_id for query in queries}
-    qrels = [qrel for qrel in benchmark.qrels if qrel.query_id in ids]
-    return benchmark.documents(haystack_id), queries, benchmark.haystack_targets(haystack_id), qrels
 
 
 def _facts_name(haystack_id: str) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TypedDict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypedDict
 
 from longform.metrics.statistics import EstimateColumns
 from longform.report.haystacks import haystack_name
@@ -14,8 +14,6 @@ from longform.report.tables import Column, Table
 from longform.results.audit import Audit, AuditedHaystack, Prose
 from longform.results.columns import count_in, text_in
 from longform.results.results import Results
-from longform.synthesis.account import Account, GivenUp
-from longform.synthesis.written.account import HaystackAccount, ReadAgain
 from longform.tables.cells import NOT_RECORDED, Cell, count, number, percent, words
 
 _NOT_AUDITED = (
@@ -204,12 +202,12 @@ def _written(haystack_id: str, prose: Prose) -> list[Cell]:
 # ---------------------------------------------------------------- made by chat models
 
 
-def _checked(results: Results, synthesis: Account) -> list[Table]:
+def _checked(results: Results, synthesis: Mapping[str, Any]) -> list[Table]:
     given_up = [_given_up(results, synthesis["exhausted"])] if synthesis.get("exhausted") else []
     return [_checks(synthesis), *given_up]
 
 
-def _made(results: Results, synthesis: Account) -> Table:
+def _made(results: Results, synthesis: Mapping[str, Any]) -> Table:
     roles: dict[str, list[str]] = {}
     for role, model in synthesis["models"].items():
         roles.setdefault(model, []).append(role)
@@ -228,7 +226,7 @@ def _made(results: Results, synthesis: Account) -> Table:
     return Table(caption, columns, [_made_haystack(results, row) for row in synthesis["haystacks"][:_MOST_HAYSTACKS]])
 
 
-def _made_haystack(results: Results, row: HaystackAccount) -> list[Cell]:
+def _made_haystack(results: Results, row: Mapping[str, Any]) -> list[Cell]:
     known = row["known_without_documents"]
     return [
         words(haystack_name(results, row["haystack_id"])),
@@ -245,7 +243,7 @@ def _made_haystack(results: Results, row: HaystackAccount) -> list[Cell]:
     ]
 
 
-def _read_again(row: ReadAgain) -> Cell:
+def _read_again(row: Mapping[str, Any]) -> Cell:
     if row["differing_share"] is None:
         return percent(None, reason="no document was read again")
     # accounts of earlier versions have no interval
@@ -253,7 +251,7 @@ def _read_again(row: ReadAgain) -> Cell:
     return _share({"value": row["differing_share"], "low": low, "high": high})
 
 
-def _checks(synthesis: Account) -> Table:
+def _checks(synthesis: Mapping[str, Any]) -> Table:
     caption = (
         "The checks of the synthesis, all haystacks together. Accepted, rejected: attempts. Given up: rejected, and "
         "nothing more was tried."
@@ -275,7 +273,7 @@ def _checks(synthesis: Account) -> Table:
     )
 
 
-def _given_up(results: Results, exhausted: Sequence[GivenUp]) -> Table:
+def _given_up(results: Results, exhausted: Sequence[Mapping[str, Any]]) -> Table:
     shown = exhausted[:_MOST_HAYSTACKS]
     caption = (
         "What was given up: the check that it did not pass at its last attempt, and why. A document with leaks or "

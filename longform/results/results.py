@@ -33,7 +33,6 @@ from longform.results.retrieval_tables import RetrievalRow
 from longform.results.rouge_bootstrap import BootstrapRow
 from longform.results.so_far import SoFar
 from longform.results.work import RunFacts
-from longform.synthesis.account import Account
 
 
 class JudgeRow(TypedDict):
@@ -108,6 +107,6 @@ class Results(TypedDict, total=False):
     elsewhere: list[ElsewhereRow]
     missing_ledgers: list[str]
     audit: Audit
-    synthesis: Account
+    synthesis: dict[str, Any]  # the account of an annex, as it stands beside the benchmark
     run: RunFacts
     drilldown: Drilldown
