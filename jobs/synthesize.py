@@ -22,7 +22,7 @@ from jobs.spending.bounded_plan import bounded_plan_words
 from jobs.stages.runner import PlainStage, Task, run_stage
 from jobs.synthesis.audits import write_audit
 from jobs.synthesis.config import asks_models
-from jobs.synthesis.files import FACTS, export_summhay, write_facts
+from jobs.synthesis.files import FACTS, export_summhay, write_facts, write_tables
 from jobs.synthesis.haystack_workers import HaystackTask, ProseWriter, facts_of, haystack_worker, prose_key, rows_of
 from jobs.synthesis.prose_plan import prose_plan
 from jobs.synthesis.words import written_words
@@ -65,6 +65,7 @@ def make_benchmark(
     manifest = synthesize(config, out_url, cluster=cluster, calling=calling)
     export_summhay(out_url)
     write_audit(out_url, cluster=cluster)
+    write_tables(Folder(out_url))
     return manifest
 
 

@@ -17,10 +17,8 @@ from longform.errors import UsageError
 from longform.records import Document, Qrel, Query, Target, gold_documents
 
 MANIFEST = "benchmark.json"
-AUDIT = "audit.json"
-"""How far to trust a made benchmark; one that was not made, or not audited, has none."""
-ACCOUNT = "synthesis.json"
-"""What chat models were asked for and what came of it; a benchmark that none of them made has none."""
+AUDIT, ACCOUNT, TABLES = "audit.json", "synthesis.json", "tables.json"
+"""Files beside a made benchmark: its audit, what chat models were asked for, and both as tables; any may lack."""
 _HAYSTACKS_HELD = 2  # neighbours in a job's order; a haystack is about 1 MB
 _TARGETS_HELD = 32  # haystacks whose targets and gold are held
 _REPEATED = ("haystack_id", "domain", "topic", "subtopic_name", "dataset")  # texts that many queries share

@@ -13,7 +13,7 @@ from itertools import chain, islice
 from pydantic import JsonValue
 
 from actors.storage import run_files
-from actors.storage.benchmark import ACCOUNT, AUDIT, Benchmark
+from actors.storage.benchmark import ACCOUNT, AUDIT, TABLES, Benchmark
 from actors.storage.folder import Folder
 from jobs.results.document_pages import write_documents
 from jobs.results.documents import NO_DOCUMENTS, KeptDocuments, keep_documents, kept_documents
@@ -100,6 +100,8 @@ def write_results(
         results["audit"] = benchmark.folder.read_json(AUDIT)
     if benchmark.folder.has(ACCOUNT):
         results["synthesis"] = benchmark.folder.read_json(ACCOUNT)
+    if benchmark.folder.has(TABLES):
+        results["benchmark_tables"] = benchmark.folder.read_json(TABLES)
     run.write_json(RESULTS, results, sealed=True)
     keep_unfolded(run, evidence.all_unfolded())
     keep_documents(run, benchmark)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from longform.report.audit import score_distribution
+from longform.report.audit import benchmark_figures
 from longform.report.cost import cost_figures
 from longform.report.facets import facet_figures
 from longform.report.lengths import LENGTHS, length_figures
@@ -33,7 +33,7 @@ FIGURES: Mapping[str, Callable[[Results], Iterable[tuple[Plot | None, str]]]] = 
     "against": against_figures,
     "repair": repair_figures,
     "facets": facet_figures,
-    "audit": score_distribution,
+    "audit": benchmark_figures,
     "minutes": minutes_figures,
     PLACES: place_figures,
     LENGTHS: length_figures,

@@ -10,7 +10,6 @@ from pydantic import JsonValue
 from longform.judges.card_columns import Adversarial
 from longform.metrics.measure import Description
 from longform.results.aggregate import Aggregate, ClusterKind, ModelsRow
-from longform.results.audit import Audit
 from longform.results.bullet_classes import ClassesRow
 from longform.results.calls import CallsRow
 from longform.results.cells import CellRow
@@ -106,7 +105,8 @@ class Results(TypedDict, total=False):
     unscored: list[str]
     elsewhere: list[ElsewhereRow]
     missing_ledgers: list[str]
-    audit: Audit
-    synthesis: dict[str, Any]  # the account of an annex, as it stands beside the benchmark
+    audit: dict[str, Any]  # this and the next as their annex wrote them beside the benchmark
+    synthesis: dict[str, Any]
+    benchmark_tables: dict[str, Any]  # `title`, `told` and `tables`, likewise; absent: the benchmark keeps none
     run: RunFacts
     drilldown: Drilldown
