@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any, cast
 
+from actors.python_class import load
 from actors.storage.folder import Folder
 from jobs.calling import Calling, calling_of
 from jobs.cluster import Cluster, cluster_of
@@ -24,7 +25,6 @@ from jobs.runs.record import RECORD_FILE, check_goes_on
 from jobs.runs.retry import forget_passing_failures, say_what_is_redone
 from jobs.runs.unscored import unranked, unscored
 from jobs.spending.plan import plan_words
-from jobs.synthesize import make_benchmark, read_config
 from longform.errors import BudgetReachedError, UsageError
 from longform.report.measures import capitalized
 from longform.report.models_told import scripted_told
@@ -105,7 +105,7 @@ def benchmark_url(experiment: Experiment, named: str | None, out_url: str) -> st
         raise UsageError(f"configuration {experiment.name!r} names no benchmark; name one with --bench")
     check_goes_on(Folder(out_url), experiment)  # before the benchmark is written into it
     url = f"{out_url.rstrip('/')}/benchmark"
-    make_benchmark(read_config(experiment.synthesize), url)
+    load("jobs.synthesize:generate", folder=None)(experiment.synthesize, url)  # an annex
     return url
 
 

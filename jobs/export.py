@@ -25,7 +25,6 @@ from jobs.stages.released import labelled_tasks
 from jobs.stages.retrieve import Ranked
 from jobs.stages.split import UnitsOf
 from jobs.stages.stage import Plan
-from jobs.synthesis.files import haystack_tables
 from longform.errors import UsageError
 from longform.formats.exported import ExportedFile, HaystackOfRun, RunFacts
 from longform.formats.exports import EXPORTS, ROW_EXPORTS, TABLE_EXPORTS, WHOLE_EXPORTS
@@ -177,7 +176,7 @@ def _haystacks(opened: _Opened) -> Iterator[HaystackOfRun]:
             work_ids = {row["work_id"] for row in own}
             yield HaystackOfRun(
                 haystack_id,
-                *haystack_tables(opened.benchmark, haystack_id),
+                *opened.benchmark.haystack_tables(haystack_id),
                 rankings=lists,
                 summaries=own,
                 units=_lines(run, [units[one] for one in work_ids if one in units]),

@@ -11,7 +11,7 @@ from functools import partial
 from importlib import import_module
 
 from actors.chat.opening import check_chat
-from actors.storage.benchmark import MANIFEST
+from actors.storage.benchmark import AUDIT, MANIFEST
 from actors.storage.folder import Folder
 from jobs.calling import Calling, calling_of, ledger_beside, open_rows
 from jobs.cluster import Cluster, cluster_of
@@ -22,7 +22,7 @@ from jobs.spending.bounded_plan import bounded_plan_words
 from jobs.stages.runner import PlainStage, Task, run_stage
 from jobs.synthesis.audits import write_audit
 from jobs.synthesis.config import asks_models
-from jobs.synthesis.files import AUDIT, FACTS, export_summhay, write_facts
+from jobs.synthesis.files import FACTS, export_summhay, write_facts, write_tables
 from jobs.synthesis.haystack_workers import HaystackTask, ProseWriter, facts_of, haystack_worker, prose_key, rows_of
 from jobs.synthesis.prose_plan import prose_plan
 from jobs.synthesis.words import written_words
@@ -48,6 +48,16 @@ def read_config(name: str, changes: Sequence[str] = ()) -> HaystackSettings:
     return validated(HaystackSettings, read_yaml(name, folder="configs/benchmarks"), changes, where=name)
 
 
+def generate(name: str, out_url: str) -> None:
+    """
+    Make the benchmark of the configuration *name*; a run that makes its own opens this by its import path.
+
+    Raises:
+        UsageError: There is no such configuration, or it cannot be met.
+    """
+    make_benchmark(read_config(name), out_url)
+
+
 def make_benchmark(
     config: HaystackSettings, out_url: str, *, cluster: Cluster | None = None, calling: Calling | None = None
 ) -> Manifest:
@@ -55,6 +65,7 @@ def make_benchmark(
     manifest = synthesize(config, out_url, cluster=cluster, calling=calling)
     export_summhay(out_url)
     write_audit(out_url, cluster=cluster)
+    write_tables(Folder(out_url))
     return manifest
 
 

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
+from actors.storage.benchmark import AUDIT
 from actors.storage.folder import Folder
 from jobs.calling import Calling, calling_of
 from jobs.cluster import Cluster, cluster_of
@@ -15,7 +16,7 @@ from jobs.parsers.synthesize_models import parser
 from jobs.spending.bounded_plan import bounded_plan_words
 from jobs.synthesis.audits import write_audit
 from jobs.synthesis.config import read_config
-from jobs.synthesis.files import AUDIT, export_summhay
+from jobs.synthesis.files import export_summhay, write_tables
 from jobs.synthesis.model_synthesis import Synthesis
 from jobs.synthesis.plan import synthesis_plan
 from jobs.synthesis.words import made_words
@@ -45,6 +46,7 @@ def _made(synthesis: Synthesis) -> Account:
     if synthesis.opened.kind.is_audited:
         export_summhay(synthesis.out.url)
         write_audit(synthesis.out.url, seed=synthesis.recipe.settings.seed, cluster=synthesis.cluster)
+    write_tables(synthesis.out)
     return account
 
 

@@ -21,7 +21,7 @@ from actors.rehearsal.fake_messages import (
     TopLogprob,
 )
 from actors.rehearsal.scripted_chat import read_task
-from actors.rehearsal.scripted_synthesis import Said, say
+from actors.rehearsal.scripted_models import Said, say
 from longform.chat.call import ChatRequest
 from longform.keys import content_key, stable_seed
 

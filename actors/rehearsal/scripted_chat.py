@@ -7,7 +7,7 @@ A chat model without a model, for dry runs and tests: its reply follows from the
     profile-u     obedient, but its sentences are faithful by their document's place: most at both ends
     profile-lead  the same, falling from the first document to the last
     profile-flat  the same everywhere
-    synthesis     the writer or the verifier of a synthesis, by the model's name (`scripted_synthesis`)
+    synthesis     the writer or the verifier of a synthesis, by the model's name (`scripted_models`)
 
 It reads the project's own prompts; for bullets and their coverage, others too as long as they keep its marks: the
 headings of the documents, the bullets as JSON, "Insight:", "Question:" or "subtopic:", a number before "bullets".
@@ -22,8 +22,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import NamedTuple
 
+from actors.rehearsal.scripted_models import say
 from actors.rehearsal.scripted_summaries import PROFILES, Profile, faithful
-from actors.rehearsal.scripted_synthesis import say
 from actors.rehearsal.scripted_tasks import Rating, Scoring, SentenceTask, Supporting, read_sentence_task
 from longform.chat.call import ChatReply, ChatRequest, Usage, capabilities, failed, refusal_reason
 from longform.keys import stable_seed

@@ -17,6 +17,8 @@ from longform.errors import UsageError
 from longform.records import Document, Qrel, Query, Target, gold_documents
 
 MANIFEST = "benchmark.json"
+AUDIT, ACCOUNT, TABLES = "audit.json", "synthesis.json", "tables.json"
+"""Files beside a made benchmark: its audit, what chat models were asked for, and both as tables; any may lack."""
 _HAYSTACKS_HELD = 2  # neighbours in a job's order; a haystack is about 1 MB
 _TARGETS_HELD = 32  # haystacks whose targets and gold are held
 _REPEATED = ("haystack_id", "domain", "topic", "subtopic_name", "dataset")  # texts that many queries share
@@ -93,6 +95,13 @@ class Benchmark:
     def haystack_targets(self, haystack_id: str) -> list[Target]:
         """Return all targets of one haystack, over its queries."""
         return [target for targets in self.targets_by_query(haystack_id).values() for target in targets]
+
+    def haystack_tables(self, haystack_id: str) -> tuple[list[Document], list[Query], list[Target], list[Qrel]]:
+        """Return the documents, queries, targets and qrels of one haystack."""
+        queries = [query for query in self.queries.values() if query.haystack_id == haystack_id]
+        ids = {query.query_id for query in queries}
+        qrels = [qrel for qrel in self.qrels if qrel.query_id in ids]
+        return self.documents(haystack_id), queries, self.haystack_targets(haystack_id), qrels
 
     def released_scores(self, haystack_id: str) -> dict[tuple[str, str], dict[str, float]]:
         """Return what a release scored of a haystack: (query id, text) -> the mean of each measure over that text."""

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple, TypedDict
 
+from actors.storage.benchmark import ACCOUNT
 from actors.storage.folder import Folder
 from jobs.calibration.place import LabelledPlace
 from jobs.calibration.sheets import QuerySubjects, labels_of
@@ -30,7 +31,6 @@ from longform.judges.target_checks import (
 from longform.keys import content_key
 from longform.records import Qrel
 
-_ACCOUNT = "synthesis.json"
 _BOUNDS = (0.5, 0.6, 0.7, 0.8, 0.9)
 
 
@@ -43,9 +43,9 @@ class Known(NamedTuple):
 
 def known_targets(folder: Folder) -> dict[str, Known]:
     """Return what the account of a synthesis says of targets; nothing if there is none."""
-    if not folder.has(_ACCOUNT):
+    if not folder.has(ACCOUNT):
         return {}
-    points = (point for one in folder.read_json(_ACCOUNT)["haystacks"] for point in one.get("points", ()))
+    points = (point for one in folder.read_json(ACCOUNT)["haystacks"] for point in one.get("points", ()))
     return {
         point["target_id"]: Known(
             point["score"], "\n".join(f"[{span['doc_id']}] {span['text']}" for span in point["spans"])

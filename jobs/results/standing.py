@@ -9,9 +9,8 @@ from pathlib import Path
 import actors
 import jobs
 import longform
-from actors.storage.benchmark import Benchmark
+from actors.storage.benchmark import ACCOUNT, AUDIT, TABLES, Benchmark
 from actors.storage.folder import Folder
-from jobs.synthesis.files import ACCOUNT, AUDIT
 from longform.keys import content_key
 from longform.schemas import SCHEMAS
 
@@ -31,7 +30,8 @@ def key_of(run: Folder, benchmark: Benchmark, *told: object) -> str:
         told: What its results are made of besides, as JSON has it.
     """
     commits = {table: list(run.commits(table)) for table in sorted(SCHEMAS)}
-    audits = {name: benchmark.folder.has(name) and benchmark.folder.read_json(name) for name in (AUDIT, ACCOUNT)}
+    told_of = (AUDIT, ACCOUNT, TABLES)
+    audits = {name: benchmark.folder.has(name) and benchmark.folder.read_json(name) for name in told_of}
     return content_key("results", list(_code()), commits, benchmark.manifest, audits, *told)
 
 

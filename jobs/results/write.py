@@ -13,7 +13,7 @@ from itertools import chain, islice
 from pydantic import JsonValue
 
 from actors.storage import run_files
-from actors.storage.benchmark import Benchmark
+from actors.storage.benchmark import ACCOUNT, AUDIT, TABLES, Benchmark
 from actors.storage.folder import Folder
 from jobs.results.document_pages import write_documents
 from jobs.results.documents import NO_DOCUMENTS, KeptDocuments, keep_documents, kept_documents
@@ -22,7 +22,6 @@ from jobs.results.evidence import RunEvidence
 from jobs.results.in_sample import TWINS_ONLY, Fitted, mark_in_sample
 from jobs.results.size import counted
 from jobs.runs.record import Recorded
-from jobs.synthesis.files import ACCOUNT, AUDIT
 from longform.errors import UsageError
 from longform.metrics.measure import described
 from longform.report import document_pages, matrix_page
@@ -104,6 +103,8 @@ def write_results(
         results["audit"] = benchmark.folder.read_json(AUDIT)
     if benchmark.folder.has(ACCOUNT):
         results["synthesis"] = benchmark.folder.read_json(ACCOUNT)
+    if benchmark.folder.has(TABLES):
+        results["benchmark_tables"] = benchmark.folder.read_json(TABLES)
     run.write_json(RESULTS, results, sealed=True)
     keep_unfolded(run, evidence.all_unfolded())
     keep_documents(run, benchmark)

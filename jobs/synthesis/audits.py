@@ -13,10 +13,10 @@ from typing import TypedDict
 
 from pydantic import JsonValue
 
-from actors.storage.benchmark import Benchmark
+from actors.storage.benchmark import AUDIT, Benchmark
 from jobs.cluster import Cluster
 from jobs.stages.runner import PlainStage, Task, run_stage
-from jobs.synthesis.files import AUDIT, haystack_tables, read_facts
+from jobs.synthesis.files import read_facts
 from longform.keys import content_key
 from longform.rows import AuditRow
 from longform.synthesis.audit import VERSION, HaystackAudit, audit_haystack, audit_report
@@ -61,7 +61,7 @@ def write_audit(url: str, *, seed: int = 0, cluster: Cluster | None = None) -> M
 
 
 def _audited(benchmark: Benchmark, haystack_id: str) -> HaystackAudit:
-    documents, _, targets, qrels = haystack_tables(benchmark, haystack_id)
+    documents, _, targets, qrels = benchmark.haystack_tables(haystack_id)
     return audit_haystack(documents, targets, qrels, read_facts(benchmark.folder, haystack_id))
 
 

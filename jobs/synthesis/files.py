@@ -1,20 +1,18 @@
 """
-Files beside a made benchmark's tables: SummHay's, and the planted statements.
+Files beside a made benchmark's tables: SummHay's, the planted statements, and what the benchmark says of itself.
 
-Reads   documents, queries, targets, qrels; haystacks/ (the planted statements) if it is there
-Writes  summhay/topic_<haystack_id>.json; existing files are not written again
+Reads   documents, queries, targets, qrels; haystacks/ (the planted statements), audit.json, synthesis.json if there
+Writes  summhay/topic_<haystack_id>.json, where existing files are not written again; tables.json
 """
 
 from __future__ import annotations
 
-from actors.storage.benchmark import Benchmark
+from actors.storage.benchmark import ACCOUNT, AUDIT, TABLES, Benchmark
 from actors.storage.folder import Folder
 from longform.formats.summhay_export import topic_file
-from longform.records import Document, Qrel, Query, Target
 from longform.synthesis.audit import HaystackFacts
+from longform.synthesis.tables import benchmark_tables
 
-AUDIT = "audit.json"
-ACCOUNT = "synthesis.json"
 FACTS = "haystacks"
 _SUMMHAY = "summhay"
 
@@ -30,6 +28,13 @@ def read_facts(folder: Folder, haystack_id: str) -> HaystackFacts | None:
     return HaystackFacts.from_json(folder.read_json(name)) if folder.has(name) else None
 
 
+def write_tables(folder: Folder) -> None:
+    """Keep a benchmark's audit and account as tables, of whichever of the two it has."""
+    audit, account = (folder.read_json(name) if folder.has(name) else None for name in (AUDIT, ACCOUNT))
+    if (described := benchmark_tables(audit, account)) is not None:
+        folder.write_json(TABLES, described, sealed=True)
+
+
 def export_summhay(url: str) -> list[str]:
     """Return the names of the SummHay files of the benchmark at *url*, one a haystack; missing ones are written."""
     benchmark = Benchmark(url)
@@ -40,19 +45,9 @@ def export_summhay(url: str) -> list[str]:
         if not benchmark.folder.has(name):
             facts = read_facts(benchmark.folder, haystack_id)
             settings = facts.settings if facts else None
-            tables = haystack_tables(benchmark, haystack_id)
+            tables = benchmark.haystack_tables(haystack_id)
             benchmark.folder.write_json(name, topic_file(*tables, settings=settings))
     return names
-
-
-def haystack_tables(
-    benchmark: Benchmark, haystack_id: str
-) -> tuple[list[Document], list[Query], list[Target], list[Qrel]]:
-    """The documents, queries, targets and qrels of one haystack."""
-    queries = [query for query in benchmark.queries.values() if query.haystack_id == haystack_id]
-    ids = {query.query_id for query in queries}
-    qrels = [qrel for qrel in benchmark.qrels if qrel.query_id in ids]
-    return benchmark.documents(haystack_id), queries, benchmark.haystack_targets(haystack_id), qrels
 
 
 def _facts_name(haystack_id: str) -> str:

@@ -17,7 +17,7 @@ from pydantic import JsonValue
 from actors.chat.call_context import CallContext
 from actors.chat.opening import load_prompt
 from actors.judges.lexical import LexicalJudge
-from actors.synthesis import SynthesisModels, open_models
+from actors.synthesis.models import SynthesisModels, open_models
 from longform.errors import UsageError
 from longform.formats.rows import HaystackRows
 from longform.judges.kind import Group

@@ -11,13 +11,12 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from actors.storage.benchmark import MANIFEST
+from actors.storage.benchmark import ACCOUNT, MANIFEST
 from actors.storage.folder import Folder
 from jobs.calling import Calling, open_rows
 from jobs.cluster import Cluster
 from jobs.stages.runner import PlainStage, Task, run_stage
 from jobs.synthesis.config import check_synthesis, open_recipe
-from jobs.synthesis.files import ACCOUNT
 from jobs.synthesis.pieces import TABLE, piece_of, piece_worker
 from jobs.write_benchmark import Manifest, same_or_refuse, write_benchmark
 from longform import __version__

@@ -37,7 +37,7 @@ def piece_worker(
     work: Folder, kind: str, recipe: Recipe, context: CallContext
 ) -> Callable[[PieceTask], Awaitable[list[PieceRow]]]:
     """Make the worker of the table `pieces`: a payload is a work."""
-    from actors.synthesis import embed, open_models
+    from actors.synthesis.models import embed, open_models
 
     models = open_models(recipe.settings, context, KINDS[kind].forms)
     reader = SourceReader(work, {TABLE: ["piece"]})

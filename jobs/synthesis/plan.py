@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from actors.local_models.tokenizer import TokenCounter
-from actors.rehearsal.scripted_synthesis import say
-from actors.synthesis import embed
+from actors.synthesis.models import embed
+from actors.synthesis.scripted import say
 from jobs.calling import Calling
 from jobs.spending.bounded_plan import BOUNDS, NOT_IN_IT, bounded_plan
 from jobs.spending.call_count import CallCount, StageCalls

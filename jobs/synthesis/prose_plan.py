@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from actors.ledger.ledger import Ledger
-from actors.synthesis import SynthesisModels
+from actors.synthesis.models import SynthesisModels
 from jobs.calling import Calling
 from jobs.spending.bounded_plan import BOUNDS, NOT_IN_IT, bounded_plan
 from jobs.spending.call_count import CallCount, StageCalls, Unasked

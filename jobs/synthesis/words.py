@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import NotRequired, TypedDict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from jobs.spending.plan import aligned
 from jobs.write_benchmark import Manifest
@@ -14,41 +14,8 @@ from longform.synthesis.recipe import Told
 _MOST_GIVEN_UP = 20  # lines that one still reads; the file has all
 
 
-class Prose(TypedDict):
-    """A chat model's part in one haystack."""
-
-    model: str
-    passages: int
-    kept: int
-    documents: int
-    by_model: int
-    in_part: int
-    by_template: int
-    rejected: dict[str, int]
-
-
-class _Audited(TypedDict):
-    prose: Prose | None
-
-
-class _Interval(TypedDict):
-    value: float | None
-    low: float | None
-    high: float | None
-
-
-class _Ceiling(_Interval):
-    reason: NotRequired[str]  # why there is no value
-
-
-class Audit(TypedDict):
-    """The content of `audit.json`, as far as it is told here."""
-
-    judge: str
-    false_positives: _Interval
-    missed: _Interval
-    joint_ceiling: _Ceiling
-    haystacks: list[_Audited]
+Audit = Mapping[str, Any]
+"""The content of `audit.json`."""
 
 
 def written_words(url: str, manifest: Manifest, audit: Audit) -> str:
@@ -66,7 +33,7 @@ def written_words(url: str, manifest: Manifest, audit: Audit) -> str:
     return "\n".join([*lines, *(_prose(prose) if prose else ()), *_trust(audit, "audit.json")])
 
 
-def _prose(haystacks: Sequence[Prose]) -> Iterator[str]:
+def _prose(haystacks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     total = {name: f"{count:,}" for name, count in _totals(haystacks).items()}
     models = " and ".join(sorted({one["model"] for one in haystacks}))
     whose = "{by_model} are the model's, {in_part} in part, {by_template} the grammar's own".format(**total)
@@ -77,15 +44,9 @@ def _prose(haystacks: Sequence[Prose]) -> Iterator[str]:
         yield f"rejected replies: {rejected.total():,} ({reasons})"
 
 
-def _totals(haystacks: Sequence[Prose]) -> dict[str, int]:
-    return {
-        "passages": sum(one["passages"] for one in haystacks),
-        "kept": sum(one["kept"] for one in haystacks),
-        "documents": sum(one["documents"] for one in haystacks),
-        "by_model": sum(one["by_model"] for one in haystacks),
-        "in_part": sum(one["in_part"] for one in haystacks),
-        "by_template": sum(one["by_template"] for one in haystacks),
-    }
+def _totals(haystacks: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    names = ("passages", "kept", "documents", "by_model", "in_part", "by_template")
+    return {name: sum(one[name] for one in haystacks) for name in names}
 
 
 def made_words(url: str, account: Account, told: Told, audit: Audit | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from longform.report.audit import score_distribution
+from longform.report.audit import benchmark_figures
 from longform.report.cost import cost_figures
 from longform.report.lengths import LENGTHS, length_figures
 from longform.report.places import PLACES, place_figures
@@ -30,7 +30,7 @@ FIGURES: Mapping[str, Callable[[Results], Iterable[tuple[Plot | None, str]]]] = 
     "position": position_figures,
     "against": against_figures,
     "repair": repair_figures,
-    "audit": score_distribution,
+    "audit": benchmark_figures,
     PLACES: place_figures,
     LENGTHS: length_figures,
 }

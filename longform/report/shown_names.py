@@ -12,7 +12,7 @@ from longform.results.results import Results
 
 Value = TypeVar("Value")
 _JUDGES = ("judge", "support_judge")
-_KEPT = frozenset({"run", "title", "benchmark", "synthesis", "audit"})  # parts that name no system
+_KEPT = frozenset({"run", "title", "benchmark", "benchmark_tables", "synthesis", "audit"})  # parts that name no system
 
 
 def scripted(results: Results, part: str) -> set[str]:

@@ -10,7 +10,6 @@ from pydantic import JsonValue
 from longform.judges.card_columns import Adversarial
 from longform.metrics.measure import Description
 from longform.results.aggregate import Aggregate, ClusterKind, ModelsRow
-from longform.results.audit import Audit
 from longform.results.calls import CallsRow
 from longform.results.cells import CellRow
 from longform.results.comparisons import ComparedFamily
@@ -28,7 +27,6 @@ from longform.results.retrieval_pairs import RankerFamily
 from longform.results.retrieval_tables import RetrievalRow
 from longform.results.so_far import SoFar
 from longform.results.work import RunFacts
-from longform.synthesis.account import Account
 
 
 class JudgeRow(TypedDict):
@@ -97,7 +95,8 @@ class Results(TypedDict, total=False):
     unscored: list[str]
     elsewhere: list[ElsewhereRow]
     missing_ledgers: list[str]
-    audit: Audit
-    synthesis: Account
+    audit: dict[str, Any]  # this and the next as their annex wrote them beside the benchmark
+    synthesis: dict[str, Any]
+    benchmark_tables: dict[str, Any]  # `title`, `told` and `tables`, likewise; absent: the benchmark keeps none
     run: RunFacts
     drilldown: Drilldown

@@ -38,4 +38,5 @@ def test_a_run_on_a_made_haystack_reports_its_audit(tmp_path: Path) -> None:
 
     assert cells["oracle"]["joint"] > cells["random"]["joint"]
     assert results["audit"] == Folder(bench).read_json("audit.json")
+    assert results["benchmark_tables"] == Folder(bench).read_json("tables.json")
     assert "How far to trust this benchmark" in Folder(out).read_bytes("report/report.md").decode()

@@ -103,6 +103,7 @@ def test_a_run_on_it_is_scored_and_its_report_says_how_far_to_trust_it(bench: st
     results = json.loads((run / "results.json").read_text())
     assert results["cells"]
     assert results["synthesis"] == Folder(bench).read_json("synthesis.json")
+    assert results["benchmark_tables"] == Folder(bench).read_json("tables.json")
     page = (run / "report" / "report.md").read_text()
     assert "How far to trust this benchmark" in page
     assert "The checks of the synthesis" in page

@@ -142,7 +142,7 @@ def test_the_plan_bounds_the_calls(faults: str, bound: str, folder: Path, capsys
 
 
 def test_likes_become_one_query_whose_gold_is_the_union(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("actors.synthesis.embed", embed)
+    monkeypatch.setattr("actors.synthesis.models.embed", embed)
     assert main(command(folder, "multi_source_meetings", *CLUSTERED, "cluster.least=1")) == 0
     made = Benchmark(str(folder / "bench"))
     first = made.queries["meetings:001"]
@@ -162,7 +162,7 @@ def test_likes_become_one_query_whose_gold_is_the_union(folder: Path, monkeypatc
 def test_a_query_without_room_is_told_and_what_a_writer_merges_badly_a_rule_merges(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("actors.synthesis.embed", embed)
+    monkeypatch.setattr("actors.synthesis.models.embed", embed)
     models = [WRITER.format("vague=1"), VERIFIER, "cluster.merge=writer", "cluster.most=2"]
     assert main(command(folder, "multi_source_meetings", *CLUSTERED, *models)) == 3
     said = capsys.readouterr().out

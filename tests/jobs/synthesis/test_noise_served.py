@@ -20,9 +20,9 @@ import yaml
 from scipy.stats import binom
 
 from actors.rehearsal.fake_provider import fake_process
-from actors.rehearsal.scripted_writer import count_of
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
+from actors.synthesis.scripted_writer import count_of
 from jobs.synthesis.config import read_config
 from jobs.synthesize_models import main
 from longform.rehearsal.settings import FakeSettings

@@ -9,7 +9,7 @@ import pytest
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from actors.synthesis import SynthesisModels
+from actors.synthesis.models import SynthesisModels
 from jobs.synthesis.haystack_workers import prose_key
 from jobs.synthesize import main, make_benchmark, read_config, synthesize
 from longform.errors import UsageError

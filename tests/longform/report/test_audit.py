@@ -10,6 +10,8 @@ import pytest
 
 from longform.report.audit import audit_sections
 from longform.report.page import markdown
+from longform.synthesis.tables import benchmark_tables
+from longform.tables.table import Column, Table
 from tests.longform.report.pages import html
 
 FACTS = {
@@ -62,7 +64,7 @@ def test_each_haystack_has_its_counts_and_places(results: dict[str, Any]) -> Non
 
     assert "| town-0 | 100 | 57 | 5 | 10.5 | 19 | 1 | 300 | 0 |" in text
     assert "| town-0 | 100 | 57 | 600 | 599 | 2 |" in text
-    assert "| town-0 | planted statement |" + " 10 |" * 10 in text
+    assert "| town-0 | planted statement |" + " 10.0 % |" * 10 in text
 
 
 def test_what_is_not_known_is_said_with_its_reason(results: dict[str, Any]) -> None:
@@ -84,7 +86,7 @@ def test_what_is_not_known_is_said_with_its_reason(results: dict[str, Any]) -> N
 def test_many_haystacks_are_cut_and_counted(results: dict[str, Any]) -> None:
     text = page(results, AUDIT | {"haystacks": [FACTS | {"haystack_id": f"town-{at}"} for at in range(43)]})
 
-    assert "leave out 3 haystacks" in text
+    assert "The first 40 of 43" in text
     assert "town-39 " in text
     assert "town-40 " not in text
 
@@ -128,7 +130,7 @@ def test_what_chat_models_were_asked_for_and_what_came_is_said(results: dict[str
     text = markdown(results | {"audit": AUDIT, "synthesis": SYNTHESIS})
 
     assert "writer w-1, verifier v-1" in text
-    for row in ("97 | 3 | 701", "57 | 1", "11 | 12 | 0 | 1.3 %"):
+    for row in ("97 | 3 | 701.4", "57 | 1", "11 | 12 | 0 | 1.3 %"):
         assert f"| town-0 | {row} |" in text
     assert "Left out: insights: known (nobody was asked the queries without documents)." in text
     assert "| article leaks | none | 9 | 5 | 3 | 1 |" in text
@@ -152,6 +154,25 @@ def test_what_was_given_up_is_named_and_a_second_reading_has_its_interval(result
     assert "states insight 41" not in text
     assert "The first 40 of 42" in text
     assert "What was given up" not in markdown(results | {"audit": AUDIT, "synthesis": SYNTHESIS})
+
+
+def test_tables_that_a_benchmark_keeps_are_shown_as_those_that_are_made_of_its_account(results: dict[str, Any]) -> None:
+    made: Any = results | {"audit": AUDIT, "synthesis": SYNTHESIS}
+    described = benchmark_tables(made["audit"], made["synthesis"])
+    kept: Any = results | {"benchmark_tables": json.loads(json.dumps(described))}
+
+    assert list(audit_sections(kept)) == list(audit_sections(made))
+
+
+def test_any_table_of_a_benchmark_is_shown_by_its_columns_alone(results: dict[str, Any]) -> None:
+    columns = [Column("haystack"), Column("cost", "usd", title="spent: on it", told="all calls", better="lower")]
+    table = Table("other", columns, [{"haystack": "h1", "cost": 0.25}], told="A maker of one's own.")
+    described = {"title": "Another maker", "told": ["It says so."], "tables": {"other": table.as_json()}}
+    shown: Any = results | {"benchmark_tables": described, "haystack_topics": {"h1": "Bees"}}
+    text = markdown(shown)
+
+    for said in ("## Another maker", "It says so.", "A maker of one's own.", "Lower is better.", "| Bees | $0.2500 |"):
+        assert said in text
 
 
 def test_a_ceiling_of_few_pairs_is_said_to_say_little(results: dict[str, Any]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, TypeVar
 
-from actors.rehearsal.scripted_synthesis import say
+from actors.synthesis.scripted import say
 from longform.keys import content_key
 from longform.prompts import Prompt, load_prompt
 from longform.synthesis.written.asking import Ask, Plan, Reply

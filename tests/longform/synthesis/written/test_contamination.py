@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.rehearsal.scripted_writer import WriterFaults, write
+from actors.synthesis.scripted_writer import WriterFaults, write
 from longform.synthesis.written.account import Written, haystack_account
 from longform.synthesis.written.asking import Log
 from longform.synthesis.written.contamination import known_insights

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from actors.rehearsal.scripted_synthesis import scripted_faults
-from actors.rehearsal.scripted_writer import WriterFaults, write
+from actors.synthesis.scripted import scripted_faults
+from actors.synthesis.scripted_writer import WriterFaults, write
 from longform.synthesis.account import check_rows, exhausted_rows
 from longform.synthesis.written.account import Written, haystack_account, haystack_rows
 from longform.synthesis.written.asking import Log

@@ -13,20 +13,12 @@ from __future__ import annotations
 
 from dataclasses import fields
 from functools import cache
-from typing import NamedTuple
 
-from actors.rehearsal.scripted_key_points import ExtractorFaults, extracted
-from actors.rehearsal.scripted_verifier import VerifierFaults, verify
-from actors.rehearsal.scripted_writer import WriterFaults, write
-from longform.chat.call import TokenLogprobs
+from actors.rehearsal.scripted_models import Said
+from actors.synthesis.scripted_key_points import ExtractorFaults, extracted
+from actors.synthesis.scripted_verifier import VerifierFaults, verify
+from actors.synthesis.scripted_writer import WriterFaults, write
 from longform.errors import UsageError
-
-
-class Said(NamedTuple):
-    text: str
-    is_refusal: bool
-    logprobs: tuple[TokenLogprobs, ...] | None = None
-
 
 Faults = WriterFaults | VerifierFaults | ExtractorFaults
 
