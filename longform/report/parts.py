@@ -196,7 +196,8 @@ def judge_cell(results: Results, judge: object, *, reason: str | None = None) ->
 
 def in_sample_told(results: Results) -> str | None:
     """Explain the mark in the tables; return None if nothing bears it."""
-    rows = [*(results.get("cells") or []), *(results.get("retrieval") or [])]
+    rows: list[Columns] = [*(results.get("cells") or [])]
+    rows += [row for table in (results.get("tables") or {}).values() for row in table["rows"]]
     judges = [row for row in results.get("judges") or [] if row.get("in_sample")]
     if not judges and not any(row.get("in_sample") for row in rows):
         return None

@@ -16,10 +16,10 @@ from longform.report.perturbed import perturbed_tables
 from longform.report.pooling import pooled_told
 from longform.report.position import position_sections
 from longform.report.provenance import provenance_section
+from longform.report.ranker_pairs import ranker_sections
 from longform.report.repair import repair_sections
 from longform.report.result_tables import table_sections
 from longform.report.retest import retest_cell, retest_tables
-from longform.report.retrieval import retrieval_sections
 from longform.report.retrieval_against_generation import against_sections
 from longform.report.scores import citation_sections, every_cell, score_sections
 from longform.report.tables import Column, Table
@@ -72,11 +72,11 @@ SECTIONS: tuple[Callable[[Results], Iterable[Section]], ...] = (
     position_sections,
     faithfulness_sections,
     cost_sections,
-    retrieval_sections,
     against_sections,
     citation_sections,
     repair_sections,
     table_sections,
+    ranker_sections,
     elsewhere_sections,
     every_cell,
     _judges,

@@ -25,7 +25,6 @@ from longform.results.repair import Repair
 from longform.results.retest import RetestRow
 from longform.results.retrieval_against_generation import RetrievalAgainstGeneration
 from longform.results.retrieval_pairs import RankerFamily
-from longform.results.retrieval_tables import RetrievalRow
 from longform.results.so_far import SoFar
 from longform.results.work import RunFacts
 from longform.synthesis.account import Account
@@ -82,7 +81,6 @@ class Results(TypedDict, total=False):
     comparisons: list[ComparedFamily]
     pairwise: list[PairwiseFamily]
     position: list[PositionRow]
-    retrieval: list[RetrievalRow]
     rankings_told: list[str]  # why measures of rankings differ from published ones
     retrieval_pairs: list[RankerFamily]
     retrieval_against_generation: RetrievalAgainstGeneration

@@ -6,10 +6,10 @@ A row of a table is a row of its old form, in which an estimate is a mapping; a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from longform.studies import curve, facets, failure_modes, key_points, rouge_bootstrap
+from longform.studies import curve, facets, failure_modes, key_points, retrieval, rouge_bootstrap
 from longform.tables.table import Table
 
 Json = Mapping[str, Any]
@@ -81,7 +81,38 @@ def _curve(rows: Sequence[Mapping[str, Any]]) -> list[Table]:
     return [curve.table(_by_measure(rows, [column.name for column in curve.table([]).columns]))]
 
 
+_RANKERS = ("dataset", "system", "retriever", "reranker", "budget_tokens", "cut_share", "in_sample")
+
+
+def _retrieval(tables: Mapping[str, Json]) -> Rows:
+    """Return a row for each ranker and budget, its measures as columns, their bounds under `intervals`."""
+    content = tables["retrieval"]
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for place, row in enumerate(content["rows"]):
+        measure, score = row["measure"], row["score"]
+        key = tuple(row[name] for name in ("dataset", "system", "budget_tokens"))
+        own = found.setdefault(key, {**{name: row[name] for name in _RANKERS}, "intervals": {}})
+        own[measure] = score["value"]
+        own["intervals"][measure] = [score["low"], score["high"]]
+        if content["reasons"] and (reason := content["reasons"][place].get("score")):
+            own["reasons"] = {measure: reason, "cut_share": reason}
+    return list(found.values())
+
+
+def _of_retrieval(rows: Sequence[Mapping[str, Any]]) -> list[Table]:
+    return [retrieval.table([one for row in rows for one in _by_ranking_measure(row)])]
+
+
+def _by_ranking_measure(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    intervals = row.get("intervals") or {}
+    for measure in [name for name in row if name not in (*_RANKERS, "intervals", "reasons")]:
+        low, high = intervals.get(measure) or (None, None)
+        score = {"value": row[measure], "low": low, "high": high, "n": 0}  # how many queries was not said
+        yield {**{name: row.get(name) for name in _RANKERS}, "measure": measure, "score": score}
+
+
 _BEFORE: Mapping[str, Callable[[Mapping[str, Json]], Any]] = {
+    "retrieval": _retrieval,
     "facets": _rows("facets", "facets_lengths"),
     "key_points": _key_points,
     "curve": _of_measures("curve"),
@@ -89,6 +120,7 @@ _BEFORE: Mapping[str, Callable[[Mapping[str, Json]], Any]] = {
     "rouge_bootstrap": _rows("rouge_bootstrap"),
 }
 _AFTER: Mapping[str, Callable[[Any], Sequence[Table]]] = {
+    "retrieval": _of_retrieval,
     "facets": facets.tables,
     "key_points": _of_key_points,
     "curve": _curve,

@@ -28,7 +28,6 @@ from longform.results.repair import repair
 from longform.results.retest import retests
 from longform.results.retrieval_against_generation import retrieval_against_generation
 from longform.results.retrieval_pairs import retrieval_pairs
-from longform.results.retrieval_tables import retrieval
 from longform.studies import LISTED
 from longform.tables.table import Table, Value
 
@@ -80,7 +79,6 @@ SHIPPED = (
     Study("comparisons", {"scores", "summaries"}, comparisons, (MEASURE,)),
     Study("pairwise", {"scores", "summaries"}, pairwise),
     Study("position", {"scores", "summaries"}, position, (MEASURE,)),
-    Study("retrieval", {"rankings", "contexts", "qrels"}, retrieval),
     Study("retrieval_pairs", {"rankings", "contexts", "qrels", "summaries"}, retrieval_pairs),
     Study(
         "retrieval_against_generation",

@@ -42,6 +42,7 @@ class Column(NamedTuple):
         shown: False if only programs and marks beside other cells read it.
         digits: Decimals; None: as many as the unit has.
         unknown: Why a value is unknown if its row says nothing else.
+        none: The text of a None that is no unknown, such as no limit; empty: None is an unknown.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Column(NamedTuple):
     shown: bool = True
     digits: int | None = None
     unknown: str = ""
+    none: str = ""
 
     @property
     def head(self) -> str:
