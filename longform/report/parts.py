@@ -144,6 +144,18 @@ def repeats_told(rows: Sequence[CellRow] | Sequence[FaithfulCell]) -> list[str]:
     return [f"{words} and count as one summary; counts of summaries are of all."]
 
 
+def judge_repeats_told(rows: Sequence[CellRow]) -> list[str]:
+    """Say which judges were asked several times, and how that counts."""
+    times = {text_in(row, "judge"): row["n_judge_repeats"] for row in rows if row.get("n_judge_repeats", 1) > 1}
+    if not times:
+        return []
+    told = "; ".join(f"{judge} ({n})" for judge, n in times.items())
+    words = (
+        f"Judges asked several times about each pair: {told}. A score is the mean of their repeats within the summary"
+    )
+    return [f"{words}, which count as one judgement."]
+
+
 def failures_told(rows: Sequence[CellRow]) -> list[str]:
     """Say of which systems of *rows* summaries failed, and why."""
     found = {

@@ -22,7 +22,6 @@ from longform.results.order_dependence import IndependentRow
 from longform.results.pairwise import PairwiseFamily
 from longform.results.position import PositionRow
 from longform.results.repair import Repair
-from longform.results.retest import RetestRow
 from longform.results.retrieval_against_generation import RetrievalAgainstGeneration
 from longform.results.retrieval_pairs import RankerFamily
 from longform.results.so_far import SoFar
@@ -87,7 +86,6 @@ class Results(TypedDict, total=False):
     repair: Repair
     faithfulness: Faithfulness
     cost: Cost
-    retest: list[RetestRow]
     calls: list[CallsRow]
     own_studies: dict[str, dict[str, Any]]  # what stands in `tables`, as versions before 0.7 wrote it
     tables: dict[str, dict[str, Any]]  # name -> `longform.tables.table.Table.as_json`

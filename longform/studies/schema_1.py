@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from longform.studies import curve, facets, failure_modes, key_points, retrieval, rouge_bootstrap
+from longform.studies import curve, facets, failure_modes, key_points, retest, retrieval, rouge_bootstrap
 from longform.tables.table import Table
 
 Json = Mapping[str, Any]
@@ -113,6 +113,7 @@ def _by_ranking_measure(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 _BEFORE: Mapping[str, Callable[[Mapping[str, Json]], Any]] = {
     "retrieval": _retrieval,
+    "retest": _rows("retest"),
     "facets": _rows("facets", "facets_lengths"),
     "key_points": _key_points,
     "curve": _of_measures("curve"),
@@ -121,6 +122,7 @@ _BEFORE: Mapping[str, Callable[[Mapping[str, Json]], Any]] = {
 }
 _AFTER: Mapping[str, Callable[[Any], Sequence[Table]]] = {
     "retrieval": _of_retrieval,
+    "retest": lambda rows: [retest.table(rows)],
     "facets": facets.tables,
     "key_points": _of_key_points,
     "curve": _curve,

@@ -25,7 +25,6 @@ from longform.results.faithfulness import faithfulness
 from longform.results.pairwise import pairwise
 from longform.results.position import position
 from longform.results.repair import repair
-from longform.results.retest import retests
 from longform.results.retrieval_against_generation import retrieval_against_generation
 from longform.results.retrieval_pairs import retrieval_pairs
 from longform.studies import LISTED
@@ -88,7 +87,6 @@ SHIPPED = (
     Study("repair", {"scores", "summaries", "units", "verdicts", "documents"}, repair, REPAIRED),
     Study("faithfulness", {"scores", "summaries", "verdicts", "contexts"}, faithfulness, FAITHFULNESS),
     Study("cost", {"scores", "summaries", "calls"}, cost, (MEASURE,)),
-    Study("retest", {"verdicts", "summaries"}, retests),
     Study("calls", {"calls"}, lambda evidence: evidence.calls),
     *map(_opened, LISTED.values()),
 )
