@@ -21,7 +21,6 @@ from longform.report.provenance import provenance_section
 from longform.report.ranker_pairs import ranker_sections
 from longform.report.repair import repair_sections
 from longform.report.result_tables import table_sections
-from longform.report.retrieval_against_generation import against_sections
 from longform.report.scores import citation_sections, every_cell, score_sections
 from longform.report.tables import Column, Table
 from longform.results.results import Results
@@ -84,7 +83,6 @@ SECTIONS: tuple[Callable[[Results], Iterable[Section]], ...] = (
     position_sections,
     faithfulness_sections,
     cost_sections,
-    against_sections,
     citation_sections,
     repair_sections,
     table_sections,

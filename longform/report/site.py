@@ -61,7 +61,7 @@ GROUPS: Sequence[Group] = (
         *("position", "places", "lengths"),
     ),
     _group("faithfulness", "Faithfulness", "Whether the documents support what is written.", "faithfulness"),
-    _group("retrieval", "Retrieval", "Whether the right documents were found.", "against"),
+    _group("retrieval", "Retrieval", "Whether the right documents were found."),
     _group("citations", "Citations", "Which citations are right, and what repair changes.", "citation", "repair"),
     _group("cost", "Cost", "Quality beside what it cost, and every stage's calls.", "cost", "calls"),
     _group("judges", "Judges", "How far each judge agrees with people.", "judges"),

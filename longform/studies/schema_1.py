@@ -9,7 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from longform.studies import curve, facets, failure_modes, key_points, retest, retrieval, rouge_bootstrap
+from longform.measures import SHIPPED
+from longform.metrics.retrieval import MEASURES
+from longform.studies import (
+    curve,
+    facets,
+    failure_modes,
+    key_points,
+    retest,
+    retrieval,
+    retrieval_against_generation,
+    rouge_bootstrap,
+)
 from longform.tables.table import Table
 
 Json = Mapping[str, Any]
@@ -111,8 +122,46 @@ def _by_ranking_measure(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield {**{name: row.get(name) for name in _RANKERS}, "measure": measure, "score": score}
 
 
+_AGAINST = "retrieval_against_generation"
+_CORRELATED = ("systems", "queries")
+_UNIT_OF = {measure.name: measure.unit for measure in SHIPPED}
+
+
+def _against(tables: Mapping[str, Json]) -> dict[str, Any]:
+    """Return a row a system with what it has by each measure, and the correlations in one list."""
+    systems: dict[tuple[Any, ...], dict[str, Any]] = {}
+    rows = tables[_AGAINST]["rows"]
+    for row in rows:
+        kept = {name: row[name] for name in ("dataset", "summarizer", "setting", "left_out")}
+        ranked = {measure.name: row[measure.name] for measure in MEASURES if measure.name in row}
+        own = systems.setdefault(tuple(kept.values()), {**kept, "retrieval": ranked, "generation": []})
+        own["generation"].append({name: row[name] for name in ("judge", "measure", "score")})
+    correlations = [
+        {"level": level, "setting": None, **{name: value for name, value in row.items() if name != "aside"}}
+        for level in _CORRELATED
+        for row in _rows(f"{_AGAINST}_{level}")(tables)
+    ]
+    return {"k": rows[0]["k"], "systems": list(systems.values()), "correlations": correlations}
+
+
+def _of_against(found: Mapping[str, Any]) -> list[Table]:
+    systems = [
+        {
+            **{name: row[name] for name in ("dataset", "summarizer", "setting", "left_out")},
+            **row["retrieval"],
+            "k": found["k"],
+            "unit": _UNIT_OF.get(cell["measure"], "points"),
+            **cell,
+        }
+        for row in found["systems"]
+        for cell in row["generation"]
+    ]
+    return retrieval_against_generation.tables(systems, found["correlations"], k=found["k"])
+
+
 _BEFORE: Mapping[str, Callable[[Mapping[str, Json]], Any]] = {
     "retrieval": _retrieval,
+    _AGAINST: _against,
     "retest": _rows("retest"),
     "facets": _rows("facets", "facets_lengths"),
     "key_points": _key_points,
@@ -122,6 +171,7 @@ _BEFORE: Mapping[str, Callable[[Mapping[str, Json]], Any]] = {
 }
 _AFTER: Mapping[str, Callable[[Any], Sequence[Table]]] = {
     "retrieval": _of_retrieval,
+    _AGAINST: _of_against,
     "retest": lambda rows: [retest.table(rows)],
     "facets": facets.tables,
     "key_points": _of_key_points,
@@ -129,5 +179,5 @@ _AFTER: Mapping[str, Callable[[Any], Sequence[Table]]] = {
     "failure_modes": lambda rows: [failure_modes.table(rows)],
     "rouge_bootstrap": lambda rows: [rouge_bootstrap.table(rows)],
 }
-_LOWER = frozenset({"facets_lengths", "key_points_judges"})
+_LOWER = frozenset({"facets_lengths", "key_points_judges", *(f"{_AGAINST}_{level}" for level in _CORRELATED)})
 """Tables whose rows stand under the name of another."""

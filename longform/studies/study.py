@@ -25,7 +25,6 @@ from longform.results.faithfulness import faithfulness
 from longform.results.pairwise import pairwise
 from longform.results.position import position
 from longform.results.repair import repair
-from longform.results.retrieval_against_generation import retrieval_against_generation
 from longform.results.retrieval_pairs import retrieval_pairs
 from longform.studies import LISTED
 from longform.tables.table import Table, Value
@@ -79,11 +78,6 @@ SHIPPED = (
     Study("pairwise", {"scores", "summaries"}, pairwise),
     Study("position", {"scores", "summaries"}, position, (MEASURE,)),
     Study("retrieval_pairs", {"rankings", "contexts", "qrels", "summaries"}, retrieval_pairs),
-    Study(
-        "retrieval_against_generation",
-        {"rankings", "contexts", "documents", "qrels", "scores", "summaries"},
-        retrieval_against_generation,
-    ),
     Study("repair", {"scores", "summaries", "units", "verdicts", "documents"}, repair, REPAIRED),
     Study("faithfulness", {"scores", "summaries", "verdicts", "contexts"}, faithfulness, FAITHFULNESS),
     Study("cost", {"scores", "summaries", "calls"}, cost, (MEASURE,)),

@@ -73,6 +73,7 @@ class Axes(NamedTuple):
         by: A column of texts, or several joined by commas, a series each; None: one series.
         label: The column that names a point of a scatter; None: the key.
         apart: Columns whose values make figures of their own; None: those that the table keeps apart.
+        first: Columns of whose values a figure draws the first alone; None: there are none.
     """
 
     form: Form
@@ -81,6 +82,7 @@ class Axes(NamedTuple):
     by: str | None = None
     label: str | None = None
     apart: Sequence[str] | None = None
+    first: Sequence[str] | None = None
 
 
 class Table(NamedTuple):
@@ -100,6 +102,7 @@ class Table(NamedTuple):
         across: The column whose values are heads, above the values of the next column that is shown.
         section: The table below whose head it stands; empty: it has a section of its own.
         page: The page of a report that it stands on, such as scores; empty: that of further studies.
+        aside: The column that says why a row stands in files alone, and not in a report; empty: all rows do in both.
     """
 
     name: str
@@ -114,6 +117,7 @@ class Table(NamedTuple):
     across: str = ""
     section: str = ""
     page: str = ""
+    aside: str = ""
 
     def column(self, name: str) -> Column:
         """
@@ -146,6 +150,7 @@ class Table(NamedTuple):
             "across": self.across,
             "section": self.section,
             "page": self.page,
+            "aside": self.aside,
         }
 
     @classmethod
@@ -161,7 +166,7 @@ class Table(NamedTuple):
             reasons=content["reasons"],
             plot=content["plot"] and Axes(**content["plot"]),
             apart=tuple(content.get("apart", ())),
-            **{name: content[name] for name in ("across", "section", "page") if name in content},
+            **{name: content[name] for name in ("across", "section", "page", "aside") if name in content},
         )
 
     def having(self, rows: Iterable[Mapping[str, Any]]) -> Table:
@@ -209,7 +214,8 @@ def checked(table: Table) -> Table:
             )
     plotted = [] if table.plot is None else [table.plot.x, table.plot.y, *series_columns(table.plot)]
     plotted += [] if table.plot is None else [*(table.plot.apart or ()), table.plot.label or ""]
-    laid_out = [*table.apart, table.across, *(column.of for column in table.columns)]
+    plotted += [] if table.plot is None else [*(table.plot.first or ())]
+    laid_out = [*table.apart, table.across, table.aside, *(column.of for column in table.columns)]
     named = [name for name in (*table.key, *plotted, *laid_out, *(name for row in table.rows for name in row)) if name]
     if unknown := sorted({*named} - {*names}):
         raise ValueError(f"table {table.name}: expected columns of {', '.join(names)}, found {', '.join(unknown)}")

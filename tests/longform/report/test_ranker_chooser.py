@@ -12,7 +12,7 @@ from longform.report.ranker_pairs import ranker_sections
 from longform.results.results import Results
 from longform.results.retrieval_pairs import retrieval_pairs
 from tests.longform.report.browser import needs_browser
-from tests.longform.results.test_retrieval_against_generation import evidence
+from tests.longform.studies.test_retrieval_against_generation import evidence
 
 pytest.importorskip("playwright.sync_api")
 

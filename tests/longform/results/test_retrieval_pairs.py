@@ -16,7 +16,7 @@ from longform.results.ranked import RankedQuery, Ranker
 from longform.results.results import Results
 from longform.results.retrieval_pairs import RankerFamily, retrieval_pairs
 from longform.studies.retrieval import Retrieval
-from tests.longform.results.test_retrieval_against_generation import QUERIES, documents, evidence
+from tests.longform.studies.test_retrieval_against_generation import QUERIES, documents, evidence
 
 GOOD, POOR = Ranker("good", None), Ranker("poor", None)
 

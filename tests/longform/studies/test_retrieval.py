@@ -13,7 +13,7 @@ from longform.results.results import Results
 from longform.studies.retrieval import Retrieval, measured, table
 from longform.studies.schema_1 import as_before, with_tables
 from longform.tables.table import Table
-from tests.longform.results.test_retrieval_against_generation import QUERIES, evidence
+from tests.longform.studies.test_retrieval_against_generation import QUERIES, evidence
 
 RANKER = Ranker("bm25", None)
 HALF = Estimate(0.5, 0.4, 0.6, 9)
