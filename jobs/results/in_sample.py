@@ -71,8 +71,6 @@ def mark_in_sample(results: Results, benchmark: Benchmark, queries: Collection[s
         family["reference_in_sample"] = system is not None and (system["summarizer"], system["setting"]) in marked
         for compared in family["rows"]:
             compared["in_sample"] = (compared["summarizer"], compared["setting"]) in marked
-    if results.get("repair"):
-        results["repair"]["in_sample"] = twins
 
 
 class _Marked(TypedDict):

@@ -11,7 +11,7 @@ from longform.report.tables import IN_SAMPLE, Table, is_position_row
 from longform.results.cells import CellRow
 from longform.results.columns import Columns, OfJudge, text_in
 from longform.results.faithfulness_rows import FaithfulCell
-from longform.results.repair import Example
+from longform.results.repaired_examples import Example
 from longform.results.results import JudgeRow, Results
 from longform.tables.cells import Cell, words
 

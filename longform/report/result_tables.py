@@ -9,7 +9,7 @@ from longform.metrics.statistics import Estimate, EstimateColumns
 from longform.report.line_plots import Line, line_plot
 from longform.report.measures import capitalized, head_of
 from longform.report.parts import INTERVAL, Judged, Section, dataset_words, has_datasets, judge_line
-from longform.report.plots import Plot
+from longform.report.plots import Plot, change_plot
 from longform.report.row_names import NAMES, named
 from longform.report.scatter_plots import Point, Points, scatter_plot
 from longform.report.tables import Column as Head
@@ -45,7 +45,7 @@ def tables_of(results: Results) -> Iterator[Table]:
 
 def table_sections(results: Results) -> Iterator[Section]:
     """Yield one section for each table that has rows and heads a section, with the tables below its head."""
-    tables = [table for table in tables_of(results) if table.rows]
+    tables = [table for table in tables_of(results) if table.rows and visible(table)]
     headed = {table.name for table in tables if not table.section}
     for head in tables:
         if not head.section or head.section not in headed:
@@ -94,7 +94,10 @@ def _shown(results: Results, table: Table, part: Part) -> ShownTable:
         columns = [one for one in columns if one.name != "judge"]
     naming = [one for one in columns if one.name in NAMES]
     others = [one for one in columns if one.name not in NAMES]
-    heads = [Head(_titled(results, table, one), numeric=one.unit != "text") for one in [*naming, *others]]
+    heads = [
+        Head(_titled(results, table, one), _group(results, table, one), numeric=one.unit != "text")
+        for one in [*naming, *others]
+    ]
     rows = below_originals(own.rows, *(name for name in own.key if name != "summarizer"))
     places = {id(row): place for place, row in enumerate(own.rows)}
     body = [
@@ -114,8 +117,12 @@ def _cell(results: Results, row: Mapping[str, Value], column: Column, reason: st
 
 
 def _titled(results: Results, table: Table, column: Column) -> str:
-    known = table.across == "measure" and column.name not in {one.name for one in table.columns}
+    known = table.across == "measure" and column.name not in {one.name for one in table.columns} and not column.group
     return head_of(results, column.name).title if known else column.head
+
+
+def _group(results: Results, table: Table, column: Column) -> str:
+    return head_of(results, column.group).title if column.group and table.across == "measure" else column.group
 
 
 def _caption(results: Results, table: Table, part: Part) -> str:
@@ -150,7 +157,7 @@ def table_figures(anchor: str, results: Results) -> Iterator[tuple[Plot | None, 
     for table in tables_of(results):
         if table.plot is not None and anchor == anchor_of(table.section or table.name):
             apart = table.apart if table.plot.apart is None else table.plot.apart
-            for place, part in enumerate(laid_out(_of_report(table)._replace(across="", apart=apart))):
+            for place, part in enumerate(laid_out(_of_report(table)._replace(across="", under=(), apart=apart))):
                 drawn = _to_draw(part.table, table.plot)
                 plot, told = _drawn(results, drawn, table.plot, name=f"{anchor}{place}")
                 line = " ".join(_line(results, table, part))
@@ -159,10 +166,11 @@ def table_figures(anchor: str, results: Results) -> Iterator[tuple[Plot | None, 
 
 def _to_draw(table: Table, plot: Axes) -> Table:
     """Return the rows that a figure draws, shares as per cent."""
-    rows = [row for row in table.rows if all(row.get(name) == table.rows[0].get(name) for name in plot.first or ())]
+    left = [row for row in table.rows if not plot.but or row.get(plot.but) is None]
+    rows = [row for row in left if all(row.get(name) == left[0].get(name) for name in plot.first or ())]
     shown = []
     for row in rows:
-        shares = [name for name in {plot.x, plot.y} if _unit_of(table.column(name), row) == "share"]
+        shares = [name for name in {plot.x, plot.y, plot.to or plot.x} if _unit_of(table.column(name), row) == "share"]
         shown.append({**row, **{name: _in_percent(row.get(name)) for name in shares}})
     return table._replace(rows=shown, reasons=())
 
@@ -180,6 +188,8 @@ def _unit_of(column: Column, row: Mapping[str, Value]) -> Unit | str:
 def _drawn(results: Results, table: Table, plot: Axes, *, name: str) -> tuple[Plot | None, str]:
     """Return the figure of a part, and what its first numbers stand for if they are no numbers."""
     columns = {column.name: column for column in table.columns}
+    if plot.form == "change":
+        return _change(results, table, plot, name=name)
     places = _places(table, plot.x)
     by = series_columns(plot)
     series: dict[str, list[Mapping[str, Value]]] = {}
@@ -199,6 +209,20 @@ def _drawn(results: Results, table: Table, plot: Axes, *, name: str) -> tuple[Pl
     told = f" {', '.join(f'{place:.0f}: {value}' for value, place in places.items())}." if places else ""
     joined = plot.form == "line"
     return line_plot(lines, x_label=x_label, y_label=y_label, name=name, of_100=False, joined=joined), told
+
+
+def _change(results: Results, table: Table, plot: Axes, *, name: str) -> tuple[Plot | None, str]:
+    """Return the figure of changes, and what they go from and to."""
+    before, after = table.column(plot.x), table.column(plot.to or plot.x)
+    bands: dict[str, dict[str, tuple[float, float]]] = {}
+    for row in table.rows:
+        ends = _number(row.get(before.name)), _number(row.get(after.name))
+        label = ", ".join(_label(results, one, row.get(one)) for one in series_columns(plot)) or after.head
+        if ends[0] is not None and ends[1] is not None:
+            bands.setdefault(str(row.get(plot.y)), {})[label] = (ends[0], ends[1])
+    unit = f", {_UNITS[after.unit]}" if after.unit in _UNITS else ""
+    told = f" From {before.told} to {after.told}." if before.told and after.told else ""
+    return change_plot(bands, ends=(before.head, after.head), unit=unit, name=name), told
 
 
 def _label(results: Results, name: str, value: Value) -> str:

@@ -21,7 +21,6 @@ from longform.results.faithfulness import Faithfulness
 from longform.results.order_dependence import IndependentRow
 from longform.results.pairwise import PairwiseFamily
 from longform.results.position import PositionRow
-from longform.results.repair import Repair
 from longform.results.retrieval_pairs import RankerFamily
 from longform.results.so_far import SoFar
 from longform.results.work import RunFacts
@@ -81,7 +80,6 @@ class Results(TypedDict, total=False):
     position: list[PositionRow]
     rankings_told: list[str]  # why measures of rankings differ from published ones
     retrieval_pairs: list[RankerFamily]
-    repair: Repair
     faithfulness: Faithfulness
     cost: Cost
     calls: list[CallsRow]

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 LISTED: Mapping[str, str] = {
     "retrieval": "longform.studies.retrieval:Retrieval",
     "retrieval_against_generation": "longform.studies.retrieval_against_generation:RetrievalAgainstGeneration",
+    "repair": "longform.studies.repair:Repair",
     "retest": "longform.studies.retest:Retest",
     "facets": "longform.studies.facets:Facets",
     "key_points": "longform.studies.key_points:KeyPoints",

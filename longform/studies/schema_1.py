@@ -11,16 +11,20 @@ from typing import Any
 
 from longform.measures import SHIPPED
 from longform.metrics.retrieval import MEASURES
+from longform.repair.twins import twin_label
+from longform.results.repaired_examples import examples_in
 from longform.studies import (
     curve,
     facets,
     failure_modes,
     key_points,
+    repair,
     retest,
     retrieval,
     retrieval_against_generation,
     rouge_bootstrap,
 )
+from longform.tables.names import AXES
 from longform.tables.table import Table
 
 Json = Mapping[str, Any]
@@ -159,9 +163,45 @@ def _of_against(found: Mapping[str, Any]) -> list[Table]:
     return retrieval_against_generation.tables(systems, found["correlations"], k=found["k"])
 
 
+_OF_AXES = (*(column.name for column in AXES), "order")
+_OF_CHANGE = ("p", "p_alone", "finding")
+
+
+def _repair(tables: Mapping[str, Json]) -> dict[str, Any]:
+    """Return a row a system, in it a mapping for each measure, with the counts and the examples beside the rows."""
+    systems: dict[tuple[Any, ...], dict[str, Any]] = {}
+    rows = _rows(repair.NAME)(tables)
+    for row in rows:
+        kept = {name: row[name] for name in ("dataset", "setting", "summarizer", "judge", "n_summaries")}
+        own = systems.setdefault(tuple(kept.values()), kept)
+        own["axes"] = {name: row[name] for name in _OF_AXES} if "retriever" in row else None
+        difference = row["difference"]
+        own[row["measure"]] = {
+            **{name: row[name] for name in ("before", "after")},
+            "difference": difference["value"],
+            **{name: difference[name] for name in ("low", "high")},
+            **{name: row[name] for name in _OF_CHANGE if name in row},
+        }
+        if "faithfulness" in row:
+            own["faithfulness"] = row["faithfulness"]
+    changes, bullets = (_rows(name)(tables) for name in (repair.CHANGES, repair.CITATIONS))
+    by = rows[0]["cited_by"]
+    return {
+        "by": by,
+        "label": twin_label(by),
+        **({"bullets": {row["how"]: row["n_bullets"] for row in bullets}} if bullets else {}),
+        "rows": list(systems.values()),
+        "judge": changes[0]["judge"] if changes else None,
+        "changes": {row["kind"]: row["n_bullets"] for row in changes},
+        "examples": examples_in(tables),
+        "in_sample": rows[0]["fitted"],
+    }
+
+
 _BEFORE: Mapping[str, Callable[[Mapping[str, Json]], Any]] = {
     "retrieval": _retrieval,
     _AGAINST: _against,
+    repair.NAME: _repair,
     "retest": _rows("retest"),
     "facets": _rows("facets", "facets_lengths"),
     "key_points": _key_points,
@@ -172,6 +212,7 @@ _BEFORE: Mapping[str, Callable[[Mapping[str, Json]], Any]] = {
 _AFTER: Mapping[str, Callable[[Any], Sequence[Table]]] = {
     "retrieval": _of_retrieval,
     _AGAINST: _of_against,
+    repair.NAME: lambda found: repair.tables(found) or [],
     "retest": lambda rows: [retest.table(rows)],
     "facets": facets.tables,
     "key_points": _of_key_points,
@@ -179,5 +220,12 @@ _AFTER: Mapping[str, Callable[[Any], Sequence[Table]]] = {
     "failure_modes": lambda rows: [failure_modes.table(rows)],
     "rouge_bootstrap": lambda rows: [rouge_bootstrap.table(rows)],
 }
-_LOWER = frozenset({"facets_lengths", "key_points_judges", *(f"{_AGAINST}_{level}" for level in _CORRELATED)})
+_LOWER = frozenset(
+    {
+        "facets_lengths",
+        "key_points_judges",
+        *(f"{_AGAINST}_{level}" for level in _CORRELATED),
+        *(repair.CHANGES, repair.CITATIONS, repair.EXAMPLES),
+    }
+)
 """Tables whose rows stand under the name of another."""

@@ -17,14 +17,12 @@ from longform.errors import UsageError
 from longform.metrics.cited_support import SHARE
 from longform.metrics.faithfulness import GRID
 from longform.nearest import meant
-from longform.results.before_after import MEASURES as REPAIRED
 from longform.results.comparisons import MEASURE, comparisons
 from longform.results.cost import cost
 from longform.results.evidence import Evidence
 from longform.results.faithfulness import faithfulness
 from longform.results.pairwise import pairwise
 from longform.results.position import position
-from longform.results.repair import repair
 from longform.results.retrieval_pairs import retrieval_pairs
 from longform.studies import LISTED
 from longform.tables.table import Table, Value
@@ -78,7 +76,6 @@ SHIPPED = (
     Study("pairwise", {"scores", "summaries"}, pairwise),
     Study("position", {"scores", "summaries"}, position, (MEASURE,)),
     Study("retrieval_pairs", {"rankings", "contexts", "qrels", "summaries"}, retrieval_pairs),
-    Study("repair", {"scores", "summaries", "units", "verdicts", "documents"}, repair, REPAIRED),
     Study("faithfulness", {"scores", "summaries", "verdicts", "contexts"}, faithfulness, FAITHFULNESS),
     Study("cost", {"scores", "summaries", "calls"}, cost, (MEASURE,)),
     Study("calls", {"calls"}, lambda evidence: evidence.calls),
