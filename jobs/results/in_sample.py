@@ -71,8 +71,6 @@ def mark_in_sample(results: Results, benchmark: Benchmark, queries: Collection[s
         family["reference_in_sample"] = system is not None and (system["summarizer"], system["setting"]) in marked
         for compared in family["rows"]:
             compared["in_sample"] = (compared["summarizer"], compared["setting"]) in marked
-    if results.get("repair"):
-        results["repair"]["in_sample"] = twins
 
 
 class _Marked(TypedDict):
@@ -83,7 +81,6 @@ def _marked_rows(results: Results) -> Iterator[_Marked]:
     yield from results["cells"]
     yield from results["per_summary_cells"]
     yield from results.get("position") or []
-    yield from results.get("retrieval") or []
     for table in (results.get("tables") or {}).values():
         if any(column["name"] == "in_sample" for column in table["columns"]):
             yield from table["rows"]

@@ -11,7 +11,7 @@ from longform.report.document_pages import DocumentFiles
 from longform.report.repair import DocumentOf, Side
 from longform.results.drilldown import QueryFacts, SummaryFacts, Unfolded
 from longform.results.passages import Passage
-from longform.results.repair import Example
+from longform.results.repaired_examples import Example, examples_in
 from longform.results.results import Results
 from longform.text.citations import without_citations
 
@@ -40,8 +40,7 @@ class CitedPlaces:
     """
 
     def __init__(self, results: Results) -> None:
-        repair = results.get("repair")
-        examples = repair["examples"] if repair else []
+        examples = examples_in(results.get("tables") or {})
         self._wanted = {one[key] for one in examples for key in ("summary_id", "repaired_id")}
         self._found: dict[str, Unfolded] = {}
 

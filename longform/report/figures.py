@@ -12,9 +12,7 @@ from longform.report.places import PLACES, place_figures
 from longform.report.plots import Plot
 from longform.report.pooling import pooled_words
 from longform.report.position import position_figures
-from longform.report.repair import repair_figures
 from longform.report.result_tables import table_figures
-from longform.report.retrieval_against_generation import against_figures
 from longform.report.scores import score_figures
 from longform.results.results import Results
 
@@ -28,8 +26,6 @@ FIGURES: Mapping[str, Callable[[Results], Iterable[tuple[Plot | None, str]]]] = 
     "scores": score_figures,
     "cost": cost_figures,
     "position": position_figures,
-    "against": against_figures,
-    "repair": repair_figures,
     "audit": benchmark_figures,
     PLACES: place_figures,
     LENGTHS: length_figures,

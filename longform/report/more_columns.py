@@ -7,15 +7,19 @@ from typing import NamedTuple
 
 from longform.report.cost import TOLD, cost_cells, cost_columns
 from longform.report.groups_column import HEAD, groups_column
-from longform.report.retest import SPREAD, has_spread, spread_cell
 from longform.report.tables import Column, Table, marked_settings, settings_of, summarizers_by_joint
 from longform.results.cells import CellRow
-from longform.results.columns import text_in
+from longform.results.columns import Columns, number_in, text_in, within
 from longform.results.results import Results
 from longform.tables.cells import Cell
 
 System = tuple[str, str]
 """Summarizer and setting."""
+
+_SPREAD = (
+    "Spread between repeats: standard deviation of the system's mean over repeats of its summaries, and over repeats "
+    "of the judge's answers."
+)
 
 
 class MoreColumns(NamedTuple):
@@ -47,11 +51,11 @@ def more_columns(results: Results, cells: Sequence[CellRow], measure: str) -> Mo
         told.append("Frontier: no system is better and cheaper (see “Quality beside cost”).")
         for system, row in found.items():
             row.append(placed.get(system, Cell(None, reason="no place by cost")))
-    if has_spread(cells):
+    if _has_spread(cells):
         columns.append(Column("spread", numeric=False))
-        told.append(SPREAD)
+        told.append(_SPREAD)
         for cell in cells:
-            found[cell["summarizer"], cell["setting"]].append(spread_cell(cell, measure))
+            found[cell["summarizer"], cell["setting"]].append(_spread_cell(cell, measure))
     return MoreColumns(columns, found, told)
 
 
@@ -99,3 +103,19 @@ def beside_grid(table: Table, more: MoreColumns, cells: Sequence[CellRow], *, ca
         for shown, name in zip(table.rows, summarizers_by_joint(cells), strict=True)
     ]
     return Table(caption, [table.columns[0], *heads], body, " ".join(more.told)) if known else None
+
+
+def _has_spread(rows: Sequence[Columns]) -> bool:
+    """Return whether anything was repeated."""
+    return any(row.get("spread") for row in rows)
+
+
+def _spread_cell(row: Columns, measure: str) -> Cell:
+    """The spread of a cell by its main measure."""
+    found = within(within(row, "spread"), measure)
+    parts = [
+        f"{name} {value:.1f}"
+        for name, column in (("summaries", "summaries"), ("judge", "judge"))
+        if (value := number_in(found, column)) is not None
+    ]
+    return Cell(", ".join(parts)) if parts else Cell(None, reason="not repeated")

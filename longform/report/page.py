@@ -25,7 +25,7 @@ from longform.report.repair import SIDES, DocumentOf, Side, chips, evidence_line
 from longform.report.sections import sections
 from longform.report.so_far import banner
 from longform.report.tables import Column, Table
-from longform.results.repair import Example
+from longform.results.repaired_examples import Example
 from longform.results.results import Results
 from longform.tables.cells import Cell
 

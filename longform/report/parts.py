@@ -11,7 +11,7 @@ from longform.report.tables import IN_SAMPLE, Table, is_position_row
 from longform.results.cells import CellRow
 from longform.results.columns import Columns, OfJudge, text_in
 from longform.results.faithfulness_rows import FaithfulCell
-from longform.results.repair import Example
+from longform.results.repaired_examples import Example
 from longform.results.results import JudgeRow, Results
 from longform.tables.cells import Cell, words
 
@@ -144,6 +144,18 @@ def repeats_told(rows: Sequence[CellRow] | Sequence[FaithfulCell]) -> list[str]:
     return [f"{words} and count as one summary; counts of summaries are of all."]
 
 
+def judge_repeats_told(rows: Sequence[CellRow]) -> list[str]:
+    """Say which judges were asked several times, and how that counts."""
+    times = {text_in(row, "judge"): row["n_judge_repeats"] for row in rows if row.get("n_judge_repeats", 1) > 1}
+    if not times:
+        return []
+    told = "; ".join(f"{judge} ({n})" for judge, n in times.items())
+    words = (
+        f"Judges asked several times about each pair: {told}. A score is the mean of their repeats within the summary"
+    )
+    return [f"{words}, which count as one judgement."]
+
+
 def failures_told(rows: Sequence[CellRow]) -> list[str]:
     """Say of which systems of *rows* summaries failed, and why."""
     found = {
@@ -196,7 +208,8 @@ def judge_cell(results: Results, judge: object, *, reason: str | None = None) ->
 
 def in_sample_told(results: Results) -> str | None:
     """Explain the mark in the tables; return None if nothing bears it."""
-    rows = [*(results.get("cells") or []), *(results.get("retrieval") or [])]
+    rows: list[Columns] = [*(results.get("cells") or [])]
+    rows += [row for table in (results.get("tables") or {}).values() for row in table["rows"]]
     judges = [row for row in results.get("judges") or [] if row.get("in_sample")]
     if not judges and not any(row.get("in_sample") for row in rows):
         return None

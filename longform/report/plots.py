@@ -15,7 +15,6 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
 
 from longform.report.tables import IN_SAMPLE, figure_labels
-from longform.results.before_after import ChangeColumns, RepairedRow
 from longform.results.cells import CellRow
 from longform.results.columns import interval_in, number_in
 from longform.results.position import PositionRow
@@ -56,7 +55,6 @@ class Plot(NamedTuple):
 
 
 By = Literal["summarizer", "setting"]
-Changed = Literal["citation", "joint", "coverage"]
 
 
 def score_plot(
@@ -103,36 +101,39 @@ def score_plot(
     return Plot(svg, alt)
 
 
-def change_plot(rows: Sequence[RepairedRow], measures: Sequence[Changed], *, by: By, name: str) -> Plot | None:
+def change_plot(
+    bands: Mapping[str, Mapping[str, tuple[float, float]]], *, ends: tuple[str, str], unit: str, name: str
+) -> Plot | None:
     """
-    Scores before and after a change: a band for each row, in it a line for each measure, hollow to filled.
+    Numbers before and after a change: a band for each system, in it a line for each series, hollow to filled.
 
     Args:
-        rows: Each has, under each measure's name, `before` and `after` in 0 to 100; unknown ones are left out.
-        measures: In the order of the lines.
-        by: The field that names a band.
+        bands: From the top down: band -> series -> both numbers.
+        ends: The names of before and after.
+        unit: Stands behind them at the axis.
         name: Makes the SVG's ids unique on a page.
 
     Returns:
         None if no change is known.
     """
-    known = [row for row in rows if any(_is_known(row[measure]) for measure in measures)]
+    known = {band: changes for band, changes in bands.items() if changes}
     if not known:
         return None
-    ordered = sorted(known, key=lambda row: row[measures[-1]]["before"] or 0.0, reverse=True)
+    series = list(dict.fromkeys(one for changes in known.values() for one in changes))
 
     def draw(axes: Axes) -> None:
-        _change_bands(axes, ordered, measures, by)
-        axes.set_xlim(0, 102)
-        axes.set_xlabel("score, of 100")
+        _change_bands(axes, known, series, ends)
+        highest = max(value for changes in known.values() for both in changes.values() for value in both)
+        axes.set_xlim(0, 102 if unit == ", of 100" else 1.05 * highest)
+        axes.set_xlabel(f"{' to '.join(ends)}{unit}")
 
-    height = 0.55 + _LINE_IN * sum(_band_lines(row[by], len(measures)) for row in ordered)
+    height = 0.55 + _LINE_IN * sum(_band_lines(band, len(series)) for band in known)
     svg = render(draw, height=height, name=name)
     told = "; ".join(
-        f"{row[by]}: " + ", ".join(_told_change(row, measure) for measure in measures if _is_known(row[measure]))
-        for row in ordered
+        f"{band}: " + ", ".join(f"{one} {before:.1f} to {after:.1f}" for one, (before, after) in changes.items())
+        for band, changes in known.items()
     )
-    return Plot(svg, f"Before and after. {told}.")
+    return Plot(svg, f"{' to '.join(ends).capitalize()}. {told}.")
 
 
 def position_plot(rows: Sequence[PositionRow], measure: str, *, name: str) -> Plot | None:
@@ -216,43 +217,40 @@ def _score_bands(
     axes.grid(axis="x")
 
 
-def _change_bands(axes: Axes, rows: Sequence[RepairedRow], measures: Sequence[Changed], by: By) -> None:
-    """One band a row, one line in it a measure, from the top down."""
+def _change_bands(
+    axes: Axes,
+    bands: Mapping[str, Mapping[str, tuple[float, float]]],
+    series: Sequence[str],
+    ends: tuple[str, str],
+) -> None:
+    """One band a system, one line in it a series, from the top down."""
     top, ticks = 0.0, []
-    for row in rows:
-        height = _band_lines(row[by], len(measures))
+    for band, changes in bands.items():
+        height = _band_lines(band, len(series))
         ticks.append(top + height / 2)
-        for place, measure in enumerate(measures):
-            if _is_known(row[measure]):
-                line = top + height / 2 + place - (len(measures) - 1) / 2
-                _dumbbell(axes, row[measure], line, series_style(place))
+        for place, one in enumerate(series):
+            if one in changes:
+                line = top + height / 2 + place - (len(series) - 1) / 2
+                _dumbbell(axes, changes[one], line, series_style(place))
         top += height
         axes.axhline(top, color=INK, alpha=0.15, linewidth=0.6)
-    for place, measure in enumerate(measures):
-        for side in ("before", "after"):
+    for place, one in enumerate(series):
+        for side, end in enumerate(ends):
             style: SeriesStyle = {**series_style(place), "linestyle": "none"}
-            style["markerfacecolor"] = "none" if side == "before" else style["markerfacecolor"]
-            axes.plot([], [], label=f"{measure} {side}", **style)
+            style["markerfacecolor"] = "none" if side == 0 else style["markerfacecolor"]
+            axes.plot([], [], label=f"{one} {end}", **style)
     axes.set_ylim(top, 0)
-    axes.set_yticks(ticks, ["\n".join(_label_lines(row[by])) for row in rows], color=INK)
+    axes.set_yticks(ticks, ["\n".join(_label_lines(band)) for band in bands], color=INK)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x")
 
 
-def _dumbbell(axes: Axes, change: ChangeColumns, y: float, style: SeriesStyle) -> None:
-    before, after = or_gap(change["before"]), or_gap(change["after"])
+def _dumbbell(axes: Axes, change: tuple[float, float], y: float, style: SeriesStyle) -> None:
+    before, after = change
     hollow: SeriesStyle = {**style, "markerfacecolor": "none"}
     axes.plot([before, after], [y, y], color=style["color"], linewidth=1.2)
     axes.plot([before], [y], **hollow)
     axes.plot([after], [y], **style)
-
-
-def _is_known(change: ChangeColumns) -> bool:
-    return change["before"] is not None and change["after"] is not None
-
-
-def _told_change(row: RepairedRow, measure: Changed) -> str:
-    return f"{measure} {row[measure]['before']:.1f} to {row[measure]['after']:.1f}"
 
 
 def _point(axes: Axes, cell: CellRow, measure: str, y: float, place: int) -> None:

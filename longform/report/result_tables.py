@@ -9,7 +9,7 @@ from longform.metrics.statistics import Estimate, EstimateColumns
 from longform.report.line_plots import Line, line_plot
 from longform.report.measures import capitalized, head_of
 from longform.report.parts import INTERVAL, Judged, Section, dataset_words, has_datasets, judge_line
-from longform.report.plots import Plot
+from longform.report.plots import Plot, change_plot
 from longform.report.row_names import NAMES, named
 from longform.report.scatter_plots import Point, Points, scatter_plot
 from longform.report.tables import Column as Head
@@ -22,7 +22,7 @@ from longform.tables.table import Axes, Column, Table, Unit, Value, series_colum
 FURTHER = "studies"
 """The page of tables that name none."""
 
-_UNITS: Mapping[str, str] = {"points": "of 100", "share": "0 to 1", "usd": "US dollars", "seconds": "seconds"}
+_UNITS: Mapping[str, str] = {"points": "of 100", "share": "per cent", "usd": "US dollars", "seconds": "seconds"}
 _MOST_LINES = 8
 _JUDGE = ("judge", "dataset")
 
@@ -45,29 +45,59 @@ def tables_of(results: Results) -> Iterator[Table]:
 
 def table_sections(results: Results) -> Iterator[Section]:
     """Yield one section for each table that has rows and heads a section, with the tables below its head."""
-    tables = [table for table in tables_of(results) if table.rows]
+    tables = [table for table in tables_of(results) if table.rows and visible(table)]
     headed = {table.name for table in tables if not table.section}
     for head in tables:
         if not head.section or head.section not in headed:
             own = [head, *(table for table in tables if table.section == head.name and table is not head)]
-            told = [head.told] if head.apart and head.told else []
+            told = [words for table in own for words in _paragraph(table)]
             shown_tables = [shown for table in own for shown in shown_of(results, table)]
             yield Section(anchor_of(head.name), head.title or head.name, told, shown_tables, page=head.page or FURTHER)
 
 
 def shown_of(results: Results, table: Table) -> list[ShownTable]:
     """Return a table's parts as heads and cells, with what its columns say of themselves behind the first."""
-    parts = [_shown(results, table, part) for part in laid_out(table)]
+    parts = [_shown(results, table, part) for part in laid_out(_of_report(table))]
     told = " ".join(_told(visible(table)))
+    if asides := _asides(table):
+        told = f"{told} Rows that stand in results.json alone: {asides}.".strip()
     return [part._replace(how=told if place == 0 else "") for place, part in enumerate(parts)]
+
+
+def _of_report(table: Table) -> Table:
+    """Return the table without the rows that stand in files alone."""
+    if not table.aside:
+        return table
+    places = [place for place, row in enumerate(table.rows) if row.get(table.aside) is None]
+    reasons = [table.reasons[place] for place in places] if table.reasons else ()
+    return table._replace(rows=[table.rows[place] for place in places], reasons=reasons)
+
+
+def _asides(table: Table) -> str:
+    """Say why rows are not shown; empty if all are."""
+    whys = (row.get(table.aside) for row in table.rows) if table.aside else ()
+    return "; ".join(dict.fromkeys(str(why) for why in whys if why is not None))
+
+
+def _paragraph(table: Table) -> Iterator[str]:
+    """Yield what is told of a table above it: of one with parts, or of one without a row that is shown."""
+    if not _of_report(table).rows:
+        yield f"{table.told} {capitalized(_asides(table))}.".strip()
+    elif table.apart and table.told:
+        yield table.told
 
 
 def _shown(results: Results, table: Table, part: Part) -> ShownTable:
     own = part.table
     columns = [one for one in visible(own) if one.name != "dataset" or has_datasets(table.rows)]
+    if all(row.get("judge") is None for row in table.rows):
+        columns = [one for one in columns if one.name != "judge"]
     naming = [one for one in columns if one.name in NAMES]
     others = [one for one in columns if one.name not in NAMES]
-    heads = [Head(_titled(results, table, one), numeric=one.unit != "text") for one in [*naming, *others]]
+    heads = [
+        Head(_titled(results, table, one), _group(results, table, one), numeric=one.unit != "text")
+        for one in [*naming, *others]
+    ]
     rows = below_originals(own.rows, *(name for name in own.key if name != "summarizer"))
     places = {id(row): place for place, row in enumerate(own.rows)}
     body = [
@@ -87,8 +117,12 @@ def _cell(results: Results, row: Mapping[str, Value], column: Column, reason: st
 
 
 def _titled(results: Results, table: Table, column: Column) -> str:
-    known = table.across == "measure" and column.name not in {one.name for one in table.columns}
+    known = table.across == "measure" and column.name not in {one.name for one in table.columns} and not column.group
     return head_of(results, column.name).title if known else column.head
+
+
+def _group(results: Results, table: Table, column: Column) -> str:
+    return head_of(results, column.group).title if column.group and table.across == "measure" else column.group
 
 
 def _caption(results: Results, table: Table, part: Part) -> str:
@@ -130,15 +164,39 @@ def table_figures(anchor: str, results: Results) -> Iterator[tuple[Plot | None, 
     for table in tables_of(results):
         if table.plot is not None and anchor == anchor_of(table.section or table.name):
             apart = table.apart if table.plot.apart is None else table.plot.apart
-            for place, part in enumerate(laid_out(table._replace(across="", apart=apart))):
-                plot, told = _drawn(results, part.table, table.plot, name=f"{anchor}{place}")
+            for place, part in enumerate(laid_out(_of_report(table)._replace(across="", under=(), apart=apart))):
+                drawn = _to_draw(part.table, table.plot)
+                plot, told = _drawn(results, drawn, table.plot, name=f"{anchor}{place}")
                 line = " ".join(_line(results, table, part))
                 yield plot, f"{line}{told}" if line else table.told or table.title
+
+
+def _to_draw(table: Table, plot: Axes) -> Table:
+    """Return the rows that a figure draws, shares as per cent."""
+    left = [row for row in table.rows if not plot.but or row.get(plot.but) is None]
+    rows = [row for row in left if all(row.get(name) == left[0].get(name) for name in plot.first or ())]
+    shown = []
+    for row in rows:
+        shares = [name for name in {plot.x, plot.y, plot.to or plot.x} if _unit_of(table.column(name), row) == "share"]
+        shown.append({**row, **{name: _in_percent(row.get(name)) for name in shares}})
+    return table._replace(rows=shown, reasons=())
+
+
+def _in_percent(value: Value) -> Value:
+    if isinstance(value, Estimate):
+        return value.scaled(100)
+    return 100 * value if isinstance(value, int | float) else value
+
+
+def _unit_of(column: Column, row: Mapping[str, Value]) -> Unit | str:
+    return str(row.get("unit", "number")) if column.unit == "stated" else column.unit
 
 
 def _drawn(results: Results, table: Table, plot: Axes, *, name: str) -> tuple[Plot | None, str]:
     """Return the figure of a part, and what its first numbers stand for if they are no numbers."""
     columns = {column.name: column for column in table.columns}
+    if plot.form == "change":
+        return _change(results, table, plot, name=name)
     places = _places(table, plot.x)
     by = series_columns(plot)
     series: dict[str, list[Mapping[str, Value]]] = {}
@@ -146,16 +204,32 @@ def _drawn(results: Results, table: Table, plot: Axes, *, name: str) -> tuple[Pl
         if _at(row, plot.x, places) is not None:
             label = ", ".join(_label(results, one, row.get(one)) for one in by) if by else columns[plot.y].head
             series.setdefault(label, []).append(row)
-    x_label, y_label = (_labelled(columns[one], table.rows) for one in (plot.x, plot.y))
+    x_label, y_label = (_labelled(results, columns[one], table.rows) for one in (plot.x, plot.y))
     if plot.form == "scatter":
         points = [Points(label, list(_points(rows, plot, table.key))) for label, rows in series.items()]
-        return scatter_plot(points, x_label=x_label, y_label=y_label, name=name), ""
+        return scatter_plot(
+            points, x_label=x_label, y_label=y_label, name=name
+        ), f" {capitalized(y_label)} by {x_label}."
     if len(series) > _MOST_LINES:
         return None, ""
     lines = [Line(label, _line_points(rows, plot, places)) for label, rows in series.items()]
     told = f" {', '.join(f'{place:.0f}: {value}' for value, place in places.items())}." if places else ""
     joined = plot.form == "line"
     return line_plot(lines, x_label=x_label, y_label=y_label, name=name, of_100=False, joined=joined), told
+
+
+def _change(results: Results, table: Table, plot: Axes, *, name: str) -> tuple[Plot | None, str]:
+    """Return the figure of changes, and what they go from and to."""
+    before, after = table.column(plot.x), table.column(plot.to or plot.x)
+    bands: dict[str, dict[str, tuple[float, float]]] = {}
+    for row in table.rows:
+        ends = _number(row.get(before.name)), _number(row.get(after.name))
+        label = ", ".join(_label(results, one, row.get(one)) for one in series_columns(plot)) or after.head
+        if ends[0] is not None and ends[1] is not None:
+            bands.setdefault(str(row.get(plot.y)), {})[label] = (ends[0], ends[1])
+    unit = f", {_UNITS[after.unit]}" if after.unit in _UNITS else ""
+    told = f" From {before.told} to {after.told}." if before.told and after.told else ""
+    return change_plot(bands, ends=(before.head, after.head), unit=unit, name=name), told
 
 
 def _label(results: Results, name: str, value: Value) -> str:
@@ -174,11 +248,11 @@ def _at(row: Mapping[str, Value], x: str, places: Mapping[Value, float]) -> floa
     return places.get(value) if places else _number(value)
 
 
-def _labelled(column: Column, rows: Sequence[Mapping[str, Value]]) -> str:
-    unit: Unit | str = column.unit
-    if unit == "stated":
-        unit = str(next((row.get("unit") for row in rows), "number"))
-    return f"{column.head}, {_UNITS[unit]}" if unit in _UNITS else column.head
+def _labelled(results: Results, column: Column, rows: Sequence[Mapping[str, Value]]) -> str:
+    unit = _unit_of(column, rows[0]) if rows else column.unit
+    measures = {row.get("measure") for row in rows} if column.unit == "stated" else set()
+    head = _label(results, "measure", measures.pop()) if len(measures) == 1 and None not in measures else column.head
+    return f"{head}, {_UNITS[unit]}" if unit in _UNITS else head
 
 
 def _line_points(

@@ -15,12 +15,12 @@ from longform.report.parts import (
     failures_told,
     in_sample_told,
     judge_line,
+    judge_repeats_told,
     main_cells,
     repeats_told,
 )
 from longform.report.plots import By, Plot, score_plot
 from longform.report.provenance import AVERAGED
-from longform.report.retest import judge_repeats_told
 from longform.report.row_names import name_columns, named, with_dataset
 from longform.report.tables import (
     CUT,

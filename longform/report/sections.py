@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
+from longform.judges.retest_words import retest_words
 from longform.report.audit import audit_sections
 from longform.report.calls import calls_sections
 from longform.report.comparisons import comparison_sections
@@ -16,11 +18,9 @@ from longform.report.perturbed import perturbed_tables
 from longform.report.pooling import pooled_told
 from longform.report.position import position_sections
 from longform.report.provenance import provenance_section
+from longform.report.ranker_pairs import ranker_sections
 from longform.report.repair import repair_sections
 from longform.report.result_tables import table_sections
-from longform.report.retest import retest_cell, retest_tables
-from longform.report.retrieval import retrieval_sections
-from longform.report.retrieval_against_generation import against_sections
 from longform.report.scores import citation_sections, every_cell, score_sections
 from longform.report.tables import Column, Table
 from longform.results.results import Results
@@ -53,15 +53,26 @@ def _judges(results: Results) -> Iterator[Section]:
     rows = results.get("judges") or []
     if rows:
         body = [
-            [judge_cell(results, row["judge"]), Cell(card_words(row)), retest_cell(results, row["judge"])]
+            [judge_cell(results, row["judge"]), Cell(card_words(row)), _retest_cell(results, row["judge"])]
             for row in rows
         ]
         columns = [Column(name, numeric=False) for name in ("judge", "card", "asked again")]
-        if not results.get("retest"):
+        if not _asked_again(results):
             columns, body = columns[:-1], [row[:-1] for row in body]
         caption = "What each judge is worth: its agreement with people's labels."
         perturbed = perturbed_tables({row["judge"]: row.get("adversarial") for row in rows})
-        yield Section("judges", "Judges", [], [Table(caption, columns, body), *retest_tables(results), *perturbed])
+        yield Section("judges", "Judges", [], [Table(caption, columns, body), *perturbed])
+
+
+def _asked_again(results: Results) -> list[Any]:
+    return list((results.get("tables") or {}).get("retest", {}).get("rows", []))
+
+
+def _retest_cell(results: Results, judge: str) -> Cell:
+    """The agreement of a judge with itself, in words for each data set."""
+    rows = [row for row in _asked_again(results) if row["judge"] == judge]
+    told = [(f"{row['dataset']}: " if len(rows) > 1 and row["dataset"] else "") + retest_words(row) for row in rows]
+    return Cell("; ".join(told)) if told else Cell(None, reason="asked once")
 
 
 SECTIONS: tuple[Callable[[Results], Iterable[Section]], ...] = (
@@ -72,11 +83,10 @@ SECTIONS: tuple[Callable[[Results], Iterable[Section]], ...] = (
     position_sections,
     faithfulness_sections,
     cost_sections,
-    retrieval_sections,
-    against_sections,
     citation_sections,
-    repair_sections,
     table_sections,
+    repair_sections,
+    ranker_sections,
     elsewhere_sections,
     every_cell,
     _judges,

@@ -3,7 +3,7 @@ Systems against one reference system: how far from it each stands, and what can 
 
 All pairs of the systems of one judge, data set and measure are a family (`longform.results.pairs`); the comparisons
 with the reference are some of its tests, and so are those that say which system is the best. A twin is no member: it is
-held against its original (`longform.results.before_after`). Systems whose summaries are the same are one member.
+held against its original (the study `repair`). Systems whose summaries are the same are one member.
 Compared are joint scores; in a run that has none, all measures in points that it lists. `longform.results.pairwise` has
 every pair by every measure.
 """

@@ -20,11 +20,7 @@ from longform.results.faithfulness import Faithfulness
 from longform.results.order_dependence import IndependentRow
 from longform.results.pairwise import PairwiseFamily
 from longform.results.position import PositionRow
-from longform.results.repair import Repair
-from longform.results.retest import RetestRow
-from longform.results.retrieval_against_generation import RetrievalAgainstGeneration
 from longform.results.retrieval_pairs import RankerFamily
-from longform.results.retrieval_tables import RetrievalRow
 from longform.results.so_far import SoFar
 from longform.results.work import RunFacts
 
@@ -80,14 +76,10 @@ class Results(TypedDict, total=False):
     comparisons: list[ComparedFamily]
     pairwise: list[PairwiseFamily]
     position: list[PositionRow]
-    retrieval: list[RetrievalRow]
     rankings_told: list[str]  # why measures of rankings differ from published ones
     retrieval_pairs: list[RankerFamily]
-    retrieval_against_generation: RetrievalAgainstGeneration
-    repair: Repair
     faithfulness: Faithfulness
     cost: Cost
-    retest: list[RetestRow]
     calls: list[CallsRow]
     own_studies: dict[str, dict[str, Any]]  # what stands in `tables`, as versions before 0.7 wrote it
     tables: dict[str, dict[str, Any]]  # name -> `longform.tables.table.Table.as_json`

@@ -9,6 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 LISTED: Mapping[str, str] = {
+    "retrieval": "longform.studies.retrieval:Retrieval",
+    "retrieval_against_generation": "longform.studies.retrieval_against_generation:RetrievalAgainstGeneration",
+    "repair": "longform.studies.repair:Repair",
+    "retest": "longform.studies.retest:Retest",
     "facets": "longform.studies.facets:Facets",
     "key_points": "longform.studies.key_points:KeyPoints",
     "curve": "longform.studies.curve:Curve",

@@ -6,10 +6,25 @@ A row of a table is a row of its old form, in which an estimate is a mapping; a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from longform.studies import curve, facets, failure_modes, key_points, rouge_bootstrap
+from longform.measures import SHIPPED
+from longform.metrics.retrieval import MEASURES
+from longform.repair.twins import twin_label
+from longform.results.repaired_examples import examples_in
+from longform.studies import (
+    curve,
+    facets,
+    failure_modes,
+    key_points,
+    repair,
+    retest,
+    retrieval,
+    retrieval_against_generation,
+    rouge_bootstrap,
+)
+from longform.tables.names import AXES
 from longform.tables.table import Table
 
 Json = Mapping[str, Any]
@@ -81,7 +96,113 @@ def _curve(rows: Sequence[Mapping[str, Any]]) -> list[Table]:
     return [curve.table(_by_measure(rows, [column.name for column in curve.table([]).columns]))]
 
 
+_RANKERS = ("dataset", "system", "retriever", "reranker", "budget_tokens", "cut_share", "in_sample")
+
+
+def _retrieval(tables: Mapping[str, Json]) -> Rows:
+    """Return a row for each ranker and budget, its measures as columns, their bounds under `intervals`."""
+    content = tables["retrieval"]
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for place, row in enumerate(content["rows"]):
+        measure, score = row["measure"], row["score"]
+        key = tuple(row[name] for name in ("dataset", "system", "budget_tokens"))
+        own = found.setdefault(key, {**{name: row[name] for name in _RANKERS}, "intervals": {}})
+        own[measure] = score["value"]
+        own["intervals"][measure] = [score["low"], score["high"]]
+        if content["reasons"] and (reason := content["reasons"][place].get("score")):
+            own["reasons"] = {measure: reason, "cut_share": reason}
+    return list(found.values())
+
+
+def _of_retrieval(rows: Sequence[Mapping[str, Any]]) -> list[Table]:
+    return [retrieval.table([one for row in rows for one in _by_ranking_measure(row)])]
+
+
+def _by_ranking_measure(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    intervals = row.get("intervals") or {}
+    for measure in [name for name in row if name not in (*_RANKERS, "intervals", "reasons")]:
+        low, high = intervals.get(measure) or (None, None)
+        score = {"value": row[measure], "low": low, "high": high, "n": 0}  # how many queries was not said
+        yield {**{name: row.get(name) for name in _RANKERS}, "measure": measure, "score": score}
+
+
+_AGAINST = "retrieval_against_generation"
+_CORRELATED = ("systems", "queries")
+_UNIT_OF = {measure.name: measure.unit for measure in SHIPPED}
+
+
+def _against(tables: Mapping[str, Json]) -> dict[str, Any]:
+    """Return a row a system with what it has by each measure, and the correlations in one list."""
+    systems: dict[tuple[Any, ...], dict[str, Any]] = {}
+    rows = tables[_AGAINST]["rows"]
+    for row in rows:
+        kept = {name: row[name] for name in ("dataset", "summarizer", "setting", "left_out")}
+        ranked = {measure.name: row[measure.name] for measure in MEASURES if measure.name in row}
+        own = systems.setdefault(tuple(kept.values()), {**kept, "retrieval": ranked, "generation": []})
+        own["generation"].append({name: row[name] for name in ("judge", "measure", "score")})
+    correlations = [
+        {"level": level, "setting": None, **{name: value for name, value in row.items() if name != "aside"}}
+        for level in _CORRELATED
+        for row in _rows(f"{_AGAINST}_{level}")(tables)
+    ]
+    return {"k": rows[0]["k"], "systems": list(systems.values()), "correlations": correlations}
+
+
+def _of_against(found: Mapping[str, Any]) -> list[Table]:
+    systems = [
+        {
+            **{name: row[name] for name in ("dataset", "summarizer", "setting", "left_out")},
+            **row["retrieval"],
+            "k": found["k"],
+            "unit": _UNIT_OF.get(cell["measure"], "points"),
+            **cell,
+        }
+        for row in found["systems"]
+        for cell in row["generation"]
+    ]
+    return retrieval_against_generation.tables(systems, found["correlations"], k=found["k"])
+
+
+_OF_AXES = (*(column.name for column in AXES), "order")
+_OF_CHANGE = ("p", "p_alone", "finding")
+
+
+def _repair(tables: Mapping[str, Json]) -> dict[str, Any]:
+    """Return a row a system, in it a mapping for each measure, with the counts and the examples beside the rows."""
+    systems: dict[tuple[Any, ...], dict[str, Any]] = {}
+    rows = _rows(repair.NAME)(tables)
+    for row in rows:
+        kept = {name: row[name] for name in ("dataset", "setting", "summarizer", "judge", "n_summaries")}
+        own = systems.setdefault(tuple(kept.values()), kept)
+        own["axes"] = {name: row[name] for name in _OF_AXES} if "retriever" in row else None
+        difference = row["difference"]
+        own[row["measure"]] = {
+            **{name: row[name] for name in ("before", "after")},
+            "difference": difference["value"],
+            **{name: difference[name] for name in ("low", "high")},
+            **{name: row[name] for name in _OF_CHANGE if name in row},
+        }
+        if "faithfulness" in row:
+            own["faithfulness"] = row["faithfulness"]
+    changes, bullets = (_rows(name)(tables) for name in (repair.CHANGES, repair.CITATIONS))
+    by = rows[0]["cited_by"]
+    return {
+        "by": by,
+        "label": twin_label(by),
+        **({"bullets": {row["how"]: row["n_bullets"] for row in bullets}} if bullets else {}),
+        "rows": list(systems.values()),
+        "judge": changes[0]["judge"] if changes else None,
+        "changes": {row["kind"]: row["n_bullets"] for row in changes},
+        "examples": examples_in(tables),
+        "in_sample": rows[0]["fitted"],
+    }
+
+
 _BEFORE: Mapping[str, Callable[[Mapping[str, Json]], Any]] = {
+    "retrieval": _retrieval,
+    _AGAINST: _against,
+    repair.NAME: _repair,
+    "retest": _rows("retest"),
     "facets": _rows("facets", "facets_lengths"),
     "key_points": _key_points,
     "curve": _of_measures("curve"),
@@ -89,11 +210,22 @@ _BEFORE: Mapping[str, Callable[[Mapping[str, Json]], Any]] = {
     "rouge_bootstrap": _rows("rouge_bootstrap"),
 }
 _AFTER: Mapping[str, Callable[[Any], Sequence[Table]]] = {
+    "retrieval": _of_retrieval,
+    _AGAINST: _of_against,
+    repair.NAME: lambda found: repair.tables(found) or [],
+    "retest": lambda rows: [retest.table(rows)],
     "facets": facets.tables,
     "key_points": _of_key_points,
     "curve": _curve,
     "failure_modes": lambda rows: [failure_modes.table(rows)],
     "rouge_bootstrap": lambda rows: [rouge_bootstrap.table(rows)],
 }
-_LOWER = frozenset({"facets_lengths", "key_points_judges"})
+_LOWER = frozenset(
+    {
+        "facets_lengths",
+        "key_points_judges",
+        *(f"{_AGAINST}_{level}" for level in _CORRELATED),
+        *(repair.CHANGES, repair.CITATIONS, repair.EXAMPLES),
+    }
+)
 """Tables whose rows stand under the name of another."""

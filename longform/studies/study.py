@@ -17,18 +17,13 @@ from longform.errors import UsageError
 from longform.metrics.cited_support import SHARE
 from longform.metrics.faithfulness import GRID
 from longform.nearest import meant
-from longform.results.before_after import MEASURES as REPAIRED
 from longform.results.comparisons import MEASURE, comparisons
 from longform.results.cost import cost
 from longform.results.evidence import Evidence
 from longform.results.faithfulness import faithfulness
 from longform.results.pairwise import pairwise
 from longform.results.position import position
-from longform.results.repair import repair
-from longform.results.retest import retests
-from longform.results.retrieval_against_generation import retrieval_against_generation
 from longform.results.retrieval_pairs import retrieval_pairs
-from longform.results.retrieval_tables import retrieval
 from longform.studies import LISTED
 from longform.tables.table import Table, Value
 
@@ -80,17 +75,9 @@ SHIPPED = (
     Study("comparisons", {"scores", "summaries"}, comparisons, (MEASURE,)),
     Study("pairwise", {"scores", "summaries"}, pairwise),
     Study("position", {"scores", "summaries"}, position, (MEASURE,)),
-    Study("retrieval", {"rankings", "contexts", "qrels"}, retrieval),
     Study("retrieval_pairs", {"rankings", "contexts", "qrels", "summaries"}, retrieval_pairs),
-    Study(
-        "retrieval_against_generation",
-        {"rankings", "contexts", "documents", "qrels", "scores", "summaries"},
-        retrieval_against_generation,
-    ),
-    Study("repair", {"scores", "summaries", "units", "verdicts", "documents"}, repair, REPAIRED),
     Study("faithfulness", {"scores", "summaries", "verdicts", "contexts"}, faithfulness, FAITHFULNESS),
     Study("cost", {"scores", "summaries", "calls"}, cost, (MEASURE,)),
-    Study("retest", {"verdicts", "summaries"}, retests),
     Study("calls", {"calls"}, lambda evidence: evidence.calls),
     *map(_opened, LISTED.values()),
 )

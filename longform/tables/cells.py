@@ -80,7 +80,7 @@ def value_cell(value: Value, column: Column, *, reason: str | None = None) -> Ce
     if isinstance(value, list):
         return words("; ".join(value) or "none")
     if value is None or isinstance(value, str):
-        return words(value, reason=reason)
+        return words(column.none or None if value is None else value, reason=reason)
     unit: Unit = column.unit if column.unit in _SHOWN else "number"  # a number among texts
     how = _SHOWN[unit]
     digits = 0 if isinstance(value, int) and unit == "number" else how.digits

@@ -67,26 +67,53 @@ def _single(value: Value) -> Value:
 
 
 def _pivoted(table: Table) -> Table:
-    """Return a row for each key, and a column for each value of `across`."""
+    """Return a row for each key, and columns for each value of `across`: one, or those that stand under it."""
     across, key = table.across, [name for name in table.key if name != table.across]
     heads = list(dict.fromkeys(str(row.get(across)) for row in table.rows))
     behind = table.columns[table.columns.index(table.column(across)) + 1 :]
-    value = next(column for column in behind if column.shown)
+    under = [table.column(name) for name in table.under] or [next(column for column in behind if column.shown)]
+    left_out = {across, *(value.name for value in under)}
     rows: dict[tuple[object, ...], dict[str, Value]] = {}
     reasons: dict[tuple[object, ...], dict[str, str]] = {}
     units: dict[str, Unit] = {}
     for place, row in enumerate(table.rows):
-        head, name = str(row.get(across)), tuple(row.get(one) for one in key)
-        first = {one: given for one, given in row.items() if one not in (across, value.name)}
-        rows.setdefault(name, first)[head] = row.get(value.name)
-        if reason := table.reason(place, value.name):
-            reasons.setdefault(name, {})[head] = reason
-        units[head] = _stated(row) if value.unit == "stated" else value.unit
-    kept = [one for one in table.columns if one.name not in (across, value.name)]
-    columns = [*kept, *(value._replace(name=head, title=head, unit=units[head]) for head in heads)]
+        head, key_of_row = str(row.get(across)), tuple(row.get(one) for one in key)
+        own = rows.setdefault(key_of_row, {one: given for one, given in row.items() if one not in left_out})
+        for value in under:
+            name = _below(table, head, value)
+            own[name] = row.get(value.name)
+            if reason := table.reason(place, value.name):
+                reasons.setdefault(key_of_row, {})[name] = reason
+            units[name] = _stated(row) if value.unit == "stated" else value.unit
+    pivoted = [
+        value._replace(
+            name=name,
+            title=value.head if table.under else head,
+            unit=units.get(name, value.unit),
+            group=head if table.under else "",
+        )
+        for head in heads
+        for value in under
+        for name in [_below(table, head, value)]
+    ]
+    place = table.columns.index(under[0])
+    columns = [
+        *(one for one in table.columns[:place] if one.name not in left_out),
+        *pivoted,
+        *(one for one in table.columns[place:] if one.name not in left_out),
+    ]
     return table._replace(
-        columns=columns, rows=list(rows.values()), key=key, across="", reasons=[reasons.get(name, {}) for name in rows]
+        columns=columns,
+        rows=list(rows.values()),
+        key=key,
+        across="",
+        under=(),
+        reasons=[reasons.get(name, {}) for name in rows],
     )
+
+
+def _below(table: Table, head: str, value: Column) -> str:
+    return f"{head} {value.name}" if table.under else head
 
 
 def _stated(row: Mapping[str, Value]) -> Unit:

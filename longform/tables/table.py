@@ -24,7 +24,7 @@ in its column `unit`.
 """
 
 UNITS: frozenset[str] = frozenset(get_args(Unit))
-Form = Literal["line", "dots", "scatter"]
+Form = Literal["line", "dots", "scatter", "change"]
 Value = str | float | Estimate | list[str] | None
 
 
@@ -42,6 +42,8 @@ class Column(NamedTuple):
         shown: False if only programs and marks beside other cells read it.
         digits: Decimals; None: as many as the unit has.
         unknown: Why a value is unknown if its row says nothing else.
+        group: The head above it and its neighbours of the same; empty: there is none.
+        none: The text of a None that is no unknown, such as no limit; empty: None is an unknown.
     """
 
     name: str
@@ -53,6 +55,8 @@ class Column(NamedTuple):
     shown: bool = True
     digits: int | None = None
     unknown: str = ""
+    group: str = ""
+    none: str = ""
 
     @property
     def head(self) -> str:
@@ -65,12 +69,16 @@ class Axes(NamedTuple):
 
     Attributes:
         form: line: the values of *y* over *x*, a line for each *by*; dots: the same, not joined, as *x* has no order;
-            scatter: a point a row, which *label* names.
+            scatter: a point a row, which *label* names; change: a band a value of *y*, in it a line for each *by* from
+            *x* to *to*.
         x: A column of numbers, or of texts, which stand in their order of appearance.
-        y: A column of numbers or estimates.
+        y: A column of numbers or estimates, or of texts that name bands.
         by: A column of texts, or several joined by commas, a series each; None: one series.
         label: The column that names a point of a scatter; None: the key.
         apart: Columns whose values make figures of their own; None: those that the table keeps apart.
+        first: Columns of whose values a figure draws the first alone; None: there are none.
+        to: The column of numbers at which a change ends.
+        but: The column that says why a row is not drawn; None: all rows are.
     """
 
     form: Form
@@ -79,6 +87,9 @@ class Axes(NamedTuple):
     by: str | None = None
     label: str | None = None
     apart: Sequence[str] | None = None
+    first: Sequence[str] | None = None
+    to: str | None = None
+    but: str | None = None
 
 
 class Table(NamedTuple):
@@ -96,8 +107,10 @@ class Table(NamedTuple):
         plot: The columns that a figure of the table draws; None: the table has no figure.
         apart: Columns whose values make tables, and figures, of their own, below a line that names these values.
         across: The column whose values are heads, above the values of the next column that is shown.
+        under: The columns that stand below each such head; empty: that next column alone.
         section: The table below whose head it stands; empty: it has a section of its own.
         page: The page of a report that it stands on, such as scores; empty: that of further studies.
+        aside: The column that says why a row stands in files alone, and not in a report; empty: all rows do in both.
     """
 
     name: str
@@ -110,8 +123,10 @@ class Table(NamedTuple):
     plot: Axes | None = None
     apart: Sequence[str] = ()
     across: str = ""
+    under: Sequence[str] = ()
     section: str = ""
     page: str = ""
+    aside: str = ""
 
     def column(self, name: str) -> Column:
         """
@@ -142,8 +157,10 @@ class Table(NamedTuple):
             "plot": self.plot and self.plot._asdict(),
             "apart": list(self.apart),
             "across": self.across,
+            "under": list(self.under),
             "section": self.section,
             "page": self.page,
+            "aside": self.aside,
         }
 
     @classmethod
@@ -159,7 +176,8 @@ class Table(NamedTuple):
             reasons=content["reasons"],
             plot=content["plot"] and Axes(**content["plot"]),
             apart=tuple(content.get("apart", ())),
-            **{name: content[name] for name in ("across", "section", "page") if name in content},
+            under=tuple(content.get("under", ())),
+            **{name: content[name] for name in ("across", "section", "page", "aside") if name in content},
         )
 
     def having(self, rows: Iterable[Mapping[str, Any]]) -> Table:
@@ -207,7 +225,8 @@ def checked(table: Table) -> Table:
             )
     plotted = [] if table.plot is None else [table.plot.x, table.plot.y, *series_columns(table.plot)]
     plotted += [] if table.plot is None else [*(table.plot.apart or ()), table.plot.label or ""]
-    laid_out = [*table.apart, table.across, *(column.of for column in table.columns)]
+    plotted += [] if table.plot is None else [*(table.plot.first or ()), table.plot.to or "", table.plot.but or ""]
+    laid_out = [*table.apart, table.across, *table.under, table.aside, *(column.of for column in table.columns)]
     named = [name for name in (*table.key, *plotted, *laid_out, *(name for row in table.rows for name in row)) if name]
     if unknown := sorted({*named} - {*names}):
         raise ValueError(f"table {table.name}: expected columns of {', '.join(names)}, found {', '.join(unknown)}")

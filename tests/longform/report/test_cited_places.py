@@ -11,8 +11,22 @@ from longform.report.cited_places import CitedPlaces
 from longform.report.document_pages import DocumentFiles
 from longform.report.repair import DocumentOf
 from longform.results.drilldown import Unfolded
+from longform.results.repaired_examples import example_row
 
-EXAMPLE: Any = {"summary_id": "s", "repaired_id": "r", "bullet": "It rained & snowed.", "insight": "Rain fell."}
+EXAMPLE: Any = {
+    "kind": "better",
+    "summarizer": "a",
+    "setting": "full",
+    "summary_id": "s",
+    "repaired_id": "r",
+    "bullet": "It rained & snowed.",
+    "insight": "Rain fell.",
+    "f1": [0.0, 1.0],
+    "before": [],
+    "after": [],
+    "gold": [],
+    "evidence": None,
+}
 FILES = DocumentFiles({"h": [("documents-0001.html", 1, 4), ("documents-0002.html", 5, 9)]})
 
 
@@ -23,7 +37,7 @@ def document_of() -> DocumentOf:
     bullets += [{"text": "It rained & snowed. [2][3]", "citations": [2, 3], "passages": [(4, 2), None]}]
     summary: Any = {"summary_id": "s", "query_id": "q", "bullets": bullets}
     passed: Any = {**summary, "summary_id": "of no example"}
-    results: Any = {"repair": {"examples": [EXAMPLE]}}
+    results: Any = {"tables": {"repair_examples": {"rows": [example_row(EXAMPLE)]}}}
     cited = CitedPlaces(results)
     assert len(list(cited.gathered([Unfolded(summary, query), Unfolded(passed, query)]))) == 2
     return cited.addresses(FILES, {"s": "summaries-0003.html"})

@@ -8,12 +8,11 @@ from typing import Any, cast
 import pytest
 
 from longform.report.page import sections_html
-from longform.report.retrieval import retrieval_sections
+from longform.report.ranker_pairs import ranker_sections
 from longform.results.results import Results
 from longform.results.retrieval_pairs import retrieval_pairs
-from longform.results.retrieval_tables import retrieval
 from tests.longform.report.browser import needs_browser
-from tests.longform.results.test_retrieval_against_generation import QUERIES, evidence
+from tests.longform.studies.test_retrieval_against_generation import evidence
 
 pytest.importorskip("playwright.sync_api")
 
@@ -23,10 +22,9 @@ pytestmark = [pytest.mark.slow, needs_browser]
 def test_any_two_rankers_are_compared_by_any_measure(browse: Any, tmp_path: Path) -> None:
     """Hand-worked: of six queries `good` finds the document first in four, `poor` in none."""
     run: Any = evidence(["good", "fair", "poor"])
-    run.datasets = dict.fromkeys(QUERIES)
-    results = cast(Results, {"retrieval": retrieval(run), "retrieval_pairs": retrieval_pairs(run)})
+    results = cast(Results, {"retrieval_pairs": retrieval_pairs(run)})
     path = tmp_path / "page.html"
-    path.write_text(sections_html("Rankers", [(section, []) for section in retrieval_sections(results)]))
+    path.write_text(sections_html("Rankers", [(section, []) for section in ranker_sections(results)]))
 
     page = browse(path)
     measure, first, second = page.locator(".pair-chooser .choices select").all()

@@ -138,9 +138,9 @@ def test_every_section_holds_its_numbers(page):
         "12",
         "3.1 %",
     ]
-    retrieval = page.tables["retrieval"][0]
-    assert retrieval[0][4:] == ["P@5", "nDCG@10"]
-    assert retrieval[1] == ["bm25", "15000", "61.3 [55.0, 68.0]", "3.1 %", "40.0", "51.2"]
+    retrieval = page.tables["table-retrieval"][0]
+    assert retrieval[0][2:] == ["recall at budget", "P@5", "nDCG@10", "share cut"]
+    assert retrieval[1] == ["bm25", "15000", "61.3 % [55.0, 68.0]", "40.0 %", "51.2 %", "3.1 %"]
     assert retrieval[2][1] == "no limit"
     citation = page.tables["citation"][0]
     assert citation[0] == ["", "precision", "recall", "F1 (citation)", ""]
@@ -324,6 +324,6 @@ def test_one_system_alone_has_its_interval(results):
     assert names[:2] == ["setting", "summarizer"]
 
 
-def test_faithfulness_stands_before_the_tables_of_retrieval():
+def test_faithfulness_stands_before_the_tables_of_studies():
     names = [made.__name__ for made in SECTIONS]
-    assert names.index("score_sections") < names.index("faithfulness_sections") < names.index("retrieval_sections")
+    assert names.index("score_sections") < names.index("faithfulness_sections") < names.index("table_sections")

@@ -11,7 +11,6 @@ from jobs.evaluate import shortfall
 from longform.axes import Axes
 from longform.measures import default_names, named
 from longform.metrics.measure import Measure, Score
-from longform.metrics.statistics import Estimate
 from longform.report.parts import failures_told
 from longform.results.aggregate import (
     Averaging,
@@ -25,8 +24,6 @@ from longform.results.aggregate import (
 )
 from longform.results.cells import cells, measures_of
 from longform.results.position import RULES, positions
-from longform.results.ranked import Ranker
-from longform.results.retrieval_tables import table
 from longform.results.score_table import ScoreTable
 from longform.settings.readings import Fidelity
 from longform.studies.curve import curve
@@ -92,15 +89,6 @@ def test_summaries_that_failed_are_counted_by_their_reason_and_told() -> None:
         "Summaries that failed stand in no mean. s, bm25: 3 of 4 (context_exceeds_window 2, http_500 1)."
     ]
     assert failures_told(cells(group[2:3], SUMMARIES, POOLED, judge="j")) == []
-
-
-def test_a_ranking_whose_prompts_end_by_a_length_says_why_it_has_no_recall_at_budget() -> None:
-    ranker = Ranker("bm25", None)
-    (row,) = table({ranker: {"P@3": Estimate(0.5, 0.4, 0.6, 9)}}, {})
-    assert row["recall_at_budget"] is row["cut_share"] is None
-    assert set(row["reasons"]) == {"recall_at_budget", "cut_share"}
-    (row,) = table({}, {(ranker, 100): (Estimate(0.5, 0.4, 0.6, 9), 0.1)})
-    assert "reasons" not in row
 
 
 def test_unjudged_insights_stand_beside_the_mean() -> None:

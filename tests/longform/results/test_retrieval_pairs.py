@@ -8,15 +8,15 @@ from typing import Any, cast
 import pytest
 
 from longform.metrics.retrieval import AT_BUDGET, MEASURES
-from longform.report.retrieval import retrieval_sections
+from longform.report.ranker_pairs import ranker_sections
 from longform.results.aggregate import SummaryInfo
 from longform.results.compared_rankings import RankedHow, RunRankings, compare_rankings
 from longform.results.pairwise import places_of
 from longform.results.ranked import RankedQuery, Ranker
 from longform.results.results import Results
 from longform.results.retrieval_pairs import RankerFamily, retrieval_pairs
-from longform.results.retrieval_tables import retrieval
-from tests.longform.results.test_retrieval_against_generation import QUERIES, documents, evidence
+from longform.studies.retrieval import Retrieval
+from tests.longform.studies.test_retrieval_against_generation import QUERIES, documents, evidence
 
 GOOD, POOR = Ranker("good", None), Ranker("poor", None)
 
@@ -52,11 +52,13 @@ def test_each_measure_and_cutoff_is_a_family_of_all_pairs() -> None:
 
 def test_scores_are_those_of_the_table_of_rankers() -> None:
     run = evidence(["good", "fair"])
-    table = {row["system"]: row for row in cast(Any, retrieval(_with_datasets(run)))}
+    table = Retrieval().result(_with_datasets(run))
+    assert table is not None
+    scores = {(row["system"], row["measure"]): cast(Any, row["score"]).value for row in table.rows}
 
     for one in retrieval_pairs(run):
         for ranker in one["systems"]:
-            assert ranker["score"] == pytest.approx(100 * table[ranker["system"]][one["measure"]])
+            assert ranker["score"] == pytest.approx(100 * scores[ranker["system"], one["measure"]])
 
 
 def _with_datasets(run: Any) -> Any:
@@ -89,10 +91,9 @@ def test_queries_of_one_haystack_are_one_cluster() -> None:
 
 def test_the_report_holds_the_best_ranker_against_the_others_and_offers_any_two() -> None:
     run = _with_datasets(evidence(["fair", "good", "poor"]))
-    results = cast(Results, {"retrieval": retrieval(run), "retrieval_pairs": retrieval_pairs(run)})
-    (section,) = retrieval_sections(results)
+    (section,) = ranker_sections(cast(Results, {"retrieval_pairs": retrieval_pairs(run)}))
 
-    rows = [[cell.text for cell in row] for row in section.tables[1].rows]
+    rows = [[cell.text for cell in row] for row in section.tables[0].rows]
     assert [row[:3] for row in rows if row[0] == "P@2"] == [["P@2", "good", "fair"], ["P@2", "good", "poor"]]
     assert {row[0] for row in rows} == {"P@2", "R@2", "nDCG@2", "MAP@2"}  # the largest cutoff alone
     offered = json.loads(section.chooser or "")

@@ -149,7 +149,8 @@ def test_a_scatter_names_its_points_by_their_key() -> None:
     ((plot, _),) = table_figures("table-lengths", {"tables": {"lengths": table.as_json()}})
 
     assert plot is not None
-    assert "a_1, 20 0.2 and 40.0" in plot.alt
+    assert "by cut, per cent." in plot.alt
+    assert "a_1, 20 25.0 and 40.0" in plot.alt
 
 
 def test_results_of_an_older_version_are_shown_without_units() -> None:
@@ -173,3 +174,31 @@ def test_results_of_an_older_version_are_shown_without_units() -> None:
 def test_a_table_that_does_not_describe_itself_is_refused(table: Table, said: str) -> None:
     with pytest.raises((TypeError, ValueError), match=said):
         checked(table)
+
+
+def test_rows_that_stand_in_files_alone_are_no_part_of_a_report() -> None:
+    rows = [{**row, "why": "of little use" if row["documents"] == 20 else None} for row in TABLE.rows]
+    table = TABLE._replace(columns=[*TABLE.columns, Column("why", shown=False)], rows=rows, aside="why")
+    (section,) = table_sections({"tables": {"lengths": table.as_json()}})
+
+    assert [row[1].text for row in section.tables[0].rows] == ["10", "10"]
+    assert section.tables[0].how.endswith("Rows that stand in results.json alone: of little use.")
+    assert "of little use" in csv_text(table)
+    none = table._replace(rows=[{**row, "why": "of little use"} for row in rows])
+    (section,) = table_sections({"tables": {"lengths": none.as_json()}})
+    assert (section.tables, section.paragraphs) == ([], ["By the number of documents. Of little use."])
+
+
+def test_a_figure_draws_the_first_measure_and_names_it() -> None:
+    columns = [Column("measure"), Column("unit", shown=False), Column("n", "count"), Column("score", "stated")]
+    rows = [
+        {"measure": name, "unit": unit, "n": n, "score": n / 10}
+        for name, unit in (("recall", "share"), ("others", "points"))
+        for n in (1, 2)
+    ]
+    table = Table("t", columns, rows, key=["measure", "n"], plot=Axes("scatter", "n", "score", first=["measure"]))
+    ((plot, _),) = table_figures("table-t", {"tables": {"t": table.as_json()}})
+
+    assert plot is not None
+    assert plot.alt.startswith("recall, per cent by n. ")
+    assert "others" not in plot.alt

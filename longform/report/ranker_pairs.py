@@ -1,53 +1,33 @@
-"""The section of retrieval."""
+"""The section of rankers by pairs, and of what measures of rankings differ by from published ones."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from longform.report.pair_chooser import ranker_chooser_json
-from longform.report.parts import INTERVAL, NO_DATASET, Section, has_datasets
-from longform.report.row_names import name_columns, named, with_dataset
-from longform.report.tables import CUT, Column, Table, reason, scored
+from longform.report.parts import NO_DATASET, Section, has_datasets
+from longform.report.tables import Column, Table
 from longform.results.comparisons import NOT_DISTINGUISHABLE, TOO_FEW
 from longform.results.pairwise import places_of
 from longform.results.results import Results
 from longform.results.retrieval_pairs import RankerFamily
-from longform.results.retrieval_tables import RetrievalRow
-from longform.tables.cells import Cell, count, number, percent
-
-_HOW = (
-    "Recall at budget: share of an insight's documents that reach the prompt, mean over insights. Share cut: of the "
-    "retrieved tokens, what the limit took away. P@K: share of the first K documents that state an insight of the "
-    "query. R@K: share of the documents that do which stand among the first K. nDCG@K: their discounted gain over that "
-    "of the best possible list. MAP@K: mean precision at each of them."
-)
+from longform.tables.cells import Cell, count, number
 
 
-def retrieval_sections(results: Results) -> Iterator[Section]:
-    """One section if the benchmark judges documents."""
-    rows = results.get("retrieval") or []
-    if not rows:
-        return
-    listed = {*RetrievalRow.__annotations__, "reasons"}
-    cutoffs = [name for name in dict.fromkeys(name for row in rows for name in row) if name not in listed]
-    caption = f"The documents that each ranking puts first, held against those that state an insight. {INTERVAL}"
-    names = with_dataset(rows, "system")
-    columns = [*name_columns(names), Column("budget in tokens"), Column("recall at budget"), Column(CUT)]
-    columns += [Column(name) for name in cutoffs]
-    body = [
-        [
-            *named(results, row, names),
-            Cell("no limit") if row.get("budget_tokens") is None else count(row["budget_tokens"]),
-            scored(row, "recall_at_budget", factor=100),
-            percent(row.get("cut_share"), reason=reason(row, "cut_share")),
-            *(scored(row, name, factor=100) for name in cutoffs),
-        ]
-        for row in rows
-    ]
-    tables = [Table(caption, columns, body, _HOW), *_pair_tables(results)]
-    yield Section(
-        "retrieval", "Retrieval", results.get("rankings_told") or [], tables, chooser=ranker_chooser_json(results)
-    )
+def ranker_sections(results: Results) -> Iterator[Section]:
+    """One section if rankers were held against each other, or if measures of rankings differ from published ones."""
+    tables = list(_pair_tables(results))
+    told = results.get("rankings_told") or []
+    if tables or told:
+        chooser = ranker_chooser_json(results)
+        yield Section(
+            "rankers",
+            "Rankers by pairs" if tables else "Documents that were judged",
+            told,
+            tables,
+            chooser=chooser,
+            page="retrieval",
+        )
 
 
 _PAIRS_HOW = (

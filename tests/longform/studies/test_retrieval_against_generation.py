@@ -10,13 +10,14 @@ import pytest
 from longform.axes import Axes
 from longform.measures import named
 from longform.metrics.retrieval import MEASURES
-from longform.report.retrieval_against_generation import against_figures, against_sections
+from longform.report.result_tables import table_figures, table_sections
 from longform.results.aggregate import Averaging, SummaryInfo
 from longform.results.evidence import Evidence
 from longform.results.ranked import PackedQuery, RankedQuery, Ranker
 from longform.results.results import Results
-from longform.results.retrieval_against_generation import retrieval_against_generation
 from longform.results.score_table import ScoreTable
+from longform.studies.retrieval_against_generation import RetrievalAgainstGeneration
+from longform.studies.schema_1 import as_before, with_tables
 
 QUERIES = [f"q{place}" for place in range(6)]
 # the rank of the one gold document among two, for each query; None: not found
@@ -85,9 +86,18 @@ def evidence(retrievers: list[str], *, judge: str | None = None, sign: float = 1
     )
 
 
+def results_of(run: Evidence) -> Results:
+    tables = RetrievalAgainstGeneration().result(run) or []
+    return {"tables": {table.name: table.as_json() for table in tables}, "aggregate": "pooled"}
+
+
+def studied(run: Evidence) -> Any:
+    """Return what older results have of a run."""
+    return as_before(results_of(run)["tables"]).get("retrieval_against_generation")
+
+
 def test_what_follows_the_ranking_correlates_with_it() -> None:
-    found = retrieval_against_generation(evidence(NAMES))
-    assert found is not None
+    found = studied(evidence(NAMES))
     assert found["k"] == 2
     rows = {(row["setting"], row["ranking_measure"]): row for row in found["correlations"]}
     over_systems = rows[None, "MAP"]
@@ -100,8 +110,7 @@ def test_what_follows_the_ranking_correlates_with_it() -> None:
 
 
 def test_the_sign_is_that_of_the_data_and_the_interval_holds_the_value() -> None:
-    found = retrieval_against_generation(evidence(NAMES, sign=-1))
-    assert found is not None
+    found = studied(evidence(NAMES, sign=-1))
     row = next(row for row in found["correlations"] if row["ranking_measure"] == "R")
     assert row["pearson"]["value"] is not None
     assert row["pearson"]["value"] < 0
@@ -112,16 +121,14 @@ def test_the_sign_is_that_of_the_data_and_the_interval_holds_the_value() -> None
 
 
 def test_two_systems_have_no_correlation_and_say_why() -> None:
-    found = retrieval_against_generation(evidence(["good", "fair", "oracle"]))
-    assert found is not None
+    found = studied(evidence(["good", "fair", "oracle"]))
     row = found["correlations"][0]
     assert (row["level"], row["n"], row["pearson"]["value"]) == ("systems", 2, None)
     assert row["reason"] == "expected 3 or more systems that have both, found 2"
 
 
 def test_prompts_that_hold_all_documents_are_chosen_by_no_ranking() -> None:
-    found = retrieval_against_generation(evidence(NAMES, n_documents=2))
-    assert found is not None
+    found = studied(evidence(NAMES, n_documents=2))
     assert {row["left_out"] for row in found["systems"] if row["setting"] in ("good", "fair", "poor")} == {
         "prompts hold all documents, whatever their rank"
     }
@@ -129,32 +136,60 @@ def test_prompts_that_hold_all_documents_are_chosen_by_no_ranking() -> None:
 
 
 def test_one_table_has_rankings_and_summaries_of_every_system() -> None:
-    found = retrieval_against_generation(evidence(NAMES, judge="j"))
-    assert found is not None
-    (section,) = against_sections(cast(Results, {"retrieval_against_generation": found, "aggregate": "pooled"}))
+    (section,) = table_sections(results_of(evidence(NAMES, judge="j")))
     table = section.tables[0]
+    assert section.page == "retrieval"
     assert [column.name for column in table.columns] == [
-        "summarizer", "setting", "P@2", "R@2", "nDCG@2", "MAP@2", "rouge 1"
-    ]  # fmt: skip
-    shown = {str(row[1].text): [cell.text for cell in row[2:]] for row in table.rows}
+        *("summarizer", "setting", "P@2", "R@2", "nDCG@2", "MAP@2", "rouge 1", "in no correlation")
+    ]
+    shown = {str(row[1].text): [cell.text for cell in row[2:7]] for row in table.rows}
     assert [*shown] == ["oracle", "good", "fair", "poor", "none"]
-    assert shown["oracle"] == ["50.0", "100.0", "100.0", "100.0", "90.0"]
+    assert shown["oracle"] == ["50.0 %", "100.0 %", "100.0 %", "100.0 %", "90.0"]
     assert shown["none"] == [None, None, None, None, "50.0"]
-    assert section.paragraphs == ["In no correlation: model, oracle (every ranking is perfect, as an oracle's is)."]
+    assert table.rows[4][2].reason == "it ranks nothing, or no document of its queries is judged"
+    assert [row[7].text for row in table.rows] == ["every ranking is perfect, as an oracle's is", *[None] * 4]
+    assert section.paragraphs[0].startswith("Each system's rankings and summaries side by side")
+
+
+def test_correlations_stand_below_and_say_which_rows_are_not_shown() -> None:
+    (section,) = table_sections(results_of(evidence(NAMES)))
+    _, over_systems, over_queries = section.tables
+
+    assert [column.name for column in over_systems.columns] == [
+        *("summarizer", "rankings", "summaries", "Pearson", "Spearman", "systems", "queries")
+    ]
+    assert {row[1].text for row in over_systems.rows} == {"P", "R", "nDCG", "MAP"}
+    assert "over the settings of one summarizer, by their means" in over_systems.caption
+    assert {row[2].text for row in over_queries.rows} == {"nDCG"}
+    assert over_queries.how == "Rows that stand in results.json alone: other measures of rankings."
+    assert over_queries.rows[0][4].detail is not None
+
+
+def test_a_level_without_a_correlation_is_a_sentence() -> None:
+    (section,) = table_sections(results_of(evidence(["good", "fair", "oracle"])))
+
+    assert len(section.tables) == 2
+    assert section.paragraphs[1] == "No correlation over systems. Expected 3 or more systems that have both, found 2."
 
 
 def test_the_figure_has_a_point_for_each_system_that_ranks() -> None:
-    found = retrieval_against_generation(evidence(NAMES))
-    ((plot, caption),) = against_figures(cast(Results, {"retrieval_against_generation": found}))
+    ((plot, caption),) = table_figures("table-retrieval-against-generation", results_of(evidence(NAMES)))
     assert plot is not None
-    assert plot.alt.startswith("rouge 1 by nDCG@2, of 100. model, good ")
+    assert plot.alt.startswith("rouge 1, of 100 by nDCG@2, per cent. model, oracle 100.0 and 90.0; model, good ")
     assert plot.alt.count("model, ") == len(RANKS)
     assert "model, none" not in plot.alt
-    assert caption == "rouge 1 by nDCG@2. Without a judge"
+    assert caption == "Without a judge. Rouge 1, of 100 by nDCG@2, per cent."
+
+
+def test_older_results_have_the_same_tables() -> None:
+    results = results_of(evidence(NAMES, judge="j"))
+    before: Any = as_before(results["tables"])
+
+    assert with_tables(before)["tables"] == results["tables"]
 
 
 @pytest.mark.parametrize("changed", [{"gold": {}}, {"measures": ()}, {"cutoffs": ()}, {"ranking_measures": ()}])
 def test_a_run_without_rankings_or_scores_has_no_such_study(changed: dict[str, Any]) -> None:
     one = evidence(NAMES)
     vars(one).update(changed)
-    assert retrieval_against_generation(one) is None
+    assert RetrievalAgainstGeneration().result(one) is None

@@ -8,13 +8,15 @@ import pytest
 
 from longform.report.page import markdown
 from longform.report.plots import change_plot
-from longform.report.repair import WARNING, chips
+from longform.report.repair import chips
+from longform.report.result_tables import table_figures
+from longform.studies.repair import WARNING
+from longform.studies.schema_1 import as_before, with_tables
 from tests.longform.report.pages import html
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 HEAD = {"title": "t", "aggregate": "pooled"}
-SAME = ("70.0", "70.0")
-SINGLE = "too few clusters: no interval"
+SAME = ("70.0", "70.0", "+0.0 [+0.0, +0.0]")
 UNKNOWN = dict.fromkeys(("before", "after", "difference", "low", "high", "p"))
 
 
@@ -62,10 +64,14 @@ REPAIR = {
     ],
     "examples": [EXAMPLE, WORSE],
 }
-RESULTS = HEAD | {
-    "repair": REPAIR,
-    "judges": [{"judge": "offline-people", "scale": "marks as people do", "card": None}],
-}
+JUDGES = {"judges": [{"judge": "offline-people", "scale": "marks as people do", "card": None}]}
+
+
+def results_of(repair):
+    return with_tables(HEAD | JUDGES | {"repair": repair})
+
+
+RESULTS = results_of(REPAIR)
 
 
 @pytest.fixture(scope="module")
@@ -73,8 +79,11 @@ def page():
     return html(RESULTS)
 
 
-def rows_of(page: str) -> list[list[str]]:
-    body = page[page.index("<tbody>") : page.index("</tbody>")]
+SHARES = [("better", "8 89 %"), ("worse", "1 11 %"), ("unchanged", "0 0 %")]
+
+
+def rows_of(page: str, table: int = 0) -> list[list[str]]:
+    body = page.split("<tbody>")[1 + table].split("</tbody>", maxsplit=1)[0]
     cells = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", part, re.DOTALL) for part in body.split("<tr>")[1:]]
     return [[" ".join(re.sub(r"<[^>]*>", " ", cell).split()) for cell in line] for line in cells]
 
@@ -82,7 +91,7 @@ def rows_of(page: str) -> list[list[str]]:
 def test_systems_stand_before_and_after_best_joint_as_written_first(page):
     """A system is not ranked by its repaired citations."""
     assert rows_of(page) == [
-        ["alpha", "oracle", "30.0", "55.5", "+25.5 [+20.0, +31.0]", "20.0", "35.0", f"+15.0 {SINGLE}", *SAME],
+        ["alpha", "oracle", "30.0", "55.5", "+25.5 [+20.0, +31.0]", "20.0", "35.0", "+15.0", *SAME],
         ["beta", "oracle", "20.0", "80.0", "+60.0 [+50.0, +70.0]", "15.0", "62.5", "+47.5 [+40.0, +55.0]", *SAME],
         ["gamma", "oracle", "–", "–", "–", "0.0", "0.0", "+0.0 [+0.0, +0.0]", *SAME],
     ]
@@ -110,8 +119,8 @@ def test_example_marks_each_document_against_those_that_state_the_insight(page):
     assert len(re.findall(rf'<li class="missing">{missing}\s+5\s+</li>', page)) == 2
     assert "✓ 2 right citations: 2, 5" in markdown(RESULTS)
     assert "better: citation score 25 to 100" in page
-    assert "8 better, 1 worse, 0 unchanged" in page
-    assert "Of 9 bullets" in page
+    assert "Of 9 bullets that the judge linked to a covered insight" in page
+    assert rows_of(page, 1) == [["offline-people marks as people do", kind, n] for kind, n in SHARES]
 
 
 def test_example_quotes_the_found_document_or_says_why_not(page):
@@ -134,12 +143,13 @@ def test_examples_link_to_summaries_only_where_the_page_has_them(page):
 
 def test_runs_without_repair_have_no_such_section():
     assert 'id="repair"' not in html(HEAD)
-    assert 'id="repair"' not in html(HEAD | {"repair": REPAIR | {"rows": []}})
+    assert "repair" not in html(results_of(REPAIR | {"rows": []})).split("</style>")[1].split("<script>")[0]
+    assert 'id="repair"' not in html(results_of(REPAIR | {"examples": []}))
 
 
 def test_scale_stands_beside_the_judge_in_every_table():
     cell = {"setting": "oracle", "summarizer": "a", "judge": "offline-people", "joint": 1.0}
-    judged = html(HEAD | {"cells": [cell], "judges": RESULTS["judges"]})
+    judged = html(HEAD | {"cells": [cell], **JUDGES})
 
     assert '<td class="text">offline-people <small>marks as people do</small></td>' in judged
 
@@ -150,34 +160,68 @@ def test_section_names_the_judge_that_drove_the_citations():
         for one in [row("alpha", change(30.0, 55.5), change(20.0, 35.0))]
     ]
     driven = {"by": "checker", "bullets": {"supported": 7, "best": 2, "unjudged": 1}, "rows": rows}
-    told = markdown(RESULTS | {"repair": REPAIR | driven})
+    told = markdown(results_of(REPAIR | driven))
 
     assert "Driven by support judge checker" in told
     assert "the documents that it calls supporting" in told
-    assert "Of 10 bullets: 7 cite what supports them; 2 cite the best" in told
+    assert "Of 10 bullets: how they came by their citations." in told
+    assert "| cite what supports them | 7 70 % |" in told
+    assert "| cite the best of what does not | 2 20 % |" in told
     assert "61.5" in told
     assert "Driven by matrix" in markdown(RESULTS)
     assert "Driven by matrix" not in told
+
+
+def test_what_is_in_sample_is_said_and_marked_at_what_follows_from_it(page):
+    told = "in sample: fitted on 3 of these 4 insights"
+    fitted = markdown(results_of(REPAIR | {"in_sample": told}))
+
+    assert f"The figures after repair are {told}." in fitted
+    assert "citation: after (in sample)" in fitted
+    assert "It saw none of the insights" in markdown(results_of(REPAIR | {"in_sample": None}))
+    assert "There the figures are in sample." in markdown(RESULTS)
+    assert "after (in sample)" not in page
+
+
+def test_systems_written_elsewhere_are_marked():
+    rows = [row("alpha", change(1.0, 2.0), change(1.0, 2.0)) | {"elsewhere": True}]
+
+    assert "| alpha (written elsewhere) | oracle |" in markdown(results_of(REPAIR | {"rows": rows}))
+
+
+def test_older_results_have_the_same_tables():
+    driven = {"by": "checker", "label": "supporting documents found by checker", "bullets": {"supported": 7, "best": 2}}
+    for found in (REPAIR, REPAIR | driven):
+        tables = results_of(found)["tables"]
+        before = as_before(tables)["repair"]
+        for name in ("by", "label", "judge", "changes", "examples"):
+            assert before[name] == found[name]
+        assert before.get("bullets") == found.get("bullets")
+        assert before["rows"][0]["citation"] == found["rows"][0]["citation"]
+        assert with_tables({"repair": before})["tables"]["repair"]["rows"] == tables["repair"]["rows"]
 
 
 # ---------------------------------------------------------------- figure
 
 
 def test_figure_tells_both_ends_and_leaves_unknown_changes_out():
-    plot = change_plot(REPAIR["rows"], ("citation", "joint"), by="summarizer", name="r")
+    ((plot, caption),) = table_figures("table-repair", RESULTS)
 
-    assert plot.alt.startswith("Before and after. alpha: citation 30.0 to 55.5, joint 20.0 to 35.0; beta:")
+    assert plot.alt.startswith("Before to after. alpha: citation 30.0 to 55.5, joint 20.0 to 35.0; beta:")
     assert "gamma: joint 0.0 to 0.0" in plot.alt
+    assert "coverage" not in plot.alt
     assert "citation before" in plot.svg
+    assert caption.startswith("Setting oracle. Judge offline-people (")
+    assert caption.endswith("From what the summary cites to supporting documents found.")
 
 
 def test_figure_of_nothing_known_is_none():
-    assert change_plot([row("a", UNKNOWN, UNKNOWN)], ("citation", "joint"), by="summarizer", name="r") is None
+    assert change_plot({"a": {}}, ends=("before", "after"), unit="", name="r") is None
 
 
 def test_each_setting_has_its_figure_where_summarizers_are_more(page):
     assert page.count('<figure class="plot">') == 1
     settings = [row("alpha", change(1.0, 2.0), change(1.0, 2.0), setting=name) for name in ("full", "bm25", "full/top")]
-    by_summarizer = html(RESULTS | {"repair": REPAIR | {"rows": settings}})
+    by_summarizer = html(results_of(REPAIR | {"rows": settings}))
     assert by_summarizer.count('<figure class="plot">') == 1
     assert "full: citation 1.0 to 2.0" in by_summarizer

@@ -7,7 +7,8 @@ import random
 import pytest
 
 from longform.results.aggregate import Scored, SummaryInfo
-from longform.results.before_after import SHOWN, Change, before_after, changes, drawn_examples
+from longform.results.repaired_examples import SHOWN, Change, changes, drawn_examples
+from longform.studies.repair import before_after
 
 SETTINGS = {"judge": "j", "aggregate": "pooled", "seed": 1}
 

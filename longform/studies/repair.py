@@ -1,0 +1,367 @@
+"""
+Systems before and after their citations were repaired: what it moved, and bullets to see it by.
+
+Every difference is paired: a summary and its twin share insights, bullets and verdicts, and differ in citations only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from longform.keys import stable_seed
+from longform.metrics.paired_differences import Difference, paired_differences
+from longform.metrics.statistics import Array, ratio
+from longform.models import read_model
+from longform.repair.by_judge import HOWS
+from longform.repair.twins import MATRIX, twin_label
+from longform.results.aggregate import Aggregate, Scored, axes_json, cluster_totals, final_summaries, scored_summaries
+from longform.results.comparisons import finding, in_points
+from longform.results.evidence import Evidence, Twins
+from longform.results.faithfulness_tables import cells
+from longform.results.in_sample import SUPPORT, in_sample
+from longform.results.repaired_examples import drawn, example_row
+from longform.tables.names import AXES, DATASET, JUDGE, SYSTEM
+from longform.tables.table import Axes, Column, Table
+
+MEASURES = ("citation", "joint", "coverage")
+WARNING = "Such citations say that supporting documents were found, not that they were used."
+NAME = "repair"
+CHANGES, CITATIONS, EXAMPLES = (f"{NAME}_{part}" for part in ("changes", "citations", "examples"))
+_DRAWN = ("citation", "joint")
+_ON_PURPOSE = ("top", "middle", "bottom", "random")  # orders of documents
+_UNKNOWN = "no summary has this score"
+
+Row = Mapping[str, Any]
+Pair = tuple[Scored, Scored]
+
+
+class Repair:
+    """Systems whose citations were repaired, before and after."""
+
+    name = NAME
+    needs = ("scores", "summaries", "units", "verdicts", "documents")
+    measures = MEASURES
+
+    def result(self, evidence: Evidence) -> list[Table] | None:
+        """
+        Return the rows of every judge, and what became of bullets by the first judge's links, with examples.
+
+        If a support judge drove the citations, its `faithfulness` of the same bullets stands in each row. None: the run
+        has no twins, or no judge scored them.
+        """
+        twins = evidence.twins
+        if twins is None:
+            return None
+        table = evidence.score_table
+        judges = [judge for judge in table.judges if {*MEASURES}.intersection(table.measures(judge))]
+        aggregate, seed, _ = evidence.averaging
+        how: Any = {"aggregate": aggregate, "seed": seed}
+        rows = [
+            row
+            for judge in judges
+            for row in before_after(scored_summaries(table, judge, evidence.infos), twins.originals, judge=judge, **how)
+        ]
+        judge = next(iter(judges), None)
+        found = drawn(evidence, twins, judge)
+        return tables(
+            {
+                **twins.driver,
+                "rows": _with_faithfulness(rows, evidence, twins),
+                "judge": judge,
+                "changes": found.changes,
+                "examples": found.examples,
+                "in_sample": _in_sample(evidence, twins),
+            }
+        )
+
+
+def tables(found: Mapping[str, Any]) -> list[Table] | None:
+    """Return the tables of what was found, which older results have as it is; None: no system has scores."""
+    if not found["rows"]:
+        return None
+    lower = [_changes_table(found), _citations_table(found), _examples_table(found)]
+    return [_systems(found), *(table for table in lower if table.rows)]
+
+
+def _systems(found: Mapping[str, Any]) -> Table:
+    by, fitted = found.get("by", MATRIX), found.get("in_sample")
+    mark = " (in sample)" if fitted else ""
+    judged = any("faithfulness" in row for row in found["rows"])
+    ordered = sorted(found["rows"], key=_joint_before, reverse=True)
+    bands, apart = ("summarizer", "setting") if _has_more_summarizers(ordered) else ("setting", "summarizer")
+    return Table(
+        NAME,
+        [
+            DATASET,
+            *SYSTEM[:5],
+            JUDGE,
+            *AXES,
+            Column("order", shown=False),
+            Column("n_summaries", "count", "summaries", shown=False),
+            Column("fitted", told="what the model that chose citations saw of these data", shown=False),
+            Column("measure"),
+            Column("before", "points", told="what the summary cites", unknown=_UNKNOWN),
+            Column("after", "points", f"after{mark}", twin_label(by), unknown=_UNKNOWN),
+            Column(
+                "difference",
+                "difference",
+                f"difference{mark}",
+                "paired by summary; the intervals hold for all rows of a measure together",
+                unknown=_UNKNOWN,
+            ),
+            Column("p", "p", shown=False),
+            Column("p_alone", "p", told="not adjusted for the other systems", shown=False),
+            Column("finding", shown=False),
+            Column("not_drawn", told="why no figure has the row", shown=False),
+            Column(
+                "faithfulness",
+                "points",
+                told="of the same bullets, by the judge that chose the citations",
+                shown=judged,
+                unknown=_UNKNOWN,
+            ),
+        ],
+        (),
+        title="Citations before and after repair",
+        told=" ".join(_told(found, by, fitted)),
+        key=["dataset", "judge", "summarizer", "setting", "measure"],
+        plot=Axes(
+            "change", "before", bands, by="measure", apart=[apart, "judge", "dataset"], to="after", but="not_drawn"
+        ),
+        apart=["judge", "dataset"],
+        across="measure",
+        under=["before", "after", "difference"],
+        page="citations",
+    ).having(row for system in ordered for row in _rows(system, by, fitted))
+
+
+def _joint_before(row: Row) -> float:
+    before = row["joint"]["before"]
+    return -1.0 if before is None else float(before)
+
+
+def _rows(system: Row, by: str, fitted: str | None) -> Iterator[Row]:
+    """Yield a row for each measure of a system."""
+    kept = {name: system[name] for name in ("setting", "summarizer", "judge", "n_summaries")}
+    axes = system.get("axes") or {}
+    more = {name: system[name] for name in ("faithfulness", "elsewhere") if name in system}
+    on_purpose = "ordered on purpose" if axes.get("order") in _ON_PURPOSE else None
+    for measure in MEASURES:
+        change = system[measure]
+        difference = {"value": change["difference"], "low": change["low"], "high": change["high"]}
+        yield {
+            "dataset": system.get("dataset"),
+            **kept,
+            "cited_by": by,
+            **axes,
+            "fitted": fitted,
+            "measure": measure,
+            "before": change["before"],
+            "after": change["after"],
+            "difference": {**difference, "n": system["n_summaries"]},
+            **{name: change[name] for name in ("p", "p_alone", "finding") if name in change},
+            "not_drawn": None if measure in _DRAWN and not on_purpose else on_purpose or "the same by construction",
+            **more,
+        }
+
+
+def _has_more_summarizers(rows: Sequence[Row]) -> bool:
+    """Return whether a figure of each setting has more to show than one of each summarizer."""
+    own = [row for row in rows if (row.get("axes") or {}).get("order") not in _ON_PURPOSE]
+    n_settings, n_summarizers = (len({row[name] for row in own}) for name in ("setting", "summarizer"))
+    return n_settings <= n_summarizers and n_summarizers > 1
+
+
+def _told(found: Mapping[str, Any], by: str, fitted: str | None) -> Iterator[str]:
+    yield (
+        f"Each summary beside a twin whose bullets cite the documents that say the same, labelled “{twin_label(by)}”. "
+        f"{WARNING} A document is right where the benchmark planted the insight in it; another may state it too."
+    )
+    if by == MATRIX:
+        seen = read_model("support_words")["fitted_on"]
+        yield "Driven by matrix: the words that bullets and documents share."
+        yield f"The support model that ships was fitted on {seen}."
+        if "in_sample" not in found:
+            yield "There the figures are in sample."  # older results do not know
+        elif fitted:
+            yield f"The figures after repair are {fitted}."
+        else:
+            yield "It saw none of the insights that are scored here."
+    else:
+        yield (
+            f"Driven by support judge {by}: a bullet cites the documents that it calls supporting, else the best one. "
+            "Sentences quoted below are those that share most words with the bullet."
+        )
+    yield (
+        "Coverage is the same by construction, so is faithfulness if it stands beside: bullets and verdicts stay. Rows "
+        "by joint score before repair."
+    )
+
+
+def _changes_table(found: Mapping[str, Any]) -> Table:
+    n = sum(found["changes"].values())
+    return Table(
+        CHANGES,
+        [
+            JUDGE,
+            Column("kind", title="by citation score"),
+            Column("n_bullets", "count", "bullets", of="n_all"),
+            Column("n_all", "count", shown=False),
+        ],
+        [
+            {"judge": found["judge"], "kind": kind, "n_bullets": count, "n_all": n}
+            for kind, count in found["changes"].items()
+        ],
+        told=f"Of {n:,} bullets{_of_all(found)} that the judge linked to a covered insight: what became of them.",
+        key=["judge", "kind"],
+        section=NAME,
+        page="citations",
+    )
+
+
+def _of_all(found: Mapping[str, Any]) -> str:
+    return " of all data sets" if len({row.get("dataset") for row in found["rows"]}) > 1 else ""
+
+
+def _citations_table(found: Mapping[str, Any]) -> Table:
+    bullets = found.get("bullets") or {}
+    n = sum(bullets.values())
+    return Table(
+        CITATIONS,
+        [
+            JUDGE,
+            Column("how", shown=False),
+            Column("told", title="bullets that"),
+            Column("n_bullets", "count", "bullets", of="n_all"),
+            Column("n_all", "count", shown=False),
+        ],
+        [
+            {"judge": found["by"], "how": how, "told": HOWS[how], "n_bullets": bullets[how], "n_all": n}
+            for how in HOWS
+            if how in bullets
+        ],
+        told=f"Of {n:,} bullets{_of_all(found)}: how they came by their citations.",
+        key=["judge", "how"],
+        section=NAME,
+        page="citations",
+    )
+
+
+def _examples_table(found: Mapping[str, Any]) -> Table:
+    """Return the examples, which a report unfolds and shows in no table."""
+    texts = ("kind", "summarizer", "setting", "summary_id", "repaired_id", "bullet", "insight")
+    return Table(
+        EXAMPLES,
+        [
+            *(Column(name, shown=False) for name in texts),
+            *(Column(name, "share", told="citation score", shown=False) for name in ("f1_before", "f1_after")),
+            *(Column(name, told="numbers of documents", shown=False) for name in ("before", "after", "gold")),
+            Column("evidence_document", "count", shown=False),
+            Column("evidence", told="sentences that support the bullet best", shown=False),
+        ],
+        [example_row(example) for example in found["examples"]],
+        title="Bullets before and after repair",
+        key=["summary_id", "bullet", "insight"],
+        section=NAME,
+        page="citations",
+    )
+
+
+def _in_sample(evidence: Evidence, twins: Twins) -> str | None:
+    """Say how far the model that drove the citations saw the insights that they are scored by; None: not at all."""
+    if twins.driver["by"] != MATRIX:
+        return None
+    queries = dict.fromkeys(info.query_id for info in evidence.infos.values())
+    return in_sample(SUPPORT, [target["text"] for query in queries for target in evidence.query(query)["targets"]])
+
+
+def _with_faithfulness(rows: Sequence[Row], evidence: Evidence, twins: Twins) -> list[Row]:
+    how, checked = evidence.averaging._replace(aggregate="pooled"), evidence.checked
+    summaries = [] if checked is None else [one for one in checked.summaries if one.judge == twins.driver["by"]]
+    found = {
+        (cell["dataset"], cell["setting"], cell["summarizer"]): cell["faithfulness"] for cell in cells(summaries, how)
+    }
+    if not found:
+        return list(rows)
+    return [{**row, "faithfulness": found[row["dataset"], row["setting"], row["summarizer"]]} for row in rows]
+
+
+def before_after(
+    summaries: Sequence[Scored], originals: Mapping[str, str], *, judge: str | None, aggregate: Aggregate, seed: int
+) -> list[Row]:
+    """
+    One row for each (data set, setting, summarizer) that has repaired twins, sorted by these; scores in points.
+
+    The differences of one measure on one data set are a family of `longform.metrics.paired_differences`.
+
+    Args:
+        summaries: Of one judge, twins included.
+        originals: Summary id of each twin -> of its original.
+        judge: For the reader.
+        aggregate: How scores are averaged, as in the report's cells.
+        seed: Of drawn sign changes.
+    """
+    final = {scored.info.summary_id: scored for scored in final_summaries(summaries)}
+    pairs: dict[tuple[str, str, str], list[Pair]] = {}
+    for twin_id, original_id in originals.items():
+        if twin_id in final and original_id in final:
+            before = final[original_id]
+            key = before.info.dataset or "", before.info.setting, before.info.summarizer
+            pairs.setdefault(key, []).append((before, final[twin_id]))
+    datasets = dict.fromkeys(dataset for dataset, _, _ in sorted(pairs))
+    return [row for dataset in datasets for row in _of_one(dataset, pairs, judge=judge, aggregate=aggregate, seed=seed)]
+
+
+def _of_one(
+    dataset: str,
+    pairs: Mapping[tuple[str, str, str], list[Pair]],
+    *,
+    judge: str | None,
+    aggregate: Aggregate,
+    seed: int,
+) -> list[Row]:
+    """Return the rows of one data set."""
+    systems = sorted(system for system in pairs if system[0] == dataset)
+    changes = {
+        measure: _changes([pairs[system] for system in systems], measure, aggregate, stable_seed(seed, judge, measure))
+        for measure in MEASURES
+    }
+    elsewhere = {system for system in systems if pairs[system][0][0].info.elsewhere}
+    return [
+        {
+            "dataset": dataset or None,
+            "setting": system[1],
+            "summarizer": system[2],
+            "judge": judge,
+            "n_summaries": len(pairs[system]),
+            "axes": axes_json(pairs[system][0][0].info),
+            "citation": changes["citation"][place],
+            "joint": changes["joint"][place],
+            "coverage": changes["coverage"][place],
+            **({"elsewhere": True} if system in elsewhere else {}),
+        }
+        for place, system in enumerate(systems)
+    ]
+
+
+def _changes(systems: Sequence[Sequence[Pair]], measure: str, aggregate: Aggregate, seed: int) -> list[Row]:
+    """Return one change for each system."""
+    clusters = sorted({before.info.cluster for pairs in systems for before, _ in pairs})
+    before, after = (
+        np.stack(
+            [cluster_totals([pair[side] for pair in pairs], clusters, measure, aggregate) for pairs in systems], axis=1
+        )
+        for side in (0, 1)
+    )  # each (clusters, systems, 2)
+    found = paired_differences(after, before, seed=seed)
+    return [_change(before[:, place], after[:, place], difference) for place, difference in enumerate(found)]
+
+
+def _change(before: Array, after: Array, found: Difference | None) -> Row:
+    if not before[:, 1].sum() or not after[:, 1].sum():
+        return {"before": None, "after": None, **in_points(None), "finding": None}
+    first, last = (100 * float(ratio(side.sum(axis=0, keepdims=True))[0]) for side in (before, after))
+    return {**in_points(found), "before": first, "after": last, "difference": last - first, "finding": finding(found)}

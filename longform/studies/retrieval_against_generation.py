@@ -1,0 +1,307 @@
+"""
+Do better rankings make better summaries? Each system's retrieval beside its summaries, and how the two correlate.
+
+Over systems: the settings of one summarizer, each by its means (MSRS, Tables 4 to 7). Over queries: those of one
+system. Both sides of a correlation are of the same queries. A system that was told the gold documents, or that shows
+all documents whatever their rank, stands in the table and in no correlation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any, Literal
+
+import numpy as np
+
+from longform.keys import stable_seed
+from longform.metrics.correlation import FEWEST, Correlation, Resampling
+from longform.metrics.retrieval import MEASURES
+from longform.metrics.statistics import Array, EstimateColumns, pooled_mean, ratio
+from longform.results.aggregate import (
+    Averaging,
+    Scored,
+    averaged,
+    cluster_totals,
+    estimate,
+)
+from longform.results.evidence import Evidence
+from longform.results.ranked_systems import RankedSystem, ranked_systems
+from longform.tables.names import DATASET, JUDGE, SYSTEM
+from longform.tables.table import Axes, Column, Table
+
+Row = Mapping[str, Any]
+Level = Literal["systems", "queries"]
+NAME = "retrieval_against_generation"
+_CONSTANT = "all values of a side are the same"
+_NOT_RANKED = "it ranks nothing, or no document of its queries is judged"
+_PARTS = ("precision", "recall")
+_IN_PARTS = "precision and recall, which F1 takes together"
+_OTHER_RANKINGS = "other measures of rankings"
+_POINTS: Mapping[str, str] = {
+    "systems": "settings of one summarizer, by their means",
+    "queries": "queries of one system",
+}
+
+
+class RetrievalAgainstGeneration:
+    """Rankings and summaries of each system side by side, and how they correlate over systems and over queries."""
+
+    name = NAME
+    needs = ("rankings", "contexts", "documents", "qrels", "scores", "summaries")
+
+    def result(self, evidence: Evidence) -> list[Table] | None:
+        """Return the tables; None if a run ranks nothing, scores nothing, or judges no document."""
+        measures = [measure for measure in evidence.measures if measure.unit in ("points", "share")]
+        systems = list(ranked_systems(evidence, measures))
+        if not systems:
+            return None
+        k = max(evidence.cutoffs)
+        groups = [list(_joint_rows(group, evidence.averaging, k)) for group in _by_name(systems).values()]
+        correlations = [*_over_systems(systems, evidence.averaging), *_over_queries(systems, evidence.averaging)]
+        return tables([row for rows in groups for row in rows], correlations, k=k)
+
+
+def tables(systems: Sequence[Row], correlations: Sequence[Row], *, k: int) -> list[Table]:
+    """Return the table of systems, best first, and below it those of correlations over systems and over queries."""
+    found = [_joint(systems, k)] if systems else []
+    for level, points in _POINTS.items():
+        rows = [row for row in correlations if row["level"] == level]
+        if rows:
+            found.append(_correlated(rows, level, points, k))
+    return found
+
+
+def _joint(rows: Sequence[Row], k: int) -> Table:
+    ranked = [measure.name for measure in MEASURES if any(measure.name in row for row in rows)]
+    first: dict[tuple[Any, ...], float] = {}
+    for row in rows:
+        first.setdefault(_name(row), row["score"]["value"] or 0.0)
+    parts = [_IN_PARTS if row["measure"] in _PARTS else None for row in rows]
+    marked = [{**row, "aside": part} for row, part in zip(rows, parts, strict=True)]
+    return Table(
+        NAME,
+        [
+            DATASET,
+            *SYSTEM[:2],
+            JUDGE,
+            Column("k", "count", "cutoff", "documents that measures of rankings see", shown=False),
+            *(Column(name, "share", f"{name}@{k}", better="higher", unknown=_NOT_RANKED) for name in ranked),
+            Column("measure"),
+            Column("unit", shown=False),
+            Column("score", "stated", unknown="not scored"),
+            Column(
+                "left_out",
+                title="in no correlation",
+                told="why a system stands in none",
+                shown=any(row["left_out"] for row in rows),
+                unknown="it is in them, or it ranks nothing",
+            ),
+            Column("aside", shown=False),
+        ],
+        (),
+        title="Retrieval against generation",
+        told=(
+            "Each system's rankings and summaries side by side: rankings over its queries that have gold documents, "
+            "summaries over those that did not fail."
+        ),
+        key=["dataset", "judge", "summarizer", "setting", "measure"],
+        plot=Axes(
+            "scatter", _main(ranked), "score", by="summarizer", label="setting", apart=["judge", "dataset"],
+            first=["measure"],
+        ),
+        apart=["judge", "dataset"],
+        across="measure",
+        page="retrieval",
+        aside="aside",
+    ).having(sorted(marked, key=lambda row: -first[_name(row)]))  # fmt: skip
+
+
+def _name(row: Row) -> tuple[Any, ...]:
+    return row["dataset"], row["summarizer"], row["setting"]
+
+
+def _main(names: Sequence[str]) -> str:
+    """Return the measure of rankings that stands for all: nDCG, or the first one."""
+    return "nDCG" if "nDCG" in names or not names else names[0]
+
+
+def _correlated(rows: Sequence[Row], level: str, points: str, k: int) -> Table:
+    main = _main(list(dict.fromkeys(row["ranking_measure"] for row in rows)))
+    asides = [_aside(row, None if level == "systems" else main) for row in rows]
+    whys = [row["reason"] for row, aside in zip(rows, asides, strict=True) if aside is None]
+    told = (
+        f"Correlation of a measure of rankings at {k} with one of summaries, over the {points}; from -1 to 1. "
+        "Intervals resample queries."
+    )
+    if whys and all(whys):
+        told = f"No correlation over {level}."
+        asides = [row["reason"] if aside is None else whys[0] for row, aside in zip(rows, asides, strict=True)]
+    setting = ["setting"] if level == "queries" else []
+    reasons = [dict.fromkeys(("pearson", "spearman"), str(row["reason"])) if row["reason"] else {} for row in rows]
+    return Table(
+        f"{NAME}_{level}",
+        [
+            DATASET,
+            SYSTEM[0],
+            *(SYSTEM[1:2] if level == "queries" else ()),
+            JUDGE,
+            Column("ranking_measure", title="rankings"),
+            Column("measure", title="summaries"),
+            Column("pearson", "coefficient", "Pearson"),
+            Column("spearman", "coefficient", "Spearman"),
+            Column("n", "count", level, shown=level == "systems"),
+            Column("n_queries", "count", "queries"),
+            Column("reason", shown=False),
+            Column("aside", shown=False),
+        ],
+        (),
+        told=told,
+        key=["dataset", "judge", "summarizer", *setting, "ranking_measure", "measure"],
+        reasons=reasons,
+        section=NAME,
+        page="retrieval",
+        aside="aside",
+    ).having(
+        {**{name: value for name, value in row.items() if name not in _NOT_OF[level]}, "aside": aside}
+        for row, aside in zip(rows, asides, strict=True)
+    )
+
+
+_NOT_OF: Mapping[str, Sequence[str]] = {"systems": ("level", "setting"), "queries": ("level",)}
+
+
+def _aside(row: Row, main: str | None) -> str | None:
+    """Say why a row is not shown on a page, where *main* stands for all measures of rankings; None: it is shown."""
+    if row["measure"] in _PARTS:
+        return _IN_PARTS
+    return _OTHER_RANKINGS if main not in (None, row["ranking_measure"]) else None
+
+
+def _by_name(systems: Sequence[RankedSystem]) -> dict[tuple[str | None, str, str], list[RankedSystem]]:
+    found: dict[tuple[str | None, str, str], list[RankedSystem]] = {}
+    for system in systems:
+        found.setdefault(system.name, []).append(system)
+    return found
+
+
+# ---------------------------------------------------------------- the table
+
+
+def _joint_rows(group: Sequence[RankedSystem], how: Averaging, k: int) -> Iterator[Row]:
+    """Yield the rows of one system, which *group* has under each judge."""
+    first = group[0]
+    dataset, summarizer, setting = first.name
+    queries = dict.fromkeys(one.info.query_id for one in first.group)
+    ranked = {name: _mean(values, queries, how) for name, values in first.ranked.items()}
+    for system in group:
+        for measure in system.measures:
+            yield {
+                "dataset": dataset,
+                "summarizer": summarizer,
+                "setting": setting,
+                "judge": system.judge,
+                "k": k,
+                **ranked,
+                "measure": measure.name,
+                "unit": measure.unit,
+                "score": estimate(system.group, measure.name, how).scaled(measure.factor).as_json(),
+                "left_out": first.left_out,
+            }
+
+
+def _mean(values: Mapping[str, float], queries: Mapping[str, None], how: Averaging) -> EstimateColumns:
+    own = {query: values[query] for query in queries if query in values}
+    totals, counts = np.array(list(own.values())), np.ones(len(own))
+    return pooled_mean(totals, counts, list(own), seed=how.seed, resamples=how.resamples).as_json()
+
+
+# ---------------------------------------------------------------- correlations
+
+
+def _over_systems(systems: Sequence[RankedSystem], how: Averaging) -> Iterator[Row]:
+    """Yield the rows whose points are the settings of one summarizer."""
+    families: dict[tuple[str | None, str | None, str], list[RankedSystem]] = {}
+    for system in systems:
+        if system.correlates:
+            families.setdefault((system.judge, *system.name[:2]), []).append(system)
+    for members in families.values():
+        clusters = sorted({one.info.cluster for member in members for one in member.group})
+        resampling = Resampling(clusters, seed=_seed(how, members[0]), resamples=how.resamples)
+        for name, measure in product(members[0].ranked, members[0].measures):
+            sides = [_sides(member, name, measure.name, clusters, how) for member in members]
+            both = [(first, second) for first, second in sides if first[:, 1].any() and second[:, 1].any()]
+            found = resampling.of_means(*(np.array(side) for side in zip(*both, strict=True))) if both else _NOTHING
+            queries = {one.info.query_id for member in members for one in member.group}
+            yield _row("systems", members[0], name, measure.name, found, n_queries=len(queries))
+
+
+def _over_queries(systems: Sequence[RankedSystem], how: Averaging) -> Iterator[Row]:
+    """Yield the rows whose points are the queries of one system."""
+    for system in systems:
+        if not system.correlates:
+            continue
+        cluster_of = {one.info.query_id: one.info.cluster for one in system.group}
+        resampled: dict[tuple[str, ...], Resampling] = {}
+        for name, measure in product(system.ranked, system.measures):
+            ranked, written = system.ranked[name], _by_query(system, measure.name)
+            queries = tuple(query for query in cluster_of if query in ranked and query in written)
+            if queries not in resampled:
+                clusters = [cluster_of[query] for query in queries]
+                resampled[queries] = Resampling(clusters, seed=_seed(how, system), resamples=how.resamples)
+            x, y = (np.array([side[query] for query in queries]) for side in (ranked, written))
+            found = resampled[queries].of_items(x, y)
+            yield _row("queries", system, name, measure.name, found, n_queries=len(queries))
+
+
+def _seed(how: Averaging, system: RankedSystem) -> int:
+    return stable_seed(how.seed, "retrieval against generation", *system.name)
+
+
+_NOTHING = Resampling(["nothing"], seed=0, resamples=0).of_items(np.array([]), np.array([]))
+
+
+def _sides(
+    system: RankedSystem, name: str, measure: str, clusters: Sequence[str], how: Averaging
+) -> tuple[Array, Array]:
+    """Return totals and counts of each cluster, of rankings and of summaries; of queries that have both."""
+    ranked, written = system.ranked[name], _by_query(system, measure)
+    own = [one for one in system.group if one.info.query_id in ranked and one.info.query_id in written]
+    place = {cluster: index for index, cluster in enumerate(clusters)}
+    sums = np.zeros((len(clusters), 2))
+    for query, cluster in {one.info.query_id: one.info.cluster for one in own}.items():
+        sums[place[cluster]] += (ranked[query], 1)
+    return sums, cluster_totals(own, clusters, measure, how.aggregate)
+
+
+def _by_query(system: RankedSystem, measure: str) -> dict[str, float]:
+    """Query -> the score of its summary; repeats are averaged."""
+    by_query: dict[str, list[Scored]] = {}
+    for one in system.group:
+        by_query.setdefault(one.info.query_id, []).append(one)
+    found = {query: averaged(group, measure) for query, group in by_query.items()}
+    sums = {query: np.array([[row.total, row.n] for row in rows]).sum(axis=0) for query, rows in found.items() if rows}
+    return {query: float(ratio(total[None, :])[0]) for query, total in sums.items()}
+
+
+def _row(level: Level, system: RankedSystem, name: str, measure: str, found: Correlation, *, n_queries: int) -> Row:
+    dataset, summarizer, setting = system.name
+    n, reason = found.pearson.n, None
+    if n < FEWEST:
+        reason = f"expected {FEWEST} or more {level} that have both, found {n}"
+    elif found.pearson.value is None:
+        reason = _CONSTANT
+    return {
+        "judge": system.judge,
+        "dataset": dataset,
+        "level": level,
+        "summarizer": summarizer,
+        "setting": None if level == "systems" else setting,
+        "ranking_measure": name,
+        "measure": measure,
+        "n": n,
+        "n_queries": n_queries,
+        "pearson": found.pearson.as_json(),
+        "spearman": found.spearman.as_json(),
+        "reason": reason,
+    }

@@ -1,0 +1,67 @@
+"""Judges that were asked again: a row a judge, a section beside the judges, and words in their table."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from longform.metrics.retest import RepeatedPair
+from longform.report.result_tables import table_sections
+from longform.report.sections import sections
+from longform.results.aggregate import Averaging
+from longform.results.evidence import AskedAgain
+from longform.results.results import Results
+from longform.studies.retest import Retest
+from longform.studies.schema_1 import as_before, with_tables
+
+PAIRS = [
+    RepeatedPair(f"q{place}", ["yes", "yes" if place else "no"], [1.0, 1.0 if place else 0.0]) for place in range(4)
+]
+
+
+def results_of(*asked: AskedAgain) -> Results:
+    evidence: Any = SimpleNamespace(averaging=Averaging("pooled", 1, 200), asked_again=lambda: iter(asked))
+    table = Retest().result(evidence)
+    return {"tables": {table.name: table.as_json()}} if table else {}
+
+
+def test_a_judge_that_was_asked_again_has_a_row_and_a_section() -> None:
+    results = results_of(AskedAgain("again", None, PAIRS))
+    (section,) = table_sections(results)
+    (shown,) = section.tables
+
+    assert section.page == "judges"
+    assert [column.name for column in shown.columns] == [
+        *("judge", "repeats", "questions", "same answer", "kappa", "r", "spread")
+    ]
+    assert [cell.text for cell in shown.rows[0]][:4] == ["again", "2", "4", "75.0 %"]
+    assert shown.rows[0][6].text == f"{(0.5 / 4) ** 0.5:.2f}"
+    assert "each judge's agreement with itself" in shown.caption
+    assert "the intraclass correlation of the numbers" in shown.how
+
+
+def test_what_cannot_be_known_says_why() -> None:
+    alike = [RepeatedPair("q", ["yes", "yes"], [1.0, 1.0])]
+    (section,) = table_sections(results_of(AskedAgain("again", None, alike)))
+
+    assert section.tables[0].rows[0][4].reason == "too few answers, or all the same"
+    assert results_of() == {}
+
+
+def test_the_table_of_judges_has_the_same_in_words() -> None:
+    judges: Any = [{"judge": name, "scale": None, "card": None, "card_reason": None} for name in ("again", "once")]
+    made: Any = {**results_of(AskedAgain("again", None, PAIRS)), "judges": judges, "title": "t", "aggregate": "pooled"}
+    (shown,) = next(one for one in sections(made) if one.anchor == "judges").tables
+
+    assert (shown.rows[0][2].text or "").startswith("asked 2 times (4 questions): same answer again 75.0")
+    assert shown.rows[1][2].reason == "asked once"
+
+
+def test_older_results_have_the_same_table() -> None:
+    results = results_of(AskedAgain("again", "news", PAIRS))
+    before: Any = as_before(results["tables"])
+
+    assert before["retest"][0]["same"]["value"] == pytest.approx(0.75)
+    assert with_tables(before)["tables"] == results["tables"]
