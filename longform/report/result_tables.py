@@ -15,7 +15,7 @@ from longform.report.scatter_plots import Point, Points, scatter_plot
 from longform.report.tables import Column as Head
 from longform.report.tables import Table as ShownTable
 from longform.results.results import Results
-from longform.tables.cells import Cell, row_cell, words
+from longform.tables.cells import Cell, row_cell, with_beside, words
 from longform.tables.layout import Part, below_originals, distinct_values, laid_out, visible
 from longform.tables.table import Axes, Column, Table, Unit, Value, series_columns, table_of
 
@@ -73,7 +73,10 @@ def _shown(results: Results, table: Table, part: Part) -> ShownTable:
     body = [
         [
             *named(results, row, [one.name for one in naming]),
-            *(_cell(results, row, one, own.reason(places[id(row)], one.name)) for one in others),
+            *(
+                with_beside(_cell(results, row, one, own.reason(places[id(row)], one.name)), row, one, own)
+                for one in others
+            ),
         ]
         for row in rows
     ]
@@ -92,9 +95,14 @@ def _titled(results: Results, table: Table, column: Column) -> str:
 
 
 def _caption(results: Results, table: Table, part: Part) -> str:
-    has_interval = any(isinstance(value, Estimate) for row in part.table.rows for value in row.values())
+    brackets = {
+        column.brackets: None
+        for column in visible(part.table)
+        if any(isinstance(row.get(column.name), Estimate) for row in part.table.rows)
+    }
     told = [] if table.apart else [table.told]
-    return " ".join(filter(None, [*_line(results, table, part), *told, INTERVAL if has_interval else ""]))
+    meant = [f"Brackets: {one}." if one else INTERVAL for one in brackets]
+    return " ".join(filter(None, [*_line(results, table, part), *told, *meant]))
 
 
 def _line(results: Results, table: Table, part: Part) -> Iterator[str]:

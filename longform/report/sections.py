@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from longform.report.audit import audit_sections
-from longform.report.calls import calls_sections
 from longform.report.comparisons import comparison_sections
 from longform.report.cost import cost_sections
 from longform.report.elsewhere import elsewhere_sections
@@ -81,7 +80,6 @@ SECTIONS: tuple[Callable[[Results], Iterable[Section]], ...] = (
     every_cell,
     _judges,
     audit_sections,
-    calls_sections,
     lambda results: [provenance_section(results)],
 )
 """In reading order; each gives what the results have for it."""

@@ -241,7 +241,7 @@ def _alike(members: Sequence[_Placed], own: _Main, evidence: Evidence) -> dict[S
 def _judges(evidence: Evidence) -> Iterator[JudgeCost]:
     for judge in (name for name in evidence.score_table.judges if name is not None):
         for row in evidence.calls or ():
-            if row["stage"] in (f"judge {judge}", f"check {judge}"):
+            if row["judge"] == judge:
                 yield {
                     "judge": judge,
                     "usd": None if row["n_unknown_usd"] or row["open"] else row["known_usd"],

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from longform.studies import curve, facets, failure_modes, key_points, rouge_bootstrap
+from longform.studies import calls, curve, facets, failure_modes, key_points, rouge_bootstrap
 from longform.tables.table import Table
 
 Json = Mapping[str, Any]
@@ -81,12 +81,38 @@ def _curve(rows: Sequence[Mapping[str, Any]]) -> list[Table]:
     return [curve.table(_by_measure(rows, [column.name for column in curve.table([]).columns]))]
 
 
+def _calls(tables: Mapping[str, Json]) -> Rows:
+    """Return the rows of what was called with their plan in them."""
+    planned = tables.get("calls_planned") or {"rows": [], "reasons": []}
+    plans = {}
+    for row, reasons in zip(planned["rows"], planned["reasons"], strict=True):
+        names = [name.removesuffix("_planned") for name in row if name.endswith("_planned")]
+        bounds = {name: _bounds(row[f"{name}_planned"]) for name in names}
+        told = {name.removesuffix("_planned"): why for name, why in reasons.items()}
+        made = {name: row[f"{name}_made"] for name in names}
+        plans[row["ledger"], row["stage"], row["model"]] = ({**bounds, "reasons": told}, made)
+    found = []
+    for row in tables["calls"]["rows"]:
+        plan, since = plans.get((row["ledger"], row["stage"], row["model"]), (None, None))
+        kept = {name: value for name, value in row.items() if name not in ("judge", "reranker")}
+        found.append({**kept, "known_usd": row["known_usd"] or 0.0, "planned": plan, "since_plan": since})
+    return found
+
+
+def _bounds(planned: Any) -> Any:
+    if not isinstance(planned, Mapping):
+        return planned
+    low, high = (planned["value"] if planned[name] is None else planned[name] for name in ("low", "high"))
+    return {"low": low, "expected": planned["value"], "high": high}
+
+
 _BEFORE: Mapping[str, Callable[[Mapping[str, Json]], Any]] = {
     "facets": _rows("facets", "facets_lengths"),
     "key_points": _key_points,
     "curve": _of_measures("curve"),
     "failure_modes": _rows("failure_modes"),
     "rouge_bootstrap": _rows("rouge_bootstrap"),
+    "calls": _calls,
 }
 _AFTER: Mapping[str, Callable[[Any], Sequence[Table]]] = {
     "facets": facets.tables,
@@ -94,6 +120,8 @@ _AFTER: Mapping[str, Callable[[Any], Sequence[Table]]] = {
     "curve": _curve,
     "failure_modes": lambda rows: [failure_modes.table(rows)],
     "rouge_bootstrap": lambda rows: [rouge_bootstrap.table(rows)],
+    "calls": calls.tables,
+    "missing_ledgers": calls.missing_ledgers,
 }
-_LOWER = frozenset({"facets_lengths", "key_points_judges"})
-"""Tables whose rows stand under the name of another."""
+_LOWER = frozenset({"facets_lengths", "key_points_judges", "calls_planned", "missing_ledgers"})
+"""Tables whose rows stand under the name of another, or that are no studies."""

@@ -91,7 +91,6 @@ SHIPPED = (
     Study("faithfulness", {"scores", "summaries", "verdicts", "contexts"}, faithfulness, FAITHFULNESS),
     Study("cost", {"scores", "summaries", "calls"}, cost, (MEASURE,)),
     Study("retest", {"verdicts", "summaries"}, retests),
-    Study("calls", {"calls"}, lambda evidence: evidence.calls),
     *map(_opened, LISTED.values()),
 )
 

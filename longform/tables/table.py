@@ -42,6 +42,9 @@ class Column(NamedTuple):
         shown: False if only programs and marks beside other cells read it.
         digits: Decimals; None: as many as the unit has.
         unknown: Why a value is unknown if its row says nothing else.
+        beside: Columns, joined by commas, whose values stand smaller beside each value, below their heads; 0, none and
+            the same text do not.
+        brackets: What the bounds of its estimates are; empty: intervals of statistics.
     """
 
     name: str
@@ -53,6 +56,8 @@ class Column(NamedTuple):
     shown: bool = True
     digits: int | None = None
     unknown: str = ""
+    beside: str = ""
+    brackets: str = ""
 
     @property
     def head(self) -> str:
@@ -208,6 +213,7 @@ def checked(table: Table) -> Table:
     plotted = [] if table.plot is None else [table.plot.x, table.plot.y, *series_columns(table.plot)]
     plotted += [] if table.plot is None else [*(table.plot.apart or ()), table.plot.label or ""]
     laid_out = [*table.apart, table.across, *(column.of for column in table.columns)]
+    laid_out += [name for column in table.columns for name in names_in(column.beside)]
     named = [name for name in (*table.key, *plotted, *laid_out, *(name for row in table.rows for name in row)) if name]
     if unknown := sorted({*named} - {*names}):
         raise ValueError(f"table {table.name}: expected columns of {', '.join(names)}, found {', '.join(unknown)}")
@@ -219,7 +225,12 @@ def checked(table: Table) -> Table:
 
 def series_columns(plot: Axes) -> list[str]:
     """Return the columns whose values tell the series of a figure apart."""
-    return [name.strip() for name in (plot.by or "").split(",") if name.strip()]
+    return names_in(plot.by or "")
+
+
+def names_in(joined: str) -> list[str]:
+    """Return the names of columns that commas join."""
+    return [name.strip() for name in joined.split(",") if name.strip()]
 
 
 def _check_value(where: str, value: Value, unit: Unit) -> None:

@@ -55,7 +55,7 @@ def test_a_class_is_a_study_and_a_section(write: Write, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ([{"name": "calls"}], "calls is a name that results have already; give yours another"),
+        ([{"name": "comparisons"}], "comparisons is a name that results have already; give yours another"),
         ([{}, {"value": 2}], "expected different names, found spread more than once"),
         ([{"measures": ["rouge"]}], "their_study:Spread: measures: expected some of .*, found rouge"),
         ([{"needs": ["table"]}], "their_study:Spread: needs: expected some of calls, .*, found table"),
