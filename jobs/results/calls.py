@@ -14,6 +14,7 @@ from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.runs.record import Recorded, RunRecord
 from jobs.spending.plan import PLAN, open_ledger
+from jobs.stages.rerank import Rerank
 from jobs.stages.stage import Stage
 from longform.chat.prices import Price
 from longform.errors import UsageError
@@ -102,7 +103,7 @@ def _rows(
             "stage": stage,
             "model": model,
             "judge": None if asked is None else asked.judged_by,
-            "reranker": None if asked is None else asked.reranked_by,
+            "reranker": asked.reranker if isinstance(asked, Rerank) else None,
             **_spent(totals.get((stage, model)), price),
             "reused": sum(part["reused"] for part in _noted(jobs) if part["stage"] == stage),
             "planned": planned,

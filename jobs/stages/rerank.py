@@ -72,10 +72,6 @@ class Rerank(Stage[Ranked]):
         return f"rerank {self.reranker}"
 
     @property
-    def reranked_by(self) -> str:
-        return self.reranker
-
-    @property
     def chat(self) -> ChatSettings | None:
         return self.settings.asked_model
 

@@ -98,11 +98,6 @@ class Stage(ABC, Generic[Key]):
         return None
 
     @property
-    def reranked_by(self) -> str | None:
-        """Name the reranker whose rankings it makes; None: it makes none."""
-        return None
-
-    @property
     def chat(self) -> ChatSettings | None:
         """The model that it asks; None: it asks none."""
         return None

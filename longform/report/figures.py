@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from longform.report.audit import score_distribution
-from longform.report.cost import cost_figures
 from longform.report.lengths import LENGTHS, length_figures
 from longform.report.places import PLACES, place_figures
 from longform.report.plots import Plot
@@ -26,7 +25,6 @@ class Figure(NamedTuple):
 
 FIGURES: Mapping[str, Callable[[Results], Iterable[tuple[Plot | None, str]]]] = {
     "scores": score_figures,
-    "cost": cost_figures,
     "position": position_figures,
     "against": against_figures,
     "repair": repair_figures,

@@ -16,8 +16,8 @@ from longform.report.tables import Column as Head
 from longform.report.tables import Table as ShownTable
 from longform.results.results import Results
 from longform.tables.cells import Cell, row_cell, with_beside, words
-from longform.tables.layout import Part, below_originals, distinct_values, laid_out, visible
-from longform.tables.table import Axes, Column, Table, Unit, Value, series_columns, table_of
+from longform.tables.layout import Part, below_originals, distinct_values, headed, laid_out, visible
+from longform.tables.table import Axes, Column, Table, Value, series_columns, stated_unit, table_of
 
 FURTHER = "studies"
 """The page of tables that name none."""
@@ -67,7 +67,7 @@ def _shown(results: Results, table: Table, part: Part) -> ShownTable:
     columns = [one for one in visible(own) if one.name != "dataset" or has_datasets(table.rows)]
     naming = [one for one in columns if one.name in NAMES]
     others = [one for one in columns if one.name not in NAMES]
-    heads = [Head(_titled(results, table, one), numeric=one.unit != "text") for one in [*naming, *others]]
+    heads = [Head(_titled(results, table, one, own.rows), numeric=one.unit != "text") for one in [*naming, *others]]
     rows = below_originals(own.rows, *(name for name in own.key if name != "summarizer"))
     places = {id(row): place for place, row in enumerate(own.rows)}
     body = [
@@ -89,7 +89,9 @@ def _cell(results: Results, row: Mapping[str, Value], column: Column, reason: st
     return row_cell(row, column, reason)
 
 
-def _titled(results: Results, table: Table, column: Column) -> str:
+def _titled(results: Results, table: Table, column: Column, rows: Sequence[Mapping[str, Value]]) -> str:
+    if (head := headed(column, rows)) is not None:
+        return head_of(results, head).title if column.headed == "measure" else head
     known = table.across == "measure" and column.name not in {one.name for one in table.columns}
     return head_of(results, column.name).title if known else column.head
 
@@ -147,10 +149,14 @@ def _drawn(results: Results, table: Table, plot: Axes, *, name: str) -> tuple[Pl
         if _at(row, plot.x, places) is not None:
             label = ", ".join(_label(results, one, row.get(one)) for one in by) if by else columns[plot.y].head
             series.setdefault(label, []).append(row)
-    x_label, y_label = (_labelled(columns[one], table.rows) for one in (plot.x, plot.y))
+    x_label, y_label = (_labelled(results, table, columns[one]) for one in (plot.x, plot.y))
     if plot.form == "scatter":
-        points = [Points(label, list(_points(rows, plot, table.key))) for label, rows in series.items()]
-        return scatter_plot(points, x_label=x_label, y_label=y_label, name=name), ""
+        points = [
+            Points(label, list(_points(rows, plot, table)), joined=label == plot.joined)
+            for label, rows in series.items()
+        ]
+        told = f" The line joins: {plot.joined}." if plot.joined else ""
+        return scatter_plot(points, x_label=x_label, y_label=y_label, name=name), told
     if len(series) > _MOST_LINES:
         return None, ""
     lines = [Line(label, _line_points(rows, plot, places)) for label, rows in series.items()]
@@ -175,11 +181,10 @@ def _at(row: Mapping[str, Value], x: str, places: Mapping[Value, float]) -> floa
     return places.get(value) if places else _number(value)
 
 
-def _labelled(column: Column, rows: Sequence[Mapping[str, Value]]) -> str:
-    unit: Unit | str = column.unit
-    if unit == "stated":
-        unit = str(next((row.get("unit") for row in rows), "number"))
-    return f"{column.head}, {_UNITS[unit]}" if unit in _UNITS else column.head
+def _labelled(results: Results, table: Table, column: Column) -> str:
+    unit = stated_unit(next(iter(table.rows), {}), column)
+    head = _titled(results, table, column, table.rows)
+    return f"{head}, {_UNITS[unit]}" if unit in _UNITS else head
 
 
 def _line_points(
@@ -190,12 +195,15 @@ def _line_points(
     return sorted(found, key=lambda point: point[0])
 
 
-def _points(rows: Sequence[Mapping[str, Value]], plot: Axes, key: Sequence[str]) -> Iterator[Point]:
+def _points(rows: Sequence[Mapping[str, Value]], plot: Axes, table: Table) -> Iterator[Point]:
+    columns = [table.column(one) for one in (plot.x, plot.y)]
     for row in rows:
         x, y = _number(row.get(plot.x)), _number(row.get(plot.y))
-        label = str(row.get(plot.label)) if plot.label else ", ".join(str(row.get(name)) for name in key)
+        label = str(row.get(plot.label)) if plot.label else ", ".join(str(row.get(name)) for name in table.key)
         if x is not None and y is not None:
-            yield Point(label, x, y)
+            told = " and ".join(str(row_cell(row, column).text) for column in columns)
+            y_columns = _columns(row.get(plot.y))
+            yield Point(label, x, y, y_columns["low"], y_columns["high"], told)
 
 
 def _columns(value: Value) -> EstimateColumns:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from longform.report.audit import audit_sections
 from longform.report.comparisons import comparison_sections
-from longform.report.cost import cost_sections
 from longform.report.elsewhere import elsewhere_sections
 from longform.report.faithfulness import faithfulness_sections
 from longform.report.models_told import models_told
@@ -70,7 +69,6 @@ SECTIONS: tuple[Callable[[Results], Iterable[Section]], ...] = (
     comparison_sections,
     position_sections,
     faithfulness_sections,
-    cost_sections,
     retrieval_sections,
     against_sections,
     citation_sections,

@@ -14,7 +14,6 @@ from longform.results.audit import Audit
 from longform.results.calls import CallsRow
 from longform.results.cells import CellRow
 from longform.results.comparisons import ComparedFamily
-from longform.results.cost import Cost
 from longform.results.drilldown import Drilldown
 from longform.results.elsewhere import ElsewhereRow
 from longform.results.faithfulness import Faithfulness
@@ -88,7 +87,7 @@ class Results(TypedDict, total=False):
     retrieval_against_generation: RetrievalAgainstGeneration
     repair: Repair
     faithfulness: Faithfulness
-    cost: Cost
+    cost: dict[str, Any]  # what stands in `tables`, as versions before 0.7 wrote it
     retest: list[RetestRow]
     calls: list[CallsRow]
     own_studies: dict[str, dict[str, Any]]  # what stands in `tables`, as versions before 0.7 wrote it

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from longform.studies import calls, curve, facets, failure_modes, key_points, rouge_bootstrap
+from longform.studies import calls, cost, curve, facets, failure_modes, key_points, rouge_bootstrap
 from longform.tables.table import Table
 
 Json = Mapping[str, Any]
@@ -106,6 +106,53 @@ def _bounds(planned: Any) -> Any:
     return {"low": low, "expected": planned["value"], "high": high}
 
 
+_POINT = ("summarizer", "setting", "cost", "quality", "not_distinguishable_from")
+_SPENT = ("usd_a_summary", "tokens_in", "tokens_out", "seconds")
+
+
+def _cost(tables: Mapping[str, Json]) -> dict[str, Rows]:
+    frontiers: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in tables["cost"]["rows"]:
+        shared = {name: row[name] for name in ("judge", "dataset", "measure", "cluster")}
+        shared["currency"] = cost.CURRENCY_OF[row["currency"]]
+        own = frontiers.setdefault((row["judge"], row["dataset"]), {**shared, "points": [], "left_out": []})
+        if row.get("place") is None:
+            why = cost.UNKNOWN_COST if row.get("cost") is None else cost.UNKNOWN_SCORE
+            own["left_out"].append({"system": f"{row['summarizer']}, {row['setting']}", "reason": why})
+        else:
+            on = {"on_frontier": row["place"] == cost.FRONTIER, "beaten_by": row["beaten_by"]}
+            own["points"].append({**{name: row[name] for name in _POINT}, **on})
+    systems = tables["cost_systems"]
+    kept = [{name: row[name] for name in ("dataset", "summarizer", "setting", *_SPENT)} for row in systems["rows"]]
+    return {
+        "systems": [{**row, "reasons": why} for row, why in zip(kept, systems["reasons"], strict=True)],
+        "frontiers": list(frontiers.values()),
+        "judges": [
+            {name: value for name, value in row.items() if name != "usd_a_summary"}
+            for row in tables["cost_judges"]["rows"]
+        ],
+    }
+
+
+def _of_cost(found: Mapping[str, Any]) -> list[Table]:
+    points: Rows = []
+    for one in found["frontiers"]:
+        shared = {name: one[name] for name in ("judge", "dataset", "measure", "cluster")}
+        shared |= {
+            "currency": cost.TITLES[one["currency"]],
+            "cost_unit": cost.STATED[one["currency"]],
+            "quality_unit": "points",
+        }
+        for point in one["points"]:
+            place = cost.FRONTIER if point["on_frontier"] else cost.BEATEN
+            kept = {name: value for name, value in point.items() if name != "on_frontier"}
+            points.append({**shared, **kept, "place": place})
+        for left in one["left_out"]:
+            summarizer, _, setting = left["system"].partition(", ")
+            points.append({**shared, "summarizer": summarizer, "setting": setting, "left_out": left["reason"]})
+    return cost.tables(points, found.get("systems", []), found["judges"])
+
+
 _BEFORE: Mapping[str, Callable[[Mapping[str, Json]], Any]] = {
     "facets": _rows("facets", "facets_lengths"),
     "key_points": _key_points,
@@ -113,6 +160,7 @@ _BEFORE: Mapping[str, Callable[[Mapping[str, Json]], Any]] = {
     "failure_modes": _rows("failure_modes"),
     "rouge_bootstrap": _rows("rouge_bootstrap"),
     "calls": _calls,
+    "cost": _cost,
 }
 _AFTER: Mapping[str, Callable[[Any], Sequence[Table]]] = {
     "facets": facets.tables,
@@ -121,7 +169,10 @@ _AFTER: Mapping[str, Callable[[Any], Sequence[Table]]] = {
     "failure_modes": lambda rows: [failure_modes.table(rows)],
     "rouge_bootstrap": lambda rows: [rouge_bootstrap.table(rows)],
     "calls": calls.tables,
+    "cost": _of_cost,
     "missing_ledgers": calls.missing_ledgers,
 }
-_LOWER = frozenset({"facets_lengths", "key_points_judges", "calls_planned", "missing_ledgers"})
+_LOWER = frozenset(
+    {"facets_lengths", "key_points_judges", "calls_planned", "missing_ledgers", "cost_systems", "cost_judges"}
+)
 """Tables whose rows stand under the name of another, or that are no studies."""

@@ -19,7 +19,6 @@ from longform.metrics.faithfulness import GRID
 from longform.nearest import meant
 from longform.results.before_after import MEASURES as REPAIRED
 from longform.results.comparisons import MEASURE, comparisons
-from longform.results.cost import cost
 from longform.results.evidence import Evidence
 from longform.results.faithfulness import faithfulness
 from longform.results.pairwise import pairwise
@@ -89,7 +88,6 @@ SHIPPED = (
     ),
     Study("repair", {"scores", "summaries", "units", "verdicts", "documents"}, repair, REPAIRED),
     Study("faithfulness", {"scores", "summaries", "verdicts", "contexts"}, faithfulness, FAITHFULNESS),
-    Study("cost", {"scores", "summaries", "calls"}, cost, (MEASURE,)),
     Study("retest", {"verdicts", "summaries"}, retests),
     *map(_opened, LISTED.values()),
 )

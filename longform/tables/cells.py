@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from longform.errors import LongformError
 from longform.metrics.statistics import Estimate
-from longform.tables.table import Column, Table, Unit, Value, names_in
+from longform.tables.table import Column, Table, Unit, Value, names_in, stated_unit
 
 NOT_RECORDED = "no reason recorded"
 
@@ -89,9 +89,7 @@ def row_cell(row: Mapping[str, Value], column: Column, reason: str | None = None
     if column.of:
         whole = row.get(column.of)
         return count(_whole(value), of=_whole(whole), reason=reason)
-    stated = row.get("unit") if column.unit == "stated" else None
-    units = [unit for unit in _SHOWN if unit == stated]
-    return value_cell(value, column._replace(unit=units[0]) if units else column, reason=reason)
+    return value_cell(value, column._replace(unit=stated_unit(row, column)), reason=reason)
 
 
 def _whole(value: Value) -> int | None:

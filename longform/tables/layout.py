@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeVar, get_args
+from typing import NamedTuple, TypeVar
 
-from longform.tables.table import Column, Table, Unit, Value
+from longform.tables.table import Column, Table, Unit, Value, stated_unit
 
 Row = TypeVar("Row", bound=Mapping[str, object])
 
@@ -81,7 +81,7 @@ def _pivoted(table: Table) -> Table:
         rows.setdefault(name, first)[head] = row.get(value.name)
         if reason := table.reason(place, value.name):
             reasons.setdefault(name, {})[head] = reason
-        units[head] = _stated(row) if value.unit == "stated" else value.unit
+        units[head] = stated_unit(row, value)
     kept = [one for one in table.columns if one.name not in (across, value.name)]
     columns = [*kept, *(value._replace(name=head, title=head, unit=units[head]) for head in heads)]
     return table._replace(
@@ -89,8 +89,10 @@ def _pivoted(table: Table) -> Table:
     )
 
 
-def _stated(row: Mapping[str, Value]) -> Unit:
-    return next((unit for unit in get_args(Unit) if unit == row.get("unit")), "number")
+def headed(column: Column, rows: Sequence[Mapping[str, Value]]) -> str | None:
+    """Return the value that heads a column of *rows*; None: no value, or several."""
+    values = distinct_values(rows, column.headed) if column.headed else []
+    return str(values[0]) if len(values) == 1 and values[0] is not None else None
 
 
 def distinct_values(rows: Sequence[Mapping[str, Value]], name: str) -> list[Value]:

@@ -20,7 +20,7 @@ Unit = Literal[
 """
 points: 0 to 100; difference: of points, with its sign; share: 0 to 1, shown as per cent; rating: on the scale of
 whoever rates; coefficient: -1 to 1; p: a probability by chance; number: none of these; stated: each row states a unit
-in its column `unit`.
+in its column `unit`, or in NAME_unit if its table has several such columns.
 """
 
 UNITS: frozenset[str] = frozenset(get_args(Unit))
@@ -45,6 +45,7 @@ class Column(NamedTuple):
         beside: Columns, joined by commas, whose values stand smaller beside each value, below their heads; 0, none and
             the same text do not.
         brackets: What the bounds of its estimates are; empty: intervals of statistics.
+        headed: The column whose value is its head in a part that has one such value; empty: none is.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Column(NamedTuple):
     unknown: str = ""
     beside: str = ""
     brackets: str = ""
+    headed: str = ""
 
     @property
     def head(self) -> str:
@@ -76,6 +78,7 @@ class Axes(NamedTuple):
         by: A column of texts, or several joined by commas, a series each; None: one series.
         label: The column that names a point of a scatter; None: the key.
         apart: Columns whose values make figures of their own; None: those that the table keeps apart.
+        joined: The series of a scatter whose points steps join; None: none is.
     """
 
     form: Form
@@ -84,6 +87,7 @@ class Axes(NamedTuple):
     by: str | None = None
     label: str | None = None
     apart: Sequence[str] | None = None
+    joined: str | None = None
 
 
 class Table(NamedTuple):
@@ -213,7 +217,7 @@ def checked(table: Table) -> Table:
     plotted = [] if table.plot is None else [table.plot.x, table.plot.y, *series_columns(table.plot)]
     plotted += [] if table.plot is None else [*(table.plot.apart or ()), table.plot.label or ""]
     laid_out = [*table.apart, table.across, *(column.of for column in table.columns)]
-    laid_out += [name for column in table.columns for name in names_in(column.beside)]
+    laid_out += [name for column in table.columns for name in (*names_in(column.beside), column.headed)]
     named = [name for name in (*table.key, *plotted, *laid_out, *(name for row in table.rows for name in row)) if name]
     if unknown := sorted({*named} - {*names}):
         raise ValueError(f"table {table.name}: expected columns of {', '.join(names)}, found {', '.join(unknown)}")
@@ -226,6 +230,14 @@ def checked(table: Table) -> Table:
 def series_columns(plot: Axes) -> list[str]:
     """Return the columns whose values tell the series of a figure apart."""
     return names_in(plot.by or "")
+
+
+def stated_unit(row: Mapping[str, Value], column: Column) -> Unit:
+    """Return the unit of a row's value: that of its column, or the one that the row states."""
+    if column.unit != "stated":
+        return column.unit
+    stated = row.get(f"{column.name}_unit") or row.get("unit")
+    return next((unit for unit in get_args(Unit) if unit == stated), "number")
 
 
 def names_in(joined: str) -> list[str]:

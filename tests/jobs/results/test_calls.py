@@ -19,8 +19,4 @@ def test_judges_of_support_are_asked_by_the_stage_that_checks() -> None:
 
     judging = {stage: (one.chat.model, one.judged_by) for stage, one in found.items() if one.chat and one.judged_by}
     assert judging == {"judge rated": ("m", "rated"), "check said": ("n", "said")}
-    assert {name: one.reranked_by for name, one in found.items() if one.reranked_by} == {
-        "rerank scored": "scored",
-        "rerank best": "best",
-    }
-    assert "summarize model" in found
+    assert {"summarize model", "rerank scored", "rerank best"} <= found.keys()

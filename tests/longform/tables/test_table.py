@@ -95,7 +95,7 @@ def test_a_scatter_names_its_points_by_their_key() -> None:
     ((plot, _),) = table_figures("table-lengths", {"tables": {"lengths": table.as_json()}})
 
     assert plot is not None
-    assert "a_1, 20 0.2 and 40.0" in plot.alt
+    assert "a_1, 20 25.0 % and 40.0" in plot.alt
 
 
 def test_results_of_an_older_version_are_shown_without_units() -> None:
