@@ -50,7 +50,7 @@ def table_sections(results: Results) -> Iterator[Section]:
     for head in tables:
         if not head.section or head.section not in headed:
             own = [head, *(table for table in tables if table.section == head.name and table is not head)]
-            told = [head.told] if head.apart and head.told else []
+            told = head.told.split("\n\n") if head.apart and head.told else []
             shown_tables = [shown for table in own for shown in shown_of(results, table)]
             yield Section(anchor_of(head.name), head.title or head.name, told, shown_tables, page=head.page or FURTHER)
 

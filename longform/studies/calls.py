@@ -23,7 +23,9 @@ _CALLED = [
     Column("failed", "count"),
     Column("refused", "count", shown=False),
     Column("reused", "count", told="replies that the ledger had, which cost nothing"),
-    Column("input_tokens", "count", "input tokens", "what no cache held", unknown=_NOT_STATED),
+    Column(
+        "input_tokens", "count", "input tokens", "what no cache held; no token is of two classes", unknown=_NOT_STATED
+    ),
     Column("cached_tokens", "count", "cached tokens", "input from the provider's cache", unknown=_NOT_STATED),
     Column("output_tokens", "count", "output tokens", "visible output", unknown=_NOT_STATED),
     Column("reasoning_tokens", "count", "reasoning tokens", "hidden output", unknown=_NOT_STATED),

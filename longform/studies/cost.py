@@ -61,7 +61,9 @@ _POINTS = [
     Column("currency", shown=False),
     Column("measure", shown=False),
     Column("cluster", told="what intervals take as independent", shown=False),
-    Column("cost", "stated", headed="currency"),
+    Column(
+        "cost", "stated", told="of a summary by the calls that wrote it; the cheapest stands first", headed="currency"
+    ),
     Column("cost_unit", shown=False),
     Column("quality", "stated", headed="measure"),
     Column("quality_unit", shown=False),
@@ -131,7 +133,7 @@ def tables(points: Sequence[Row], systems: Sequence[Row], judges: Sequence[Row])
         _POINTS,
         (),
         title="Quality beside cost",
-        told=" ".join(_in_words(points)),
+        told="\n\n".join(_in_words(points)),
         key=["judge", *_SYSTEM_KEY],
         reasons=[_unknown_of(row) for row in points],
         plot=Axes("scatter", "cost", "quality", by="place", joined=FRONTIER),
@@ -185,11 +187,12 @@ def _in_words(points: Sequence[Row]) -> Iterator[str]:
         told = ", ".join(part for part in (*where, by) if part)
         names = "; ".join(f"{_name(row)} ({_value(row, 'cost')}, {_value(row, 'quality')})" for row in members)
         cheaper = _CHEAPER[CURRENCY_OF[first["currency"]]]
-        yield f"{told[:1].upper()}{told[1:]}: no system is better and {cheaper} than: {names}."
-        for row in members:
-            if row["not_distinguishable_from"]:
-                alike = "; ".join(row["not_distinguishable_from"])
-                yield f"{_name(row)} is not distinguishable from what costs less: {alike}."
+        alike = [
+            f"{_name(row)} is not distinguishable from what costs less: {'; '.join(row['not_distinguishable_from'])}."
+            for row in members
+            if row["not_distinguishable_from"]
+        ]
+        yield " ".join([f"{told[:1].upper()}{told[1:]}: no system is better and {cheaper} than: {names}.", *alike])
 
 
 def _name(row: Row) -> str:
@@ -199,7 +202,8 @@ def _name(row: Row) -> str:
 def _value(row: Row, name: str) -> str:
     column = next(column for column in _POINTS if column.name == name)
     value = row[name]["value"] if isinstance(row[name], Mapping) else row[name]
-    return str(row_cell({**row, name: value}, column).text)
+    tokens = name == "cost" and row["currency"] == TITLES["tokens"]
+    return f"{row_cell({**row, name: value}, column).text}{' tokens' if tokens else ''}"
 
 
 def _systems(infos: Iterable[SummaryInfo], spent: Mapping[str, Spent]) -> list[Row]:

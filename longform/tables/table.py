@@ -99,7 +99,7 @@ class Table(NamedTuple):
         columns: The columns, in the order in which they are shown.
         rows: A mapping of column names to values each; a name left out is unknown.
         title: The head of its section; empty: the name.
-        told: Sentences about the table as a whole.
+        told: Sentences about the table as a whole; an empty line parts paragraphs.
         key: The columns that tell rows apart.
         reasons: For each row, why a value is unknown, by column; empty: no reason is recorded.
         plot: The columns that a figure of the table draws; None: the table has no figure.

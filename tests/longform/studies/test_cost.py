@@ -106,7 +106,7 @@ def test_the_page_names_the_frontier_in_words_in_a_table_and_in_a_figure() -> No
     (told,) = section.paragraphs
     assert told == (
         "Judge j, by joint and tokens a summary, in and out: no system is better and takes fewer tokens than: "
-        "offline, bm25 (0, 30.0); known, bm25 (5, 60.0)."
+        "offline, bm25 (0 tokens, 30.0); known, bm25 (5 tokens, 60.0)."
     )
     assert [column.name for column in beside.columns][-4:] == [
         "tokens a summary, in and out",
