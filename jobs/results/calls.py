@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 from actors.chat.price_list import PriceList
-from actors.judges.kinds import kind_of
 from actors.ledger.ledger import Ledger
 from actors.ledger.totals import Totals
 from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.runs.record import Recorded, RunRecord
 from jobs.spending.plan import PLAN, open_ledger
-from jobs.stages.judge import step_of
+from jobs.stages.rerank import Rerank
+from jobs.stages.stage import Stage
 from longform.chat.prices import Price
 from longform.errors import UsageError
 from longform.results.calls import CallsRow, MadeOfPlan, Planned, PlannedRow, Spent
 from longform.results.work import CalledStage, JobFacts
-from longform.settings.chat import ChatSettings, asked_by
-from longform.settings.experiment import Experiment
+from longform.settings.chat import ChatSettings
 from longform.spending import saved_by_caching_usd
 
 
@@ -71,12 +70,12 @@ def _n_calls(calling: Calling, stage: str) -> int:
         ledger.close()
 
 
-def call_results(run: Folder, record: Recorded, experiment: Experiment) -> Called | None:
-    """Return the calls of a run's jobs; None if they called no model."""
+def call_results(run: Folder, record: Recorded, stages: Iterable[Stage[Any]]) -> Called | None:
+    """Return the calls of a run's jobs, which were made for its *stages*; None if they called no model."""
     jobs: Sequence[JobFacts] = record.content["jobs"]
     if not jobs:
         return None
-    plan = run.read_json(PLAN) if run.has(PLAN) else None
+    plan, by_name = run.read_json(PLAN) if run.has(PLAN) else None, asking(stages)
     rows: list[CallsRow] = []
     missing: list[str] = []
     for url in dict.fromkeys(job["ledger"] for job in jobs):
@@ -84,25 +83,27 @@ def call_results(run: Folder, record: Recorded, experiment: Experiment) -> Calle
             missing.append(url)
         else:
             own = [job for job in jobs if job["ledger"] == url]
-            rows += _rows(ledger, url, own, plan, experiment)
+            rows += _rows(ledger, url, own, plan, by_name)
             ledger.close()
     return Called(rows, missing)
 
 
 def _rows(
-    ledger: Ledger, url: str, jobs: Sequence[JobFacts], plan: PlanDocument | None, experiment: Experiment
+    ledger: Ledger, url: str, jobs: Sequence[JobFacts], plan: PlanDocument | None, stages: Mapping[str, Stage[Any]]
 ) -> Iterator[CallsRow]:
-    chats = models_by_stage(experiment)
+    chats = {name: stage.chat for name, stage in stages.items() if stage.chat is not None}
     later = [job for job in jobs if plan is None or job["job"] not in plan["jobs_before"]]
     totals, since = (ledger.totals_by_stage([job["job"] for job in part]) for part in (jobs, later))
     noted = ((part["stage"], chats[part["stage"]].model) for part in _noted(jobs) if part["stage"] in chats)
     for stage, model in dict.fromkeys([*totals, *noted]):
-        price = _price(chats.get(str(stage)), jobs)
+        asked, price = stages.get(str(stage)), _price(chats.get(str(stage)), jobs)
         planned = _planned(plan, stage, model)
         yield {
             "ledger": url,
             "stage": stage,
             "model": model,
+            "judge": None if asked is None else asked.judged_by,
+            "reranker": asked.reranker if isinstance(asked, Rerank) else None,
             **_spent(totals.get((stage, model)), price),
             "reused": sum(part["reused"] for part in _noted(jobs) if part["stage"] == stage),
             "planned": planned,
@@ -110,16 +111,9 @@ def _rows(
         }
 
 
-def models_by_stage(experiment: Experiment) -> dict[str, ChatSettings]:
-    """Return the models of an experiment by the stages that ask them."""
-    found = {f"summarize {n}": asked for n, settings in experiment.summarizers.items() if (asked := asked_by(settings))}
-    found |= {
-        f"retrieve {n}": chat for n, retriever in experiment.retrievers.items() if (chat := retriever.asked_model)
-    }
-    found |= {f"rerank {n}": chat for n, reranker in experiment.rerankers.items() if (chat := reranker.asked_model)}
-    return found | {
-        f"{step_of(kind_of(judge))} {n}": chat for n, judge in experiment.judges.items() if (chat := judge.asked_model)
-    }
+def asking(stages: Iterable[Stage[Any]]) -> dict[str, Stage[Any]]:
+    """Return those of *stages* that ask models, by name."""
+    return {stage.name: stage for stage in stages if stage.chat is not None}
 
 
 def _noted(jobs: Sequence[JobFacts]) -> list[CalledStage]:

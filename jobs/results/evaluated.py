@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from actors.measures import check_measures
 from actors.storage.benchmark import Benchmark
@@ -30,7 +31,7 @@ from jobs.stages.repair import twins_of, with_twins
 from jobs.stages.repair_by_judge import judge_driver
 from jobs.stages.retrieve import Ranked
 from jobs.stages.split import unit_work_id
-from jobs.stages.stage import Plan
+from jobs.stages.stage import Plan, Stage
 from jobs.stages.summarize import Summarized
 from longform.results.aggregate import Averaging
 from longform.results.calls import CallsRow
@@ -39,6 +40,8 @@ from longform.results.elsewhere import elsewhere_told
 from longform.results.evidence import Driver
 from longform.results.results import JudgeRow, Results
 from longform.settings.experiment import Experiment
+from longform.studies.calls import missing_ledgers
+from longform.tables.table import Table
 from longform.text.units import READINGS
 
 
@@ -84,16 +87,26 @@ class Told(NamedTuple):
         judges: A row for each judge, in the report's order.
         more: Parts of the results.
         calls: Of each stage; None: no model was called.
+        tables: Of what no study makes.
     """
 
     judges: list[JudgeRow]
     more: Results
     calls: list[CallsRow] | None
+    tables: Sequence[Table] = ()
 
 
-def told_of(run: Folder, benchmark: Benchmark, record: Recorded, experiment: Experiment, plan: Plan) -> Told:
-    """Return what the run's configuration, plan and ledgers tell."""
-    called = call_results(run, record, experiment)
+def told_of(
+    run: Folder,
+    benchmark: Benchmark,
+    record: Recorded,
+    experiment: Experiment,
+    plan: Plan,
+    *,
+    stages: Sequence[Stage[Any]] | None = None,
+) -> Told:
+    """Return what the run's configuration, plan and ledgers tell; *stages* are those that called; None: the plan's."""
+    called = call_results(run, record, plan.stages if stages is None else stages)
     more: Results = {"read": [f"Texts are judged by {READINGS[experiment.units]}."]}
     more["unscored"] = unscored(experiment, benchmark, plan.query_ids) + unranked(run, plan)
     if elsewhere := elsewhere_rows(benchmark, plan):
@@ -103,10 +116,12 @@ def told_of(run: Folder, benchmark: Benchmark, record: Recorded, experiment: Exp
     more["unscored"] += languages_told(run, benchmark, experiment, plan)
     if plan.of(Ranked) and (judged := rankings_told(benchmark, plan.query_ids)):
         more["rankings_told"] = judged
+    tables: list[Table] = []
     if called is not None:
         more["missing_ledgers"] = called.missing
+        tables += missing_ledgers(called.missing)
     judges = judge_rows(experiment, record.content.get("served"))
-    return Told(judges, more, None if called is None else called.rows)
+    return Told(judges, more, None if called is None else called.rows, tables)
 
 
 def made_results(
@@ -147,6 +162,7 @@ def made_results(
         judges=told.judges,
         fitted=fitted_of(experiment),
         more=told.more,
+        tables=told.tables,
     )
 
 

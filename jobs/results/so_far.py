@@ -190,7 +190,7 @@ def results_so_far(opened: OpenRun, judged: JudgedSoFar, so_far: SoFar, into: Ow
     if opened.score is not None:
         _score(*opened.score, plan, into)
     record = StoredRecord(dict(opened.record))
-    told = told_of(opened.run, opened.benchmark, record, opened.experiment, plan)
+    told = told_of(opened.run, opened.benchmark, record, opened.experiment, plan, stages=opened.stages)
     told.more["so_far"] = so_far
     if opened.repaired:
         told.more["unscored"].append(_REPAIR_LATER)

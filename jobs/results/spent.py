@@ -81,7 +81,7 @@ def _reranking(name: str, infos: Mapping[str, SummaryInfo], calls: Sequence[Call
         for info in infos.values()
         if info.axes is not None and info.axes.reranker == name
     }
-    rows = [row for row in calls if row["stage"] == f"rerank {name}"]
+    rows = [row for row in calls if row["reranker"] == name]
     if not rows or any(row["reused"] or row["open"] for row in rows):
         return Spent(None, None, None, None)
     total = summed(

@@ -47,6 +47,7 @@ from longform.results.drilldown import Unfolded, packed_pages
 from longform.results.results import JudgeRow, Results
 from longform.studies.schema_1 import as_before, with_tables
 from longform.studies.study import Study, study_results
+from longform.tables.table import Table
 
 RESULTS = run_files.RESULTS
 REPORT = "report"
@@ -63,6 +64,7 @@ def write_results(
     judges: Sequence[JudgeRow],
     fitted: Fitted = TWINS_ONLY,
     more: Results | None = None,
+    tables: Sequence[Table] = (),
 ) -> Results:
     """
     Return the results of a run, written to `results.json` and, with the drill-down, as pages.
@@ -74,7 +76,8 @@ def write_results(
         title: Of the report.
         judges: A row `judge, scale, card` for each judge, in the report's order.
         fitted: Which parts are fitted models.
-        more: Tables of the caller's own.
+        more: Parts of the results that the caller knows.
+        tables: Those of the caller.
     """
     run, benchmark, aggregate = evidence.run, evidence.benchmark, evidence.averaging.aggregate
     judged, cells = set(evidence.score_table.judges), all_cells(evidence, aggregate)
@@ -97,6 +100,8 @@ def write_results(
         results["pooled_datasets"] = pooled
         results["title"] = f"{title} (data sets pooled: {', '.join(pooled)})"
     results = with_columns(results, {**study_results(studies, evidence), **(more or {}), "run": record.content})
+    if tables:
+        results["tables"] = (results.get("tables") or {}) | {table.name: table.as_json() for table in tables}
     mark_in_sample(results, benchmark, evidence.query_ids, fitted)
     results = with_columns(results, as_before(results.get("tables") or {}))
     if benchmark.folder.has(AUDIT):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from longform.judges.cited_first import BEST
 from longform.report.against_plain import against_tables, against_told
-from longform.report.cost import TOLD, cost_cells, cost_columns, system_costs
+from longform.report.cost import cost_cells, cost_columns, system_costs
 from longform.report.estimates import NO_SCORE, estimate_cell
 from longform.report.lengths import length_sections
 from longform.report.orders import BY_CHANCE, sensitivity_cells
@@ -16,6 +16,7 @@ from longform.report.tables import Column, Table, summarizer_cell
 from longform.results.faithfulness import Faithfulness
 from longform.results.faithfulness_rows import FaithfulCell, estimate_in
 from longform.results.results import Results
+from longform.results.spent import TOLD
 from longform.tables.cells import Cell, count, number, percent, words
 
 FAITHFULNESS = "faithfulness"

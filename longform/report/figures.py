@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from longform.report.audit import benchmark_figures
-from longform.report.cost import cost_figures
 from longform.report.lengths import LENGTHS, length_figures
 from longform.report.places import PLACES, place_figures
 from longform.report.plots import Plot
@@ -24,7 +23,6 @@ class Figure(NamedTuple):
 
 FIGURES: Mapping[str, Callable[[Results], Iterable[tuple[Plot | None, str]]]] = {
     "scores": score_figures,
-    "cost": cost_figures,
     "position": position_figures,
     "audit": benchmark_figures,
     PLACES: place_figures,

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from longform.report.cost import TOLD, cost_cells, cost_columns
+from longform.report.cost import cost_cells, cost_columns
 from longform.report.groups_column import HEAD, groups_column
 from longform.report.tables import Column, Table, marked_settings, settings_of, summarizers_by_joint
 from longform.results.cells import CellRow
 from longform.results.columns import Columns, number_in, text_in, within
 from longform.results.results import Results
+from longform.results.spent import TOLD
 from longform.tables.cells import Cell
 
 System = tuple[str, str]

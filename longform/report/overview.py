@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from longform.report.calls import calls_told
 from longform.report.models_told import models_told
 from longform.report.tables import is_position_row
+from longform.results.calls import calls_told
 from longform.results.results import Results, Size
 from longform.results.work import RunFacts
 
@@ -132,7 +132,9 @@ def _cost(results: Results) -> Fact:
     lost = results.get("missing_ledgers") or []
     if rows:
         missing = f" {_counted(lost, 'ledger')} cannot be read: what they hold is not in it." if lost else ""
-        return Fact("Cost", f"{calls_told(results)}{missing}")
+        so_far = results.get("so_far")
+        goes_on = so_far is not None and so_far["goes_on"]
+        return Fact("Cost", f"{calls_told(rows, goes_on=goes_on)}{missing}")
     run: RunFacts = results.get("run") or {}
     if lost or run.get("jobs"):
         return Fact("Cost", None, "the ledger of the calls cannot be read")

@@ -15,9 +15,9 @@ from longform.report.scatter_plots import Point, Points, scatter_plot
 from longform.report.tables import Column as Head
 from longform.report.tables import Table as ShownTable
 from longform.results.results import Results
-from longform.tables.cells import Cell, row_cell, words
-from longform.tables.layout import Part, below_originals, distinct_values, laid_out, visible
-from longform.tables.table import Axes, Column, Table, Unit, Value, series_columns, table_of
+from longform.tables.cells import Cell, row_cell, with_beside, words
+from longform.tables.layout import Part, below_originals, distinct_values, headed, laid_out, visible
+from longform.tables.table import Axes, Column, Table, Value, series_columns, stated_unit, table_of
 
 FURTHER = "studies"
 """The page of tables that name none."""
@@ -95,7 +95,7 @@ def _shown(results: Results, table: Table, part: Part) -> ShownTable:
     naming = [one for one in columns if one.name in NAMES]
     others = [one for one in columns if one.name not in NAMES]
     heads = [
-        Head(_titled(results, table, one), _group(results, table, one), numeric=one.unit != "text")
+        Head(_titled(results, table, one, own.rows), _group(results, table, one), numeric=one.unit != "text")
         for one in [*naming, *others]
     ]
     rows = below_originals(own.rows, *(name for name in own.key if name != "summarizer"))
@@ -103,7 +103,10 @@ def _shown(results: Results, table: Table, part: Part) -> ShownTable:
     body = [
         [
             *named(results, row, [one.name for one in naming]),
-            *(_cell(results, row, one, own.reason(places[id(row)], one.name)) for one in others),
+            *(
+                with_beside(_cell(results, row, one, own.reason(places[id(row)], one.name)), row, one, own)
+                for one in others
+            ),
         ]
         for row in rows
     ]
@@ -116,7 +119,9 @@ def _cell(results: Results, row: Mapping[str, Value], column: Column, reason: st
     return row_cell(row, column, reason)
 
 
-def _titled(results: Results, table: Table, column: Column) -> str:
+def _titled(results: Results, table: Table, column: Column, rows: Sequence[Mapping[str, Value]]) -> str:
+    if (head := headed(column, rows)) is not None:
+        return head_of(results, head).title if column.headed == "measure" else head
     known = table.across == "measure" and column.name not in {one.name for one in table.columns} and not column.group
     return head_of(results, column.name).title if known else column.head
 
@@ -126,9 +131,14 @@ def _group(results: Results, table: Table, column: Column) -> str:
 
 
 def _caption(results: Results, table: Table, part: Part) -> str:
-    has_interval = any(isinstance(value, Estimate) for row in part.table.rows for value in row.values())
+    brackets = {
+        column.brackets: None
+        for column in visible(part.table)
+        if any(isinstance(row.get(column.name), Estimate) for row in part.table.rows)
+    }
     told = [] if table.apart else [table.told]
-    return " ".join(filter(None, [*_line(results, table, part), *told, INTERVAL if has_interval else ""]))
+    meant = [f"Brackets: {one}." if one else INTERVAL for one in brackets]
+    return " ".join(filter(None, [*_line(results, table, part), *told, *meant]))
 
 
 def _line(results: Results, table: Table, part: Part) -> Iterator[str]:
@@ -177,7 +187,9 @@ def _to_draw(table: Table, plot: Axes) -> Table:
     rows = [row for row in left if all(row.get(name) == left[0].get(name) for name in plot.first or ())]
     shown = []
     for row in rows:
-        shares = [name for name in {plot.x, plot.y, plot.to or plot.x} if _unit_of(table.column(name), row) == "share"]
+        shares = [
+            name for name in {plot.x, plot.y, plot.to or plot.x} if stated_unit(row, table.column(name)) == "share"
+        ]
         shown.append({**row, **{name: _in_percent(row.get(name)) for name in shares}})
     return table._replace(rows=shown, reasons=())
 
@@ -186,10 +198,6 @@ def _in_percent(value: Value) -> Value:
     if isinstance(value, Estimate):
         return value.scaled(100)
     return 100 * value if isinstance(value, int | float) else value
-
-
-def _unit_of(column: Column, row: Mapping[str, Value]) -> Unit | str:
-    return str(row.get("unit", "number")) if column.unit == "stated" else column.unit
 
 
 def _drawn(results: Results, table: Table, plot: Axes, *, name: str) -> tuple[Plot | None, str]:
@@ -204,12 +212,14 @@ def _drawn(results: Results, table: Table, plot: Axes, *, name: str) -> tuple[Pl
         if _at(row, plot.x, places) is not None:
             label = ", ".join(_label(results, one, row.get(one)) for one in by) if by else columns[plot.y].head
             series.setdefault(label, []).append(row)
-    x_label, y_label = (_labelled(results, columns[one], table.rows) for one in (plot.x, plot.y))
+    x_label, y_label = (_labelled(results, table, columns[one]) for one in (plot.x, plot.y))
     if plot.form == "scatter":
-        points = [Points(label, list(_points(rows, plot, table.key))) for label, rows in series.items()]
-        return scatter_plot(
-            points, x_label=x_label, y_label=y_label, name=name
-        ), f" {capitalized(y_label)} by {x_label}."
+        points = [
+            Points(label, list(_points(rows, plot, table)), joined=label == plot.joined)
+            for label, rows in series.items()
+        ]
+        told = f" The line joins: {plot.joined}." if plot.joined else f" {capitalized(y_label)} by {x_label}."
+        return scatter_plot(points, x_label=x_label, y_label=y_label, name=name), told
     if len(series) > _MOST_LINES:
         return None, ""
     lines = [Line(label, _line_points(rows, plot, places)) for label, rows in series.items()]
@@ -248,10 +258,11 @@ def _at(row: Mapping[str, Value], x: str, places: Mapping[Value, float]) -> floa
     return places.get(value) if places else _number(value)
 
 
-def _labelled(results: Results, column: Column, rows: Sequence[Mapping[str, Value]]) -> str:
-    unit = _unit_of(column, rows[0]) if rows else column.unit
-    measures = {row.get("measure") for row in rows} if column.unit == "stated" else set()
-    head = _label(results, "measure", measures.pop()) if len(measures) == 1 and None not in measures else column.head
+def _labelled(results: Results, table: Table, column: Column) -> str:
+    unit = stated_unit(table.rows[0], column) if table.rows else column.unit
+    measures = {row.get("measure") for row in table.rows} if column.unit == "stated" and not column.headed else set()
+    known = len(measures) == 1 and None not in measures
+    head = _label(results, "measure", measures.pop()) if known else _titled(results, table, column, table.rows)
     return f"{head}, {_UNITS[unit]}" if unit in _UNITS else head
 
 
@@ -263,12 +274,22 @@ def _line_points(
     return sorted(found, key=lambda point: point[0])
 
 
-def _points(rows: Sequence[Mapping[str, Value]], plot: Axes, key: Sequence[str]) -> Iterator[Point]:
+def _points(rows: Sequence[Mapping[str, Value]], plot: Axes, table: Table) -> Iterator[Point]:
+    columns = [table.column(one) for one in (plot.x, plot.y)]
     for row in rows:
         x, y = _number(row.get(plot.x)), _number(row.get(plot.y))
-        label = str(row.get(plot.label)) if plot.label else ", ".join(str(row.get(name)) for name in key)
+        label = str(row.get(plot.label)) if plot.label else ", ".join(str(row.get(name)) for name in table.key)
         if x is not None and y is not None:
-            yield Point(label, x, y)
+            told = " and ".join(_point_words(row, column) for column in columns)
+            y_columns = _columns(row.get(plot.y))
+            yield Point(label, x, y, y_columns["low"], y_columns["high"], told)
+
+
+def _point_words(row: Mapping[str, Value], column: Column) -> str:
+    """Say a number of a point; a share is per cent already."""
+    if stated_unit(row, column) == "share":
+        return f"{_number(row.get(column.name)):.1f} %"
+    return str(row_cell(row, column).text)
 
 
 def _columns(value: Value) -> EstimateColumns:

@@ -7,9 +7,7 @@ from typing import Any
 
 from longform.judges.retest_words import retest_words
 from longform.report.audit import audit_sections
-from longform.report.calls import calls_sections
 from longform.report.comparisons import comparison_sections
-from longform.report.cost import cost_sections
 from longform.report.elsewhere import elsewhere_sections
 from longform.report.faithfulness import faithfulness_sections
 from longform.report.models_told import models_told
@@ -82,7 +80,6 @@ SECTIONS: tuple[Callable[[Results], Iterable[Section]], ...] = (
     comparison_sections,
     position_sections,
     faithfulness_sections,
-    cost_sections,
     citation_sections,
     table_sections,
     repair_sections,
@@ -91,7 +88,6 @@ SECTIONS: tuple[Callable[[Results], Iterable[Section]], ...] = (
     every_cell,
     _judges,
     audit_sections,
-    calls_sections,
     lambda results: [provenance_section(results)],
 )
 """In reading order; each gives what the results have for it."""

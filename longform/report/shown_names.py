@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import NamedTuple, TypeVar, cast
 
 from longform.repair.twins import MATRIX
@@ -69,7 +71,7 @@ def with_shown_names(results: Results, names: Names) -> Results:
         if isinstance(value, str) and key in of_key:
             found = of_key[key].get(value, value)
         elif isinstance(value, str):
-            found = _beginning(value, names.summarizers, longest)
+            found = _within(value, names) if key == "told" else _beginning(value, names.summarizers, longest)
         elif isinstance(value, Mapping):
             found = {name: one if name in _KEPT else shown(one, name) for name, one in value.items()}
         elif isinstance(value, list):
@@ -83,6 +85,20 @@ def _beginning(words: str, names: Mapping[str, str], longest: Iterable[str]) -> 
     """Return *words* with another name, if they begin with a system."""
     name = next((name for name in longest if words.startswith(f"{name}, ")), None)
     return words if name is None else names[name] + words[len(name) :]
+
+
+def _within(words: str, names: Names) -> str:
+    """Return sentences with other names of systems that begin one or stand in a list, and of judges so called."""
+    found = words
+    for known, before in ((names.summarizers, r"(^|\n|[:;.] )"), (names.judges, r"([Jj]udge )")):
+        any_of = "|".join(re.escape(name) for name in sorted(known, key=len, reverse=True))
+        shown = partial(_renamed, known)
+        found = re.sub(rf"{before}({any_of}),", shown, found) if known else found
+    return found
+
+
+def _renamed(known: Mapping[str, str], match: re.Match[str]) -> str:
+    return f"{match[1]}{known[match[2]]},"
 
 
 def unfolded_with_shown_names(unfolded: Iterable[Unfolded], names: Names) -> Iterator[Unfolded]:

@@ -80,7 +80,7 @@ GROUPS: Sequence[Group] = (
     _group("faithfulness", "Faithfulness", "Whether the documents support what is written.", "faithfulness"),
     _group("retrieval", "Retrieval", "Whether the right documents were found."),
     _group("citations", "Citations", "Which citations are right, and what repair changes.", "citation"),
-    _group("cost", "Cost", "Quality beside what it cost, and every stage's calls.", "cost", "calls"),
+    _group("cost", "Cost", "Quality beside what it cost, and every stage's calls."),
     _group("judges", "Judges", "How far each judge agrees with people.", "judges"),
     _group("benchmark", "Benchmark", "How far to trust the questions and insights.", "audit"),
     _group("provenance", "Provenance", "How the numbers were made, and the whole configuration.", "elsewhere", "made"),

@@ -13,7 +13,6 @@ from longform.results.aggregate import Aggregate, ClusterKind, ModelsRow
 from longform.results.calls import CallsRow
 from longform.results.cells import CellRow
 from longform.results.comparisons import ComparedFamily
-from longform.results.cost import Cost
 from longform.results.drilldown import Drilldown
 from longform.results.elsewhere import ElsewhereRow
 from longform.results.faithfulness import Faithfulness
@@ -79,7 +78,7 @@ class Results(TypedDict, total=False):
     rankings_told: list[str]  # why measures of rankings differ from published ones
     retrieval_pairs: list[RankerFamily]
     faithfulness: Faithfulness
-    cost: Cost
+    cost: dict[str, Any]  # what stands in `tables`, as versions before 0.7 wrote it
     calls: list[CallsRow]
     own_studies: dict[str, dict[str, Any]]  # what stands in `tables`, as versions before 0.7 wrote it
     tables: dict[str, dict[str, Any]]  # name -> `longform.tables.table.Table.as_json`

@@ -17,6 +17,8 @@ LISTED: Mapping[str, str] = {
     "key_points": "longform.studies.key_points:KeyPoints",
     "curve": "longform.studies.curve:Curve",
     "failure_modes": "longform.studies.failure_modes:FailureModes",
+    "cost": "longform.studies.cost:Cost",
+    "calls": "longform.studies.calls:Calls",
     "rouge_bootstrap": "longform.studies.rouge_bootstrap:RougeBootstrap",
 }
 """Name -> import path."""

@@ -14,6 +14,8 @@ from longform.metrics.retrieval import MEASURES
 from longform.repair.twins import twin_label
 from longform.results.repaired_examples import examples_in
 from longform.studies import (
+    calls,
+    cost,
     curve,
     facets,
     failure_modes,
@@ -198,6 +200,78 @@ def _repair(tables: Mapping[str, Json]) -> dict[str, Any]:
     }
 
 
+def _calls(tables: Mapping[str, Json]) -> Rows:
+    """Return the rows of what was called with their plan in them."""
+    planned = tables.get("calls_planned") or {"rows": [], "reasons": []}
+    plans = {}
+    for row, reasons in zip(planned["rows"], planned["reasons"], strict=True):
+        names = [name.removesuffix("_planned") for name in row if name.endswith("_planned")]
+        bounds = {name: _bounds(row[f"{name}_planned"]) for name in names}
+        told = {name.removesuffix("_planned"): why for name, why in reasons.items()}
+        made = {name: row[f"{name}_made"] for name in names}
+        plans[row["ledger"], row["stage"], row["model"]] = ({**bounds, "reasons": told}, made)
+    found = []
+    for row in tables["calls"]["rows"]:
+        plan, since = plans.get((row["ledger"], row["stage"], row["model"]), (None, None))
+        kept = {name: value for name, value in row.items() if name not in ("judge", "reranker")}
+        found.append({**kept, "known_usd": row["known_usd"] or 0.0, "planned": plan, "since_plan": since})
+    return found
+
+
+def _bounds(planned: Any) -> Any:
+    if not isinstance(planned, Mapping):
+        return planned
+    low, high = (planned["value"] if planned[name] is None else planned[name] for name in ("low", "high"))
+    return {"low": low, "expected": planned["value"], "high": high}
+
+
+_POINT = ("summarizer", "setting", "cost", "quality", "not_distinguishable_from")
+_SPENT = ("usd_a_summary", "tokens_in", "tokens_out", "seconds")
+
+
+def _cost(tables: Mapping[str, Json]) -> dict[str, Rows]:
+    frontiers: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in tables["cost"]["rows"]:
+        shared = {name: row[name] for name in ("judge", "dataset", "measure", "cluster")}
+        shared["currency"] = cost.CURRENCY_OF[row["currency"]]
+        own = frontiers.setdefault((row["judge"], row["dataset"]), {**shared, "points": [], "left_out": []})
+        if row.get("place") is None:
+            why = cost.UNKNOWN_COST if row.get("cost") is None else cost.UNKNOWN_SCORE
+            own["left_out"].append({"system": f"{row['summarizer']}, {row['setting']}", "reason": why})
+        else:
+            on = {"on_frontier": row["place"] == cost.FRONTIER, "beaten_by": row["beaten_by"]}
+            own["points"].append({**{name: row[name] for name in _POINT}, **on})
+    systems = tables["cost_systems"]
+    kept = [{name: row[name] for name in ("dataset", "summarizer", "setting", *_SPENT)} for row in systems["rows"]]
+    return {
+        "systems": [{**row, "reasons": why} for row, why in zip(kept, systems["reasons"], strict=True)],
+        "frontiers": list(frontiers.values()),
+        "judges": [
+            {name: value for name, value in row.items() if name != "usd_a_summary"}
+            for row in tables["cost_judges"]["rows"]
+        ],
+    }
+
+
+def _of_cost(found: Mapping[str, Any]) -> list[Table]:
+    points: Rows = []
+    for one in found["frontiers"]:
+        shared = {name: one[name] for name in ("judge", "dataset", "measure", "cluster")}
+        shared |= {
+            "currency": cost.TITLES[one["currency"]],
+            "cost_unit": cost.STATED[one["currency"]],
+            "quality_unit": "points",
+        }
+        for point in one["points"]:
+            place = cost.FRONTIER if point["on_frontier"] else cost.BEATEN
+            kept = {name: value for name, value in point.items() if name != "on_frontier"}
+            points.append({**shared, **kept, "place": place})
+        for left in one["left_out"]:
+            summarizer, _, setting = left["system"].partition(", ")
+            points.append({**shared, "summarizer": summarizer, "setting": setting, "left_out": left["reason"]})
+    return cost.tables(points, found.get("systems", []), found["judges"])
+
+
 _BEFORE: Mapping[str, Callable[[Mapping[str, Json]], Any]] = {
     "retrieval": _retrieval,
     _AGAINST: _against,
@@ -208,6 +282,8 @@ _BEFORE: Mapping[str, Callable[[Mapping[str, Json]], Any]] = {
     "curve": _of_measures("curve"),
     "failure_modes": _rows("failure_modes"),
     "rouge_bootstrap": _rows("rouge_bootstrap"),
+    "calls": _calls,
+    "cost": _cost,
 }
 _AFTER: Mapping[str, Callable[[Any], Sequence[Table]]] = {
     "retrieval": _of_retrieval,
@@ -219,6 +295,9 @@ _AFTER: Mapping[str, Callable[[Any], Sequence[Table]]] = {
     "curve": _curve,
     "failure_modes": lambda rows: [failure_modes.table(rows)],
     "rouge_bootstrap": lambda rows: [rouge_bootstrap.table(rows)],
+    "calls": calls.tables,
+    "cost": _of_cost,
+    "missing_ledgers": calls.missing_ledgers,
 }
 _LOWER = frozenset(
     {
@@ -226,6 +305,7 @@ _LOWER = frozenset(
         "key_points_judges",
         *(f"{_AGAINST}_{level}" for level in _CORRELATED),
         *(repair.CHANGES, repair.CITATIONS, repair.EXAMPLES),
+        *("calls_planned", "missing_ledgers", "cost_systems", "cost_judges"),
     }
 )
-"""Tables whose rows stand under the name of another."""
+"""Tables whose rows stand under the name of another, or that are no studies."""

@@ -18,7 +18,6 @@ from longform.metrics.cited_support import SHARE
 from longform.metrics.faithfulness import GRID
 from longform.nearest import meant
 from longform.results.comparisons import MEASURE, comparisons
-from longform.results.cost import cost
 from longform.results.evidence import Evidence
 from longform.results.faithfulness import faithfulness
 from longform.results.pairwise import pairwise
@@ -77,8 +76,6 @@ SHIPPED = (
     Study("position", {"scores", "summaries"}, position, (MEASURE,)),
     Study("retrieval_pairs", {"rankings", "contexts", "qrels", "summaries"}, retrieval_pairs),
     Study("faithfulness", {"scores", "summaries", "verdicts", "contexts"}, faithfulness, FAITHFULNESS),
-    Study("cost", {"scores", "summaries", "calls"}, cost, (MEASURE,)),
-    Study("calls", {"calls"}, lambda evidence: evidence.calls),
     *map(_opened, LISTED.values()),
 )
 

@@ -7,12 +7,13 @@ The unit of a column alone decides scale and digits, on a page, in Markdown, in 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from math import isfinite
 from typing import NamedTuple
 
 from longform.errors import LongformError
 from longform.metrics.statistics import Estimate
-from longform.tables.table import Column, Table, Unit, Value
+from longform.tables.table import Column, Table, Unit, Value, names_in, stated_unit
 
 NOT_RECORDED = "no reason recorded"
 
@@ -35,6 +36,7 @@ class _Shown(NamedTuple):
     before: str = ""
     behind: str = ""
     sign: bool = False
+    grouped: bool = False  # by thousands
 
 
 _SHOWN: Mapping[Unit, _Shown] = {
@@ -43,13 +45,16 @@ _SHOWN: Mapping[Unit, _Shown] = {
     "coefficient": _Shown(1, 2),
     "p": _Shown(1, 4),
     "share": _Shown(100, 1, behind=" %"),
-    "count": _Shown(1, 0),
+    "count": _Shown(1, 0, grouped=True),
     "words": _Shown(1, 1),
-    "usd": _Shown(1, 4, before="$"),
+    "usd": _Shown(1, 4, before="$", grouped=True),
     "seconds": _Shown(1, 1, behind=" s"),
     "rating": _Shown(1, 2),
     "number": _Shown(1, 1),
 }
+
+
+_SMALL_USD, _SMALL_DIGITS = 0.001, 6  # dollars of which four decimals show hardly a digit
 
 
 def cell_rows(table: Table) -> list[list[Cell]]:
@@ -60,15 +65,31 @@ def cell_rows(table: Table) -> list[list[Cell]]:
     ]
 
 
+def with_beside(cell: Cell, row: Mapping[str, Value], column: Column, table: Table) -> Cell:
+    """Return the cell of a row in a column with what stands beside it."""
+    told = [
+        f"{other.head}: {text}"
+        for other in map(table.column, names_in(column.beside))
+        if (text := _text_beside(row, other, but=cell.text)) is not None
+    ]
+    details = [one for one in (cell.detail, "; ".join(told)) if one]
+    return cell if cell.text is None else cell._replace(detail=" ".join(details) or None)
+
+
+def _text_beside(row: Mapping[str, Value], column: Column, *, but: str | None) -> str | None:
+    value = row.get(column.name)
+    known = [one for one in value if one != but] if isinstance(value, list) else value
+    text = row_cell({**row, column.name: known}, column).text if known else None
+    return None if text == but else text
+
+
 def row_cell(row: Mapping[str, Value], column: Column, reason: str | None = None) -> Cell:
     """Return the cell of a row in a column, which may hang on other columns of the row: its unit, or a whole."""
     value = row.get(column.name)
     if column.of:
         whole = row.get(column.of)
         return count(_whole(value), of=_whole(whole), reason=reason)
-    stated = row.get("unit") if column.unit == "stated" else None
-    units = [unit for unit in _SHOWN if unit == stated]
-    return value_cell(value, column._replace(unit=units[0]) if units else column, reason=reason)
+    return value_cell(value, column._replace(unit=stated_unit(row, column)), reason=reason)
 
 
 def _whole(value: Value) -> int | None:
@@ -85,9 +106,15 @@ def value_cell(value: Value, column: Column, *, reason: str | None = None) -> Ce
     how = _SHOWN[unit]
     digits = 0 if isinstance(value, int) and unit == "number" else how.digits
     alone, low, high, _ = value if isinstance(value, Estimate) else Estimate(value, None, None, 1)
+    if unit == "usd" and alone and abs(alone) < _SMALL_USD:
+        digits = _SMALL_DIGITS
     digits = digits if column.digits is None else column.digits
     digits = 0 if unit == "usd" and alone == 0 else digits  # nothing is no small amount
-    cell = number(alone, digits=digits, factor=how.factor, sign=how.sign, interval=(low, high), reason=reason)
+    shown = partial(number, digits=digits, factor=how.factor, sign=how.sign, grouped=how.grouped)
+    if alone is None and low is not None and high is not None:
+        bounds = [f"{how.before}{shown(bound).text}{how.behind}" for bound in dict.fromkeys((low, high))]
+        return Cell(f"[{', '.join(bounds)}]" if len(bounds) > 1 else bounds[0], order=float(high))
+    cell = shown(alone, interval=(low, high), reason=reason)
     return cell if cell.text is None else cell._replace(text=f"{how.before}{cell.text}{how.behind}")
 
 
@@ -97,6 +124,7 @@ def number(
     digits: int = 1,
     factor: float = 1,
     sign: bool = False,
+    grouped: bool = False,
     interval: Sequence[float | None] | None = None,
     reason: str | None = None,
 ) -> Cell:
@@ -111,7 +139,7 @@ def number(
     if not isfinite(value):
         msg = f"results: expected a finite number or None for an unknown, found {value}; let its maker write None"
         raise LongformError(msg)
-    shape, detail = f"{'+' if sign else ''}z", None
+    shape, detail = f"{'+' if sign else ''}z{',' if grouped else ''}", None
     if interval is not None and None not in interval:
         bounds = [bound * factor for bound in interval if bound is not None]
         fine = _digits_beside_zero(bounds, digits) if sign else digits

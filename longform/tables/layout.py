@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeVar, get_args
+from typing import NamedTuple, TypeVar
 
-from longform.tables.table import Column, Table, Unit, Value
+from longform.tables.table import Column, Table, Unit, Value, stated_unit
 
 Row = TypeVar("Row", bound=Mapping[str, object])
 
@@ -84,7 +84,7 @@ def _pivoted(table: Table) -> Table:
             own[name] = row.get(value.name)
             if reason := table.reason(place, value.name):
                 reasons.setdefault(key_of_row, {})[name] = reason
-            units[name] = _stated(row) if value.unit == "stated" else value.unit
+            units[name] = stated_unit(row, value)
     pivoted = [
         value._replace(
             name=name,
@@ -116,8 +116,10 @@ def _below(table: Table, head: str, value: Column) -> str:
     return f"{head} {value.name}" if table.under else head
 
 
-def _stated(row: Mapping[str, Value]) -> Unit:
-    return next((unit for unit in get_args(Unit) if unit == row.get("unit")), "number")
+def headed(column: Column, rows: Sequence[Mapping[str, Value]]) -> str | None:
+    """Return the value that heads a column of *rows*; None: no value, or several."""
+    values = distinct_values(rows, column.headed) if column.headed else []
+    return str(values[0]) if len(values) == 1 and values[0] is not None else None
 
 
 def distinct_values(rows: Sequence[Mapping[str, Value]], name: str) -> list[Value]:

@@ -20,7 +20,7 @@ Unit = Literal[
 """
 points: 0 to 100; difference: of points, with its sign; share: 0 to 1, shown as per cent; rating: on the scale of
 whoever rates; coefficient: -1 to 1; p: a probability by chance; number: none of these; stated: each row states a unit
-in its column `unit`.
+in its column `unit`, or in NAME_unit if its table has several such columns.
 """
 
 UNITS: frozenset[str] = frozenset(get_args(Unit))
@@ -44,6 +44,10 @@ class Column(NamedTuple):
         unknown: Why a value is unknown if its row says nothing else.
         group: The head above it and its neighbours of the same; empty: there is none.
         none: The text of a None that is no unknown, such as no limit; empty: None is an unknown.
+        beside: Columns, joined by commas, whose values stand smaller beside each value, below their heads; 0, none and
+            the same text do not.
+        brackets: What the bounds of its estimates are; empty: intervals of statistics.
+        headed: The column whose value is its head in a part that has one such value; empty: none is.
     """
 
     name: str
@@ -57,6 +61,9 @@ class Column(NamedTuple):
     unknown: str = ""
     group: str = ""
     none: str = ""
+    beside: str = ""
+    brackets: str = ""
+    headed: str = ""
 
     @property
     def head(self) -> str:
@@ -79,6 +86,7 @@ class Axes(NamedTuple):
         first: Columns of whose values a figure draws the first alone; None: there are none.
         to: The column of numbers at which a change ends.
         but: The column that says why a row is not drawn; None: all rows are.
+        joined: The series of a scatter whose points steps join; None: none is.
     """
 
     form: Form
@@ -90,6 +98,7 @@ class Axes(NamedTuple):
     first: Sequence[str] | None = None
     to: str | None = None
     but: str | None = None
+    joined: str | None = None
 
 
 class Table(NamedTuple):
@@ -101,7 +110,7 @@ class Table(NamedTuple):
         columns: The columns, in the order in which they are shown.
         rows: A mapping of column names to values each; a name left out is unknown.
         title: The head of its section; empty: the name.
-        told: Sentences about the table as a whole.
+        told: Sentences about the table as a whole; an empty line parts paragraphs.
         key: The columns that tell rows apart.
         reasons: For each row, why a value is unknown, by column; empty: no reason is recorded.
         plot: The columns that a figure of the table draws; None: the table has no figure.
@@ -227,6 +236,7 @@ def checked(table: Table) -> Table:
     plotted += [] if table.plot is None else [*(table.plot.apart or ()), table.plot.label or ""]
     plotted += [] if table.plot is None else [*(table.plot.first or ()), table.plot.to or "", table.plot.but or ""]
     laid_out = [*table.apart, table.across, *table.under, table.aside, *(column.of for column in table.columns)]
+    laid_out += [name for column in table.columns for name in (*names_in(column.beside), column.headed)]
     named = [name for name in (*table.key, *plotted, *laid_out, *(name for row in table.rows for name in row)) if name]
     if unknown := sorted({*named} - {*names}):
         raise ValueError(f"table {table.name}: expected columns of {', '.join(names)}, found {', '.join(unknown)}")
@@ -238,7 +248,20 @@ def checked(table: Table) -> Table:
 
 def series_columns(plot: Axes) -> list[str]:
     """Return the columns whose values tell the series of a figure apart."""
-    return [name.strip() for name in (plot.by or "").split(",") if name.strip()]
+    return names_in(plot.by or "")
+
+
+def stated_unit(row: Mapping[str, Value], column: Column) -> Unit:
+    """Return the unit of a row's value: that of its column, or the one that the row states."""
+    if column.unit != "stated":
+        return column.unit
+    stated = row.get(f"{column.name}_unit") or row.get("unit")
+    return next((unit for unit in get_args(Unit) if unit == stated), "number")
+
+
+def names_in(joined: str) -> list[str]:
+    """Return the names of columns that commas join."""
+    return [name.strip() for name in joined.split(",") if name.strip()]
 
 
 def _check_value(where: str, value: Value, unit: Unit) -> None:

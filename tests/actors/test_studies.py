@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -20,6 +21,21 @@ from tests.longform.studies.test_key_points import QUESTIONS, evidence
 from tests.modules import Write
 
 NOTHING = cast(Evidence, None)
+NOTHING_ELSE: dict[str, Any] = {
+    "gold": {},
+    "spent": {},
+    "cutoffs": (),
+    "ranking_measures": (),
+    "contents": {},
+    "datasets": {},
+    "twins": None,
+    "checked": None,
+    "calls": None,
+    "compare_with": None,
+    "sensitivity": "ours",
+    **dict.fromkeys(("rankings", "contexts", "asked_again"), tuple),
+}
+"""What a run lacks whose summaries are scored, and that ranked, repaired and called nothing."""
 SPREAD = """
 from longform.metrics.statistics import Estimate
 
@@ -59,7 +75,7 @@ def test_a_class_is_a_study_and_a_section(write: Write, tmp_path: Path) -> None:
 def test_a_shipped_study_is_the_same_file_outside_the_package(write: Write, tmp_path: Path, name: str) -> None:
     module, _, class_name = LISTED[name].partition(":")
     write("moved_out", Path(str(find_spec(module).origin)).read_text())
-    made = evidence({"j": QUESTIONS})
+    made: Any = SimpleNamespace(**vars(evidence({"j": QUESTIONS})), **NOTHING_ELSE)
 
     (shipped,), (own_copy,) = open_studies([name]), open_studies([own(tmp_path, f"moved_out:{class_name}")])
 
@@ -72,7 +88,7 @@ def test_a_shipped_study_is_the_same_file_outside_the_package(write: Write, tmp_
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ([{"name": "calls"}], "calls is a name that results have already; give yours another"),
+        ([{"name": "comparisons"}], "comparisons is a name that results have already; give yours another"),
         ([{}, {"value": 2}], "expected different names, found spread more than once"),
         ([{"measures": ["rouge"]}], "their_study:Spread: measures: expected some of .*, found rouge"),
         ([{"needs": ["table"]}], "their_study:Spread: needs: expected some of calls, .*, found table"),

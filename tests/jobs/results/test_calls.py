@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from jobs.calling import Calling
 from jobs.configs import read_experiment
-from jobs.results.calls import models_by_stage
+from jobs.results.calls import asking
+from jobs.runs.stage_order import stages_of
+from jobs.stages.stage import Site
 
 _JUDGES = (
     "{rated: {task: reference, kind: chat, chat: {model: m}}, said: {task: support, kind: chat, chat: {model: n}}}"
@@ -11,8 +14,9 @@ _JUDGES = (
 
 
 def test_judges_of_support_are_asked_by_the_stage_that_checks() -> None:
-    found = models_by_stage(read_experiment("msrs_story_chat", [f"judges={_JUDGES}"]))
+    experiment = read_experiment("msrs_story_chat", [f"judges={_JUDGES}"])
+    found = asking(stages_of(experiment, Site("memory://run", "memory://bench", 1, Calling("evaluate", ledger="l"))))
 
-    judging = {stage: chat.model for stage, chat in found.items() if chat.model in ("m", "n")}
-    assert judging == {"judge rated": "m", "check said": "n"}
+    judging = {stage: (one.chat.model, one.judged_by) for stage, one in found.items() if one.chat and one.judged_by}
+    assert judging == {"judge rated": ("m", "rated"), "check said": ("n", "said")}
     assert {"summarize model", "rerank scored", "rerank best"} <= found.keys()

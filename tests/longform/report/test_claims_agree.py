@@ -21,11 +21,11 @@ from longform.report.groups_column import groups_column
 from longform.results.aggregate import Averaging, SummaryInfo
 from longform.results.cells import all_cells
 from longform.results.comparisons import NOT_DISTINGUISHABLE, comparisons
-from longform.results.cost import cost
 from longform.results.evidence import Evidence
 from longform.results.pairwise import pairwise, places_of
 from longform.results.score_table import ScoreTable
 from longform.results.spent import Spent
+from longform.studies.cost import Cost
 
 SCORE = 0.7  # of a tie
 
@@ -80,7 +80,8 @@ def of_scores(scores: Any, better: Better, order: list[str], twins: list[bool]) 
     return {
         "title": "t", "aggregate": "pooled", "judges": [{"judge": "j", "card": None, "scale": None}],
         "cells": all_cells(evidence, "pooled"), "comparisons": comparisons(evidence), "pairwise": pairwise(evidence),
-        "cost": cost(evidence), "measures": [described(measure)],
+        "tables": {table.name: table.as_json() for table in Cost().result(evidence) or ()},
+        "measures": [described(measure)],
     }  # fmt: skip
 
 
@@ -95,10 +96,9 @@ def claims(results: Any) -> Iterator[tuple[str, str, str, str]]:
                 yield one, other, "alike", "groups"
     for family in results["pairwise"]:
         yield from claims_of_pairs(family)
-    for frontier in (results["cost"] or {"frontiers": []})["frontiers"]:
-        for point in frontier["points"]:
-            for cheaper in point["not_distinguishable_from"]:
-                yield f"{point['summarizer']}, {point['setting']}", cheaper, "alike", "cost"
+    for point in results["tables"]["cost"]["rows"] if results["tables"] else ():
+        for cheaper in point.get("not_distinguishable_from") or ():
+            yield f"{point['summarizer']}, {point['setting']}", cheaper, "alike", "cost"
 
 
 def claims_of_pairs(family: Any) -> Iterator[tuple[str, str, str, str]]:

@@ -140,7 +140,7 @@ def test_every_section_holds_its_numbers(page):
     ]
     retrieval = page.tables["table-retrieval"][0]
     assert retrieval[0][2:] == ["recall at budget", "P@5", "nDCG@10", "share cut"]
-    assert retrieval[1] == ["bm25", "15000", "61.3 % [55.0, 68.0]", "40.0 %", "51.2 %", "3.1 %"]
+    assert retrieval[1] == ["bm25", "15,000", "61.3 % [55.0, 68.0]", "40.0 %", "51.2 %", "3.1 %"]
     assert retrieval[2][1] == "no limit"
     citation = page.tables["citation"][0]
     assert citation[0] == ["", "precision", "recall", "F1 (citation)", ""]

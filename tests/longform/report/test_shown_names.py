@@ -45,6 +45,17 @@ def test_names_say_what_stands_behind_them_in_every_part_of_the_results() -> Non
     assert shown["run"] == RESULTS["run"], "the configuration stands as it was written"
 
 
+def test_sentences_of_a_table_bear_them_too() -> None:
+    told = f"Judge judge, by joint: better than: model, full; writer, full. {TWIN}, full is alike."
+    results = RESULTS | {"tables": {"cost": {"told": told}}}
+
+    shown: Any = with_shown_names(results, shown_names(results))
+    assert shown["tables"]["cost"]["told"] == (
+        "Judge judge (scripted), by joint: better than: model, full; writer (scripted), full. "
+        "repaired twin of writer (scripted), full is alike."
+    )
+
+
 def test_summaries_bear_the_same_names_so_that_numbers_lead_to_them() -> None:
     summary: Any = {"summarizer": TWIN, "scores": {"judge": {"joint": 1.0}, "": {}}, "verdicts": [{"judge": "judge"}]}
     query: Any = {}

@@ -57,7 +57,7 @@ def test_numbers_among_texts_are_numbers() -> None:
 
 
 def test_no_money_is_no_small_amount() -> None:
-    assert [value_cell(value, Column("cost", "usd")).text for value in (0.0, 0.00004)] == ["$0", "$0.0000"]
+    assert [value_cell(value, Column("cost", "usd")).text for value in (0.0, 0.00004)] == ["$0", "$0.000040"]
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_a_scatter_names_its_points_by_their_key() -> None:
 
     assert plot is not None
     assert "by cut, per cent." in plot.alt
-    assert "a_1, 20 25.0 and 40.0" in plot.alt
+    assert "a_1, 20 25.0 % and 40.0" in plot.alt
 
 
 def test_results_of_an_older_version_are_shown_without_units() -> None:

@@ -1,11 +1,14 @@
-"""The section of model calls: sums in their places, unknowns with reasons, the plan beside what came of it."""
+"""Model calls: sums in their places, unknowns with reasons, the plan beside what came of it."""
 
 from __future__ import annotations
 
 import pytest
 
-from longform.report.calls import UNSETTLED, calls_sections
 from longform.report.page import markdown
+from longform.report.parts import as_shown
+from longform.report.result_tables import table_sections
+from longform.results.calls import UNSETTLED, calls_told
+from longform.studies.schema_1 import as_before, with_tables
 from tests.longform.report.pages import html
 
 HEAD = {"title": "t", "aggregate": "pooled"}
@@ -19,6 +22,7 @@ PLANNED = {
 }
 MADE = {"calls": 41, "input_tokens": 1010, "output_tokens": None, "usd": None, "minutes": 2.5}
 ROW = {
+    "ledger": "file:///ledger",
     "stage": "judge gpt",
     "model": "gpt",
     "calls": 1234,
@@ -44,7 +48,7 @@ ROW = {
 
 
 def section(*rows, **more):
-    (found,) = calls_sections({"calls": list(rows), **more})
+    (found,) = table_sections(with_tables({"calls": list(rows), **more}))
     return found
 
 
@@ -53,8 +57,8 @@ def cells(table, row=0):
 
 
 def test_run_without_calls_has_no_such_section():
-    assert list(calls_sections(HEAD)) == []
-    assert "Calls and cost" not in markdown(HEAD | {"calls": []})
+    assert list(table_sections(with_tables(HEAD))) == []
+    assert "Calls and cost" not in markdown(with_tables(HEAD | {"calls": []}))
 
 
 def test_sums_stand_in_their_columns():
@@ -63,7 +67,7 @@ def test_sums_stand_in_their_columns():
 
     assert shown == {
         "stage": ("judge gpt", None),
-        "model": ("gpt", "answered as gpt-2026-01-01"),
+        "model": ("gpt", "answered as: gpt-2026-01-01"),
         "calls": ("1,234", None),
         "answered": ("1,200", None),
         "failed": ("30", None),
@@ -74,8 +78,8 @@ def test_sums_stand_in_their_columns():
         "reasoning tokens": (None, None),
         "share cached": ("75.0 %", None),
         "dollars saved": ("$0.0125", None),
-        "dollars": ("$1.5000", "+ 2 calls of unknown cost"),
-        "unsettled calls": ("4", "at most $0.2500 + 1 of unknown price"),
+        "dollars": ("$1.5000", "calls of unknown cost: 2"),
+        "unsettled calls": ("4", "at most: $0.2500; of unknown price: 1"),
     }
 
 
@@ -86,24 +90,28 @@ def test_cost_that_is_known_of_no_call_is_unknown_and_not_zero():
     assert cells(table)["dollars"].reason
 
 
-def test_words_name_the_sum_at_stake():
-    (told,) = section(ROW, ROW).paragraphs
-
-    assert told == (
-        "2,468 calls cost at least $3.0000: what 4 of them cost is not known. "
-        f"8 calls are unsettled, at most $0.5000 and an unknown sum for 2 of them: {UNSETTLED}."
-    )
+@pytest.mark.parametrize(
+    ("goes_on", "open_calls"),
+    [
+        (False, f"are unsettled, at most $0.5000 and an unknown sum for 2 of them: {UNSETTLED}"),
+        (True, "are under way, at most $0.5000 and an unknown sum for 2 of them"),
+    ],
+)
+def test_words_name_the_sum_at_stake(goes_on, open_calls):
+    cost = "2,468 calls cost at least $3.0000: what 4 of them cost is not known."
+    assert calls_told([ROW, ROW], goes_on=goes_on) == f"{cost} 8 calls {open_calls}."
+    assert section(ROW, ROW).tables[0].caption.startswith(f"{cost} 8 calls are not settled, at most $0.5000")
 
 
 def test_words_name_no_sum_where_no_cost_is_known():
     nothing = {"calls": 7, "refused": 1, "open": 0, "n_unknown_usd": 6, "known_usd": 0.0}
-    (told,) = section(ROW | nothing).paragraphs
 
-    assert told == "7 calls, and what they cost is not known: the price or the usage is not known."
+    told = "7 calls, and what they cost is not known: the price or the usage is not known."
+    assert section(ROW | nothing).tables[0].caption == told
 
 
 def test_plan_stands_beside_what_was_made():
-    _, table = section(ROW | {"planned": PLANNED, "since_plan": MADE}).tables
+    _, table = map(as_shown, section(ROW | {"planned": PLANNED, "since_plan": MADE}).tables)
     shown = {name: (cell.text, cell.detail) for name, cell in cells(table).items()}
 
     assert shown["calls, planned"] == ("40", None)
@@ -112,20 +120,27 @@ def test_plan_stands_beside_what_was_made():
     assert shown["tokens in, made"] == ("1,010", None)
     assert shown["tokens out, planned"] == ("[40, 4,000]", None)
     assert shown["minutes, planned"] == ("2.0", None)
-    assert cells(table)["dollars, planned"].reason == "no price of it"
-    assert cells(table)["tokens out, made"].text is None
+    assert "Brackets: the planned interval." in table.caption
+    assert "dollars, planned (no price of it)" in table.how
+    assert "tokens out, made (the provider did not say)" in table.how
+
+
+def test_older_results_have_the_same_rows():
+    rows = [ROW, ROW | {"model": "other", "planned": PLANNED, "since_plan": MADE, "known_usd": 0.0}]
+    assert as_before(with_tables({"calls": rows})["tables"])["calls"] == rows
 
 
 def test_ledger_that_is_gone_is_named():
     """A run that was moved away from its ledger must not look as if it had cost nothing."""
-    (told,) = section(missing_ledgers=["s3://gone/ledger"]).paragraphs
+    found = section(missing_ledgers=["s3://gone/ledger"])
 
-    assert "s3://gone/ledger" in told
+    assert "not known" in found.tables[0].caption
+    assert found.tables[0].rows[0][0].text == "s3://gone/ledger"
 
 
 @pytest.mark.parametrize("page", [html, markdown])
 def test_pages_show_the_section(page):
-    text = page(HEAD | {"calls": [ROW | {"planned": PLANNED, "since_plan": MADE}]})
+    text = page(with_tables(HEAD | {"calls": [ROW | {"planned": PLANNED, "since_plan": MADE}]}))
 
     assert "Calls and cost" in text
     assert "1,234" in text

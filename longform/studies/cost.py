@@ -1,0 +1,376 @@
+"""
+Quality beside cost: which systems no other one beats in both (Pareto), and what judges cost.
+
+A system is on the frontier if no other is at least as good and at least as cheap, and better in one of both. It is of
+means; the tests of `longform.results.comparisons` say which cheaper members each member cannot be told apart from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from longform.metrics.faithfulness import RECOMMENDED
+from longform.metrics.statistics import EstimateColumns
+from longform.results.aggregate import (
+    Group,
+    Scored,
+    SummaryInfo,
+    estimate,
+    final_summaries,
+    systems_of,
+    twin_names,
+)
+from longform.results.comparisons import MEASURE, Tests, tested_systems
+from longform.results.evidence import Evidence, Family, families
+from longform.results.spent import TOLD, Spent, mean_spent
+from longform.settings.system_names import SystemName
+from longform.tables.cells import row_cell
+from longform.tables.names import DATASET, JUDGE, SYSTEM
+from longform.tables.table import Axes, Column, Table, Unit
+
+Row = Mapping[str, Any]
+Currency = Literal["usd_a_summary", "tokens", "seconds"]
+CURRENCIES: tuple[Currency, ...] = ("usd_a_summary", "tokens", "seconds")
+MAIN = ("joint", RECOMMENDED.name, "KPR", "geval_x20")
+"""Measures of quality, the first that a judge has; else the first that is listed, of which more is better."""
+
+
+TITLES: Mapping[Currency, str] = {
+    "usd_a_summary": "cost a summary",
+    "tokens": "tokens a summary, in and out",
+    "seconds": "time a summary",
+}
+STATED: Mapping[Currency, Unit] = {"usd_a_summary": "usd", "tokens": "count", "seconds": "seconds"}
+_CHEAPER: Mapping[Currency, str] = {
+    "usd_a_summary": "cheaper",
+    "tokens": "takes fewer tokens",
+    "seconds": "faster",
+}
+CURRENCY_OF = {title: currency for currency, title in TITLES.items()}
+"""The word for a currency in the table -> its name."""
+
+FRONTIER, BEATEN = "frontier", "beaten"
+UNKNOWN_COST, UNKNOWN_SCORE = "cost not known", "no score"
+_NO_PRICE, _NOT_SAID = "price or usage not known", "the provider did not say"
+_SYSTEM_KEY = ["dataset", "summarizer", "setting"]
+_POINTS = [
+    DATASET,
+    JUDGE,
+    *SYSTEM,
+    Column("currency", shown=False),
+    Column("measure", shown=False),
+    Column("cluster", told="what intervals take as independent", shown=False),
+    Column(
+        "cost", "stated", told="of a summary by the calls that wrote it; the cheapest stands first", headed="currency"
+    ),
+    Column("cost_unit", shown=False),
+    Column("quality", "stated", headed="measure"),
+    Column("quality_unit", shown=False),
+    Column(
+        "place",
+        title="frontier",
+        told="no other system is at least as good and at least as cheap, and better in one of both; by means",
+        unknown="no place",
+        beside="beaten_by",
+    ),
+    Column("beaten_by", title="by", told="the cheapest system that is as good for no more", shown=False),
+    Column(
+        "not_distinguishable_from",
+        title="not distinguishable from cheaper",
+        told="members of the frontier that the tests of all pairs of systems do not tell apart",
+        unknown="no place",
+    ),
+]
+_SYSTEMS = [
+    DATASET,
+    *SYSTEM,
+    Column("usd_a_summary", "usd", "dollars a summary"),
+    Column("tokens_in", "count", "tokens in, a summary", "cached ones too"),
+    Column("tokens_out", "count", "tokens out, a summary", "hidden ones too"),
+    Column("seconds", "seconds", "seconds a summary", "of its calls one after another"),
+]
+_JUDGES = [
+    JUDGE,
+    Column("usd", "usd", "dollars", unknown=_NO_PRICE),
+    Column("usd_a_summary", "usd", "dollars a summary", unknown=_NO_PRICE),
+    Column("tokens_in", "count", "tokens in", unknown=_NOT_SAID),
+    Column("tokens_out", "count", "tokens out", unknown=_NOT_SAID),
+    Column("calls", "count"),
+    Column("reused", "count", told="answers that earlier commands had paid for, which are not in the sums"),
+    Column("n_summaries", "count", "summaries", shown=False),
+]
+
+
+class Cost:
+    """Which systems no other one beats in both quality and cost, what each system costs, and what judges cost."""
+
+    name = "cost"
+    needs = ("scores", "summaries", "calls")
+    measures = (MEASURE,)
+
+    def result(self, evidence: Evidence) -> list[Table] | None:
+        """Return the tables of every judge and data set; None if the run knows of no cost."""
+        spent = evidence.spent
+        if not spent:
+            return None
+        families = _main_families(evidence)
+        points = [row for own in families for row in _frontier(evidence, own, spent)]
+        return tables(points, _systems(evidence.infos.values(), spent), list(_judges(evidence)))
+
+
+def tables(points: Sequence[Row], systems: Sequence[Row], judges: Sequence[Row]) -> list[Table]:
+    """
+    Return systems by cost and quality, and below them the cost of each system and of each judge.
+
+    Args:
+        points: One for each system of a judge and data set, those of a frontier from the cheapest.
+        systems: The mean cost of each, with reasons of what is unknown.
+        judges: The sums of each.
+    """
+    placed = Table(
+        "cost",
+        _POINTS,
+        (),
+        title="Quality beside cost",
+        told="\n\n".join(_in_words(points)),
+        key=["judge", *_SYSTEM_KEY],
+        reasons=[_unknown_of(row) for row in points],
+        plot=Axes("scatter", "cost", "quality", by="place", joined=FRONTIER),
+        apart=["judge", "dataset"],
+        page="cost",
+    )
+    known = {column.name for column in _SYSTEMS}
+    of_systems = Table(
+        "cost_systems",
+        _SYSTEMS,
+        [{name: value for name, value in row.items() if name in known} for row in systems],
+        title="Cost of each system",
+        told=TOLD,
+        key=_SYSTEM_KEY,
+        reasons=[row.get("reasons") or {} for row in systems],
+        section="cost",
+        page="cost",
+    )
+    of_judges = Table(
+        "cost_judges",
+        _JUDGES,
+        [{**row, "usd_a_summary": _each(row["usd"], row["n_summaries"])} for row in judges],
+        title="Cost of judges",
+        told="The cost of judging, apart from writing, over all data sets of the run: sums over the calls of this "
+        "run's commands.",
+        key=["judge"],
+        section="cost",
+        page="cost",
+    )
+    rows = [{name: value for name, value in row.items() if name != "left_out"} for row in points]
+    return [placed.having(rows), of_systems, of_judges]
+
+
+def _each(total: float | None, n: int) -> float | None:
+    return None if total is None or not n else total / n
+
+
+def _unknown_of(row: Row) -> dict[str, str]:
+    """Return why a system has no place."""
+    return {name: row["left_out"] for name in ("cost", "quality") if row.get(name) is None and row.get("left_out")}
+
+
+def _in_words(points: Sequence[Row]) -> Iterator[str]:
+    """Name each frontier in sentences."""
+    several = len({row["dataset"] for row in points}) > 1
+    for judge, dataset in dict.fromkeys((row["judge"], row["dataset"]) for row in points):
+        own = [row for row in points if (row["judge"], row["dataset"]) == (judge, dataset)]
+        members, first = [row for row in own if row.get("place") == FRONTIER], own[0]
+        where = [f"Data set {dataset or 'not stated'}" if several else "", f"judge {judge}" if judge else ""]
+        by = f"by {first['measure'].replace('_', ' ')} and {first['currency']}"
+        told = ", ".join(part for part in (*where, by) if part)
+        names = "; ".join(f"{_name(row)} ({_value(row, 'cost')}, {_value(row, 'quality')})" for row in members)
+        cheaper = _CHEAPER[CURRENCY_OF[first["currency"]]]
+        alike = [
+            f"{_name(row)} is not distinguishable from what costs less: {'; '.join(row['not_distinguishable_from'])}."
+            for row in members
+            if row["not_distinguishable_from"]
+        ]
+        yield " ".join([f"{told[:1].upper()}{told[1:]}: no system is better and {cheaper} than: {names}.", *alike])
+
+
+def _name(row: Row) -> str:
+    return f"{row['summarizer']}, {row['setting']}"
+
+
+def _value(row: Row, name: str) -> str:
+    column = next(column for column in _POINTS if column.name == name)
+    value = row[name]["value"] if isinstance(row[name], Mapping) else row[name]
+    tokens = name == "cost" and row["currency"] == TITLES["tokens"]
+    return f"{row_cell({**row, name: value}, column).text}{' tokens' if tokens else ''}"
+
+
+def _systems(infos: Iterable[SummaryInfo], spent: Mapping[str, Spent]) -> list[Row]:
+    found: dict[str | None, list[Scored]] = {}
+    for info in infos:
+        found.setdefault(info.dataset, []).append(Scored(info, {}))
+    rows: list[Row] = []
+    for dataset, summaries in found.items():
+        for (setting, summarizer), group in sorted(systems_of(final_summaries(summaries)).items()):
+            means, reasons = mean_spent(group, spent)
+            names = {"dataset": dataset, "summarizer": summarizer, "setting": setting, **twin_names(group)}
+            rows.append({**names, **means, "reasons": reasons, "in_sample": []})
+    return rows
+
+
+class _Main(NamedTuple):
+    family: Family
+    measure: str
+    factor: float
+    unit: Unit
+
+
+def _main_families(evidence: Evidence) -> Iterator[_Main]:
+    listed = {one.name: one for one in evidence.measures if one.better == "higher"}
+    names = [*dict.fromkeys([*MAIN, *listed])]
+    for own in families(evidence, *names):
+        there = set(evidence.score_table.measures(own.judge))
+        if (name := next((one for one in names if one in there), None)) is not None:
+            factor = listed[name].factor if name in listed else _FACTORS.get(name, 100.0)
+            yield _Main(own, name, factor, listed[name].unit if name in listed else "points")
+
+
+_FACTORS = {"geval_x20": 1.0}
+
+
+class _Placed(NamedTuple):
+    name: SystemName
+    group: Group
+    cost: float
+    quality: EstimateColumns
+
+    @property
+    def value(self) -> float:
+        assert self.quality["value"] is not None, "others are left out"
+        return self.quality["value"]
+
+
+def _frontier(evidence: Evidence, own: _Main, spent: Mapping[str, Spent]) -> list[Row]:
+    """Return the systems of a judge and data set, the cheapest first, then those without a place; none if too few."""
+    summaries = [one for one in final_summaries(own.family.summaries) if one.info.twin_of is None]
+    plain = [one for one in summaries if one.info.order in (None, "given")] or summaries
+    systems = {SystemName(of[1], of[0]): group for of, group in sorted(systems_of(plain).items())}
+    costs = {name: _costs(group, spent) for name, group in systems.items()}
+    currency = _currency(list(costs.values()))
+    if currency is None or len(systems) < 2:
+        return []
+    placed: list[_Placed] = []
+    left_out: list[Row] = []
+    for name, group in systems.items():
+        quality = estimate(group, own.measure, evidence.averaging).scaled(own.factor).as_json()
+        paid = costs[name][currency]
+        if paid is None or quality["value"] is None:
+            known = {"cost": paid, "quality": None if quality["value"] is None else quality}
+            left_out.append(
+                {**_named(name, group), **known, "left_out": UNKNOWN_COST if paid is None else UNKNOWN_SCORE}
+            )
+        else:
+            placed.append(_Placed(name, group, paid, quality))
+    if len(placed) < 2:
+        return []
+    shared = {
+        "judge": own.family.judge,
+        "dataset": own.family.dataset,
+        "measure": own.measure,
+        "currency": TITLES[currency],
+        "cost_unit": STATED[currency],
+        "quality_unit": own.unit,
+        "cluster": plain[0].info.cluster_kind,
+    }
+    return [{**shared, **row} for row in (*_points(placed, own, evidence), *left_out)]
+
+
+def _named(name: SystemName, group: Group) -> Row:
+    return {"summarizer": name.summarizer, "setting": name.setting, **twin_names(group), "in_sample": []}
+
+
+def _costs(group: Group, spent: Mapping[str, Spent]) -> dict[Currency, float | None]:
+    means, _ = mean_spent(group, spent)
+    sent, came = means["tokens_in"], means["tokens_out"]
+    tokens = None if sent is None or came is None else sent + came
+    return {"usd_a_summary": means["usd_a_summary"], "tokens": tokens, "seconds": means["seconds"]}
+
+
+def _currency(systems: Sequence[Mapping[Currency, float | None]]) -> Currency | None:
+    """Return the currency that is known of most systems, the first of equals; none in which all cost the same."""
+    known = {currency: [value for one in systems if (value := one[currency]) is not None] for currency in CURRENCIES}
+    usable = [currency for currency in CURRENCIES if len(set(known[currency])) > 1]
+    return max(usable, key=lambda currency: len(known[currency]), default=None)
+
+
+def frontier_of(points: Sequence[tuple[float, float]]) -> list[bool]:
+    """
+    Return for each (cost, quality) if no other point is at least as cheap and as good, and better in one of both.
+
+    Points that are equal in both are on the frontier together.
+    """
+    return [
+        not any(
+            cost <= own_cost and value >= own_value and (cost, value) != (own_cost, own_value) for cost, value in points
+        )
+        for own_cost, own_value in points
+    ]
+
+
+def _points(placed: Sequence[_Placed], own: _Main, evidence: Evidence) -> list[Row]:
+    ordered = sorted(placed, key=lambda one: (one.cost, -one.value))
+    on = frontier_of([(one.cost, one.value) for one in ordered])
+    members = [one for one, is_on in zip(ordered, on, strict=True) if is_on]
+    alike = _alike(members, own, evidence)
+    return [
+        {
+            **_named(one.name, one.group),
+            "cost": one.cost,
+            "quality": one.quality,
+            "place": FRONTIER if is_on else BEATEN,
+            "beaten_by": None if is_on else str(_beating(one, members).name),
+            "not_distinguishable_from": alike.get(one.name, []),
+        }
+        for one, is_on in zip(ordered, on, strict=True)
+    ]
+
+
+def _beating(one: _Placed, members: Sequence[_Placed]) -> _Placed:
+    return next(other for other in members if other.cost <= one.cost and other.value >= one.value)
+
+
+def _alike(members: Sequence[_Placed], own: _Main, evidence: Evidence) -> dict[SystemName, list[str]]:
+    """Member -> the cheaper members that it cannot be told apart from, by the tests of all pairs of systems."""
+    aggregate, seed, _ = evidence.averaging
+    tests = Tests(aggregate, seed, None, evidence.contents)
+    found = tested_systems(own.family.summaries, own.measure, "higher", tests)
+    place = {name: at for at, one in enumerate(found.known) for name in (one.name, *one.same)}
+    apart = set() if found.pairs is None else {*map(frozenset, found.pairs.apart())}
+    return {
+        dearer.name: [
+            str(cheaper.name)
+            for cheaper in members
+            if cheaper.cost < dearer.cost and frozenset([place[dearer.name], place[cheaper.name]]) not in apart
+        ]
+        for dearer in members
+    }
+
+
+def _judges(evidence: Evidence) -> Iterator[Row]:
+    for judge in (name for name in evidence.score_table.judges if name is not None):
+        for row in evidence.calls or ():
+            if row["judge"] == judge:
+                yield {
+                    "judge": judge,
+                    "usd": None if row["n_unknown_usd"] or row["open"] else row["known_usd"],
+                    "tokens_in": _both(row["input_tokens"], row["cached_tokens"]),
+                    "tokens_out": _both(row["output_tokens"], row["reasoning_tokens"]),
+                    "calls": row["calls"],
+                    "reused": row["reused"],
+                    "n_summaries": len(evidence.infos),
+                }
+
+
+def _both(stated: int | None, besides: int | None) -> float | None:
+    return None if stated is None else float(stated + (besides or 0))
