@@ -134,7 +134,7 @@ class Replay:
                 summaries=summaries,
                 units=[unit_work_id(work_id) for work_id in summaries],
                 verdicts=by_summary(judged),
-                scores=self.plan.work_ids("scores"),
+                tables={table: self.plan.work_ids(table) for table in ("scores", "verdicts")},
             ),
             averaging=Averaging(settings.aggregate, settings.seed, settings.resamples),
             measures=self.measures.of_summaries,

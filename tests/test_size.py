@@ -31,6 +31,7 @@ ROOMS = {
     "synthesis": Room(81, 10_964, "longform/synthesis/* jobs/synthesis/* jobs/synthesize*.py actors/synthesis/*"),
     "serve": Room(32, 3_918, "serve/*"),
     "rehearsal": Room(18, 2_329, "longform/rehearsal/* actors/rehearsal/*"),
+    "evidence as frames": Room(7, 684, "longform/evidence/* actors/surface/folders.py"),
     "results, report and the verbs that read": Room(
         186,
         23_468,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from os import PathLike, fspath
 from typing import Any
 
@@ -13,6 +13,13 @@ from actors.storage.benchmark import Benchmark as Benchmark  # noqa: PLC0414  # 
 from actors.storage.folder import Folder
 from actors.storage.run_files import RECORD, RESULTS
 from longform.errors import UsageError
+from longform.evidence.frames import Frames
+from longform.evidence.infos import SummaryInfo, summary_infos, with_clusters
+from longform.evidence.later import pl
+from longform.evidence.scan import Read
+from longform.evidence.scores import SCORE_COLUMNS
+from longform.results.score_table import ScoreTable
+from longform.settings.judges import ALIGNERS
 
 TABLES = ("rankings", "contexts", "summaries", "units", "verdicts", "scores")
 """The tables of a run."""
@@ -72,6 +79,36 @@ class Run:
     def scores(self) -> pa.Table:
         """Every measure of every summary, as shares from 0 to 1."""
         return self.table("scores")
+
+    @cached_property
+    def frames(self) -> Frames:
+        """
+        The tables of the run as lazy frames of polars, as studies query them: `longform.evidence.frames.Frames`.
+
+        `frames.scores` has the facts of its summary beside each score. Rows are those that the run held when a frame
+        was first asked for, or collected.
+        """
+        infos = cache(self._infos)
+        return Frames(lambda: infos().values(), lambda: self._scores(infos()), self._read, self._calls)
+
+    def _infos(self) -> Mapping[str, SummaryInfo]:
+        found = summary_infos(
+            lambda columns: self.folder.batches("summaries", columns=columns), [*self.folder.locate("summaries")], None
+        )
+        return with_clusters(found.values())[0]
+
+    def _scores(self, infos: Mapping[str, SummaryInfo]) -> pl.DataFrame:
+        parts = self.folder.batches("scores", columns=SCORE_COLUMNS)
+        return ScoreTable((), infos, aside=ALIGNERS, parts=parts).reported
+
+    def _read(self, table: str) -> Read:
+        folder = self.folder
+        if table == "qrels":  # of the benchmark, where it was
+            folder = Folder(self.folder.read_json(RECORD, needs=["benchmark"])["benchmark"]["url"])
+        return lambda columns: folder.batches(table, columns=columns)
+
+    def _calls(self) -> Sequence[Mapping[str, object]]:
+        return self.results.get("calls") or ()
 
     @cached_property
     def results(self) -> Mapping[str, Any]:

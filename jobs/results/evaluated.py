@@ -179,7 +179,7 @@ def work_of(experiment: Experiment, plan: Plan) -> Work:
         summaries=summaries,
         units=[unit_work_id(work_id, experiment.units) for work_id in summaries],
         verdicts=by_summary(judged for judged in plan.of(Judged) if judged.key.judge in unfolded),
-        scores=plan.work_ids("scores"),
+        tables={table: plan.work_ids(table) for table in ("scores", "verdicts", "rankings", "contexts")},
         rankings={ranking.work_id: ranking.key for ranking in plan.of(Ranked)},
         contexts={context.work_id: context.key for context in plan.of(Packed) if context.key.all_documents},
         checks=checks_of(plan),

@@ -22,12 +22,16 @@ from jobs.stages.items import Item
 from jobs.stages.judge import Judged
 from jobs.stages.pack import Packed
 from jobs.stages.retrieve import Ranked
+from longform.evidence.frames import Frames
+from longform.evidence.infos import Clusters, SummaryInfo, with_clusters
+from longform.evidence.scan import Read
+from longform.evidence.scores import SCORE_COLUMNS
 from longform.judges.repeats import repeated_pairs
 from longform.keys import content_key
 from longform.measures import scored_together
 from longform.metrics.measure import Measure, RankingMeasure
 from longform.records import Document
-from longform.results.aggregate import Averaging, Clusters, SummaryInfo, with_clusters
+from longform.results.aggregate import Averaging
 from longform.results.calls import CallsRow
 from longform.results.checked import CheckedRun
 from longform.results.drilldown import QueryFacts, SummaryFacts, Unfolded
@@ -41,7 +45,6 @@ from longform.settings.experiment import Experiment
 from longform.settings.judges import ALIGNERS
 from longform.settings.readings import Fidelity
 
-_SCORE_COLUMNS = ["judge", "summary_id", "measure", "total", "n", "n_unjudged", "reason", "repeat"]
 _ASKED_AGAIN = [
     "summary_id", "mode", "unit_index", "target_id", "text_index", "doc_position", "chunk_index", "repeat", "answer",
     "probability",
@@ -55,7 +58,7 @@ class Work:
     summaries: Sequence[str]
     units: Sequence[str]  # of each summary
     verdicts: Mapping[str, Sequence[str]] = field(default_factory=dict)  # by summary; those that the report unfolds
-    scores: Sequence[str] = ()
+    tables: Mapping[str, Sequence[str]] = field(default_factory=dict)  # of all rows of other tables, by table
     rankings: Mapping[str, Ranked] = field(default_factory=dict)
     contexts: Mapping[str, Packed] = field(default_factory=dict)
     checks: Sequence[Item[Judged]] = ()
@@ -149,14 +152,22 @@ class RunEvidence:
 
     @cached_property
     def score_table(self) -> ScoreTable:
-        rows = self.run.batches("scores", work_ids=self.work.scores, columns=_SCORE_COLUMNS)
-        return ScoreTable(
-            (row for batch in rows for row in batch.to_pylist()), self.all_infos, self.judges, aside=ALIGNERS
-        )
+        parts = self.run.batches("scores", work_ids=self.work.tables.get("scores", ()), columns=SCORE_COLUMNS)
+        return ScoreTable((), self.all_infos, self.judges, aside=ALIGNERS, parts=parts)
+
+    @cached_property
+    def frames(self) -> Frames:
+        return Frames(self.infos.values, lambda: self.score_table.reported, self._read, lambda: self.calls or ())
+
+    def _read(self, table: str) -> Read:
+        if table == "qrels":
+            return lambda columns: self.benchmark.folder.batches(table, columns=columns)
+        work_ids = self.work.units if table == "units" else self.work.tables.get(table, ())
+        return lambda columns: self.run.batches(table, work_ids=work_ids, columns=columns)
 
     @property
     def scores(self) -> Iterable[ScoreRow]:
-        return _ScoreRows(self.run, self.work.scores, self.score_table.judges)
+        return _ScoreRows(self.run, self.work.tables.get("scores", ()), self.score_table.judges)
 
     @property
     def datasets(self) -> Mapping[str, str | None]:

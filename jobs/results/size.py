@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from actors.storage.benchmark import Benchmark
 from jobs.results.evidence import RunEvidence
+from longform.evidence.later import pl
+from longform.evidence.scores import means
 from longform.judges.kinds import KINDS
 from longform.report.measures import main_measure
-from longform.results.aggregate import Scored, scored_summaries
 from longform.results.cells import CellRow
+from longform.results.evidence import Family
 from longform.results.results import ClustersRow, Size
 
 
@@ -26,15 +28,12 @@ class _Main(NamedTuple):
     """The summaries of a data set under the judge whose main measure heads its tables."""
 
     measure: str
-    of_query: dict[str, list[Scored]]
+    scores: pl.DataFrame  # a row for each summary; n is null if it has no score by the measure
 
     def scored(self) -> dict[str, str | None]:
         """Return the queries with a value, each with its haystack."""
-        return {
-            query: own[0].info.haystack_id
-            for query, own in self.of_query.items()
-            if any(one.has(self.measure) for one in own)
-        }
+        found = self.scores.filter(pl.col("n") > 0).unique("query_id", keep="first", maintain_order=True)
+        return dict(found.select("query_id", "haystack_id").iter_rows())
 
 
 def counted(evidence: RunEvidence, cells: Sequence[CellRow]) -> Counted:
@@ -43,10 +42,11 @@ def counted(evidence: RunEvidence, cells: Sequence[CellRow]) -> Counted:
     own = [info for info in evidence.infos.values() if info.twin_of is None]
     haystacks = dict.fromkeys(benchmark.queries[query_id].haystack_id for query_id in queries)
     mains = {cell["dataset"]: _main(evidence, cell) for cell in reversed(cells)}  # of each data set the first judge
+    datasets, scored = evidence.datasets, {dataset: main.scored() for dataset, main in mains.items()}
     unscored = Counter(
-        _why_not(evidence, query, mains[evidence.datasets[query]])
+        _why_not(evidence, query, mains[datasets[query]])
         for query in queries
-        if evidence.datasets[query] in mains and query not in mains[evidence.datasets[query]].scored()
+        if datasets[query] in mains and query not in scored[datasets[query]]
     )
     size: Size = {
         "n_queries": len(queries),
@@ -57,15 +57,15 @@ def counted(evidence: RunEvidence, cells: Sequence[CellRow]) -> Counted:
         "n_summaries": len(own),
         "n_repeating": sum(info.twin_of is None for info in evidence.all_infos.values()) - len(own),
     }
-    return Counted(size, list(_clusters(evidence, mains)))
+    return Counted(size, _clusters(evidence, scored))
 
 
 def _main(evidence: RunEvidence, cell: CellRow) -> _Main:
-    of_query: dict[str, list[Scored]] = {}
-    for one in scored_summaries(evidence.score_table, cell["judge"], evidence.infos):
-        if one.info.dataset == cell["dataset"]:
-            of_query.setdefault(one.info.query_id, []).append(one)
-    return _Main(main_measure(cell), of_query)
+    measure = main_measure(cell)
+    own = Family(cell["judge"], cell["dataset"], evidence)
+    scores = means(own.scores.filter(pl.col("measure") == measure)).select("summary_id", "n", "reason")
+    facts = own.facts.select("summary_id", "query_id", "haystack_id", "failure")
+    return _Main(measure, facts.join(scores, on="summary_id", how="left", maintain_order="left"))
 
 
 def _why_not(evidence: RunEvidence, query: str, main: _Main) -> str:
@@ -74,17 +74,17 @@ def _why_not(evidence: RunEvidence, query: str, main: _Main) -> str:
     kind = KINDS[task].targets if task is not None and task in KINDS else None
     if kind and all(target.kind != kind for target in evidence.benchmark.targets.get(query, [])):
         return f"no {kind.replace('_', ' ')}s"
-    own = main.of_query.get(query, [])
-    why = [f"failed with {one.info.failure}" if one.info.failure else one.reasons.get(main.measure) for one in own]
+    own = main.scores.filter(pl.col("query_id") == query).select("failure", "reason")
+    why = [f"failed with {failure}" if failure else reason for failure, reason in own.iter_rows()]
     reasons = Counter(reason.partition(":")[0] for reason in why if reason)
     return reasons.most_common(1)[0][0] if reasons else "no summary of it was scored"
 
 
-def _clusters(evidence: RunEvidence, mains: dict[str | None, _Main]) -> list[ClustersRow]:
+def _clusters(evidence: RunEvidence, scored: Mapping[str | None, Mapping[str, str | None]]) -> list[ClustersRow]:
     rows: list[ClustersRow] = []
     for one in evidence.clusters:
-        scored = mains[one.dataset].scored() if one.dataset in mains else {}
-        n, n_haystacks = (len(scored), len({*scored.values()})) if scored else (one.n_queries, one.n_haystacks)
+        own = scored.get(one.dataset)
+        n, n_haystacks = (len(own), len({*own.values()})) if own else (one.n_queries, one.n_haystacks)
         rows.append({"dataset": one.dataset, "kind": one.kind, "n_queries": n, "n_haystacks": n_haystacks})
     return rows
 

@@ -17,16 +17,16 @@ from jobs.results.spend import Spend, run_spend
 from jobs.results.write import RESULTS
 from jobs.runs.record import read_record
 from longform.errors import UsageError
+from longform.evidence.infos import SummaryInfo
+from longform.evidence.scores import SCORE_COLUMNS
 from longform.measures import RANKING, SHIPPED, default_names
 from longform.metrics.measure import Description, described
-from longform.results.aggregate import Averaging, SummaryInfo
+from longform.results.aggregate import Averaging
 from longform.results.run_status import RunStatus
 from longform.results.score_table import ScoreTable
 from longform.settings.experiment import Experiment
 from longform.settings.judges import ALIGNERS, whole_identity
 from longform.settings.system_names import SystemName
-
-_SCORE_COLUMNS = ["judge", "summary_id", "measure", "total", "n", "n_unjudged", "reason"]
 
 
 class JudgeSignature(NamedTuple):
@@ -104,8 +104,8 @@ def read_stored(url: str, label: str, *, now: float) -> StoredRun:
     benchmark = _benchmark(record["benchmark"]["url"], record["benchmark"]["dataset_hash"])
     infos = _infos(run, benchmark)
     judges = list((record["config"] or {}).get("judges") or {})
-    rows = (row for batch in run.batches("scores", columns=_SCORE_COLUMNS) for row in batch.to_pylist())
-    table = ScoreTable(rows, infos, judges, aside=ALIGNERS)
+    parts = run.batches("scores", columns=SCORE_COLUMNS)
+    table = ScoreTable((), infos, judges, aside=ALIGNERS, parts=parts)
     if not table.judges:
         raise UsageError(
             f"{url}: expected a run with scores, found none yet; longform status {url} says how far it is, and the "

@@ -13,52 +13,15 @@ from typing import Literal, NamedTuple, TypedDict
 
 import numpy as np
 
-from longform.axes import Axes
+from longform.evidence.infos import ClusterKind, Clusters, SummaryInfo, clusters_of, with_clusters
 from longform.keys import stable_seed
 from longform.metrics.statistics import Array, Estimate, pooled_mean
 from longform.results.columns import AxesColumns, TwinColumns, axes_columns
-from longform.results.score_table import Cell, Reasons, RepeatCells, ScoreTable
+from longform.results.score_table import Cell, ScoreTable
+
+__all__ = ["ClusterKind", "Clusters", "SummaryInfo", "clusters_of", "with_clusters"]  # studies import them from here
 
 Aggregate = Literal["pooled", "per_summary"]
-ENOUGH_HAYSTACKS = 6
-"""The fewest haystacks that are clusters: by sign changes, six can show a difference at 0.05 and five cannot."""
-ClusterKind = Literal["query", "haystack"]
-
-
-class SummaryInfo(NamedTuple):
-    """
-    A summary's data in the tables, besides its scores.
-
-    Attributes:
-        twin_of: The summarizer whose summary this one repeats with other citations; None if it is no twin.
-        haystack_id: Holds the documents of its query.
-        cluster_kind: The unit that is resampled, its query or its haystack.
-    """
-
-    summary_id: str
-    query_id: str
-    summarizer: str
-    setting: str
-    order: str | None
-    elapsed_minutes: float | None
-    cut_share: float | None
-    failure: str | None
-    twin_of: str | None = None
-    haystack_id: str | None = None
-    cluster_kind: ClusterKind = "query"
-    axes: Axes | None = None  # None: not known
-    dataset: str | None = None  # of its query; None: not stated
-    text_key: str | None = None  # a hash of its text; None: failed, or not read
-    model: str | None = None  # as answered by the provider; None: no language model, or unknown
-    repeat: int | None = None  # of its context by its system, from 0; None: written elsewhere
-    cause: str | None = None  # of its failure: why the step failed that failed first; None: `failure` says it
-    cited_by: str | None = None  # of a twin: what chose its citations; None: not known, or no twin
-    elsewhere: bool = False  # whether a run that writes, too, took it as it was shipped
-
-    @property
-    def cluster(self) -> str:
-        """The unit that is independent of the rest of the sample."""
-        return self.haystack_id if self.cluster_kind == "haystack" and self.haystack_id else self.query_id
 
 
 def axes_json(info: SummaryInfo) -> AxesColumns | None:
@@ -74,7 +37,7 @@ class Scored(NamedTuple):
         info: Of the summary.
         measures: Measure -> (total, n, unjudged); those without a judge stand under every judge.
         reasons: Measure -> why it has no value.
-        repeats: Measure -> the same by each repeat of the judge, whose mean `measures` has.
+        repeats: Measure -> the same by each repeat of the judge, whose mean `measures` has; empty if it was asked once.
     """
 
     info: SummaryInfo
@@ -88,50 +51,6 @@ class Scored(NamedTuple):
 
 
 Group = Sequence[Scored]
-
-
-class Clusters(NamedTuple):
-    """
-    Units that intervals and tests take as independent.
-
-    Attributes:
-        dataset: Whose; None: not stated.
-        kind: `haystack` if there are ENOUGH_HAYSTACKS of them and some hold several queries, else `query`.
-        n_queries: With a summary.
-        n_haystacks: Of these queries.
-    """
-
-    dataset: str | None
-    kind: ClusterKind
-    n_queries: int
-    n_haystacks: int
-
-
-def clusters_of(infos: Iterable[SummaryInfo]) -> list[Clusters]:
-    """
-    Clusters of each data set, in order of appearance.
-
-    Queries of one haystack share its documents: they count as one cluster if there are enough haystacks.
-    """
-    datasets: dict[str | None, dict[str, str | None]] = {}
-    for info in infos:
-        datasets.setdefault(info.dataset, {})[info.query_id] = info.haystack_id
-    return [_clusters(dataset, haystacks) for dataset, haystacks in datasets.items()]
-
-
-def _clusters(dataset: str | None, haystacks: Mapping[str, str | None]) -> Clusters:
-    """Clusters of one data set; *haystacks* are by query."""
-    n = len(set(haystacks.values()))
-    kind: ClusterKind = "haystack" if ENOUGH_HAYSTACKS <= n < len(haystacks) else "query"
-    return Clusters(dataset, kind, len(haystacks), n)
-
-
-def with_clusters(infos: Iterable[SummaryInfo]) -> tuple[dict[str, SummaryInfo], list[Clusters]]:
-    """Return summaries by id, each with what is resampled of its data set; and what that is, for the reader."""
-    found = list(infos)
-    clusters = clusters_of(found)
-    kinds = {row.dataset: row.kind for row in clusters}
-    return {info.summary_id: info._replace(cluster_kind=kinds[info.dataset]) for info in found}, clusters
 
 
 class ModelsRow(TypedDict):
@@ -158,11 +77,7 @@ def several_models(infos: Iterable[SummaryInfo]) -> list[ModelsRow]:
 def scored_summaries(table: ScoreTable, judge: str | None, infos: Mapping[str, SummaryInfo]) -> list[Scored]:
     """Return the summaries of *infos* that *judge* has scores of, in their order; scores without a judge join them."""
     scores = table.scored(judge)
-    return [
-        Scored(info, found, Reasons(found), RepeatCells(found))
-        for summary_id, info in infos.items()
-        if (found := scores.get(summary_id)) is not None
-    ]
+    return [Scored(info, *found) for summary_id, info in infos.items() if (found := scores.get(summary_id)) is not None]
 
 
 def final_summaries(summaries: Group) -> list[Scored]:
@@ -240,12 +155,6 @@ def averaged(
 def n_repeats(group: Group) -> int:
     """Return how many summaries of one context a query of one system has at most."""
     return 1 + max((scored.info.repeat or 0 for scored in group), default=0)
-
-
-def n_judge_repeats(group: Group, measures: Iterable[str]) -> int:
-    """Return how many answers of the judge stand behind each score at most."""
-    names = list(measures)
-    return max((len(one.repeats[name]) for one in group for name in names if name in one.repeats), default=1)
 
 
 def mean_cut_share(group: Group) -> float | None:

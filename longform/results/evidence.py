@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, NotRequired, Protocol, TypedDict, TypeVar
 
+from longform.evidence.frames import Frames
+from longform.evidence.later import pl
+from longform.evidence.scores import facts_of, under
 from longform.metrics.measure import Measure, RankingMeasure
 from longform.metrics.retest import RepeatedPair
 from longform.records import Document
@@ -57,6 +62,7 @@ class Evidence(Protocol):
         averaging: Of all means.
         measures: Those that the configuration lists.
         ranking_measures: The same of rankings.
+        frames: The tables of the run, to be queried with polars; of its summaries those of `infos`.
         infos: Summary id -> what is known of it; without those that repeat another order's.
         scores: Rows of the scores table, read anew each time.
         score_table: The same in a few bytes each.
@@ -79,6 +85,8 @@ class Evidence(Protocol):
     def measures(self) -> Sequence[Measure]: ...
     @property
     def ranking_measures(self) -> Sequence[RankingMeasure]: ...
+    @property
+    def frames(self) -> Frames: ...
     @property
     def infos(self) -> Mapping[str, SummaryInfo]: ...
     @property
@@ -127,12 +135,34 @@ class Evidence(Protocol):
         ...
 
 
-class Family(NamedTuple):
+@dataclass(frozen=True)
+class Family:
     """The summaries of one data set under one judge, or under none."""
 
     judge: str | None
     dataset: str | None
-    summaries: Sequence[Scored]
+    evidence: Evidence
+
+    @cached_property
+    def scores(self) -> pl.DataFrame:
+        """
+        The scores by the judge, and those without a judge of the summaries that it has, a row for each repeat.
+
+        They stand in the order of summaries; `longform.evidence.scores.with_facts` joins `facts` to them.
+        """
+        return under(self.evidence.score_table.frame, self.judge)
+
+    @cached_property
+    def facts(self) -> pl.DataFrame:
+        """A row for each summary, as in `evidence.frames.summaries`."""
+        found = facts_of(self.scores, self.evidence.frames.summaries)
+        return found.filter(pl.col("dataset").eq_missing(pl.lit(self.dataset, pl.Categorical)))
+
+    @cached_property
+    def summaries(self) -> Sequence[Scored]:
+        """The same, a summary each."""
+        found = scored_summaries(self.evidence.score_table, self.judge, self.evidence.infos)
+        return [one for one in found if one.info.dataset == self.dataset]
 
 
 def families(evidence: Evidence, *measures: str) -> Iterator[Family]:
@@ -144,9 +174,9 @@ def families(evidence: Evidence, *measures: str) -> Iterator[Family]:
     table, wanted = evidence.score_table, frozenset(measures)
     having = [judge for judge in table.judges if wanted.intersection(table.measures(judge))]
     for judge in [judge for judge in having if judge is not None or having == [None]]:
-        summaries = scored_summaries(table, judge, evidence.infos)
-        for dataset in dict.fromkeys(one.info.dataset for one in summaries):
-            yield Family(judge, dataset, [one for one in summaries if one.info.dataset == dataset])
+        scored = table.scored(judge)
+        for dataset in dict.fromkeys(one.dataset for key, one in evidence.infos.items() if key in scored):
+            yield Family(judge, dataset, evidence)
 
 
 Made = TypeVar("Made")

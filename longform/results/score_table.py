@@ -1,13 +1,17 @@
-"""The scores of a run in a few bytes each: arrays over its summaries, one for each judge and measure."""
+"""The scores of a run as one frame, and as mappings of each summary's for studies that read no frame."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from sys import intern
+from functools import cache
+from itertools import chain, groupby
+from operator import itemgetter
+from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
+import pyarrow as pa
 
+from longform.evidence.later import pl
+from longform.evidence.scores import in_order, means, names_of, rows_table, score_frame, under
 from longform.rows import ScoreRow
 
 Cell = tuple[float, float, float]
@@ -18,65 +22,52 @@ They are whole numbers but for the total, unless they are means over repeats of 
 """
 
 
-class _Column:
-    """The scores by one measure; each array has shape (summaries,)."""
+class Cells(Mapping[str, Cell]):
+    """The scores of one summary by measure; the names stand once for all summaries."""
 
-    def __init__(self, n: int) -> None:
-        self.totals = np.zeros(n)
-        self.counts, self.unjudged = np.zeros(n, np.int32), np.zeros(n, np.int32)
-        self.there = np.zeros(n, np.bool_)
-        self.why = np.zeros(n, np.int32)  # place of the reason among those of the table; 0: none
+    __slots__ = ("_cells", "_place")
 
-    def cell(self, place: int) -> Cell:
-        return float(self.totals[place]), int(self.counts[place]), int(self.unjudged[place])
+    def __init__(self, place: Mapping[str, int], cells: Sequence[Cell | None]) -> None:
+        self._place, self._cells = place, cells
+
+    def __getitem__(self, measure: str) -> Cell:
+        if (cell := self._cells[self._place[measure]]) is None:
+            raise KeyError(measure)
+        return cell
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name, place in self._place.items() if self._cells[place] is not None)
+
+    def __len__(self) -> int:
+        return sum(cell is not None for cell in self._cells)
 
 
-class _Repeats:
-    """The scores by one measure: a column for each repeat of its judge, or one."""
+_NONE: Mapping[str, str] = {}
 
-    def __init__(self, n: int) -> None:
-        self._n, self._columns = n, [_Column(n)]
 
-    def of(self, repeat: int) -> _Column:
-        """Return the column of a repeat, from 0."""
-        self._columns += [_Column(self._n) for _ in range(repeat + 1 - len(self._columns))]
-        return self._columns[repeat]
+class Scores(NamedTuple):
+    """
+    The scores of one summary under a judge.
 
-    def there(self) -> NDArray[np.bool_]:
-        """Return whether there is a score, shape (summaries,)."""
-        there: NDArray[np.bool_] = np.any([column.there for column in self._columns], axis=0)
-        return there
+    Attributes:
+        measures: Measure -> its mean over the repeats of the judge.
+        reasons: Measure -> why it has no value.
+        repeats: Measure -> a score by each repeat of the judge; empty if it was asked once.
+    """
 
-    def has(self, place: int) -> bool:
-        return any(column.there[place] for column in self._columns)
-
-    def cells(self, place: int) -> list[Cell]:
-        """Return the score of each repeat."""
-        return [column.cell(place) for column in self._columns if column.there[place]]
-
-    def cell(self, place: int) -> Cell:
-        """Return the mean over repeats: of totals and counts where the measure is defined, of the unjudged over all."""
-        cells = self.cells(place)
-        if len(cells) == 1:
-            return cells[0]
-        defined = [cell for cell in cells if cell[1]] or cells
-        total, n = (sum(cell[part] for cell in defined) / len(defined) for part in (0, 1))
-        return total, n, sum(unjudged for _, _, unjudged in cells) / len(cells)
-
-    def why(self, place: int) -> int:
-        """Return the place of the reason; 0 if some repeat has a value."""
-        if any(cell[1] for cell in self.cells(place)) and len(self._columns) > 1:
-            return 0
-        return next((int(column.why[place]) for column in self._columns if column.there[place]), 0)
+    measures: Mapping[str, Cell]
+    reasons: Mapping[str, str]
+    repeats: dict[str, list[Cell]]
 
 
 class ScoreTable:
     """
     Args:
-        rows: Of the scores table; read once. Of two rows of a judge, its repeat, measure and summary the later counts.
-        summary_ids: Of the summaries that are reported; rows of others are left out.
+        rows: Rows of the scores table. Of two rows of a judge, its repeat, measure and summary the later counts.
+        summary_ids: The summaries that are reported; rows of others are left out.
         judges: In the report's order. A judge that is not among them comes first, like scores without a judge.
         aside: Judges whose scores are kept, and that are not among `judges`.
+        parts: Further rows as Arrow, with `longform.evidence.scores.SCORE_COLUMNS`.
     """
 
     def __init__(
@@ -86,130 +77,50 @@ class ScoreTable:
         judges: Sequence[str] = (),
         *,
         aside: Collection[str] = (),
+        parts: Iterable[pa.Table] = (),
     ) -> None:
-        self._place = {summary_id: place for place, summary_id in enumerate(summary_ids)}
-        self._reasons: dict[str | None, int] = {None: 0}
-        self._columns: dict[str | None, dict[str, _Repeats]] = {}
-        for row in rows:
-            self._add(row)
-        order = {judge: place for place, judge in enumerate(judges)}
-        ordered = sorted(self._columns, key=lambda judge: -1 if judge is None else order.get(judge, -1))
-        self._columns = {judge: self._columns[judge] for judge in ordered}
-        self._words, self._aside = list(self._reasons), aside
-
-    def _add(self, row: ScoreRow) -> None:
-        place = self._place.get(row["summary_id"])
-        if place is None:
-            return
-        of_judge = self._columns.setdefault(row["judge"], {})
-        if (repeats := of_judge.get(row["measure"])) is None:
-            repeats = of_judge[intern(row["measure"])] = _Repeats(len(self._place))
-        column = repeats.of(row.get("repeat") or 0)
-        column.totals[place], column.counts[place] = row["total"] or 0.0, row["n"] or 0
-        column.unjudged[place], column.there[place] = row["n_unjudged"], True
-        column.why[place] = self._reasons.setdefault(row.get("reason") or None, len(self._reasons))
+        scores = score_frame(chain([rows_table(rows)], parts), summary_ids)
+        self.frame = in_order(scores)
+        self._names, self._aside = names_of(scores, judges), aside
+        self.scored = cache(self._scored)
 
     @property
     def judges(self) -> Sequence[str | None]:
         """Return the judges that have scores; None: some scores have none."""
-        return [judge for judge in self._columns if judge is None or judge not in self._aside]
+        return [judge for judge in self._names if judge is None or judge not in self._aside]
+
+    @property
+    def reported(self) -> pl.DataFrame:
+        """Return the scores by `judges`."""
+        return self.frame.filter(pl.col("judge").is_null() | ~pl.col("judge").is_in(list(self._aside)))
 
     def measures(self, judge: str | None) -> Sequence[str]:
         """Return the measures of a judge."""
-        return list(self._columns.get(judge, ()))
+        return self._names.get(judge, [])
 
     def cell(self, judge: str | None, measure: str, summary_id: str) -> Cell | None:
         """Return a score; None if it is not there."""
-        column = self._columns.get(judge, {}).get(measure)
-        place = self._place.get(summary_id)
-        return None if column is None or place is None or not column.has(place) else column.cell(place)
+        if measure not in self.measures(judge):
+            return None
+        found = self.scored(judge).get(summary_id)
+        return None if found is None else found.measures.get(measure)
 
-    def scored(self, judge: str | None) -> Mapping[str, Scores]:
+    def _scored(self, judge: str | None) -> Mapping[str, Scores]:
         """Summary id -> its scores under *judge*, with those that need none; only of summaries that *judge* has."""
-        own = self._columns[judge]
-        any_of_own = np.any([column.there() for column in own.values()], axis=0)
-        columns = {name: [column] for name, column in own.items()}
-        if judge is not None:
-            for name, column in self._columns.get(None, {}).items():
-                columns.setdefault(name, []).append(column)
-        return {
-            summary_id: Scores(columns, place, self._words)
-            for summary_id, place in self._place.items()
-            if any_of_own[place]
-        }
-
-
-class Scores(Mapping[str, Cell]):
-    """The scores of one summary by measure."""
-
-    __slots__ = ("_columns", "_place", "_words")
-
-    def __init__(self, columns: Mapping[str, Sequence[_Repeats]], place: int, words: Sequence[str | None]) -> None:
-        self._columns, self._place, self._words = columns, place, words
-
-    def _of(self, measure: str) -> _Repeats | None:
-        return next((one for one in self._columns.get(measure, ()) if one.has(self._place)), None)
-
-    def __getitem__(self, measure: str) -> Cell:
-        if (column := self._of(measure)) is None:
-            raise KeyError(measure)
-        return column.cell(self._place)
-
-    def __iter__(self) -> Iterator[str]:
-        return (measure for measure in self._columns if self._of(measure) is not None)
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-    def repeats(self, measure: str) -> Sequence[Cell]:
-        """
-        Return a score by each repeat of the judge; one if it was asked once.
-
-        Raises:
-            KeyError: There is no such score.
-        """
-        if (column := self._of(measure)) is None:
-            raise KeyError(measure)
-        return column.cells(self._place)
-
-    def why(self, measure: str) -> str | None:
-        """Return why a measure has no value; None if it has one, or nobody said why."""
-        return None if (column := self._of(measure)) is None else self._words[column.why(self._place)]
-
-
-class RepeatCells(Mapping[str, Sequence[Cell]]):
-    """Measure -> its score by each repeat of the judge."""
-
-    __slots__ = ("_scores",)
-
-    def __init__(self, scores: Scores) -> None:
-        self._scores = scores
-
-    def __getitem__(self, measure: str) -> Sequence[Cell]:
-        return self._scores.repeats(measure)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._scores)
-
-    def __len__(self) -> int:
-        return len(self._scores)
-
-
-class Reasons(Mapping[str, str]):
-    """Measure -> why it has no value."""
-
-    __slots__ = ("_scores",)
-
-    def __init__(self, scores: Scores) -> None:
-        self._scores = scores
-
-    def __getitem__(self, measure: str) -> str:
-        if (why := self._scores.why(measure)) is None:
-            raise KeyError(measure)
-        return why
-
-    def __iter__(self) -> Iterator[str]:
-        return (measure for measure in self._scores if self._scores.why(measure) is not None)
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
+        rows = under(self.frame, judge)
+        place = {name: number for number, name in enumerate(rows["measure"].unique(maintain_order=True))}
+        held: dict[Cell, Cell] = {}  # the same object for all equal ones
+        found: dict[str, Scores] = {}
+        columns = ("summary_id", "measure", "total", "n", "unjudged", "reason")
+        for summary_id, own in groupby(means(rows).select(columns).iter_rows(), key=itemgetter(0)):
+            cells: list[Cell | None] = [None] * len(place)
+            reasons = {}
+            for _, measure, *cell, reason in own:
+                cells[place[measure]] = held.setdefault(tuple(cell), tuple(cell))
+                if reason is not None:
+                    reasons[measure] = reason
+            found[summary_id] = Scores(Cells(place, tuple(cells)), reasons or _NONE, {})
+        if rows["repeat"].max():
+            for summary_id, measure, *cell in rows.select(columns[:-1]).iter_rows():
+                found[summary_id].repeats.setdefault(measure, []).append(held.setdefault(tuple(cell), tuple(cell)))
+        return found

@@ -8,12 +8,13 @@ twice (Davison and Hinkley, Bootstrap Methods and their Application, 1997, secti
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TypedDict
 
 import numpy as np
 
-from longform.results.aggregate import Aggregate, Group, Scored, averaged
+from longform.evidence.later import pl
+from longform.evidence.scores import means, samples
+from longform.results.aggregate import Aggregate
 
 
 class SpreadColumns(TypedDict):
@@ -23,48 +24,37 @@ class SpreadColumns(TypedDict):
     judge: float | None  # over repeats of the judge's answers
 
 
-def spread(group: Group, measure: str, aggregate: Aggregate, factor: float) -> SpreadColumns:
+NO_SPREAD: SpreadColumns = {"summaries": None, "judge": None}
+
+
+def spread(scores: pl.DataFrame, aggregate: Aggregate, factor: float) -> SpreadColumns:
     """
-    Return the spread of one system's mean by a measure.
+    Return the spread of one system's mean by a measure, whose *scores* these are, one for each repeat of the judge.
 
     Only queries, or summaries, that have a value in every repeat count, so that all repeats are of the same ones.
     """
     return {
-        "summaries": _deviation(_by_summary_repeat(group, measure), measure, aggregate, factor),
-        "judge": _deviation(_by_judge_repeat(group, measure), measure, aggregate, factor),
+        "summaries": _deviation(_by_summary_repeat(means(scores)), aggregate, factor),
+        "judge": _deviation(_by_judge_repeat(scores), aggregate, factor),
     }
 
 
-def _by_summary_repeat(group: Group, measure: str) -> list[list[Scored]]:
-    valued = [one for one in group if one.has(measure)]
-    found: dict[int, dict[str, Scored]] = {}
-    for one in valued:
-        found.setdefault(one.info.repeat or 0, {})[one.info.query_id] = one
-    if len(found) < 2:
-        return []
-    common = set.intersection(*(set(by_query) for by_query in found.values()))
-    return [[one for query, one in by_query.items() if query in common] for _, by_query in sorted(found.items())]
+def _by_summary_repeat(scores: pl.DataFrame) -> pl.DataFrame:
+    of = pl.col("summary_repeat").fill_null(0).alias("of")
+    valued = (
+        scores.filter(pl.col("n") > 0).with_columns(of).unique(["of", "query_id"], keep="last", maintain_order=True)
+    )
+    return valued.filter(pl.len().over("query_id") == valued["of"].n_unique())
 
 
-def _by_judge_repeat(group: Group, measure: str) -> list[list[Scored]]:
-    n = max((len(one.repeats[measure]) for one in group if measure in one.repeats), default=1)
-    if n < 2:
-        return []
-    whole = [one for one in group if measure in one.repeats and _has_all(one, measure, n)]
-    return [[one._replace(measures={measure: one.repeats[measure][repeat]}) for one in whole] for repeat in range(n)]
+def _by_judge_repeat(scores: pl.DataFrame) -> pl.DataFrame:
+    summary = "summary_id"
+    numbered = scores.with_columns(of=pl.int_range(pl.len()).over(summary), times=pl.len().over(summary))
+    return numbered.filter(pl.col("times") == pl.col("times").max(), (pl.col("n") > 0).all().over(summary))
 
 
-def _has_all(one: Scored, measure: str, n: int) -> bool:
-    cells = one.repeats[measure]
-    return len(cells) == n and all(cell[1] for cell in cells)
-
-
-def _deviation(repeats: Sequence[Group], measure: str, aggregate: Aggregate, factor: float) -> float | None:
-    means = [mean for one in repeats if (mean := _mean(one, measure, aggregate)) is not None]
-    return factor * float(np.std(means, ddof=1)) if len(means) > 1 else None
-
-
-def _mean(group: Group, measure: str, aggregate: Aggregate) -> float | None:
-    rows = averaged(group, measure, aggregate)
-    n = sum(row.n for row in rows)
-    return sum(row.total for row in rows) / n if n else None
+def _deviation(repeats: pl.DataFrame, aggregate: Aggregate, factor: float) -> float | None:
+    """Return the deviation of the means of the repeats that `of` tells apart."""
+    shares = samples(repeats, aggregate, "of").group_by("of", maintain_order=True)
+    found = shares.agg(mean=pl.col("total").sum() / pl.col("n").sum())["mean"]
+    return factor * float(np.std(found.to_numpy(), ddof=1)) if len(found) > 1 else None

@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 import yaml
 
@@ -146,6 +147,19 @@ def test_systems_and_comparisons_are_those_of_the_results(run: longform.Run) -> 
     assert {"difference", "low", "high", "p", "finding"} <= set(run.comparisons.column_names)  # also without a row
 
 
+def test_frames_have_the_scores_and_the_names_of_the_results(run: longform.Run) -> None:
+    means = run.frames.scores.filter(pl.col("measure") == "coverage").group_by("judge", "summarizer", "setting")
+    total = means.agg(100 * pl.col("total").sum() / pl.col("n").sum()).collect()
+
+    assert {row[:3]: pytest.approx(row[3]) for row in total.iter_rows()} == {
+        (cell["judge"], cell["summarizer"], cell["setting"]): cell["coverage"]
+        for cell in run.results["cells"]
+        if cell.get("coverage") is not None
+    }
+    assert run.frames.verdicts.select(pl.len()).collect().item() == run.verdicts.num_rows
+    assert run.frames.qrels.select(pl.len()).collect().item() > 0
+
+
 def test_examples_of_the_page_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -167,7 +181,7 @@ def test_examples_of_the_page_run(
         exec(compile(example.text, example.kind, "exec"), {})
     shown = capsys.readouterr().out.splitlines()
 
-    assert len(examples) == 8
+    assert len(examples) == 9
     assert set(printed("docs/python.md", "")) <= set(shown)
 
 

@@ -13,7 +13,7 @@ import pytest
 import longform
 from tests.places import ROOT
 
-HEAVY = ("ray", "torch", "litellm", "boto3", "pyarrow", "numpy", "scipy", "onnxruntime", "actors", "jobs")
+HEAVY = ("ray", "torch", "litellm", "boto3", "pyarrow", "polars", "numpy", "scipy", "onnxruntime", "actors", "jobs")
 
 
 def modules_after(program: str) -> set[str]:

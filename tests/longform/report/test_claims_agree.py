@@ -13,6 +13,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from longform.axes import Axes
+from longform.evidence.infos import summary_frame
 from longform.metrics.measure import Better, Measure, Score, described
 from longform.report.comparisons import comparison_sections
 from longform.report.findings import findings
@@ -73,6 +74,7 @@ def of_scores(scores: Any, better: Better, order: list[str], twins: list[bool]) 
         SimpleNamespace(
             averaging=Averaging("pooled", 1, 20), compare_with=None, contents={}, calls=None, infos=infos,
             measures=[measure], score_table=ScoreTable(rows, infos, ["j"]),
+            frames=SimpleNamespace(summaries=summary_frame(infos.values()).lazy()),
             spent={key: Spent(None, 10.0 + int(info.query_id[1:]) + len(info.summarizer), 0.0, None)
                    for key, info in infos.items()},
         ),

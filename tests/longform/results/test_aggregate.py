@@ -9,6 +9,7 @@ import pytest
 
 from jobs.evaluate import shortfall
 from longform.axes import Axes
+from longform.evidence.infos import clusters_of, with_clusters
 from longform.measures import default_names, named
 from longform.metrics.measure import Measure, Score
 from longform.report.parts import failures_told
@@ -16,17 +17,16 @@ from longform.results.aggregate import (
     Averaging,
     Scored,
     SummaryInfo,
-    clusters_of,
     final_summaries,
     scored_summaries,
     several_models,
-    with_clusters,
 )
 from longform.results.cells import cells, measures_of
 from longform.results.position import RULES, positions
 from longform.results.score_table import ScoreTable
 from longform.settings.readings import Fidelity
 from longform.studies.curve import curve
+from tests.frames import frames_of
 
 LISTED = named(default_names(["coverage"]))
 SUMMARIES = [measure for measure in LISTED if isinstance(measure, Measure)]
@@ -56,18 +56,18 @@ def scored(
 def test_pooled_weighs_insights_and_per_summary_weighs_summaries() -> None:
     group = [scored("a", query="q1", coverage=(1, 1)), scored("b", query="q2", coverage=(0, 9))]
 
-    assert cells(group, SUMMARIES, POOLED, judge="j")[0]["coverage"] == pytest.approx(10)
-    assert cells(group, SUMMARIES, PER_SUMMARY, judge="j")[0]["coverage"] == pytest.approx(50)
+    assert cells(*frames_of(group), SUMMARIES, POOLED, judge="j")[0]["coverage"] == pytest.approx(10)
+    assert cells(*frames_of(group), SUMMARIES, PER_SUMMARY, judge="j")[0]["coverage"] == pytest.approx(50)
 
 
 def test_summary_without_a_covered_insight_is_left_out_of_citation_and_not_zero() -> None:
     group = [scored("a", query="q1", citation=(1, 1)), scored("b", query="q2", citation=(0, 0))]
 
-    assert cells(group, SUMMARIES, PER_SUMMARY, judge="j")[0]["citation"] == pytest.approx(100)
+    assert cells(*frames_of(group), SUMMARIES, PER_SUMMARY, judge="j")[0]["citation"] == pytest.approx(100)
 
 
 def test_cell_where_nothing_is_covered_is_unknown_and_says_why() -> None:
-    cell = cells([scored("a", citation=(0, 0))], SUMMARIES, POOLED, judge="j")[0]
+    cell = cells(*frames_of([scored("a", citation=(0, 0))]), SUMMARIES, POOLED, judge="j")[0]
 
     assert cell["citation"] is None
     assert cell["reasons"]["citation"] == "no insight is covered"
@@ -83,16 +83,16 @@ def test_summaries_that_failed_are_counted_by_their_reason_and_told() -> None:
         for place, (failure, cause) in enumerate(failures)
         for one in [scored(str(place), query=f"q{place}")]
     ]
-    found = cells(group, SUMMARIES, POOLED, judge="j")
+    found = cells(*frames_of(group), SUMMARIES, POOLED, judge="j")
     assert found[0]["failures"] == {"context_exceeds_window": 2, "http_500": 1}
     assert failures_told(found) == [
         "Summaries that failed stand in no mean. s, bm25: 3 of 4 (context_exceeds_window 2, http_500 1)."
     ]
-    assert failures_told(cells(group[2:3], SUMMARIES, POOLED, judge="j")) == []
+    assert failures_told(cells(*frames_of(group[2:3]), SUMMARIES, POOLED, judge="j")) == []
 
 
 def test_unjudged_insights_stand_beside_the_mean() -> None:
-    cell = cells([scored("a", coverage=(2, 2), unjudged=2)], SUMMARIES, POOLED, judge="j")[0]
+    cell = cells(*frames_of([scored("a", coverage=(2, 2), unjudged=2)]), SUMMARIES, POOLED, judge="j")[0]
 
     assert (cell["coverage"], cell["unjudged_share"]) == (pytest.approx(100), 0.5)
 
@@ -103,7 +103,7 @@ def test_unjudged_targets_of_another_task_stand_beside_the_mean() -> None:
         scored(name)._replace(measures={"mentioned": counts}) for name, counts in (("a", (1, 2, 0)), ("b", (1, 1, 1)))
     ]
 
-    (cell,) = cells(group, [mentioned], POOLED, judge="j")
+    (cell,) = cells(*frames_of(group), [mentioned], POOLED, judge="j")
 
     assert (cell["n_judged"], cell["n_unjudged"], cell["unjudged_share"]) == (3, 1, 0.25)
     assert shortfall({"cells": [cell]}, 0.25) is None
@@ -114,7 +114,7 @@ def test_a_summary_that_failed_is_no_failure_of_its_judge() -> None:
     group = [scored("a", coverage=(2, 2)), scored("b", coverage=(0, 0), unjudged=2)]
     group[1] = group[1]._replace(info=group[1].info._replace(failure="length"))
 
-    (cell,) = cells(group, SUMMARIES, POOLED, judge="j")
+    (cell,) = cells(*frames_of(group), SUMMARIES, POOLED, judge="j")
 
     assert (cell["n_failed"], cell["n_unjudged"], cell["unjudged_share"]) == (1, 0, 0.0)
     told = shortfall({"cells": [cell]}, 0.02)
@@ -136,7 +136,6 @@ def test_rows_of_the_scores_table_join_their_summaries() -> None:
             info,
             {"joint": (1.0, 2, 0), "words": (0.0, 0, 0)},
             {"words": "no bullet"},
-            {"joint": [(1.0, 2, 0)], "words": [(0.0, 0, 0)]},
         )
     ]
     assert scored_summaries(table, None, {"a": info})[0].measures == {"words": (0.0, 0, 0)}
@@ -271,7 +270,8 @@ def test_repeats_are_averaged_within_a_query_and_are_no_further_samples() -> Non
 
     for aggregate in ("pooled", "per_summary"):
         (one,), (three,) = (
-            cells(group, SUMMARIES, POOLED._replace(aggregate=aggregate), judge="j") for group in (once, thrice)
+            cells(*frames_of(group), SUMMARIES, POOLED._replace(aggregate=aggregate), judge="j")
+            for group in (once, thrice)
         )
         assert three["coverage"] == pytest.approx(one["coverage"])
         assert three["intervals"]["coverage"] == pytest.approx(one["intervals"]["coverage"])
@@ -282,7 +282,7 @@ def test_repeats_are_averaged_within_a_query_and_are_no_further_samples() -> Non
 def test_a_query_counts_the_same_however_many_of_its_repeats_have_a_score(aggregate: Any) -> None:
     group = [*repeated("q1", 1.0, 0.5, 0.0), *repeated("q2", 0.0)]
 
-    (cell,) = cells(group, SUMMARIES, POOLED._replace(aggregate=aggregate), judge="j")
+    (cell,) = cells(*frames_of(group), SUMMARIES, POOLED._replace(aggregate=aggregate), judge="j")
 
     assert cell["coverage"] == pytest.approx(25)
 
@@ -290,7 +290,7 @@ def test_a_query_counts_the_same_however_many_of_its_repeats_have_a_score(aggreg
 def test_summaries_written_elsewhere_are_no_repeats_of_each_other() -> None:
     several = [scored("a", coverage=(4, 4)), scored("b", coverage=(4, 4)), scored("c", query="r", coverage=(0, 4))]
 
-    (cell,) = cells(several, SUMMARIES, POOLED, judge="j")
+    (cell,) = cells(*frames_of(several), SUMMARIES, POOLED, judge="j")
 
     assert cell["coverage"] == pytest.approx(200 / 3)
 
@@ -317,7 +317,7 @@ def test_interval_over_haystacks_is_wider_where_their_queries_agree() -> None:
     by_haystack = [
         Scored(s.info._replace(haystack_id=s.info.query_id[0], cluster_kind="haystack"), s.measures) for s in group
     ]
-    (narrow,), (wide,) = (cells(g, SUMMARIES, POOLED, judge="j") for g in (group, by_haystack))
+    (narrow,), (wide,) = (cells(*frames_of(g), SUMMARIES, POOLED, judge="j") for g in (group, by_haystack))
     width = [high - low for low, high in (narrow["intervals"]["coverage"], wide["intervals"]["coverage"])]
 
     assert narrow["coverage"] == wide["coverage"]

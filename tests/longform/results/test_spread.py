@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+from longform.evidence.scores import with_facts
 from longform.results.aggregate import Averaging, Scored, SummaryInfo, estimate
 from longform.results.score_table import ScoreTable
 from longform.results.spread import spread
+from tests.frames import frames_of
 
 HOW = Averaging("pooled", seed=1, resamples=400)
 
@@ -19,9 +23,13 @@ def summary(query: int, repeat: int, *values: float) -> Scored:
     return Scored(info, {"m": (float(np.mean(values)), 1, 0)}, {}, {"m": cells})
 
 
+def joined(group: list[Scored]) -> Any:
+    return with_facts(*frames_of(group))
+
+
 def test_the_spread_is_the_deviation_of_the_means_of_all_repeats() -> None:
     group = [summary(0, 0, 0.2, 0.6), summary(0, 1, 0.4, 0.8), summary(1, 0, 0.0, 0.0), summary(1, 1, 0.0, 0.0)]
-    found = spread(group, "m", "pooled", 100.0)
+    found = spread(joined(group), "pooled", 100.0)
 
     assert found["judge"] == pytest.approx(100 * np.std([0.15, 0.35], ddof=1))
     assert found["summaries"] == pytest.approx(100 * np.std([0.2, 0.3], ddof=1))
@@ -30,8 +38,8 @@ def test_the_spread_is_the_deviation_of_the_means_of_all_repeats() -> None:
 def test_queries_without_a_value_in_some_repeat_move_no_spread() -> None:
     whole = [summary(0, 0, 0.2, 0.6), summary(1, 0, 0.1, 0.1)]
     lacking = summary(2, 0, 0.9)
-    assert spread([*whole, lacking], "m", "pooled", 1.0)["judge"] == spread(whole, "m", "pooled", 1.0)["judge"]
-    assert spread(whole, "m", "pooled", 1.0)["summaries"] is None
+    assert spread(joined([*whole, lacking]), "pooled", 1.0)["judge"] == spread(joined(whole), "pooled", 1.0)["judge"]
+    assert spread(joined(whole), "pooled", 1.0)["summaries"] is None
 
 
 def test_intervals_over_queries_hold_the_variance_between_repeats_once() -> None:
@@ -58,5 +66,5 @@ def test_a_table_of_scores_averages_the_repeats_of_a_judge() -> None:
     table = ScoreTable(rows, ["a"], ["j"])  # type: ignore[arg-type]
 
     assert table.cell("j", "m", "a") == (1.5, 2, 1)
-    assert table.scored("j")["a"].why("m") is None
-    assert len(table.scored("j")["a"].repeats("m")) == 3
+    assert table.scored("j")["a"].reasons == {}
+    assert len(table.scored("j")["a"].repeats["m"]) == 3
