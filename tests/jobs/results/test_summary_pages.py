@@ -17,6 +17,7 @@ from actors.storage.folder import Folder
 from jobs.results.drilldown import keep_unfolded, kept_unfolded
 from jobs.results.write import write_pages
 from longform.results.drilldown import Unfolded, unfolded_of
+from longform.studies.schema_1 import with_tables
 from tests.longform.report.pages import FIXTURE, Page
 
 MOST = 3_000_000
@@ -24,7 +25,7 @@ MOST = 3_000_000
 
 @pytest.fixture(scope="module")
 def results() -> dict[str, Any]:
-    return json.loads(FIXTURE.read_text("utf-8"))
+    return with_tables(json.loads(FIXTURE.read_text("utf-8")))
 
 
 def summaries(results: dict[str, Any], n: int, *, words: int) -> Iterator[Unfolded]:

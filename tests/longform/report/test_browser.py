@@ -7,6 +7,7 @@ import pytest
 from longform.report.site import SUMMARIES, points, site_of, site_pages
 from longform.report.summary_pages import summary_pages
 from longform.results.drilldown import packed_pages, unfolded_of
+from longform.studies.schema_1 import with_tables
 from tests.longform.report.browser import needs_browser, scrolls_sideways
 from tests.longform.report.pages import FIXTURE
 
@@ -19,7 +20,7 @@ pytestmark = [pytest.mark.slow, needs_browser]
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Write the fixture's site; all its summaries stand on one page."""
-    place, results = tmp_path_factory.mktemp("site"), json.loads(FIXTURE.read_text("utf-8"))
+    place, results = tmp_path_factory.mktemp("site"), with_tables(json.loads(FIXTURE.read_text("utf-8")))
     site = site_of(results, beside=[SUMMARIES])
     (page,) = summary_pages(site, results, packed_pages(unfolded_of(results["drilldown"]), points(results)))
     file_of = dict.fromkeys(page.summary_ids, SUMMARIES.file)
@@ -85,7 +86,7 @@ def test_another_judge_shows_its_own_answers(folder, browse):
 
 
 def test_a_page_of_summaries_unfolds_those_it_holds(tmp_path, browse):
-    results = json.loads(FIXTURE.read_text("utf-8"))
+    results = with_tables(json.loads(FIXTURE.read_text("utf-8")))
     packed = packed_pages(unfolded_of(results["drilldown"]), points(results), most_bytes=1)
     pages = list(summary_pages(site_of(results, beside=[SUMMARIES]), results, packed))
     assert [page.summary_ids[0][:2] for page in pages] == ["s1", "s2", "s3"]
@@ -109,7 +110,7 @@ def test_a_page_of_summaries_unfolds_those_it_holds(tmp_path, browse):
 )
 def test_a_verdict_is_told_by_what_was_judged(tmp_path, browse, judged, head, told):
     kind, answer = judged
-    results = json.loads(FIXTURE.read_text("utf-8"))
+    results = with_tables(json.loads(FIXTURE.read_text("utf-8")))
     drilldown = results["drilldown"]
     summary = drilldown["summaries"][0]
     target = {"target_id": "t", "name": None, "text": "It rained.", "gold": [], "kind": kind}
