@@ -33,7 +33,7 @@ class Picture(NamedTuple):
 
 PICTURES: Mapping[str, Picture] = {
     "joint": Picture("demo-joint.svg", "scores", "Joint"),
-    "orders": Picture("released-orders.svg", "position", "Joint"),
+    "orders": Picture("released-orders.svg", "table-position", "Joint"),
     "places": Picture("planted-places.svg", PLACES, "Faithfulness"),
 }
 PICTURE = PICTURES["joint"].path

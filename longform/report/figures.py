@@ -11,7 +11,6 @@ from longform.report.lengths import LENGTHS, length_figures
 from longform.report.places import PLACES, place_figures
 from longform.report.plots import Plot
 from longform.report.pooling import pooled_words
-from longform.report.position import position_figures
 from longform.report.repair import repair_figures
 from longform.report.result_tables import table_figures
 from longform.report.retrieval_against_generation import against_figures
@@ -27,7 +26,6 @@ class Figure(NamedTuple):
 FIGURES: Mapping[str, Callable[[Results], Iterable[tuple[Plot | None, str]]]] = {
     "scores": score_figures,
     "cost": cost_figures,
-    "position": position_figures,
     "against": against_figures,
     "repair": repair_figures,
     "audit": score_distribution,

@@ -1,9 +1,12 @@
-"""Sections on orders of documents: how far they move a score, and which systems they cannot move."""
+"""Orders of documents: which systems they cannot move, and how far they move a score."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from longform.metrics.order_sensitivity import SensitivityColumns
 from longform.metrics.paired_differences import ALPHA
+from longform.report.parts import Section
 from longform.results.order_dependence import IDENTICAL, IndependentRow
 from longform.results.results import Results
 from longform.tables.cells import Cell, count, number
@@ -43,15 +46,17 @@ def exceeds(row: SensitivityColumns) -> str | None:
     return "exceeds chance by itself, not among all rows" if alone else "within chance"
 
 
-def order_independent(results: Results) -> list[str]:
+def order_sections(results: Results) -> Iterator[Section]:
     """
-    One sentence a system whose summaries do not depend on the order of documents.
+    Yield one section if there are systems whose summaries do not depend on the order of documents: a sentence each.
 
     A system of which only one order was run matters where curves by place are shown.
     """
     by_place = "faithfulness" in results and results["faithfulness"].get("mode") == "document"
     rows = results.get("order_independent") or []
-    return [_sentence(row) for row in rows if row["why"] == IDENTICAL or by_place]
+    told = [_sentence(row) for row in rows if row["why"] == IDENTICAL or by_place]
+    if told:
+        yield Section("order-independent", "Systems that no order of the documents moves", told, [], page="position")
 
 
 def _sentence(row: IndependentRow) -> str:

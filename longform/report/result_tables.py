@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from longform.metrics.statistics import Estimate, EstimateColumns
-from longform.report.line_plots import Line, line_plot
+from longform.report.line_plots import Line, Panel, panel_plot
 from longform.report.measures import capitalized, head_of
-from longform.report.parts import INTERVAL, Judged, Section, dataset_words, has_datasets, judge_line
+from longform.report.parts import INTERVAL, NO_DATASET, Judged, Section, dataset_words, has_datasets, judge_line
 from longform.report.plots import Plot
 from longform.report.row_names import NAMES, named
 from longform.report.scatter_plots import Point, Points, scatter_plot
+from longform.report.tables import IN_SAMPLE
 from longform.report.tables import Column as Head
 from longform.report.tables import Table as ShownTable
 from longform.results.results import Results
@@ -23,7 +24,8 @@ FURTHER = "studies"
 """The page of tables that name none."""
 
 _UNITS: Mapping[str, str] = {"points": "of 100", "share": "0 to 1", "usd": "US dollars", "seconds": "seconds"}
-_MOST_LINES = 8
+_MOST_LINES = 20  # that differ without colour
+_TICKS_CHARACTERS = 64  # below a figure of one panel
 _JUDGE = ("judge", "dataset")
 
 
@@ -120,46 +122,88 @@ def _told(column: Column) -> str:
 
 def table_figures(anchor: str, results: Results) -> Iterator[tuple[Plot | None, str]]:
     """Yield the figures of the tables whose section is *anchor*: one for each of their parts."""
-    for table in tables_of(results):
+    for number, table in enumerate(one for one in tables_of(results) if one.plot is not None):
         if table.plot is not None and anchor == anchor_of(table.section or table.name):
             apart = table.apart if table.plot.apart is None else table.plot.apart
             for place, part in enumerate(laid_out(table._replace(across="", apart=apart))):
-                plot, told = _drawn(results, part.table, table.plot, name=f"{anchor}{place}")
                 line = " ".join(_line(results, table, part))
-                yield plot, f"{line}{told}" if line else table.told or table.title
+                for plot, told in _drawn(results, part.table, table.plot, name=f"{anchor}{number}-{place}"):
+                    yield plot, f"{line}{told}" if line else table.told or table.title
 
 
-def _drawn(results: Results, table: Table, plot: Axes, *, name: str) -> tuple[Plot | None, str]:
-    """Return the figure of a part, and what its first numbers stand for if they are no numbers."""
+def _drawn(results: Results, table: Table, plot: Axes, *, name: str) -> Iterator[tuple[Plot | None, str]]:
+    """Yield the figures of a part, of so many series each, and what its first numbers stand for if they are none."""
     columns = {column.name: column for column in table.columns}
-    places = _places(table, plot.x)
+    places = _places(table, plot)
     by = series_columns(plot)
     series: dict[str, list[Mapping[str, Value]]] = {}
-    for row in table.rows:
+    for row in below_originals(table.rows, *(one for one in table.key if one != "summarizer")):
         if _at(row, plot.x, places) is not None:
-            label = ", ".join(_label(results, one, row.get(one)) for one in by) if by else columns[plot.y].head
-            series.setdefault(label, []).append(row)
+            label = ", ".join(_label(results, row, one) for one in by) if by else columns[plot.y].head
+            series.setdefault(f"{label}{_series_mark(row, by)}", []).append(row)
     x_label, y_label = (_labelled(columns[one], table.rows) for one in (plot.x, plot.y))
     if plot.form == "scatter":
         points = [Points(label, list(_points(rows, plot, table.key))) for label, rows in series.items()]
-        return scatter_plot(points, x_label=x_label, y_label=y_label, name=name), ""
-    if len(series) > _MOST_LINES:
-        return None, ""
-    lines = [Line(label, _line_points(rows, plot, places)) for label, rows in series.items()]
-    told = f" {', '.join(f'{place:.0f}: {value}' for value, place in places.items())}." if places else ""
-    joined = plot.form == "line"
-    return line_plot(lines, x_label=x_label, y_label=y_label, name=name, of_100=False, joined=joined), told
+        yield scatter_plot(points, x_label=x_label, y_label=y_label, name=name), ""
+        return
+    titles = distinct_values(table.rows, plot.panels) if plot.panels else [""]
+    ticks = [str(value) for value in places]
+    ticks = ticks if sum(len(tick) + 2 for tick in ticks) <= _TICKS_CHARACTERS / min(2, len(titles)) else []
+    told = f" {', '.join(f'{place:.0f}: {value}' for value, place in places.items())}." if places and not ticks else ""
+    told = f" A panel a {columns[plot.panels].head}.{told}" if plot.panels and len(titles) > 1 else told
+    for start in range(0, len(series), _MOST_LINES):
+        shown = list(series.items())[start : start + _MOST_LINES]
+        panels = [
+            Panel("" if len(titles) == 1 else str(title or NO_DATASET), list(_lines(shown, plot, places, title)))
+            for title in titles
+        ]
+        drawn = panel_plot(
+            panels,
+            x_label=x_label,
+            y_label=y_label,
+            name=f"{name}-{start}" if start else name,
+            of_100=False,
+            joined=plot.form == "line",
+            ticks=ticks,
+        )
+        yield drawn, told
 
 
-def _label(results: Results, name: str, value: Value) -> str:
+def _lines(
+    series: Iterable[tuple[str, Sequence[Mapping[str, Value]]]],
+    plot: Axes,
+    places: Mapping[Value, float],
+    title: Value,
+) -> Iterator[Line]:
+    """Yield the lines of a panel."""
+    for label, rows in series:
+        found = [
+            (x, row)
+            for row in rows
+            if (x := _at(row, plot.x, places)) is not None and (not plot.panels or row.get(plot.panels) == title)
+        ]
+        found.sort(key=lambda point: point[0])
+        points = [(x, _columns(row.get(plot.y))) for x, row in found]
+        yield Line(label, points, [str(row.get(plot.joined)) for _, row in found] if plot.joined else ())
+
+
+def _label(results: Results, row: Mapping[str, Value], name: str) -> str:
+    value = row.get(name)
     return head_of(results, str(value)).title if name == "measure" else str(value)
 
 
-def _places(table: Table, x: str) -> Mapping[Value, float]:
-    """Return the values of a column of texts by their places from 1; none if it has numbers."""
-    if table.column(x).unit != "text":
+def _series_mark(row: Mapping[str, Value], by: Sequence[str]) -> str:
+    """Mark a series that a model made which was fitted on these data."""
+    marked = row.get("in_sample")
+    return f" ({IN_SAMPLE})" if isinstance(marked, list) and {*marked} & {*by} else ""
+
+
+def _places(table: Table, plot: Axes) -> Mapping[Value, float]:
+    """Return the values of a column of texts that have a number by their places from 1; none if it has numbers."""
+    if table.column(plot.x).unit != "text":
         return {}
-    return {value: float(place) for place, value in enumerate(distinct_values(table.rows, x), start=1)}
+    known = [row for row in table.rows if _number(row.get(plot.y)) is not None]
+    return {value: float(place) for place, value in enumerate(distinct_values(known, plot.x), start=1)}
 
 
 def _at(row: Mapping[str, Value], x: str, places: Mapping[Value, float]) -> float | None:
@@ -172,14 +216,6 @@ def _labelled(column: Column, rows: Sequence[Mapping[str, Value]]) -> str:
     if unit == "stated":
         unit = str(next((row.get("unit") for row in rows), "number"))
     return f"{column.head}, {_UNITS[unit]}" if unit in _UNITS else column.head
-
-
-def _line_points(
-    rows: Sequence[Mapping[str, Value]], plot: Axes, places: Mapping[Value, float]
-) -> list[tuple[float, EstimateColumns]]:
-    """Return the points in the order of their first numbers."""
-    found = [(x, _columns(row.get(plot.y))) for row in rows if (x := _at(row, plot.x, places)) is not None]
-    return sorted(found, key=lambda point: point[0])
 
 
 def _points(rows: Sequence[Mapping[str, Value]], plot: Axes, key: Sequence[str]) -> Iterator[Point]:

@@ -11,10 +11,10 @@ from longform.report.cost import cost_sections
 from longform.report.elsewhere import elsewhere_sections
 from longform.report.faithfulness import faithfulness_sections
 from longform.report.models_told import models_told
+from longform.report.orders import order_sections
 from longform.report.parts import Section, as_shown, card_words, judge_cell, judge_line
 from longform.report.perturbed import perturbed_tables
 from longform.report.pooling import pooled_told
-from longform.report.position import position_sections
 from longform.report.provenance import provenance_section
 from longform.report.repair import repair_sections
 from longform.report.result_tables import table_sections
@@ -69,7 +69,7 @@ SECTIONS: tuple[Callable[[Results], Iterable[Section]], ...] = (
     _models,
     score_sections,
     comparison_sections,
-    position_sections,
+    order_sections,
     faithfulness_sections,
     cost_sections,
     retrieval_sections,

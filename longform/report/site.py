@@ -2,7 +2,7 @@
 The report of a run as a small static site: which pages there are, and what stands on each.
 
 `results` is one JSON object: `title`, `aggregate`, `benchmark`, `run`, and the lists `cells`, `per_summary_cells`,
-`unscored` (sentences), `position`, `retrieval`, `curve`, `failure_modes`, `rouge_bootstrap`, `judges`, `comparisons`,
+`unscored` (sentences), `retrieval`, `judges`, `comparisons`,
 `calls` (what each stage called and spent), with `audit` and `synthesis` (the benchmark's own) and `repair` (rows,
 changes and examples of citations before and after their repair). What is empty or missing leaves its section out, and
 a page without a section is not there. `cells` are averaged as `aggregate` says. Scores are in 0 to 100, retrieval
@@ -58,7 +58,7 @@ GROUPS: Sequence[Group] = (
         "position",
         "Position",
         "Whether the place of a fact in the prompt decides if it is found.",
-        *("position", "places", "lengths"),
+        *("places", "lengths"),
     ),
     _group("faithfulness", "Faithfulness", "Whether the documents support what is written.", "faithfulness"),
     _group("retrieval", "Retrieval", "Whether the right documents were found.", "retrieval", "against"),

@@ -20,7 +20,6 @@ from longform.results.elsewhere import ElsewhereRow
 from longform.results.faithfulness import Faithfulness
 from longform.results.order_dependence import IndependentRow
 from longform.results.pairwise import PairwiseFamily
-from longform.results.position import PositionRow
 from longform.results.repair import Repair
 from longform.results.retest import RetestRow
 from longform.results.retrieval_against_generation import RetrievalAgainstGeneration
@@ -81,7 +80,6 @@ class Results(TypedDict, total=False):
     per_summary_cells: list[CellRow]
     comparisons: list[ComparedFamily]
     pairwise: list[PairwiseFamily]
-    position: list[PositionRow]
     retrieval: list[RetrievalRow]
     rankings_told: list[str]  # why measures of rankings differ from published ones
     retrieval_pairs: list[RankerFamily]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 LISTED: Mapping[str, str] = {
+    "position": "longform.studies.position:Position",
     "facets": "longform.studies.facets:Facets",
     "key_points": "longform.studies.key_points:KeyPoints",
     "curve": "longform.studies.curve:Curve",

@@ -23,7 +23,6 @@ from longform.results.cost import cost
 from longform.results.evidence import Evidence
 from longform.results.faithfulness import faithfulness
 from longform.results.pairwise import pairwise
-from longform.results.position import position
 from longform.results.repair import repair
 from longform.results.retest import retests
 from longform.results.retrieval_against_generation import retrieval_against_generation
@@ -79,7 +78,6 @@ def _opened(path: str) -> Study:
 SHIPPED = (
     Study("comparisons", {"scores", "summaries"}, comparisons, (MEASURE,)),
     Study("pairwise", {"scores", "summaries"}, pairwise),
-    Study("position", {"scores", "summaries"}, position, (MEASURE,)),
     Study("retrieval", {"rankings", "contexts", "qrels"}, retrieval),
     Study("retrieval_pairs", {"rankings", "contexts", "qrels", "summaries"}, retrieval_pairs),
     Study(

@@ -82,8 +82,11 @@ def _pivoted(table: Table) -> Table:
         if reason := table.reason(place, value.name):
             reasons.setdefault(name, {})[head] = reason
         units[head] = _stated(row) if value.unit == "stated" else value.unit
-    kept = [one for one in table.columns if one.name not in (across, value.name)]
-    columns = [*kept, *(value._replace(name=head, title=head, unit=units[head]) for head in heads)]
+    pivoted = [value._replace(name=head, title=head, unit=units[head]) for head in heads]
+    place = table.columns.index(value)
+    columns = [
+        *(one for one in table.columns[:place] if one.name != across), *pivoted, *table.columns[place + 1 :]
+    ]  # fmt: skip
     return table._replace(
         columns=columns, rows=list(rows.values()), key=key, across="", reasons=[reasons.get(name, {}) for name in rows]
     )

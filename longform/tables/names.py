@@ -19,4 +19,16 @@ SYSTEM = (
 NAMED = (DATASET, *SYSTEM, JUDGE)
 """A system under a judge; null: the data set is not stated, the measure needs no judge."""
 
+AXES = (
+    Column("retriever", shown=False),
+    Column("reranker", shown=False),
+    Column("budget_tokens", "count", shown=False),
+    Column("n_documents", "count", shown=False),
+    Column("length_tokens", "count", shown=False),
+    Column("permutation", "count", shown=False),
+    Column("method", shown=False),
+    Column("document_tokens", "count", shown=False),
+)
+"""What a setting is made of, but for the order of the documents; see `longform.axes.Axes`."""
+
 CUT = Column("cut_share", "share", "share cut", "of the retrieved tokens, what the limit took away", "lower")

@@ -71,6 +71,8 @@ class Axes(NamedTuple):
         by: A column of texts, or several joined by commas, a series each; None: one series.
         label: The column that names a point of a scatter; None: the key.
         apart: Columns whose values make figures of their own; None: those that the table keeps apart.
+        joined: A column of texts: a line joins only points of one value of it; None: all points of a series.
+        panels: A column whose values stand side by side in one figure, on one scale; None: a figure has one panel.
     """
 
     form: Form
@@ -79,6 +81,8 @@ class Axes(NamedTuple):
     by: str | None = None
     label: str | None = None
     apart: Sequence[str] | None = None
+    joined: str | None = None
+    panels: str | None = None
 
 
 class Table(NamedTuple):
@@ -207,6 +211,7 @@ def checked(table: Table) -> Table:
             )
     plotted = [] if table.plot is None else [table.plot.x, table.plot.y, *series_columns(table.plot)]
     plotted += [] if table.plot is None else [*(table.plot.apart or ()), table.plot.label or ""]
+    plotted += [] if table.plot is None else [table.plot.joined or "", table.plot.panels or ""]
     laid_out = [*table.apart, table.across, *(column.of for column in table.columns)]
     named = [name for name in (*table.key, *plotted, *laid_out, *(name for row in table.rows for name in row)) if name]
     if unknown := sorted({*named} - {*names}):
