@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 from longform.report.audit import score_distribution
 from longform.report.cost import cost_figures
-from longform.report.lengths import LENGTHS, length_figures
-from longform.report.places import PLACES, place_figures
 from longform.report.plots import Plot
 from longform.report.pooling import pooled_words
 from longform.report.repair import repair_figures
@@ -29,8 +27,6 @@ FIGURES: Mapping[str, Callable[[Results], Iterable[tuple[Plot | None, str]]]] = 
     "against": against_figures,
     "repair": repair_figures,
     "audit": score_distribution,
-    PLACES: place_figures,
-    LENGTHS: length_figures,
 }
 """Anchor of a section -> what draws its figures."""
 

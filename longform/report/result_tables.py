@@ -25,6 +25,7 @@ FURTHER = "studies"
 
 _UNITS: Mapping[str, str] = {"points": "of 100", "share": "0 to 1", "usd": "US dollars", "seconds": "seconds"}
 _MOST_LINES = 20  # that differ without colour
+_MOST_BESIDE = 3  # series beside one that they are compared with
 _TICKS_CHARACTERS = 64  # below a figure of one panel
 _JUDGE = ("judge", "dataset")
 
@@ -47,14 +48,19 @@ def tables_of(results: Results) -> Iterator[Table]:
 
 def table_sections(results: Results) -> Iterator[Section]:
     """Yield one section for each table that has rows and heads a section, with the tables below its head."""
-    tables = [table for table in tables_of(results) if table.rows]
+    tables = [table for table in tables_of(results) if table.rows and table.shown]
     headed = {table.name for table in tables if not table.section}
     for head in tables:
         if not head.section or head.section not in headed:
             own = [head, *(table for table in tables if table.section == head.name and table is not head)]
-            told = [head.told] if head.apart and head.told else []
+            told = head.told.split("\n\n") if _told_above(head) else []
             shown_tables = [shown for table in own for shown in shown_of(results, table)]
             yield Section(anchor_of(head.name), head.title or head.name, told, shown_tables, page=head.page or FURTHER)
+
+
+def _told_above(table: Table) -> bool:
+    """Return true if what is told of a table stands above all of its parts, and not in the caption of each."""
+    return bool(table.told and table.apart and not table.section)
 
 
 def shown_of(results: Results, table: Table) -> list[ShownTable]:
@@ -95,7 +101,7 @@ def _titled(results: Results, table: Table, column: Column) -> str:
 
 def _caption(results: Results, table: Table, part: Part) -> str:
     has_interval = any(isinstance(value, Estimate) for row in part.table.rows for value in row.values())
-    told = [] if table.apart else [table.told]
+    told = [] if _told_above(table) else [table.told]
     return " ".join(filter(None, [*_line(results, table, part), *told, INTERVAL if has_interval else ""]))
 
 
@@ -122,13 +128,13 @@ def _told(column: Column) -> str:
 
 def table_figures(anchor: str, results: Results) -> Iterator[tuple[Plot | None, str]]:
     """Yield the figures of the tables whose section is *anchor*: one for each of their parts."""
-    for number, table in enumerate(one for one in tables_of(results) if one.plot is not None):
+    for number, table in enumerate(one for one in tables_of(results) if one.plot is not None and one.shown):
         if table.plot is not None and anchor == anchor_of(table.section or table.name):
             apart = table.apart if table.plot.apart is None else table.plot.apart
             for place, part in enumerate(laid_out(table._replace(across="", apart=apart))):
-                line = " ".join(_line(results, table, part))
+                line = " ".join([*_line(results, table, part), *([] if _told_above(table) else [table.told])]).strip()
                 for plot, told in _drawn(results, part.table, table.plot, name=f"{anchor}{number}-{place}"):
-                    yield plot, f"{line}{told}" if line else table.told or table.title
+                    yield plot, f"{line}{told}" if line else table.title
 
 
 def _drawn(results: Results, table: Table, plot: Axes, *, name: str) -> Iterator[tuple[Plot | None, str]]:
@@ -151,8 +157,7 @@ def _drawn(results: Results, table: Table, plot: Axes, *, name: str) -> Iterator
     ticks = ticks if sum(len(tick) + 2 for tick in ticks) <= _TICKS_CHARACTERS / min(2, len(titles)) else []
     told = f" {', '.join(f'{place:.0f}: {value}' for value, place in places.items())}." if places and not ticks else ""
     told = f" A panel a {columns[plot.panels].head}.{told}" if plot.panels and len(titles) > 1 else told
-    for start in range(0, len(series), _MOST_LINES):
-        shown = list(series.items())[start : start + _MOST_LINES]
+    for number, shown in enumerate(_figures_of(series, plot)):
         panels = [
             Panel("" if len(titles) == 1 else str(title or NO_DATASET), list(_lines(shown, plot, places, title)))
             for title in titles
@@ -161,12 +166,30 @@ def _drawn(results: Results, table: Table, plot: Axes, *, name: str) -> Iterator
             panels,
             x_label=x_label,
             y_label=y_label,
-            name=f"{name}-{start}" if start else name,
+            name=f"{name}-{number}" if number else name,
             of_100=False,
             joined=plot.form == "line",
             ticks=ticks,
         )
         yield drawn, told
+
+
+_Series = tuple[str, list[Mapping[str, Value]]]
+
+
+def _figures_of(series: Mapping[str, list[Mapping[str, Value]]], plot: Axes) -> Iterator[list[_Series]]:
+    """Yield the series of each figure: those that stand beside none, then a few others beside each that they name."""
+    named: dict[str, list[_Series]] = {}
+    alone: list[_Series] = []
+    for label, rows in series.items():
+        beside = rows[0].get(plot.beside) if plot.beside else None
+        (alone if beside is None else named.setdefault(str(beside), [])).append((label, rows))
+    for start in range(0, len(alone), _MOST_LINES):
+        yield alone[start : start + _MOST_LINES]
+    for beside, others in named.items():
+        first = [(label, rows) for label, rows in alone if label in (beside, f"{beside} ({IN_SAMPLE})")]
+        for start in range(0, len(others), _MOST_BESIDE):
+            yield [*first, *others[start : start + _MOST_BESIDE]]
 
 
 def _lines(

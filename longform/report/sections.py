@@ -9,7 +9,6 @@ from longform.report.calls import calls_sections
 from longform.report.comparisons import comparison_sections
 from longform.report.cost import cost_sections
 from longform.report.elsewhere import elsewhere_sections
-from longform.report.faithfulness import faithfulness_sections
 from longform.report.models_told import models_told
 from longform.report.orders import order_sections
 from longform.report.parts import Section, as_shown, card_words, judge_cell, judge_line
@@ -70,7 +69,6 @@ SECTIONS: tuple[Callable[[Results], Iterable[Section]], ...] = (
     score_sections,
     comparison_sections,
     order_sections,
-    faithfulness_sections,
     cost_sections,
     retrieval_sections,
     against_sections,

@@ -17,7 +17,7 @@ from longform.results.comparisons import ComparedFamily
 from longform.results.cost import Cost
 from longform.results.drilldown import Drilldown
 from longform.results.elsewhere import ElsewhereRow
-from longform.results.faithfulness import Faithfulness
+from longform.results.faithfulness_rows import Faithfulness
 from longform.results.order_dependence import IndependentRow
 from longform.results.pairwise import PairwiseFamily
 from longform.results.repair import Repair

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 LISTED: Mapping[str, str] = {
     "position": "longform.studies.position:Position",
+    "faithfulness": "longform.studies.faithfulness:Faithfulness",
     "facets": "longform.studies.facets:Facets",
     "key_points": "longform.studies.key_points:KeyPoints",
     "curve": "longform.studies.curve:Curve",

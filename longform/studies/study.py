@@ -14,14 +14,11 @@ from importlib import import_module
 from typing import Any, Protocol
 
 from longform.errors import UsageError
-from longform.metrics.cited_support import SHARE
-from longform.metrics.faithfulness import GRID
 from longform.nearest import meant
 from longform.results.before_after import MEASURES as REPAIRED
 from longform.results.comparisons import MEASURE, comparisons
 from longform.results.cost import cost
 from longform.results.evidence import Evidence
-from longform.results.faithfulness import faithfulness
 from longform.results.pairwise import pairwise
 from longform.results.repair import repair
 from longform.results.retest import retests
@@ -31,7 +28,6 @@ from longform.results.retrieval_tables import retrieval
 from longform.studies import LISTED
 from longform.tables.table import Table, Value
 
-FAITHFULNESS = (*(merging.name for merging in GRID), SHARE)
 TABLES = frozenset({"calls", "contexts", "documents", "qrels", "rankings", "scores", "summaries", "units", "verdicts"})
 Result = Table | Sequence[Table] | Sequence[Mapping[str, object]] | Mapping[str, object]
 """Tables; or rows or one mapping of JSON values, of which the type that each study returns says more."""
@@ -86,7 +82,6 @@ SHIPPED = (
         retrieval_against_generation,
     ),
     Study("repair", {"scores", "summaries", "units", "verdicts", "documents"}, repair, REPAIRED),
-    Study("faithfulness", {"scores", "summaries", "verdicts", "contexts"}, faithfulness, FAITHFULNESS),
     Study("cost", {"scores", "summaries", "calls"}, cost, (MEASURE,)),
     Study("retest", {"verdicts", "summaries"}, retests),
     Study("calls", {"calls"}, lambda evidence: evidence.calls),

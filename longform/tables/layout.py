@@ -69,8 +69,9 @@ def _single(value: Value) -> Value:
 def _pivoted(table: Table) -> Table:
     """Return a row for each key, and a column for each value of `across`."""
     across, key = table.across, [name for name in table.key if name != table.across]
-    heads = list(dict.fromkeys(str(row.get(across)) for row in table.rows))
-    behind = table.columns[table.columns.index(table.column(across)) + 1 :]
+    head_column = table.column(across)
+    heads = [str(head) for head in _ordered_heads(table)]
+    behind = table.columns[table.columns.index(head_column) + 1 :]
     value = next(column for column in behind if column.shown)
     rows: dict[tuple[object, ...], dict[str, Value]] = {}
     reasons: dict[tuple[object, ...], dict[str, str]] = {}
@@ -82,7 +83,8 @@ def _pivoted(table: Table) -> Table:
         if reason := table.reason(place, value.name):
             reasons.setdefault(name, {})[head] = reason
         units[head] = _stated(row) if value.unit == "stated" else value.unit
-    pivoted = [value._replace(name=head, title=head, unit=units[head]) for head in heads]
+    before = "" if head_column.unit == "text" else f"{head_column.head} "
+    pivoted = [value._replace(name=head, title=f"{before}{head}", unit=units[head]) for head in heads]
     place = table.columns.index(value)
     columns = [
         *(one for one in table.columns[:place] if one.name != across), *pivoted, *table.columns[place + 1 :]
@@ -90,6 +92,13 @@ def _pivoted(table: Table) -> Table:
     return table._replace(
         columns=columns, rows=list(rows.values()), key=key, across="", reasons=[reasons.get(name, {}) for name in rows]
     )
+
+
+def _ordered_heads(table: Table) -> list[Value]:
+    """Return the values of `across`, numbers by their size and texts in order of appearance."""
+    found = distinct_values(table.rows, table.across)
+    numbers = sorted(one for one in found if isinstance(one, int | float))
+    return [*numbers] if len(numbers) == len(found) else found
 
 
 def _stated(row: Mapping[str, Value]) -> Unit:

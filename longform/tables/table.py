@@ -73,6 +73,8 @@ class Axes(NamedTuple):
         apart: Columns whose values make figures of their own; None: those that the table keeps apart.
         joined: A column of texts: a line joins only points of one value of it; None: all points of a series.
         panels: A column whose values stand side by side in one figure, on one scale; None: a figure has one panel.
+        beside: A column of labels of series: a series that has one is drawn beside that one, a few a figure; None: all
+            series stand in one figure.
     """
 
     form: Form
@@ -83,6 +85,7 @@ class Axes(NamedTuple):
     apart: Sequence[str] | None = None
     joined: str | None = None
     panels: str | None = None
+    beside: str | None = None
 
 
 class Table(NamedTuple):
@@ -94,7 +97,7 @@ class Table(NamedTuple):
         columns: The columns, in the order in which they are shown.
         rows: A mapping of column names to values each; a name left out is unknown.
         title: The head of its section; empty: the name.
-        told: Sentences about the table as a whole.
+        told: Sentences about the table as a whole; an empty line begins a paragraph of the head of a section.
         key: The columns that tell rows apart.
         reasons: For each row, why a value is unknown, by column; empty: no reason is recorded.
         plot: The columns that a figure of the table draws; None: the table has no figure.
@@ -102,6 +105,7 @@ class Table(NamedTuple):
         across: The column whose values are heads, above the values of the next column that is shown.
         section: The table below whose head it stands; empty: it has a section of its own.
         page: The page of a report that it stands on, such as scores; empty: that of further studies.
+        shown: False if only programs read it.
     """
 
     name: str
@@ -116,6 +120,7 @@ class Table(NamedTuple):
     across: str = ""
     section: str = ""
     page: str = ""
+    shown: bool = True
 
     def column(self, name: str) -> Column:
         """
@@ -148,6 +153,7 @@ class Table(NamedTuple):
             "across": self.across,
             "section": self.section,
             "page": self.page,
+            "shown": self.shown,
         }
 
     @classmethod
@@ -163,7 +169,7 @@ class Table(NamedTuple):
             reasons=content["reasons"],
             plot=content["plot"] and Axes(**content["plot"]),
             apart=tuple(content.get("apart", ())),
-            **{name: content[name] for name in ("across", "section", "page") if name in content},
+            **{name: content[name] for name in ("across", "section", "page", "shown") if name in content},
         )
 
     def having(self, rows: Iterable[Mapping[str, Any]]) -> Table:
@@ -211,7 +217,7 @@ def checked(table: Table) -> Table:
             )
     plotted = [] if table.plot is None else [table.plot.x, table.plot.y, *series_columns(table.plot)]
     plotted += [] if table.plot is None else [*(table.plot.apart or ()), table.plot.label or ""]
-    plotted += [] if table.plot is None else [table.plot.joined or "", table.plot.panels or ""]
+    plotted += [] if table.plot is None else [table.plot.joined or "", table.plot.panels or "", table.plot.beside or ""]
     laid_out = [*table.apart, table.across, *(column.of for column in table.columns)]
     named = [name for name in (*table.key, *plotted, *laid_out, *(name for row in table.rows for name in row)) if name]
     if unknown := sorted({*named} - {*names}):
