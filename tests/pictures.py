@@ -15,7 +15,6 @@ from typing import NamedTuple
 from actors.storage.folder import Folder
 from jobs.results.write import read_results
 from longform.report.figures import figures
-from longform.report.places import PLACES
 from tests.places import ROOT
 
 
@@ -33,8 +32,8 @@ class Picture(NamedTuple):
 
 PICTURES: Mapping[str, Picture] = {
     "joint": Picture("demo-joint.svg", "scores", "Joint"),
-    "orders": Picture("released-orders.svg", "position", "Joint"),
-    "places": Picture("planted-places.svg", PLACES, "Faithfulness"),
+    "orders": Picture("released-orders.svg", "table-position", "Joint"),
+    "places": Picture("planted-places.svg", "table-faithfulness-curves", "Faithfulness"),
 }
 PICTURE = PICTURES["joint"].path
 

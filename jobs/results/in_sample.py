@@ -80,7 +80,6 @@ class _Marked(TypedDict):
 def _marked_rows(results: Results) -> Iterator[_Marked]:
     yield from results["cells"]
     yield from results["per_summary_cells"]
-    yield from results.get("position") or []
     for table in (results.get("tables") or {}).values():
         if any(column["name"] == "in_sample" for column in table["columns"]):
             yield from table["rows"]

@@ -105,7 +105,7 @@ def _drawn(table: Table, plot: Axes) -> Plot | None:
     x_label, y_label = (_labelled(next(one for one in table.columns if one.name == name)) for name in (plot.x, plot.y))
     lines = [Line(label, points) for label, points in series.items()]
     name = f"benchmark-{table.name}".replace("_", "-")
-    return line_plot(lines, x_label=x_label, y_label=y_label, name=name, of_100=False)
+    return line_plot(lines, x_label=x_label, y_label=y_label, name=name)
 
 
 def _labelled(column: Column) -> str:

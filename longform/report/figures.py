@@ -6,12 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from longform.report.audit import benchmark_figures
-from longform.report.lengths import LENGTHS, length_figures
-from longform.report.places import PLACES, place_figures
 from longform.report.plots import Plot
 from longform.report.pooling import pooled_words
-from longform.report.position import position_figures
-from longform.report.result_tables import table_figures
+from longform.report.result_figures import table_figures
 from longform.report.scores import score_figures
 from longform.results.results import Results
 
@@ -23,10 +20,7 @@ class Figure(NamedTuple):
 
 FIGURES: Mapping[str, Callable[[Results], Iterable[tuple[Plot | None, str]]]] = {
     "scores": score_figures,
-    "position": position_figures,
     "audit": benchmark_figures,
-    PLACES: place_figures,
-    LENGTHS: length_figures,
 }
 """Anchor of a section -> what draws its figures."""
 

@@ -8,7 +8,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, NamedTuple
 
 from longform.metrics.statistics import EstimateColumns
-from longform.report.plots import Plot, or_gap, render_panels, series_style
+from longform.report.plots import INK, Plot, or_gap, render_panels, series_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,13 +17,22 @@ _HEIGHT_IN = 2.6
 _PANEL_IN = 2.1  # of one of several
 _TITLE_CHARACTERS = 34
 _APART = 0.06  # of the distance of two points: intervals of several lines stand side by side
+_CLOSER = 6  # lines, of which more stand closer
 
 
 class Line(NamedTuple):
-    """Points with their estimates (`value`, `low`, `high`); one without a value is a gap."""
+    """
+    Points with their estimates (`value`, `low`, `high`); one without a value is a gap.
+
+    Attributes:
+        label: In the legend.
+        points: The first number of each, and its estimate.
+        parts: A text a point: the line joins only points of the same text; empty: all of them.
+    """
 
     label: str
     points: Sequence[tuple[float, EstimateColumns]]
+    parts: Sequence[str] = ()
 
 
 class Panel(NamedTuple):
@@ -33,15 +42,20 @@ class Panel(NamedTuple):
     lines: Sequence[Line]
 
 
-def line_plot(
-    lines: Sequence[Line], *, x_label: str, y_label: str, name: str, joined: bool = True, of_100: bool = True
-) -> Plot | None:
+def line_plot(lines: Sequence[Line], *, x_label: str, y_label: str, name: str) -> Plot | None:
     """Return lines over one axis; see `panel_plot`."""
-    return panel_plot([Panel("", lines)], x_label=x_label, y_label=y_label, name=name, joined=joined, of_100=of_100)
+    return panel_plot([Panel("", lines)], x_label=x_label, y_label=y_label, name=name)
 
 
 def panel_plot(
-    panels: Sequence[Panel], *, x_label: str, y_label: str, name: str, joined: bool = True, of_100: bool = True
+    panels: Sequence[Panel],
+    *,
+    x_label: str,
+    y_label: str,
+    name: str,
+    joined: bool = True,
+    of_100: bool = True,
+    ticks: Sequence[str] = (),
 ) -> Plot | None:
     """
     Small multiples of lines, told apart by marker, fill and colour, each point with its interval.
@@ -55,6 +69,7 @@ def panel_plot(
         name: Makes the SVG's ids unique on a page.
         joined: False if the points have no order: then no line joins them.
         of_100: False if the name says the unit of the values by itself.
+        ticks: Names of the first numbers from 1; empty: they stand for themselves.
 
     Returns:
         None if no point has a value.
@@ -69,8 +84,12 @@ def panel_plot(
 
         for line in panel.lines:
             place = places[line.label]
-            _draw_line(axes, line, place, joined=joined, shift=_APART * (place - (len(places) - 1) / 2))
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+            shift = _APART * (place - (len(places) - 1) / 2) / max(1, len(places) / _CLOSER)
+            _draw_line(axes, line, place, joined=joined, shift=shift)
+        if ticks:
+            axes.set_xticks(range(1, len(ticks) + 1), ticks, color=INK)
+        else:
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_xlabel(x_label)
         if first:
             axes.set_ylabel(f"{y_label}, of 100" if of_100 else y_label)
@@ -80,15 +99,15 @@ def panel_plot(
 
     draws = [partial(draw, panel=panel, first=place % 2 == 0) for place, panel in enumerate(known)]
     svg = render_panels(draws, height=_HEIGHT_IN if len(known) == 1 else _PANEL_IN, name=name)
-    return Plot(svg, f"{y_label} by {x_label}. {' '.join(_told_panel(panel) for panel in known)}")
+    return Plot(svg, f"{y_label} by {x_label}. {' '.join(_told_panel(panel, ticks) for panel in known)}")
 
 
 def _has_value(line: Line) -> bool:
     return any(estimate["value"] is not None for _, estimate in line.points)
 
 
-def _told_panel(panel: Panel) -> str:
-    told = " ".join(_told(line) for line in panel.lines)
+def _told_panel(panel: Panel, ticks: Sequence[str]) -> str:
+    told = " ".join(_told(line, ticks) for line in panel.lines)
     return f"{panel.title}. {told}" if panel.title else told
 
 
@@ -96,13 +115,17 @@ def _draw_line(axes: Axes, line: Line, place: int, *, joined: bool, shift: float
     style = series_style(place)
     if not joined:
         style["linestyle"] = "none"
-    xs = [x + shift for x, _ in line.points]
-    axes.plot(xs, [or_gap(estimate["value"]) for _, estimate in line.points], label=line.label, **style)
+    xs, parts = [x + shift for x, _ in line.points], line.parts or [""] * len(line.points)
+    for part in dict.fromkeys(parts):
+        own = [spot for spot, name in enumerate(parts) if name == part]
+        values = [or_gap(line.points[spot][1]["value"]) for spot in own]
+        axes.plot([xs[spot] for spot in own], values, label=line.label, **style)
     for x, (_, estimate) in zip(xs, line.points, strict=True):
         if (low := estimate["low"]) is not None:
             axes.plot([x, x], [low, or_gap(estimate["high"])], color=style["color"], linewidth=0.8)
 
 
-def _told(line: Line) -> str:
-    values = ["none" if e["value"] is None else f"{e['value']:.1f}" for _, e in line.points]
-    return f"{line.label}: {', '.join(values)}."
+def _told(line: Line, ticks: Sequence[str]) -> str:
+    values = [(x, "none" if e["value"] is None else f"{e['value']:.1f}") for x, e in line.points]
+    told = [f"{ticks[int(x) - 1]} {value}" for x, value in values] if ticks else [value for _, value in values]
+    return f"{line.label}: {', '.join(told)}."

@@ -10,7 +10,6 @@ from longform.metrics.statistics import LEVEL
 from longform.report.tables import IN_SAMPLE, Table, is_position_row
 from longform.results.cells import CellRow
 from longform.results.columns import Columns, OfJudge, text_in
-from longform.results.faithfulness_rows import FaithfulCell
 from longform.results.repaired_examples import Example
 from longform.results.results import JudgeRow, Results
 from longform.tables.cells import Cell, words
@@ -114,17 +113,6 @@ def by_judge(rows: Sequence[JudgedRow]) -> Iterator[tuple[Judged, list[JudgedRow
             yield Judged(judge, (dataset or NO_DATASET) if several else None), found
 
 
-def by_panel(rows: Sequence[JudgedRow]) -> Iterator[tuple[Judged, dict[str, list[JudgedRow]]]]:
-    """Yield each judge with its rows by data set, for a figure with a panel each; an empty name: there is only one."""
-    several = has_datasets(rows)
-    for judge in dict.fromkeys(row["judge"] for row in rows):
-        panels: dict[str, list[JudgedRow]] = {}
-        for row in rows:
-            if row["judge"] == judge:
-                panels.setdefault((_dataset(row) or NO_DATASET) if several else "", []).append(row)
-        yield Judged(judge, None), panels
-
-
 def _dataset(row: Columns) -> str | None:
     return text_in(row, "dataset")  # rows of older results have none
 
@@ -134,7 +122,7 @@ def has_datasets(rows: Sequence[Columns]) -> bool:
     return len({_dataset(row) for row in rows}) > 1
 
 
-def repeats_told(rows: Sequence[CellRow] | Sequence[FaithfulCell]) -> list[str]:
+def repeats_told(rows: Sequence[CellRow]) -> list[str]:
     """Say which systems of *rows* summarised each context several times, and how that counts."""
     named = {f"{row['summarizer']}, {row['setting']}": row["n_repeats"] for row in rows if row.get("n_repeats", 1) > 1}
     if not named:

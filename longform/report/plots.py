@@ -14,10 +14,9 @@ from io import StringIO
 from textwrap import wrap
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
 
-from longform.report.tables import IN_SAMPLE, figure_labels
+from longform.report.tables import figure_labels
 from longform.results.cells import CellRow
 from longform.results.columns import interval_in, number_in
-from longform.results.position import PositionRow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +28,6 @@ INK = "#010203"  # stands for the page's text colour until the SVG is written
 _WIDTH_IN = 5.0
 _PANELS_IN_A_ROW = 2
 _LINE_IN = 0.17
-_APART = 0.06  # of the distance of two places: intervals of several systems stand side by side
 _LABEL_CHARACTERS, _LABEL_LINES = 20, 3
 _LEGEND_CHARACTERS, _LEGEND_LINES = 32, 6  # of the legend's size in half the width
 _STYLE = {
@@ -134,60 +132,6 @@ def change_plot(
         for band, changes in known.items()
     )
     return Plot(svg, f"{' to '.join(ends).capitalize()}. {told}.")
-
-
-def position_plot(rows: Sequence[PositionRow], measure: str, *, name: str) -> Plot | None:
-    """
-    Scores by where the relevant documents stand in the prompt; orders that are no place stand apart, unjoined.
-
-    Args:
-        rows: Of the position table and of one judge; those of other measures are left out.
-        measure: In 0 to 100.
-        name: Makes the SVG's ids unique on a page.
-
-    Returns:
-        None if no score is known.
-    """
-    own = [row for row in rows if row["measure"] == measure]
-    places = [
-        [place for place in group if any(number_in(row, place) is not None for row in own)]
-        for group in (("top", "middle", "bottom"), ("given", "random"))
-    ]
-    shown = [place for group in places for place in group]
-    if not shown:
-        return None
-    spots = {place: spot for spot, place in enumerate(shown)}
-    labels = [f"{row['summarizer']}, {row['system']}{f' ({IN_SAMPLE})' if row.get('in_sample') else ''}" for row in own]
-
-    def draw(axes: Axes) -> None:
-        for index, (row, label) in enumerate(zip(own, labels, strict=True)):
-            shift = _APART * (index - (len(own) - 1) / 2) / max(1, len(own) / 6)
-            for group, line in zip(places, ("-", "none"), strict=True):
-                style = series_style(index) | {"linestyle": line}
-                axes.plot(
-                    [spots[place] + shift for place in group],
-                    [or_gap(number_in(row, place)) for place in group],
-                    **style,
-                )
-            for place in shown:
-                if (bounds := interval_in(row, place)) is not None and None not in bounds:
-                    spot = spots[place] + shift
-                    axes.plot([spot, spot], [or_gap(x) for x in bounds], color=style["color"], linewidth=0.8)
-            axes.plot([], [], label=label, **series_style(index))
-        axes.set_xticks(list(spots.values()), list(spots), color=INK)
-        axes.set_xlim(-0.3, len(spots) - 0.7)
-        axes.set_ylim(0, 102)
-        axes.set_xlabel("where the relevant documents stand")
-        axes.set_ylabel(f"{measure}, of 100")
-        axes.grid(axis="y")
-
-    told = "; ".join(
-        f"{label}: "
-        + ", ".join(f"{place} {value:.1f}" for place in shown if (value := number_in(row, place)) is not None)
-        for row, label in zip(own, labels, strict=True)
-    )
-    svg = render(draw, height=2.6, name=name)
-    return Plot(svg, f"{measure} by position of the relevant documents. {told}.")
 
 
 def _score_bands(

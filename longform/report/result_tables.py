@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
-from longform.metrics.statistics import Estimate, EstimateColumns
-from longform.report.line_plots import Line, line_plot
+from longform.metrics.statistics import Estimate
 from longform.report.measures import capitalized, head_of
 from longform.report.parts import INTERVAL, Judged, Section, dataset_words, has_datasets, judge_line
-from longform.report.plots import Plot, change_plot
 from longform.report.row_names import NAMES, named
-from longform.report.scatter_plots import Point, Points, scatter_plot
 from longform.report.tables import Column as Head
 from longform.report.tables import Table as ShownTable
 from longform.results.results import Results
 from longform.tables.cells import Cell, row_cell, with_beside, words
-from longform.tables.layout import Part, below_originals, distinct_values, headed, laid_out, visible
-from longform.tables.table import Axes, Column, Table, Value, series_columns, stated_unit, table_of
+from longform.tables.layout import Part, below_originals, headed, laid_out, visible
+from longform.tables.table import Column, Table, Value, table_of
 
 FURTHER = "studies"
 """The page of tables that name none."""
 
-_UNITS: Mapping[str, str] = {"points": "of 100", "share": "per cent", "usd": "US dollars", "seconds": "seconds"}
-_MOST_LINES = 8
 _JUDGE = ("judge", "dataset")
 
 
@@ -45,26 +39,31 @@ def tables_of(results: Results) -> Iterator[Table]:
 
 def table_sections(results: Results) -> Iterator[Section]:
     """Yield one section for each table that has rows and heads a section, with the tables below its head."""
-    tables = [table for table in tables_of(results) if table.rows and visible(table)]
+    tables = [table for table in tables_of(results) if table.rows and table.shown and visible(table)]
     headed = {table.name for table in tables if not table.section}
     for head in tables:
         if not head.section or head.section not in headed:
             own = [head, *(table for table in tables if table.section == head.name and table is not head)]
-            told = [words for table in own for words in _paragraph(table)]
+            told = [words for table in own for words in _paragraphs(table)]
             shown_tables = [shown for table in own for shown in shown_of(results, table)]
             yield Section(anchor_of(head.name), head.title or head.name, told, shown_tables, page=head.page or FURTHER)
 
 
+def told_above(table: Table) -> bool:
+    """Return true if what is told of a table stands above all of its parts, and not in the caption of each."""
+    return bool(table.told and table.apart and not table.section)
+
+
 def shown_of(results: Results, table: Table) -> list[ShownTable]:
     """Return a table's parts as heads and cells, with what its columns say of themselves behind the first."""
-    parts = [_shown(results, table, part) for part in laid_out(_of_report(table))]
+    parts = [_shown(results, table, part) for part in laid_out(of_report(table))]
     told = " ".join(_told(visible(table)))
     if asides := _asides(table):
         told = f"{told} Rows that stand in results.json alone: {asides}.".strip()
     return [part._replace(how=told if place == 0 else "") for place, part in enumerate(parts)]
 
 
-def _of_report(table: Table) -> Table:
+def of_report(table: Table) -> Table:
     """Return the table without the rows that stand in files alone."""
     if not table.aside:
         return table
@@ -79,12 +78,12 @@ def _asides(table: Table) -> str:
     return "; ".join(dict.fromkeys(str(why) for why in whys if why is not None))
 
 
-def _paragraph(table: Table) -> Iterator[str]:
+def _paragraphs(table: Table) -> Iterator[str]:
     """Yield what is told of a table above it: of one with parts, or of one without a row that is shown."""
-    if not _of_report(table).rows:
+    if not of_report(table).rows:
         yield f"{table.told} {capitalized(_asides(table))}.".strip()
-    elif table.apart and table.told:
-        yield table.told
+    elif told_above(table):
+        yield from table.told.split("\n\n")
 
 
 def _shown(results: Results, table: Table, part: Part) -> ShownTable:
@@ -95,7 +94,7 @@ def _shown(results: Results, table: Table, part: Part) -> ShownTable:
     naming = [one for one in columns if one.name in NAMES]
     others = [one for one in columns if one.name not in NAMES]
     heads = [
-        Head(_titled(results, table, one, own.rows), _group(results, table, one), numeric=one.unit != "text")
+        Head(titled(results, table, one, own.rows), _group(results, table, one), numeric=one.unit != "text")
         for one in [*naming, *others]
     ]
     rows = below_originals(own.rows, *(name for name in own.key if name != "summarizer"))
@@ -119,7 +118,7 @@ def _cell(results: Results, row: Mapping[str, Value], column: Column, reason: st
     return row_cell(row, column, reason)
 
 
-def _titled(results: Results, table: Table, column: Column, rows: Sequence[Mapping[str, Value]]) -> str:
+def titled(results: Results, table: Table, column: Column, rows: Sequence[Mapping[str, Value]]) -> str:
     if (head := headed(column, rows)) is not None:
         return head_of(results, head).title if column.headed == "measure" else head
     known = table.across == "measure" and column.name not in {one.name for one in table.columns} and not column.group
@@ -136,12 +135,12 @@ def _caption(results: Results, table: Table, part: Part) -> str:
         for column in visible(part.table)
         if any(isinstance(row.get(column.name), Estimate) for row in part.table.rows)
     }
-    told = [] if table.apart else [table.told]
+    told = [] if told_above(table) else [table.told]
     meant = [f"Brackets: {one}." if one else INTERVAL for one in brackets]
-    return " ".join(filter(None, [*_line(results, table, part), *told, *meant]))
+    return " ".join(filter(None, [*line_of(results, table, part), *told, *meant]))
 
 
-def _line(results: Results, table: Table, part: Part) -> Iterator[str]:
+def line_of(results: Results, table: Table, part: Part) -> Iterator[str]:
     """Yield what names a part: the measure by others, in a sentence, and its judge."""
     words_of = {
         name: head_of(results, str(value)).title if name == "measure" else f"{table.column(name).head} {value}"
@@ -167,138 +166,3 @@ def _told(columns: Sequence[Column]) -> Iterator[str]:
         if heads := [column.head for column in directed if column.better == better]:
             named_heads = f": {', '.join(heads)}" if len(directed) > 1 else ""
             yield f"{better.capitalize()} is better{named_heads}."
-
-
-def table_figures(anchor: str, results: Results) -> Iterator[tuple[Plot | None, str]]:
-    """Yield the figures of the tables whose section is *anchor*: one for each of their parts."""
-    for table in tables_of(results):
-        if table.plot is not None and anchor == anchor_of(table.section or table.name):
-            apart = table.apart if table.plot.apart is None else table.plot.apart
-            for place, part in enumerate(laid_out(_of_report(table)._replace(across="", under=(), apart=apart))):
-                drawn = _to_draw(part.table, table.plot)
-                plot, told = _drawn(results, drawn, table.plot, name=f"{anchor}{place}")
-                line = " ".join(_line(results, table, part))
-                yield plot, f"{line}{told}" if line else table.told or table.title
-
-
-def _to_draw(table: Table, plot: Axes) -> Table:
-    """Return the rows that a figure draws, shares as per cent."""
-    left = [row for row in table.rows if not plot.but or row.get(plot.but) is None]
-    rows = [row for row in left if all(row.get(name) == left[0].get(name) for name in plot.first or ())]
-    shown = []
-    for row in rows:
-        shares = [
-            name for name in {plot.x, plot.y, plot.to or plot.x} if stated_unit(row, table.column(name)) == "share"
-        ]
-        shown.append({**row, **{name: _in_percent(row.get(name)) for name in shares}})
-    return table._replace(rows=shown, reasons=())
-
-
-def _in_percent(value: Value) -> Value:
-    if isinstance(value, Estimate):
-        return value.scaled(100)
-    return 100 * value if isinstance(value, int | float) else value
-
-
-def _drawn(results: Results, table: Table, plot: Axes, *, name: str) -> tuple[Plot | None, str]:
-    """Return the figure of a part, and what its first numbers stand for if they are no numbers."""
-    columns = {column.name: column for column in table.columns}
-    if plot.form == "change":
-        return _change(results, table, plot, name=name)
-    places = _places(table, plot.x)
-    by = series_columns(plot)
-    series: dict[str, list[Mapping[str, Value]]] = {}
-    for row in table.rows:
-        if _at(row, plot.x, places) is not None:
-            label = ", ".join(_label(results, one, row.get(one)) for one in by) if by else columns[plot.y].head
-            series.setdefault(label, []).append(row)
-    x_label, y_label = (_labelled(results, table, columns[one]) for one in (plot.x, plot.y))
-    if plot.form == "scatter":
-        points = [
-            Points(label, list(_points(rows, plot, table)), joined=label == plot.joined)
-            for label, rows in series.items()
-        ]
-        told = f" The line joins: {plot.joined}." if plot.joined else f" {capitalized(y_label)} by {x_label}."
-        return scatter_plot(points, x_label=x_label, y_label=y_label, name=name), told
-    if len(series) > _MOST_LINES:
-        return None, ""
-    lines = [Line(label, _line_points(rows, plot, places)) for label, rows in series.items()]
-    told = f" {', '.join(f'{place:.0f}: {value}' for value, place in places.items())}." if places else ""
-    joined = plot.form == "line"
-    return line_plot(lines, x_label=x_label, y_label=y_label, name=name, of_100=False, joined=joined), told
-
-
-def _change(results: Results, table: Table, plot: Axes, *, name: str) -> tuple[Plot | None, str]:
-    """Return the figure of changes, and what they go from and to."""
-    before, after = table.column(plot.x), table.column(plot.to or plot.x)
-    bands: dict[str, dict[str, tuple[float, float]]] = {}
-    for row in table.rows:
-        ends = _number(row.get(before.name)), _number(row.get(after.name))
-        label = ", ".join(_label(results, one, row.get(one)) for one in series_columns(plot)) or after.head
-        if ends[0] is not None and ends[1] is not None:
-            bands.setdefault(str(row.get(plot.y)), {})[label] = (ends[0], ends[1])
-    unit = f", {_UNITS[after.unit]}" if after.unit in _UNITS else ""
-    told = f" From {before.told} to {after.told}." if before.told and after.told else ""
-    return change_plot(bands, ends=(before.head, after.head), unit=unit, name=name), told
-
-
-def _label(results: Results, name: str, value: Value) -> str:
-    return head_of(results, str(value)).title if name == "measure" else str(value)
-
-
-def _places(table: Table, x: str) -> Mapping[Value, float]:
-    """Return the values of a column of texts by their places from 1; none if it has numbers."""
-    if table.column(x).unit != "text":
-        return {}
-    return {value: float(place) for place, value in enumerate(distinct_values(table.rows, x), start=1)}
-
-
-def _at(row: Mapping[str, Value], x: str, places: Mapping[Value, float]) -> float | None:
-    value = row.get(x)
-    return places.get(value) if places else _number(value)
-
-
-def _labelled(results: Results, table: Table, column: Column) -> str:
-    unit = stated_unit(table.rows[0], column) if table.rows else column.unit
-    measures = {row.get("measure") for row in table.rows} if column.unit == "stated" and not column.headed else set()
-    known = len(measures) == 1 and None not in measures
-    head = _label(results, "measure", measures.pop()) if known else _titled(results, table, column, table.rows)
-    return f"{head}, {_UNITS[unit]}" if unit in _UNITS else head
-
-
-def _line_points(
-    rows: Sequence[Mapping[str, Value]], plot: Axes, places: Mapping[Value, float]
-) -> list[tuple[float, EstimateColumns]]:
-    """Return the points in the order of their first numbers."""
-    found = [(x, _columns(row.get(plot.y))) for row in rows if (x := _at(row, plot.x, places)) is not None]
-    return sorted(found, key=lambda point: point[0])
-
-
-def _points(rows: Sequence[Mapping[str, Value]], plot: Axes, table: Table) -> Iterator[Point]:
-    columns = [table.column(one) for one in (plot.x, plot.y)]
-    for row in rows:
-        x, y = _number(row.get(plot.x)), _number(row.get(plot.y))
-        label = str(row.get(plot.label)) if plot.label else ", ".join(str(row.get(name)) for name in table.key)
-        if x is not None and y is not None:
-            told = " and ".join(_point_words(row, column) for column in columns)
-            y_columns = _columns(row.get(plot.y))
-            yield Point(label, x, y, y_columns["low"], y_columns["high"], told)
-
-
-def _point_words(row: Mapping[str, Value], column: Column) -> str:
-    """Say a number of a point; a share is per cent already."""
-    if stated_unit(row, column) == "share":
-        return f"{_number(row.get(column.name)):.1f} %"
-    return str(row_cell(row, column).text)
-
-
-def _columns(value: Value) -> EstimateColumns:
-    if isinstance(value, Estimate):
-        return value.as_json()
-    return {"value": _number(value), "low": None, "high": None, "n": 1}
-
-
-def _number(value: Any) -> float | None:
-    if isinstance(value, Estimate):
-        return value.value
-    return float(value) if isinstance(value, int | float) else None

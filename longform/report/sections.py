@@ -9,12 +9,11 @@ from longform.judges.retest_words import retest_words
 from longform.report.audit import audit_sections
 from longform.report.comparisons import comparison_sections
 from longform.report.elsewhere import elsewhere_sections
-from longform.report.faithfulness import faithfulness_sections
 from longform.report.models_told import models_told
+from longform.report.orders import order_sections
 from longform.report.parts import Section, as_shown, card_words, judge_cell, judge_line
 from longform.report.perturbed import perturbed_tables
 from longform.report.pooling import pooled_told
-from longform.report.position import position_sections
 from longform.report.provenance import provenance_section
 from longform.report.ranker_pairs import ranker_sections
 from longform.report.repair import repair_sections
@@ -78,8 +77,7 @@ SECTIONS: tuple[Callable[[Results], Iterable[Section]], ...] = (
     _models,
     score_sections,
     comparison_sections,
-    position_sections,
-    faithfulness_sections,
+    order_sections,
     citation_sections,
     table_sections,
     repair_sections,

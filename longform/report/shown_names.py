@@ -13,7 +13,7 @@ from longform.results.drilldown import SummaryFacts, Unfolded
 from longform.results.results import Results
 
 Value = TypeVar("Value")
-_JUDGES = ("judge", "support_judge")
+_JUDGES = ("judge", "support_judge", "by", "second")
 _KEPT = frozenset({"run", "title", "benchmark", "benchmark_tables", "synthesis", "audit"})  # parts that name no system
 
 

@@ -2,11 +2,10 @@
 The report of a run as a small static site: which pages there are, and what stands on each.
 
 `results` is one JSON object: `title`, `aggregate`, `benchmark`, `run`, and the lists `cells`, `per_summary_cells`,
-`unscored` (sentences), `position`, `curve`, `failure_modes`, `rouge_bootstrap`, `judges`, `comparisons`, `calls` (what
-each stage called and spent), with `audit` and `synthesis` (the benchmark's own) and `repair` (rows, changes and
-examples of citations before and after their repair). What is empty or missing leaves its section out, and a page
-without a section is not there. `cells` are averaged as `aggregate` says. Scores are in 0 to 100, retrieval measures and
-shares in 0 to 1; None is unknown, and its reason may stand in the row's `reasons` by field.
+`unscored` (sentences), `judges` and `comparisons`, with `tables`, which studies made (`longform.tables.table`),
+`benchmark_tables`, and `audit` and `synthesis` (the benchmark's own). What is empty or missing leaves its section out,
+and a page without a section is not there. `cells` are averaged as `aggregate` says. Scores are in 0 to 100, retrieval
+measures and shares in 0 to 1; None is unknown, and its reason may stand in the row's `reasons` by field.
 """
 
 from __future__ import annotations
@@ -75,9 +74,8 @@ GROUPS: Sequence[Group] = (
         "position",
         "Position",
         "Whether the place of a fact in the prompt decides if it is found.",
-        *("position", "places", "lengths"),
     ),
-    _group("faithfulness", "Faithfulness", "Whether the documents support what is written.", "faithfulness"),
+    _group("faithfulness", "Faithfulness", "Whether the documents support what is written."),
     _group("retrieval", "Retrieval", "Whether the right documents were found."),
     _group("citations", "Citations", "Which citations are right, and what repair changes.", "citation"),
     _group("cost", "Cost", "Quality beside what it cost, and every stage's calls."),

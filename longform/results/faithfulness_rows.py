@@ -6,7 +6,8 @@ from typing import NotRequired, TypedDict
 
 from longform.metrics.order_sensitivity import SensitivityColumns
 from longform.metrics.statistics import EstimateColumns
-from longform.results.columns import AxesColumns, OfJudge, count_in, number_in, within
+from longform.results.columns import AxesColumns, OfJudge
+from longform.settings.experiment import SupportMode
 
 
 class NamedRow(OfJudge):
@@ -66,15 +67,7 @@ class PlacesRow(NamedRow, Curves):
 
 
 class OrdersRow(NamedRow, SensitivityColumns):
-    """A system without its order; a column for each order that was run has its estimate (`estimate_in`)."""
-
-
-def estimate_in(row: OrdersRow, order: str) -> EstimateColumns | None:
-    """Return the estimate of an order, None if it was not run."""
-    if not (found := within(row, order)):
-        return None
-    low, high = number_in(found, "low"), number_in(found, "high")
-    return {"value": number_in(found, "value"), "low": low, "high": high, "n": count_in(found, "n") or 0}
+    """A system without its order; a column for each order that was run has its estimate."""
 
 
 class LengthColumns(TypedDict):
@@ -112,5 +105,8 @@ class DrawnRow(NamedRow, DrawnOrders):
     pass
 
 
-class StoppedRow(DrawnRow):
-    stopped: str  # why there are so many
+class Faithfulness(TypedDict):
+    """The parts of the study in the form before 0.7 that others read; the whole stands in its tables."""
+
+    mode: SupportMode
+    cells: list[FaithfulCell]

@@ -15,10 +15,9 @@ from longform.results.cells import CellRow
 from longform.results.comparisons import ComparedFamily
 from longform.results.drilldown import Drilldown
 from longform.results.elsewhere import ElsewhereRow
-from longform.results.faithfulness import Faithfulness
+from longform.results.faithfulness_rows import Faithfulness
 from longform.results.order_dependence import IndependentRow
 from longform.results.pairwise import PairwiseFamily
-from longform.results.position import PositionRow
 from longform.results.retrieval_pairs import RankerFamily
 from longform.results.so_far import SoFar
 from longform.results.work import RunFacts
@@ -74,7 +73,6 @@ class Results(TypedDict, total=False):
     per_summary_cells: list[CellRow]
     comparisons: list[ComparedFamily]
     pairwise: list[PairwiseFamily]
-    position: list[PositionRow]
     rankings_told: list[str]  # why measures of rankings differ from published ones
     retrieval_pairs: list[RankerFamily]
     faithfulness: Faithfulness

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 LISTED: Mapping[str, str] = {
+    "position": "longform.studies.position:Position",
+    "faithfulness": "longform.studies.faithfulness:Faithfulness",
     "retrieval": "longform.studies.retrieval:Retrieval",
     "retrieval_against_generation": "longform.studies.retrieval_against_generation:RetrievalAgainstGeneration",
     "repair": "longform.studies.repair:Repair",

@@ -14,19 +14,14 @@ from importlib import import_module
 from typing import Any, Protocol
 
 from longform.errors import UsageError
-from longform.metrics.cited_support import SHARE
-from longform.metrics.faithfulness import GRID
 from longform.nearest import meant
 from longform.results.comparisons import MEASURE, comparisons
 from longform.results.evidence import Evidence
-from longform.results.faithfulness import faithfulness
 from longform.results.pairwise import pairwise
-from longform.results.position import position
 from longform.results.retrieval_pairs import retrieval_pairs
 from longform.studies import LISTED
 from longform.tables.table import Table, Value
 
-FAITHFULNESS = (*(merging.name for merging in GRID), SHARE)
 TABLES = frozenset({"calls", "contexts", "documents", "qrels", "rankings", "scores", "summaries", "units", "verdicts"})
 Result = Table | Sequence[Table] | Sequence[Mapping[str, object]] | Mapping[str, object]
 """Tables; or rows or one mapping of JSON values, of which the type that each study returns says more."""
@@ -73,9 +68,7 @@ def _opened(path: str) -> Study:
 SHIPPED = (
     Study("comparisons", {"scores", "summaries"}, comparisons, (MEASURE,)),
     Study("pairwise", {"scores", "summaries"}, pairwise),
-    Study("position", {"scores", "summaries"}, position, (MEASURE,)),
     Study("retrieval_pairs", {"rankings", "contexts", "qrels", "summaries"}, retrieval_pairs),
-    Study("faithfulness", {"scores", "summaries", "verdicts", "contexts"}, faithfulness, FAITHFULNESS),
     *map(_opened, LISTED.values()),
 )
 

@@ -69,8 +69,9 @@ def _single(value: Value) -> Value:
 def _pivoted(table: Table) -> Table:
     """Return a row for each key, and columns for each value of `across`: one, or those that stand under it."""
     across, key = table.across, [name for name in table.key if name != table.across]
-    heads = list(dict.fromkeys(str(row.get(across)) for row in table.rows))
-    behind = table.columns[table.columns.index(table.column(across)) + 1 :]
+    head_column = table.column(across)
+    heads = [str(head) for head in _ordered_heads(table)]
+    behind = table.columns[table.columns.index(head_column) + 1 :]
     under = [table.column(name) for name in table.under] or [next(column for column in behind if column.shown)]
     left_out = {across, *(value.name for value in under)}
     rows: dict[tuple[object, ...], dict[str, Value]] = {}
@@ -85,12 +86,13 @@ def _pivoted(table: Table) -> Table:
             if reason := table.reason(place, value.name):
                 reasons.setdefault(key_of_row, {})[name] = reason
             units[name] = stated_unit(row, value)
+    before = "" if head_column.unit == "text" else f"{head_column.head} "
     pivoted = [
         value._replace(
             name=name,
-            title=value.head if table.under else head,
+            title=value.head if table.under else f"{before}{head}",
             unit=units.get(name, value.unit),
-            group=head if table.under else "",
+            group=f"{before}{head}" if table.under else "",
         )
         for head in heads
         for value in under
@@ -120,6 +122,13 @@ def headed(column: Column, rows: Sequence[Mapping[str, Value]]) -> str | None:
     """Return the value that heads a column of *rows*; None: no value, or several."""
     values = distinct_values(rows, column.headed) if column.headed else []
     return str(values[0]) if len(values) == 1 and values[0] is not None else None
+
+
+def _ordered_heads(table: Table) -> list[Value]:
+    """Return the values of `across`, numbers by their size and texts in order of appearance."""
+    found = distinct_values(table.rows, table.across)
+    numbers = sorted(one for one in found if isinstance(one, int | float))
+    return [*numbers] if len(numbers) == len(found) else found
 
 
 def distinct_values(rows: Sequence[Mapping[str, Value]], name: str) -> list[Value]:

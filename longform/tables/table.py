@@ -87,6 +87,10 @@ class Axes(NamedTuple):
         to: The column of numbers at which a change ends.
         but: The column that says why a row is not drawn; None: all rows are.
         joined: The series of a scatter whose points steps join; None: none is.
+        within: A column of texts: a line joins only points of one value of it; None: all points of a series.
+        panels: A column whose values stand side by side in one figure, on one scale; None: a figure has one panel.
+        beside: A column of labels of series: a series that has one is drawn beside that one, a few a figure; None: all
+            series stand in one figure.
     """
 
     form: Form
@@ -99,6 +103,9 @@ class Axes(NamedTuple):
     to: str | None = None
     but: str | None = None
     joined: str | None = None
+    within: str | None = None
+    panels: str | None = None
+    beside: str | None = None
 
 
 class Table(NamedTuple):
@@ -120,6 +127,7 @@ class Table(NamedTuple):
         section: The table below whose head it stands; empty: it has a section of its own.
         page: The page of a report that it stands on, such as scores; empty: that of further studies.
         aside: The column that says why a row stands in files alone, and not in a report; empty: all rows do in both.
+        shown: False if only programs read it.
     """
 
     name: str
@@ -136,6 +144,7 @@ class Table(NamedTuple):
     section: str = ""
     page: str = ""
     aside: str = ""
+    shown: bool = True
 
     def column(self, name: str) -> Column:
         """
@@ -170,6 +179,7 @@ class Table(NamedTuple):
             "section": self.section,
             "page": self.page,
             "aside": self.aside,
+            "shown": self.shown,
         }
 
     @classmethod
@@ -186,7 +196,7 @@ class Table(NamedTuple):
             plot=content["plot"] and Axes(**content["plot"]),
             apart=tuple(content.get("apart", ())),
             under=tuple(content.get("under", ())),
-            **{name: content[name] for name in ("across", "section", "page", "aside") if name in content},
+            **{name: content[name] for name in ("across", "section", "page", "aside", "shown") if name in content},
         )
 
     def having(self, rows: Iterable[Mapping[str, Any]]) -> Table:
@@ -235,6 +245,7 @@ def checked(table: Table) -> Table:
     plotted = [] if table.plot is None else [table.plot.x, table.plot.y, *series_columns(table.plot)]
     plotted += [] if table.plot is None else [*(table.plot.apart or ()), table.plot.label or ""]
     plotted += [] if table.plot is None else [*(table.plot.first or ()), table.plot.to or "", table.plot.but or ""]
+    plotted += [] if table.plot is None else [table.plot.within or "", table.plot.panels or "", table.plot.beside or ""]
     laid_out = [*table.apart, table.across, *table.under, table.aside, *(column.of for column in table.columns)]
     laid_out += [name for column in table.columns for name in (*names_in(column.beside), column.headed)]
     named = [name for name in (*table.key, *plotted, *laid_out, *(name for row in table.rows for name in row)) if name]

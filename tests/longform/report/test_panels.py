@@ -6,8 +6,6 @@ from typing import Any
 
 from longform.metrics.statistics import EstimateColumns
 from longform.report.line_plots import Line, Panel, panel_plot
-from longform.report.places import place_figures
-from tests.longform.results.test_attribution import two_judges
 
 
 def point(value: float | None) -> EstimateColumns:
@@ -48,17 +46,3 @@ def test_panels_without_a_value_are_left_out_and_a_figure_of_none_is_none() -> N
 def test_odd_panels_leave_no_empty_axes() -> None:
     plot = plotted(*(Panel(name, [line("a", 90, 80)]) for name in ("one", "two", "three")))
     assert plot.svg.count('id="n-axes_') == 3
-
-
-def test_curves_of_two_data_sets_are_panels_of_one_figure() -> None:
-    found = two_judges(judges=("graded",))
-    rows = [row | {"dataset": dataset} for dataset in ("news", "mail") for row in found["places"]]
-    figures = [
-        (plot.alt, caption)
-        for plot, caption in place_figures({"faithfulness": found | {"places": rows}, "judges": []})  # type: ignore[typeddict-item]
-        if plot is not None
-    ]
-    assert len(figures) == 2  # faithfulness and coverage
-    for alt, caption in figures:
-        assert "news. writer: 50.0, 50.0, 50.0. mail. writer: 50.0" in alt
-        assert "A panel a data set." in caption

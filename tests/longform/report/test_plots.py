@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import pytest
 from matplotlib.textpath import TextPath
 
-from longform.report.plots import Plot, position_plot, score_plot, series_style
+from longform.report.plots import Plot, score_plot, series_style
 
 HOSTILE = "</script><img src=x onerror=alert(1)> $\\frac$ 语言"
 
@@ -96,25 +96,6 @@ def test_twenty_series_differ_without_colour():
 @pytest.mark.parametrize("cells", [[], [cell("bm25", "a", None)]])
 def test_no_known_score_is_no_figure(cells):
     assert score_plot(cells, "joint", by="setting", rows=["bm25"], series=["a"], name="j") is None
-
-
-def position_row(**places):
-    return {"summarizer": "a", "system": "full", "judge": "j", "measure": "joint"} | places
-
-
-def test_position_figure_names_each_known_place_once():
-    plot = position_plot([position_row(top=20.0, middle=None, bottom=25.5, given=15.0)], "joint", name="p")
-    assert plot is not None
-    assert [text for text in texts(plot.svg) if text in {"top", "middle", "bottom", "given", "random"}] == [
-        "top",
-        "bottom",
-        "given",
-    ]
-    assert plot.alt.endswith("a, full: top 20.0, bottom 25.5, given 15.0.")
-
-
-def test_other_measures_stay_out_of_the_position_figure():
-    assert position_plot([position_row(top=20.0)], "coverage", name="p") is None
 
 
 @pytest.mark.parametrize("label", ["claude3-opus, supporting documents found", "a name with no end " * 12, "x" * 300])

@@ -1,11 +1,10 @@
-"""Methods and orders against the plain one: families, findings and the words of the report."""
+"""Methods and orders against the plain one: families and findings."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from longform.report.against_plain import against_tables, against_told
 from longform.results.against_plain import against_plain
 from longform.results.checked import CheckedSummary
 from longform.settings.systems import System
@@ -74,15 +73,3 @@ def test_judges_and_data_sets_are_families_of_their_own() -> None:
         ("two", None),
     ]
     assert together[0] == against_plain([*PLAIN, *BETTER], SETTINGS)[0]
-
-
-def test_the_report_says_it_in_words_and_in_a_table() -> None:
-    found = {"against_plain": against_plain([*PLAIN, *BETTER, *ALIKE], SETTINGS)}
-    (told,) = against_told(found)  # type: ignore[arg-type]
-    assert told == (
-        "Judge lexical. Methods and orders against the plain one, 2 pairs: 1 better; 1 not distinguishable. Better "
-        "than it: writer, full/focus-top. Not distinguishable from it: writer, full/middle."
-    )
-    (table,) = against_tables({"judges": []}, found)  # type: ignore[arg-type, typeddict-item]
-    assert "adjusted for the rows of this table (Holm)" in table.caption
-    assert [row[-1].text for row in table.rows] == ["better", "not distinguishable"]

@@ -1,8 +1,7 @@
-"""Cells, curves, positions and comparisons from scores whose answers are known."""
+"""Cells, curves and comparisons from scores whose answers are known."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -22,9 +21,7 @@ from longform.results.aggregate import (
     several_models,
 )
 from longform.results.cells import cells, measures_of
-from longform.results.position import RULES, positions
 from longform.results.score_table import ScoreTable
-from longform.settings.readings import Fidelity
 from longform.studies.curve import curve
 from tests.frames import frames_of
 
@@ -172,80 +169,6 @@ def test_only_the_last_snapshot_counts_in_a_cell() -> None:
     assert {s.info.summary_id for s in final_summaries(group)} == {"a20", "other"}
 
 
-def test_sensitivity_is_the_largest_distance_from_random_order() -> None:
-    group = in_orders(Axes("full"), {"random": 20, "top": 50, "bottom": 10, "given": 90})
-
-    (row,) = positions(group, **SETTINGS)
-
-    assert (row["reference"], row["sensitivity"]) == ("random", pytest.approx(30))
-    assert (row["chance"], row["p"], row["n_independent"]) == (pytest.approx((30 + 40 + 40) / 3), 1.0, 1)
-
-
-def test_without_a_random_order_the_given_one_is_the_reference() -> None:
-    (row,) = positions(in_orders(Axes("full"), {"given": 25, "top": 50, "bottom": 100}), **SETTINGS)
-
-    assert (row["reference"], row["sensitivity"]) == ("given", pytest.approx(75))
-
-
-def in_orders(axes: Axes, joint: Mapping[str, float], *, n_queries: int = 1) -> list[Scored]:
-    """A summary a query and order, named by the axes in words."""
-    return [
-        scored(
-            f"{varied.words(with_budget=True)}/{query}",
-            query=f"q{query}",
-            setting=varied.words(with_budget=True),
-            order=order,
-            joint=(percent, 100),
-            axes=varied,
-        )
-        for order, percent in joint.items()
-        for varied in [axes._replace(order=order)]
-        for query in range(n_queries)
-    ]
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        pytest.param(Axes("bm25", budget_tokens=2000), Axes("bm25", budget_tokens=8000), id="budgets"),
-        pytest.param(Axes("bm25", n_documents=5), Axes("bm25", n_documents=50), id="lengths"),
-        pytest.param(Axes("bm25", length_tokens=4000), Axes("bm25", length_tokens=8000), id="lengths-in-tokens"),
-        pytest.param(Axes("bm25"), Axes("bm25", method="incremental"), id="methods"),
-        pytest.param(Axes("bm25"), Axes("bm25", reranker="tiny"), id="rerankers"),
-        pytest.param(Axes("minilm"), Axes("minilm/max"), id="a-name-with-a-slash"),
-    ],
-)
-def test_systems_that_differ_in_more_than_order_have_a_position_row_each(first: Axes, second: Axes) -> None:
-    group = [
-        *in_orders(first, {"given": 50, "top": 60, "bottom": 50}),
-        *in_orders(second, {"given": 50, "top": 50, "bottom": 90}),
-    ]
-
-    rows = positions(group, **SETTINGS)
-
-    assert sorted(row["sensitivity"] for row in rows) == pytest.approx([10, 40])
-    assert len({row["system"] for row in rows}) == 2
-
-
-def test_sensitivity_is_held_against_what_chance_gives() -> None:
-    """Twelve queries that all do worse at the bottom; twelve of which each does worse somewhere, on average nowhere."""
-    moved = in_orders(Axes("moved"), {"given": 80, "top": 80, "bottom": 40}, n_queries=12)
-    noise = [
-        summary._replace(measures=summary.measures | {"joint": (40 if (query + place) % 3 == 0 else 80, 100, 0)})
-        for place, order in enumerate(("given", "top", "bottom"))
-        for query, summary in enumerate(in_orders(Axes("still"), {order: 0}, n_queries=12))
-    ]
-
-    rows = {row["system"]: row for row in positions([*moved, *noise], **SETTINGS)}
-
-    assert rows["moved"]["sensitivity"] == pytest.approx(40)
-    assert rows["moved"]["chance"] < 20
-    assert rows["moved"]["p_holm"] < 0.05
-    assert rows["still"]["sensitivity"] == pytest.approx(0)
-    assert rows["still"]["p"] == 1.0
-    assert "interval" not in rows["moved"]  # of a largest distance it would never reach 0
-
-
 def test_haystacks_are_clusters_where_there_are_enough_of_them() -> None:
     """Queries of one haystack share its documents."""
     shared = [scored(f"{h}{q}", query=f"{h}{q}").info._replace(haystack_id=f"h{h}") for h in range(6) for q in "ab"]
@@ -322,22 +245,3 @@ def test_interval_over_haystacks_is_wider_where_their_queries_agree() -> None:
 
     assert narrow["coverage"] == wide["coverage"]
     assert width[1] > 1.5 * width[0]
-
-
-@pytest.mark.parametrize(
-    ("fidelity", "reference", "compared", "sensitivity"),
-    [
-        ("ours", "random", ["top", "bottom"], 20),
-        ("release", "given", ["top", "middle", "bottom"], 45),
-        ("paper", "given", ["top", "bottom"], 30),
-    ],
-)
-def test_sensitivity_is_measured_by_the_rule_of_the_fidelity(
-    fidelity: Fidelity, reference: str, compared: list[str], sensitivity: float
-) -> None:
-    scores = {"given": 50, "random": 60, "top": 40, "middle": 95, "bottom": 80}
-
-    (row,) = positions(in_orders(Axes("full"), scores), rule=RULES[fidelity], **SETTINGS)
-
-    assert (row["reference"], row["compared"]) == (reference, compared)
-    assert row["sensitivity"] == pytest.approx(sensitivity)

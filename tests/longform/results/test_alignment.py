@@ -7,7 +7,6 @@ import pytest
 
 from longform.judges.kind import Group
 from longform.judges.shared_words import SharedWords
-from longform.report.alignment import alignment_tables
 from longform.results.alignment import alignment_rows, placed_twice
 from longform.results.checked import CheckedSummary
 from longform.settings.experiment import Experiment
@@ -63,14 +62,6 @@ def test_only_plain_systems_of_judges_with_a_curve_stand_twice() -> None:
     assert placed_twice(own, every, SETTINGS, {("told", None): "no place"}) == []
     assert placed_twice(own, own, SETTINGS, {}) == []
     assert placed_twice([one._replace(system=system(order="top")) for one in own], every, SETTINGS, {}) == []
-
-
-def test_a_judge_without_a_curve_stands_in_no_table_of_alignment() -> None:
-    found = {"alignment": alignment_rows(study(moved=False), SETTINGS)}
-    shown = alignment_tables({"judges": []}, found, [("told", None)])  # type: ignore[arg-type, typeddict-item]
-    assert list(shown) == []
-    (table,) = alignment_tables({"judges": []}, found, [])  # type: ignore[arg-type, typeddict-item]
-    assert [cell.text for cell in table.rows[0]][:3] == ["told", SECOND_ALIGNER, "1.00"]
 
 
 def test_the_second_aligner_is_added_if_it_is_asked_for_and_places_are_studied() -> None:

@@ -1,4 +1,4 @@
-"""Tables of faithfulness from judged summaries with known truth, and the sections made of them."""
+"""Tables of faithfulness from judged summaries with known truth."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import pytest
 
 from longform.metrics.faithfulness import merge_documents, summary_faithfulness
 from longform.metrics.position_bias import summary_places
-from longform.report.page import markdown
-from longform.results.against_plain import against_plain
 from longform.results.aggregate import Averaging, Scored, SummaryInfo
 from longform.results.alignment import alignment_rows
 from longform.results.checked import FAITHFULNESS, CheckedSummary
@@ -22,7 +20,6 @@ from longform.results.faithfulness_tables import (
     place_rows,
 )
 from longform.settings.systems import System
-from tests.longform.report.pages import html
 
 SETTINGS = Averaging("pooled", seed=1, resamples=200)
 
@@ -218,36 +215,3 @@ def test_judges_that_attribute_alike_correlate() -> None:
     assert rows["a", "b"]["spearman"] == pytest.approx(1.0)
     assert rows["a", "c"]["spearman"] == pytest.approx(-1.0)
     assert rows["a", "b"]["n"] == 60
-
-
-def test_the_report_shows_every_table_and_figure_and_what_does_not_apply() -> None:
-    by_order = [lead(seed, system(order=order)) for seed, order in enumerate(("given", "top", "bottom"))]
-    by_length = [lead(seed, system(n_documents=n)) for seed, n in enumerate((3, 5))]
-    cut = [checked(0, np.zeros((3, 0)), of=system(method="focus-top"), failure="length")]
-    summaries = [summary for group in (*by_order, *by_length, cut) for summary in group]
-    found = {
-        "mode": "document",
-        "merging": {"documents": "max", "sentences": "mean"},
-        "cells": cells(summaries, SETTINGS),
-        "places": place_rows(summaries, SETTINGS),
-        "orders": order_rows(summaries, SETTINGS),
-        "against_plain": against_plain(summaries, SETTINGS),
-        "lengths": length_rows(summaries, SETTINGS),
-        "alignment": alignment_rows(summaries, SETTINGS),
-        "attribution": None,
-        "attributed": [{"judge": "lexical", "by": "lexical", "untestable": None}],
-        "permutations": [],
-        "not_applicable": [{"summarizer": "offline", "setting": "full/incremental", "method": "incremental"}],
-    }
-    results = {"title": "t", "aggregate": "pooled", "faithfulness": found, "run": {}}
-    page, text = html(results | {"drilldown": {"queries": {}, "summaries": []}}), markdown(results)
-    for shown in (page, text):
-        assert "incremental with offline" in shown
-        assert "Faithfulness by the number of documents" in shown
-        assert "lead bias" in shown
-        assert "every summary failed: length" in shown
-    assert page.count("<svg") >= 4
-    by_tokens = results | {"faithfulness": found | {"lengths": length_rows(BY_TOKENS, SETTINGS)}}
-    page, text = html(by_tokens | {"drilldown": {"queries": {}, "summaries": []}}), markdown(by_tokens)
-    assert "| writer | full | 4000 | 3.0 2 to 4 | 37.5" in text
-    assert "thousand tokens of whole documents" in page

@@ -7,7 +7,8 @@ from typing import Any, cast
 
 import pytest
 
-from longform.report.result_tables import table_figures, table_sections
+from longform.report.result_figures import table_figures
+from longform.report.result_tables import table_sections
 from longform.results.aggregate import Averaging, SummaryInfo
 from longform.results.evidence import Evidence
 from longform.results.score_table import ScoreTable

@@ -222,10 +222,13 @@ def test_figures_have_a_line_a_system_over_the_values_of_a_property() -> None:
 
     assert plot is not None
     assert caption.startswith("KPR by category. Judge j (")
-    assert caption.endswith(". 1: causal, 2: factual.")
-    assert "first, given: 12.5, 100.0." in plot.alt
-    many = evidence({"j": QUESTIONS}, [f"system {n}" for n in range(9)])
-    assert figures("table-facets", results_of(Facets().result(many))) == []
+    assert ">causal<" in plot.svg
+    assert ">factual<" in plot.svg
+    assert "first, given: causal 12.5, factual 100.0." in plot.alt
+    many = evidence({"j": QUESTIONS}, [f"system {n}" for n in range(21)])
+    assert [
+        figure.plot.alt.count("causal") for figure in figures("table-facets", results_of(Facets().result(many)))
+    ] == [20, 1]
 
 
 def test_the_scores_of_points_are_drawn_beside_even_ones() -> None:

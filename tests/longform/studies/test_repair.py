@@ -9,7 +9,7 @@ import pytest
 from longform.report.page import markdown
 from longform.report.plots import change_plot
 from longform.report.repair import chips
-from longform.report.result_tables import table_figures
+from longform.report.result_figures import table_figures
 from longform.studies.repair import WARNING
 from longform.studies.schema_1 import as_before, with_tables
 from tests.longform.report.pages import html

@@ -10,7 +10,8 @@ import pytest
 from longform.axes import Axes
 from longform.measures import named
 from longform.metrics.retrieval import MEASURES
-from longform.report.result_tables import table_figures, table_sections
+from longform.report.result_figures import table_figures
+from longform.report.result_tables import table_sections
 from longform.results.aggregate import Averaging, SummaryInfo
 from longform.results.evidence import Evidence
 from longform.results.ranked import PackedQuery, RankedQuery, Ranker

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from longform.metrics.statistics import Estimate
-from longform.report.result_tables import shown_of, table_figures, table_sections
+from longform.report.result_figures import table_figures
+from longform.report.result_tables import shown_of, table_sections
 from longform.results.results import Results
 from longform.tables.cells import NOT_RECORDED, cell_rows, row_cell, value_cell
 from longform.tables.files import csv_text, latex_tabular, plain_text

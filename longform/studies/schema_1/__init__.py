@@ -1,0 +1,97 @@
+"""
+Results as versions before 0.7 had them, a key for each study: written beside the tables for one release, read always.
+
+A row of a table is a row of its old form, in which an estimate is a mapping; a few had another shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from longform.studies import calls, facets, failure_modes, repair, retest, rouge_bootstrap
+from longform.studies.schema_1.costs import calls_before, cost_before, of_cost
+from longform.studies.schema_1.faithful import (
+    CHECKED,
+    faithfulness_before,
+    of_faithfulness,
+    of_position,
+    position_before,
+)
+from longform.studies.schema_1.rankings import (
+    AGAINST,
+    CORRELATED,
+    against_before,
+    of_against,
+    of_retrieval,
+    repair_before,
+    retrieval_before,
+)
+from longform.studies.schema_1.rows import Json, of_measures, rows_in, without_axes
+from longform.studies.schema_1.scores import key_points_before, of_curve, of_key_points
+from longform.tables.table import Table
+
+
+def as_before(tables: Mapping[str, Json]) -> dict[str, Any]:
+    """Return what the tables of `results.json` were in older results."""
+    found: dict[str, Any] = {}
+    for name, content in tables.items():
+        if name in _BEFORE:
+            found[name] = _BEFORE[name](tables)
+        elif name not in _LOWER:
+            own = found.setdefault("own_studies", {})
+            own[name] = {key: content[key] for key in ("title", "told", "rows")}
+    return found
+
+
+def with_tables(results: Json) -> dict[str, Any]:
+    """Return results of an older version with the tables that they lack."""
+    there = dict(results.get("tables") or {})
+    for name, made in _AFTER.items():
+        if results.get(name) and name not in there:
+            there |= {table.name: table.as_json() for table in made(results[name])}
+    return {**results, "tables": there} if there else dict(results)
+
+
+_BEFORE: Mapping[str, Callable[[Mapping[str, Json]], Any]] = {
+    "position": position_before,
+    "faithfulness": faithfulness_before,
+    "retrieval": retrieval_before,
+    AGAINST: against_before,
+    repair.NAME: repair_before,
+    "retest": rows_in("retest"),
+    "facets": rows_in("facets", "facets_lengths"),
+    "key_points": key_points_before,
+    "curve": of_measures("curve"),
+    "failure_modes": rows_in("failure_modes"),
+    "rouge_bootstrap": rows_in("rouge_bootstrap"),
+    "calls": calls_before,
+    "cost": cost_before,
+}
+_AFTER: Mapping[str, Callable[[Any], Sequence[Table]]] = {
+    "position": of_position,
+    "faithfulness": of_faithfulness,
+    "retrieval": of_retrieval,
+    AGAINST: of_against,
+    repair.NAME: lambda found: repair.tables(found) or [],
+    "retest": lambda rows: [retest.table(rows)],
+    "facets": facets.tables,
+    "key_points": of_key_points,
+    "curve": of_curve,
+    "failure_modes": lambda rows: [failure_modes.table([without_axes(row) for row in rows])],
+    "rouge_bootstrap": lambda rows: [rouge_bootstrap.table(rows)],
+    "calls": calls.tables,
+    "cost": of_cost,
+    "missing_ledgers": calls.missing_ledgers,
+}
+_LOWER = frozenset(
+    {
+        *("facets_lengths", "key_points_judges"),
+        *(f"{AGAINST}_{level}" for level in CORRELATED),
+        *(repair.CHANGES, repair.CITATIONS, repair.EXAMPLES),
+        *("calls_planned", "missing_ledgers", "cost_systems", "cost_judges"),
+        *(f"{name}{end}" for name in CHECKED.values() for end in ("", "_untested", "_curves")),
+        *(f"{CHECKED['lengths']}_tokens{end}" for end in ("", "_curves")),
+    }
+)
+"""Tables whose rows stand under the name of another, or that are no studies."""
