@@ -40,7 +40,7 @@ from longform.report.site import (
     site_pages,
 )
 from longform.report.summary_pages import summary_pages
-from longform.results.aggregate import several_models
+from longform.results.aggregate import models_tables, several_models
 from longform.results.cells import all_cells
 from longform.results.columns import with_columns
 from longform.results.drilldown import Unfolded, packed_pages
@@ -100,8 +100,8 @@ def write_results(
         results["pooled_datasets"] = pooled
         results["title"] = f"{title} (data sets pooled: {', '.join(pooled)})"
     results = with_columns(results, {**study_results(studies, evidence), **(more or {}), "run": record.content})
-    if tables:
-        results["tables"] = (results.get("tables") or {}) | {table.name: table.as_json() for table in tables}
+    if own := [*tables, *models_tables(results["several_models"])]:
+        results["tables"] = (results.get("tables") or {}) | {table.name: table.as_json() for table in own}
     mark_in_sample(results, benchmark, evidence.query_ids, fitted)
     results = with_columns(results, as_before(results.get("tables") or {}))
     if benchmark.folder.has(AUDIT):

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from longform.report.audit import audit_sections
 from longform.report.comparisons import comparison_sections
-from longform.report.elsewhere import elsewhere_sections
 from longform.report.faithfulness import faithfulness_sections
 from longform.report.models_told import models_told
 from longform.report.parts import Section, as_shown, card_words, judge_cell, judge_line
@@ -30,23 +29,6 @@ def _unscored(results: Results) -> Iterator[Section]:
     yield Section("unscored", "How texts were read, and what is not scored", told, [])
 
 
-def _models(results: Results) -> Iterator[Section]:
-    yield Section("models", "Several models under one name", _several_models(results), [])
-
-
-def _several_models(results: Results) -> list[str]:
-    """One sentence a summarizer and data set."""
-    rows = results.get("several_models") or []
-    names = [row["summarizer"] + (f" on {row['dataset']}" if row["dataset"] else "") for row in rows]
-    return [
-        f"{name}: its summaries were written by "
-        f"{len(row['models'])} models, as the provider answered: "
-        f"{', '.join(f'{model} ({n})' for model, n in row['models'].items())}. Its rows pool them; name one version "
-        "of the model in the configuration, or give each version a summarizer of its own, to tell them apart."
-        for name, row in zip(names, rows, strict=True)
-    ]
-
-
 def _judges(results: Results) -> Iterator[Section]:
     rows = results.get("judges") or []
     if rows:
@@ -64,7 +46,6 @@ def _judges(results: Results) -> Iterator[Section]:
 
 SECTIONS: tuple[Callable[[Results], Iterable[Section]], ...] = (
     _unscored,
-    _models,
     score_sections,
     comparison_sections,
     position_sections,
@@ -74,7 +55,6 @@ SECTIONS: tuple[Callable[[Results], Iterable[Section]], ...] = (
     citation_sections,
     repair_sections,
     table_sections,
-    elsewhere_sections,
     every_cell,
     _judges,
     audit_sections,

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from longform.results.aggregate import models_tables
+from longform.results.elsewhere import elsewhere_tables
 from longform.studies import calls, cost, curve, facets, failure_modes, key_points, rouge_bootstrap
 from longform.tables.table import Table
 
@@ -171,8 +173,19 @@ _AFTER: Mapping[str, Callable[[Any], Sequence[Table]]] = {
     "calls": calls.tables,
     "cost": _of_cost,
     "missing_ledgers": calls.missing_ledgers,
+    "elsewhere": elsewhere_tables,
+    "several_models": models_tables,
 }
 _LOWER = frozenset(
-    {"facets_lengths", "key_points_judges", "calls_planned", "missing_ledgers", "cost_systems", "cost_judges"}
+    {
+        "elsewhere",
+        "several_models",
+        "facets_lengths",
+        "key_points_judges",
+        "calls_planned",
+        "missing_ledgers",
+        "cost_systems",
+        "cost_judges",
+    }
 )
 """Tables whose rows stand under the name of another, or that are no studies."""
