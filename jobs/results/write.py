@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from functools import partial
 from itertools import chain, islice
+from typing import Any
 
 from pydantic import JsonValue
 
@@ -44,6 +45,7 @@ from longform.results.aggregate import models_tables, several_models
 from longform.results.cells import all_cells
 from longform.results.columns import with_columns
 from longform.results.drilldown import Unfolded, packed_pages
+from longform.results.judges import judges_tables
 from longform.results.results import JudgeRow, Results
 from longform.studies.schema_1 import as_before, with_tables
 from longform.studies.study import Study, study_results
@@ -104,6 +106,9 @@ def write_results(
         results["tables"] = (results.get("tables") or {}) | {table.name: table.as_json() for table in own}
     mark_in_sample(results, benchmark, evidence.query_ids, fitted)
     results = with_columns(results, as_before(results.get("tables") or {}))
+    again: Sequence[Any] = dict[str, Any](results).get("retest") or ()
+    of_judges = judges_tables(results["judges"], again)
+    results["tables"] = (results.get("tables") or {}) | {table.name: table.as_json() for table in of_judges}
     if benchmark.folder.has(AUDIT):
         results["audit"] = benchmark.folder.read_json(AUDIT)
     if benchmark.folder.has(ACCOUNT):

@@ -6,7 +6,16 @@ from longform.report.tables import Table
 from longform.results.results import Results
 
 _NOT_OF_DATA = frozenset(
-    {"judges", "audit", "made", "unscored", "table-calls", "table-missing-ledgers", "table-several-models"}
+    {
+        "table-judges",
+        "retest",
+        "audit",
+        "made",
+        "unscored",
+        "table-calls",
+        "table-missing-ledgers",
+        "table-several-models",
+    }
 )
 """Anchors of sections whose tables are of no data set."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from longform.judges.retest_words import retest_words
 from longform.metrics.statistics import EstimateColumns
 from longform.report.parts import INTERVAL
 from longform.report.row_names import name_columns, named, with_dataset
@@ -50,13 +49,6 @@ def retest_tables(results: Results) -> Iterator[Table]:
 def _shown(found: EstimateColumns, *, factor: float = 1.0, digits: int = 2) -> Cell:
     reason = "too few answers, or all the same"
     return number(found["value"], factor=factor, digits=digits, interval=(found["low"], found["high"]), reason=reason)
-
-
-def retest_cell(results: Results, judge: str) -> Cell:
-    """The agreement of a judge with itself, in words for each data set."""
-    rows = [row for row in results.get("retest") or [] if row["judge"] == judge]
-    told = [(f"{row['dataset']}: " if len(rows) > 1 and row["dataset"] else "") + retest_words(row) for row in rows]
-    return Cell("; ".join(told)) if told else Cell(None, reason="asked once")
 
 
 def has_spread(rows: Sequence[Columns]) -> bool:

@@ -8,20 +8,17 @@ from longform.report.audit import audit_sections
 from longform.report.comparisons import comparison_sections
 from longform.report.faithfulness import faithfulness_sections
 from longform.report.models_told import models_told
-from longform.report.parts import Section, as_shown, card_words, judge_cell, judge_line
-from longform.report.perturbed import perturbed_tables
+from longform.report.parts import Section, as_shown, judge_line
 from longform.report.pooling import pooled_told
 from longform.report.position import position_sections
 from longform.report.provenance import provenance_section
 from longform.report.repair import repair_sections
 from longform.report.result_tables import table_sections
-from longform.report.retest import retest_cell, retest_tables
+from longform.report.retest import retest_tables
 from longform.report.retrieval import retrieval_sections
 from longform.report.retrieval_against_generation import against_sections
 from longform.report.scores import citation_sections, every_cell, score_sections
-from longform.report.tables import Column, Table
 from longform.results.results import Results
-from longform.tables.cells import Cell
 
 
 def _unscored(results: Results) -> Iterator[Section]:
@@ -29,19 +26,8 @@ def _unscored(results: Results) -> Iterator[Section]:
     yield Section("unscored", "How texts were read, and what is not scored", told, [])
 
 
-def _judges(results: Results) -> Iterator[Section]:
-    rows = results.get("judges") or []
-    if rows:
-        body = [
-            [judge_cell(results, row["judge"]), Cell(card_words(row)), retest_cell(results, row["judge"])]
-            for row in rows
-        ]
-        columns = [Column(name, numeric=False) for name in ("judge", "card", "asked again")]
-        if not results.get("retest"):
-            columns, body = columns[:-1], [row[:-1] for row in body]
-        caption = "What each judge is worth: its agreement with people's labels."
-        perturbed = perturbed_tables({row["judge"]: row.get("adversarial") for row in rows})
-        yield Section("judges", "Judges", [], [Table(caption, columns, body), *retest_tables(results), *perturbed])
+def _retest(results: Results) -> Iterator[Section]:
+    yield Section("retest", "Judges that were asked again", [], list(retest_tables(results)))
 
 
 SECTIONS: tuple[Callable[[Results], Iterable[Section]], ...] = (
@@ -56,7 +42,7 @@ SECTIONS: tuple[Callable[[Results], Iterable[Section]], ...] = (
     repair_sections,
     table_sections,
     every_cell,
-    _judges,
+    _retest,
     audit_sections,
     lambda results: [provenance_section(results)],
 )

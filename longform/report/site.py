@@ -64,7 +64,7 @@ GROUPS: Sequence[Group] = (
     _group("retrieval", "Retrieval", "Whether the right documents were found.", "retrieval", "against"),
     _group("citations", "Citations", "Which citations are right, and what repair changes.", "citation", "repair"),
     _group("cost", "Cost", "Quality beside what it cost, and every stage's calls."),
-    _group("judges", "Judges", "How far each judge agrees with people.", "judges"),
+    _group("judges", "Judges", "How far each judge agrees with people.", "table-judges", "retest"),
     _group("benchmark", "Benchmark", "How far to trust the questions and insights.", "audit"),
     _group(
         "provenance", "Provenance", "How the numbers were made, and the whole configuration.", "table-elsewhere", "made"

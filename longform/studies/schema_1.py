@@ -11,6 +11,7 @@ from typing import Any
 
 from longform.results.aggregate import models_tables
 from longform.results.elsewhere import elsewhere_tables
+from longform.results.judges import judges_tables
 from longform.studies import calls, cost, curve, facets, failure_modes, key_points, rouge_bootstrap
 from longform.tables.table import Table
 
@@ -36,6 +37,9 @@ def with_tables(results: Json) -> dict[str, Any]:
     for name, made in _AFTER.items():
         if results.get(name) and name not in there:
             there |= {table.name: table.as_json() for table in made(results[name])}
+    if "judges" not in there:
+        own = judges_tables(results.get("judges") or [], results.get("retest") or [])
+        there |= {table.name: table.as_json() for table in own}
     return {**results, "tables": there} if there else dict(results)
 
 
@@ -186,6 +190,8 @@ _LOWER = frozenset(
         "missing_ledgers",
         "cost_systems",
         "cost_judges",
+        "judges",
+        "judges_perturbed",
     }
 )
 """Tables whose rows stand under the name of another, or that are no studies."""
