@@ -36,7 +36,7 @@ from jobs.stages.summarize import Summarized
 from longform.results.aggregate import Averaging
 from longform.results.calls import CallsRow
 from longform.results.columns import with_columns
-from longform.results.elsewhere import elsewhere_told
+from longform.results.elsewhere import elsewhere_tables, elsewhere_told
 from longform.results.evidence import Driver
 from longform.results.results import JudgeRow, Results
 from longform.settings.experiment import Experiment
@@ -107,16 +107,17 @@ def told_of(
 ) -> Told:
     """Return what the run's configuration, plan and ledgers tell; *stages* are those that called; None: the plan's."""
     called = call_results(run, record, plan.stages if stages is None else stages)
+    tables: list[Table] = []
     more: Results = {"read": [f"Texts are judged by {READINGS[experiment.units]}."]}
     more["unscored"] = unscored(experiment, benchmark, plan.query_ids) + unranked(run, plan)
     if elsewhere := elsewhere_rows(benchmark, plan):
         more["elsewhere"] = elsewhere
+        tables += elsewhere_tables(elsewhere)
         more["read"] += marks_told(benchmark.folder)
         more["unscored"] += elsewhere_told(elsewhere, checked=bool(experiment.support_judges))
     more["unscored"] += languages_told(run, benchmark, experiment, plan)
     if plan.of(Ranked) and (judged := rankings_told(benchmark, plan.query_ids)):
         more["rankings_told"] = judged
-    tables: list[Table] = []
     if called is not None:
         more["missing_ledgers"] = called.missing
         tables += missing_ledgers(called.missing)

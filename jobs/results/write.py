@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from functools import partial
 from itertools import chain, islice
+from typing import Any
 
 from pydantic import JsonValue
 
@@ -40,10 +41,11 @@ from longform.report.site import (
     site_pages,
 )
 from longform.report.summary_pages import summary_pages
-from longform.results.aggregate import several_models
+from longform.results.aggregate import models_tables, several_models
 from longform.results.cells import all_cells
 from longform.results.columns import with_columns
 from longform.results.drilldown import Unfolded, packed_pages
+from longform.results.judges import judges_tables
 from longform.results.results import JudgeRow, Results
 from longform.studies.schema_1 import as_before, with_tables
 from longform.studies.study import Study, study_results
@@ -100,10 +102,13 @@ def write_results(
         results["pooled_datasets"] = pooled
         results["title"] = f"{title} (data sets pooled: {', '.join(pooled)})"
     results = with_columns(results, {**study_results(studies, evidence), **(more or {}), "run": record.content})
-    if tables:
-        results["tables"] = (results.get("tables") or {}) | {table.name: table.as_json() for table in tables}
+    if own := [*tables, *models_tables(results["several_models"])]:
+        results["tables"] = (results.get("tables") or {}) | {table.name: table.as_json() for table in own}
     mark_in_sample(results, benchmark, evidence.query_ids, fitted)
     results = with_columns(results, as_before(results.get("tables") or {}))
+    again: Sequence[Any] = dict[str, Any](results).get("retest") or ()
+    of_judges = judges_tables(results["judges"], again)
+    results["tables"] = (results.get("tables") or {}) | {table.name: table.as_json() for table in of_judges}
     if benchmark.folder.has(AUDIT):
         results["audit"] = benchmark.folder.read_json(AUDIT)
     if benchmark.folder.has(ACCOUNT):

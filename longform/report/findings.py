@@ -15,12 +15,13 @@ from typing import NamedTuple
 from longform.metrics.paired_differences import ALPHA, smallest_p
 from longform.metrics.statistics import LEVEL
 from longform.report.measures import MAIN, all_heads, main_measure
-from longform.report.parts import NO_CARD, NO_DATASET, brief_card, main_cells
+from longform.report.parts import NO_DATASET, brief_card, main_cells
 from longform.report.shown_names import short_systems
 from longform.report.tables import IN_SAMPLE, has_oracle, is_position_row
 from longform.results.cells import CellRow
 from longform.results.columns import Columns, interval_in, number_in, with_columns
 from longform.results.comparisons import NOT_DISTINGUISHABLE, ComparedFamily, ComparisonRow
+from longform.results.judges import NO_CARD
 from longform.results.results import JudgeRow, Results
 
 _NAMED = 4

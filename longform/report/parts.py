@@ -10,11 +10,11 @@ from longform.metrics.statistics import LEVEL
 from longform.report.tables import IN_SAMPLE, Table, is_position_row
 from longform.results.cells import CellRow
 from longform.results.columns import Columns, OfJudge, text_in
+from longform.results.judges import card_words
 from longform.results.repaired_examples import Example
 from longform.results.results import JudgeRow, Results
 from longform.tables.cells import Cell, words
 
-NO_CARD = "no card: its agreement with people is not known"
 _ELSEWHERE = "its card stands under Judges"
 _MOST_SHOWN = 200
 """Characters of a caption, about two lines; what is longer is told to those who ask."""
@@ -179,12 +179,6 @@ def judge_line(results: Results, judge: Judged | str) -> str:
 def brief_card(row: JudgeRow) -> str:
     """Return what a judge is worth in a few words; results of earlier versions have the whole card alone."""
     return row.get("card_brief") or (_ELSEWHERE if row.get("card") else card_words(row))
-
-
-def card_words(row: JudgeRow) -> str:
-    """The line of a judge's card, or why it has none."""
-    reason = f" ({row['card_reason']})" if row.get("card_reason") else ""
-    return str(row.get("card") or f"{NO_CARD}{reason}")
 
 
 def judge_cell(results: Results, judge: object, *, reason: str | None = None) -> Cell:

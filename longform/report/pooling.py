@@ -5,7 +5,18 @@ from __future__ import annotations
 from longform.report.tables import Table
 from longform.results.results import Results
 
-_NOT_OF_DATA = frozenset({"judges", "calls", "audit", "made", "unscored", "models"})
+_NOT_OF_DATA = frozenset(
+    {
+        "table-judges",
+        "retest",
+        "audit",
+        "made",
+        "unscored",
+        "table-calls",
+        "table-missing-ledgers",
+        "table-several-models",
+    }
+)
 """Anchors of sections whose tables are of no data set."""
 
 

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
 
-from longform.judges.retest_words import retest_words
 from longform.report.audit import audit_sections
 from longform.report.comparisons import comparison_sections
-from longform.report.elsewhere import elsewhere_sections
 from longform.report.models_told import models_told
 from longform.report.orders import order_sections
-from longform.report.parts import Section, as_shown, card_words, judge_cell, judge_line
-from longform.report.perturbed import perturbed_tables
+from longform.report.parts import Section, as_shown, judge_line
 from longform.report.pooling import pooled_told
 from longform.report.provenance import provenance_section
 from longform.report.ranker_pairs import ranker_sections
 from longform.report.repair import repair_sections
 from longform.report.result_tables import table_sections
 from longform.report.scores import citation_sections, every_cell, score_sections
-from longform.report.tables import Column, Table
 from longform.results.results import Results
-from longform.tables.cells import Cell
 
 
 def _unscored(results: Results) -> Iterator[Section]:
@@ -29,52 +23,8 @@ def _unscored(results: Results) -> Iterator[Section]:
     yield Section("unscored", "How texts were read, and what is not scored", told, [])
 
 
-def _models(results: Results) -> Iterator[Section]:
-    yield Section("models", "Several models under one name", _several_models(results), [])
-
-
-def _several_models(results: Results) -> list[str]:
-    """One sentence a summarizer and data set."""
-    rows = results.get("several_models") or []
-    names = [row["summarizer"] + (f" on {row['dataset']}" if row["dataset"] else "") for row in rows]
-    return [
-        f"{name}: its summaries were written by "
-        f"{len(row['models'])} models, as the provider answered: "
-        f"{', '.join(f'{model} ({n})' for model, n in row['models'].items())}. Its rows pool them; name one version "
-        "of the model in the configuration, or give each version a summarizer of its own, to tell them apart."
-        for name, row in zip(names, rows, strict=True)
-    ]
-
-
-def _judges(results: Results) -> Iterator[Section]:
-    rows = results.get("judges") or []
-    if rows:
-        body = [
-            [judge_cell(results, row["judge"]), Cell(card_words(row)), _retest_cell(results, row["judge"])]
-            for row in rows
-        ]
-        columns = [Column(name, numeric=False) for name in ("judge", "card", "asked again")]
-        if not _asked_again(results):
-            columns, body = columns[:-1], [row[:-1] for row in body]
-        caption = "What each judge is worth: its agreement with people's labels."
-        perturbed = perturbed_tables({row["judge"]: row.get("adversarial") for row in rows})
-        yield Section("judges", "Judges", [], [Table(caption, columns, body), *perturbed])
-
-
-def _asked_again(results: Results) -> list[Any]:
-    return list((results.get("tables") or {}).get("retest", {}).get("rows", []))
-
-
-def _retest_cell(results: Results, judge: str) -> Cell:
-    """The agreement of a judge with itself, in words for each data set."""
-    rows = [row for row in _asked_again(results) if row["judge"] == judge]
-    told = [(f"{row['dataset']}: " if len(rows) > 1 and row["dataset"] else "") + retest_words(row) for row in rows]
-    return Cell("; ".join(told)) if told else Cell(None, reason="asked once")
-
-
 SECTIONS: tuple[Callable[[Results], Iterable[Section]], ...] = (
     _unscored,
-    _models,
     score_sections,
     comparison_sections,
     order_sections,
@@ -82,9 +32,7 @@ SECTIONS: tuple[Callable[[Results], Iterable[Section]], ...] = (
     table_sections,
     repair_sections,
     ranker_sections,
-    elsewhere_sections,
     every_cell,
-    _judges,
     audit_sections,
     lambda results: [provenance_section(results)],
 )

@@ -66,7 +66,7 @@ GROUPS: Sequence[Group] = (
         "scores",
         "Scores",
         "Every system on every measure, with intervals.",
-        *("unscored", "models", "scores"),
+        *("unscored", "table-several-models", "scores"),
     ),
     _group("cells", "Every system", "One row for each system, judge and data set, with all counts.", "cells"),
     _group("comparisons", "Comparisons", "Which differences are more than chance.", "comparisons"),
@@ -79,9 +79,11 @@ GROUPS: Sequence[Group] = (
     _group("retrieval", "Retrieval", "Whether the right documents were found."),
     _group("citations", "Citations", "Which citations are right, and what repair changes.", "citation"),
     _group("cost", "Cost", "Quality beside what it cost, and every stage's calls."),
-    _group("judges", "Judges", "How far each judge agrees with people.", "judges"),
+    _group("judges", "Judges", "How far each judge agrees with people.", "table-judges"),
     _group("benchmark", "Benchmark", "How far to trust the questions and insights.", "audit"),
-    _group("provenance", "Provenance", "How the numbers were made, and the whole configuration.", "elsewhere", "made"),
+    _group(
+        "provenance", "Provenance", "How the numbers were made, and the whole configuration.", "table-elsewhere", "made"
+    ),
 )
 """The pages of tables, in reading order."""
 

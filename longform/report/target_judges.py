@@ -20,9 +20,10 @@ from longform.report.judge_parts import (
     people_sections,
 )
 from longform.report.parts import INTERVAL, Section
-from longform.report.perturbed import perturbed_tables
 from longform.report.plots import Plot, or_gap, render, series_style
+from longform.report.result_tables import shown_of
 from longform.report.tables import IN_SAMPLE, Column, Table
+from longform.results.judges import perturbed_tables
 from longform.tables.cells import Cell, count, number
 
 if TYPE_CHECKING:
@@ -41,9 +42,8 @@ def target_sections(found: TargetMeta) -> Iterator[Section]:
     yield from people_sections(found["people"], found["people_reason"], links=links)
     yield _bias(found)
     yield _length(found)
-    perturbed = list(perturbed_tables({judge["judge"]: judge.get("adversarial") for judge in found["judges"]}))
-    if perturbed:
-        yield Section("perturbed", "Perturbed summaries", [], perturbed)
+    for table in perturbed_tables({judge["judge"]: judge.get("adversarial") for judge in found["judges"]}):
+        yield Section("perturbed", table.title, [], shown_of({}, table))
     yield from card_sections({judge["judge"]: judge["card"] for judge in found["judges"]})
 
 

@@ -18,6 +18,8 @@ from longform.keys import stable_seed
 from longform.metrics.statistics import Array, Estimate, pooled_mean
 from longform.results.columns import AxesColumns, TwinColumns, axes_columns
 from longform.results.score_table import Cell, ScoreTable
+from longform.tables.names import DATASET, SYSTEM
+from longform.tables.table import Column, Table
 
 __all__ = ["ClusterKind", "Clusters", "SummaryInfo", "clusters_of", "with_clusters"]  # studies import them from here
 
@@ -72,6 +74,26 @@ def several_models(infos: Iterable[SummaryInfo]) -> list[ModelsRow]:
         for (summarizer, dataset), counts in found.items()
         if len(counts) > 1
     ]
+
+
+def models_tables(rows: Sequence[ModelsRow]) -> list[Table]:
+    """Return summarizers whose replies came from several models as a table; none if there is none."""
+    found = Table(
+        "several_models",
+        [DATASET, SYSTEM[0], Column("model"), Column("n_summaries", "count", "summaries")],
+        [
+            {"dataset": row["dataset"], "summarizer": row["summarizer"], "model": model, "n_summaries": n}
+            for row in rows
+            for model, n in row["models"].items()
+        ],
+        title="Several models under one name",
+        told="Models that wrote the summaries of one summarizer, as the provider answered. Its rows pool them. Name "
+        "one version of the model in the configuration, or give each version a summarizer of its own, to have them "
+        "apart.",
+        key=["dataset", "summarizer", "model"],
+        page="scores",
+    )
+    return [found] if rows else []
 
 
 def scored_summaries(table: ScoreTable, judge: str | None, infos: Mapping[str, SummaryInfo]) -> list[Scored]:

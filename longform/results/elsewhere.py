@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal, TypedDict
+from typing import Literal, TypedDict, get_args
+
+from longform.tables.names import SYSTEM
+from longform.tables.table import Column, Table, Value
 
 Documents = Literal["named", "all", "unknown"]
 """Documents that a writer saw: named one by one, all of the haystack, or not known."""
@@ -56,3 +59,53 @@ def _unknown(rows: Sequence[ElsewhereRow]) -> Iterator[str]:
     if n:
         of_all = sum(row["n_summaries"] for row in rows)
         yield f"It is not known which documents {n:,} of {of_all:,} texts saw: {UNKNOWN}."
+
+
+_LISTED = 6  # queries in a cell
+
+
+def elsewhere_tables(rows: Sequence[ElsewhereRow]) -> list[Table]:
+    """Return the systems of shipped texts as a table; none if the run took none."""
+    columns = [
+        *SYSTEM[:2],
+        Column("n_summaries", "count", "texts"),
+        Column("n_failed", "count", "failed", "without a text"),
+        Column("n_empty", "count", "empty"),
+        Column("n_queries", "count", "queries"),
+        Column(
+            "n_unanswered",
+            "count",
+            "without an answer",
+            "queries of the run that a system left out; its means are over the others",
+            beside="unanswered",
+        ),
+        Column("unanswered", title="of them", shown=False),
+        Column("named", "count", "documents named", "texts whose writer saw documents that are named one by one"),
+        Column("all", "count", "all documents", "texts whose writer saw all of the haystack"),
+        Column("unknown", "count", "documents not known", "texts of which nothing says what the writer saw"),
+    ]
+    found = Table(
+        "elsewhere",
+        columns,
+        [_as_shown(row) for row in rows],
+        title="Written elsewhere",
+        told="Texts that this run took as they are, and did not write.",
+        key=["summarizer", "setting"],
+        page="provenance",
+    )
+    return [found] if rows else []
+
+
+def _as_shown(row: ElsewhereRow) -> dict[str, Value]:
+    names = row["unanswered"]
+    return {
+        "summarizer": row["summarizer"],
+        "setting": row["setting"],
+        "n_summaries": row["n_summaries"],
+        "n_failed": row["n_failed"],
+        "n_empty": row["n_empty"],
+        "n_queries": row["n_queries"],
+        "n_unanswered": len(names),
+        "unanswered": [*names[:_LISTED], *(["..."] if len(names) > _LISTED else [])],
+        **{how: row["documents"].get(how, 0) for how in get_args(Documents)},
+    }

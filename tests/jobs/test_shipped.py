@@ -70,7 +70,7 @@ def test_they_stand_beside_what_the_run_writes_and_are_marked(tmp_path: Path, be
     assert "Written elsewhere: notes, unknown; " in compared
     assert "scripted, bm25 (written elsewhere)" not in page
     frontier = page.partition("## Quality beside cost")[2].partition("\n## ")[0]
-    assert "Written elsewhere: " in frontier
+    assert "| notes (written elsewhere) | unknown |" in frontier
     assert {row["retriever"] for row in found["retrieval"] if "retriever" in row} <= {"bm25"}
 
 

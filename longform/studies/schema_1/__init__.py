@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from longform.results.aggregate import models_tables
+from longform.results.elsewhere import elsewhere_tables
+from longform.results.judges import judges_tables
 from longform.studies import calls, facets, failure_modes, repair, retest, rouge_bootstrap
 from longform.studies.schema_1.costs import calls_before, cost_before, of_cost
 from longform.studies.schema_1.faithful import (
@@ -50,6 +53,9 @@ def with_tables(results: Json) -> dict[str, Any]:
     for name, made in _AFTER.items():
         if results.get(name) and name not in there:
             there |= {table.name: table.as_json() for table in made(results[name])}
+    if "judges" not in there:
+        own = judges_tables(results.get("judges") or [], results.get("retest") or [])
+        there |= {table.name: table.as_json() for table in own}
     return {**results, "tables": there} if there else dict(results)
 
 
@@ -83,10 +89,12 @@ _AFTER: Mapping[str, Callable[[Any], Sequence[Table]]] = {
     "calls": calls.tables,
     "cost": of_cost,
     "missing_ledgers": calls.missing_ledgers,
+    "elsewhere": elsewhere_tables,
+    "several_models": models_tables,
 }
 _LOWER = frozenset(
     {
-        *("facets_lengths", "key_points_judges"),
+        *("facets_lengths", "key_points_judges", "elsewhere", "several_models", "judges", "judges_perturbed"),
         *(f"{AGAINST}_{level}" for level in CORRELATED),
         *(repair.CHANGES, repair.CITATIONS, repair.EXAMPLES),
         *("calls_planned", "missing_ledgers", "cost_systems", "cost_judges"),

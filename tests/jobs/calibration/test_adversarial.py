@@ -15,7 +15,8 @@ from jobs.calibrate import main
 from jobs.runs.cards import judge_rows
 from longform.judges.adversarial import ADVERSARIAL, PRECISION
 from longform.judges.adversarial_words import adversarial_words
-from longform.report.perturbed import perturbed_tables
+from longform.results.judges import perturbed_tables
+from longform.tables.table import checked
 from tests.jobs.calibration.test_coverage import with_a_second_annotator
 from tests.jobs.runs.test_cards import experiment
 from tests.modules import Write
@@ -168,7 +169,7 @@ def test_the_report_shows_the_section_of_the_shipped_card() -> None:
     (row,) = judge_rows(experiment({"mine": OFFLINE}))
     (table,) = perturbed_tables({"mine": row["adversarial"]})
 
-    told = [cells[-1].text or "" for cells in table.rows if cells[1].text == "negate"]
+    told = [row["in_words"] for row in checked(table).rows if row["perturbation"] == "negate"]
     assert told == [
         "loses 0.35 [0.28, 0.42] of 0.74 when negated; should lose all (n 126, 45 summaries)",
     ]

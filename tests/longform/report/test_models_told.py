@@ -51,4 +51,4 @@ def test_a_caption_that_names_a_judge_leads_to_its_worth(results):
 
     assert '<figure class="plot">' in page
     assert CARD not in page.split("Judges</h2>")[0]
-    assert page.count('<a href="#judges">What the judge is worth</a>') >= 2
+    assert page.count('<a href="#table-judges">What the judge is worth</a>') >= 2

@@ -17,12 +17,14 @@ from longform.results.aggregate import (
     Scored,
     SummaryInfo,
     final_summaries,
+    models_tables,
     scored_summaries,
     several_models,
 )
 from longform.results.cells import cells, measures_of
 from longform.results.score_table import ScoreTable
 from longform.studies.curve import curve
+from longform.tables.table import checked
 from tests.frames import frames_of
 
 LISTED = named(default_names(["coverage"]))
@@ -233,6 +235,8 @@ def test_models_that_answered_under_one_name_are_told_of_each_data_set() -> None
 
     assert [row["models"] for row in several_models(infos)] == [{"m-2": 2, "m-1": 1}]
     assert several_models([info._replace(dataset=info.model) for info in infos]) == []
+    (table,) = models_tables(several_models(infos))
+    assert [(row["model"], row["n_summaries"]) for row in checked(table).rows] == [("m-2", 2), ("m-1", 1)]
 
 
 def test_interval_over_haystacks_is_wider_where_their_queries_agree() -> None:
