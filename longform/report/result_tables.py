@@ -38,7 +38,7 @@ def tables_of(results: Results) -> Iterator[Table]:
 
 
 def table_sections(results: Results) -> Iterator[Section]:
-    """Yield one section for each table that has rows and heads a section, with the tables below its head."""
+    """Yield one section for each table with something to show that heads one, with the tables below its head."""
     tables = [table for table in tables_of(results) if table.rows and table.shown and visible(table)]
     headed = {table.name for table in tables if not table.section}
     for head in tables:

@@ -1,4 +1,4 @@
-"""What each judge of a run is worth, as tables: its card, how it agrees with itself, and perturbed summaries."""
+"""Tables of the worth of a run's judges: its card, how it agrees with itself, and perturbed summaries."""
 
 from __future__ import annotations
 

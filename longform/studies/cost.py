@@ -103,7 +103,7 @@ _JUDGES = [
 
 
 class Cost:
-    """Which systems no other one beats in both quality and cost, what each system costs, and what judges cost."""
+    """Systems that no other one beats in both quality and cost, and the costs of systems and of judges."""
 
     name = "cost"
     needs = ("scores", "summaries", "calls")
@@ -143,7 +143,7 @@ def tables(points: Sequence[Row], systems: Sequence[Row], judges: Sequence[Row])
     known = {column.name for column in _SYSTEMS}
     of_systems = Table(
         "cost_systems",
-        _SYSTEMS,
+        [column._replace(shown=column.shown and bool(points)) for column in _SYSTEMS],  # else beside scores alone
         [{name: value for name, value in row.items() if name in known} for row in systems],
         title="Cost of each system",
         told=TOLD,

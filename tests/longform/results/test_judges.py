@@ -1,4 +1,4 @@
-"""What judges are worth, as tables: cards or the reason for none, agreement with themselves, perturbed summaries."""
+"""Tables of the worth of judges: cards or the reason for none, agreement with themselves, perturbed summaries."""
 
 from __future__ import annotations
 
