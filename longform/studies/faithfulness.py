@@ -62,7 +62,13 @@ _ABOUT_PLACES = (
     "lengths, places are binned by their share of the prompt's documents."
 )
 _COSTS = [
-    Column("usd_a_summary", "usd", "dollars a summary", "over the calls that wrote it, judges apart", digits=5),
+    Column(
+        "usd_a_summary",
+        "usd",
+        "dollars a summary",
+        "over the calls that wrote it, judges apart; 0 only if no model is asked or its price is 0",
+        digits=5,
+    ),
     Column("tokens_in", "number", "tokens in, a summary", digits=0),
     Column("tokens_out", "number", "tokens out, a summary", digits=0),
     Column("seconds", "number", "seconds a summary"),
@@ -533,7 +539,7 @@ def _attribution(found: Row, *, is_shown: bool) -> Table:
         columns,
         (),
         title=_CURVES_TITLE,
-        told=told,
+        told="" if all(row["untestable"] for row in rows) else told,
         key=("dataset", "judge"),
         section=_CURVES,
         page="position",

@@ -98,8 +98,8 @@ def test_judges_that_answer_yes_or_no_find_a_planted_bias_and_no_other(tmp_path:
         assert ("U-shaped" in index["shape"]) == (row["summarizer"] == "u")
         assert (index["p_holm"] < 0.05) == (row["summarizer"] == "u")
     text = (out / "report" / "report.md").read_text()
-    assert "Judge word (scripted) has no best document for" in text
-    assert "All its sentences stand where judge shipped aligner finds their best document" in text
+    assert "If that is another judge, the first one still says how faithful the sentences are." in text
+    assert "| word (scripted) | shipped aligner |" in text
 
 
 def test_lengths_judge_each_pair_once_and_against_the_documents_given(tmp_path: Path) -> None:
