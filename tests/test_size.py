@@ -32,9 +32,11 @@ ROOMS = {
     "serve": Room(32, 3_918, "serve/*"),
     "rehearsal": Room(18, 2_329, "longform/rehearsal/* actors/rehearsal/*"),
     "evidence as frames": Room(7, 684, "longform/evidence/* actors/surface/folders.py"),
+    "tables": Room(6, 750, "longform/tables/*"),
+    "studies": Room(22, 3_856, "longform/studies/*"),
     "results, report and the verbs that read": Room(
-        186,
-        23_468,
+        162,
+        20_525,
         "longform/results/* longform/report/* jobs/results/* actors/studies.py jobs/compar*.py jobs/gate.py"
         " jobs/correct.py jobs/export.py jobs/status.py jobs/report.py jobs/plan_sample.py",
     ),
@@ -59,7 +61,7 @@ ROOMS = {
     "summaries, support, repair, text": Room(
         49, 5_019, "longform/summaries/* longform/support/* longform/repair/* longform/text/* actors/summarizers/*"
     ),
-    "retrieval, local models, storage, surface, the rest": Room(102, 10_456, "*"),
+    "retrieval, local models, storage, surface, the rest": Room(97, 9_899, "*"),
 }
 
 

@@ -17,7 +17,7 @@ from longform.errors import UsageError
 from longform.formats.exported import ExportedFile
 from longform.metrics.statistics import Estimate
 from longform.tables.files import csv_of, csv_text, latex_tabular
-from longform.tables.layout import Part, laid_out
+from longform.tables.layout import laid_out
 from longform.tables.table import Column, Table
 
 CELLS = pa.schema(
@@ -57,8 +57,8 @@ class TablesOfRun(NamedTuple):
 def csv_export(run: TablesOfRun) -> Iterator[ExportedFile]:
     """Yield a CSV file of cells, scores, summaries and each table of a study; lists are JSON, no cell is a formula."""
     yield ExportedFile("cells.csv", csv_of(CELLS.names, cell_rows(run.results)).encode(), 0, {})
-    for table in _tables(run.results):
-        yield ExportedFile(f"study_{table.name}.csv", csv_text(table).encode(), 0, {})
+    for name, content in (run.results.get("tables") or {}).items():
+        yield ExportedFile(f"study_{name}.csv", csv_text(Table.from_json(name, content)).encode(), 0, {})
     for name in _OF_CSV:
         rows = run.table(name)
         yield ExportedFile(f"{name}.csv", csv_of(rows.column_names, rows.to_pylist()).encode(), 0, {})
@@ -88,21 +88,10 @@ def latex_export(run: TablesOfRun) -> Iterator[ExportedFile]:
         for one in families
     ]
     yield ExportedFile("systems.tex", "\n".join([_PACKAGE, *parts]).encode(), 0, {})
-    for table in _tables(run.results):
-        parts = [latex_tabular(_titled(part)) for part in laid_out(table)]
-        yield ExportedFile(f"study_{table.name}.tex", "\n".join([_PACKAGE, *parts]).encode(), 0, {})
-
-
-def _titled(part: Part) -> Table:
-    """Return a part of a table with what it is of in its title."""
-    named = ", ".join(f"{name} {value}" for name, value in part.values.items() if value is not None)
-    title = part.table.title or part.table.name
-    return part.table._replace(title=f"{title}: {named}" if named else title)
-
-
-def _tables(results: Mapping[str, Any]) -> Iterator[Table]:
-    for name, content in (results.get("tables") or {}).items():
-        yield Table.from_json(name, content)
+    for name, content in (run.results.get("tables") or {}).items():
+        own = laid_out(Table.from_json(name, content))
+        text = "\n".join([_PACKAGE, *(latex_tabular(part.titled) for part in own)])
+        yield ExportedFile(f"study_{name}.tex", text.encode(), 0, {})
 
 
 def cell_rows(results: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

@@ -22,6 +22,13 @@ class Part(NamedTuple):
     values: Mapping[str, Value]
     table: Table
 
+    @property
+    def titled(self) -> Table:
+        """Return the rows with what they are of in their title."""
+        of = ", ".join(f"{name} {value}" for name, value in self.values.items() if value is not None)
+        title = self.table.title or self.table.name
+        return self.table._replace(title=f"{title}: {of}" if of else title)
+
 
 def laid_out(table: Table) -> Iterator[Part]:
     """Yield the parts of a table in order of appearance, each without the columns that are the same in all its rows."""

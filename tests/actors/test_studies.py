@@ -35,7 +35,7 @@ NOTHING_ELSE: dict[str, Any] = {
     "sensitivity": "ours",
     **dict.fromkeys(("rankings", "contexts", "asked_again"), tuple),
 }
-"""What a run lacks whose summaries are scored, and that ranked, repaired and called nothing."""
+"""The evidence that a run lacks if its summaries are scored, and nothing was ranked, repaired or called."""
 SPREAD = """
 from longform.metrics.statistics import Estimate
 
