@@ -90,7 +90,8 @@ def _systems(found: Mapping[str, Any]) -> Table:
     by, fitted = found.get("by", MATRIX), found.get("in_sample")
     mark = " (in sample)" if fitted else ""
     judged = any("faithfulness" in row for row in found["rows"])
-    ordered = sorted(found["rows"], key=_joint_before, reverse=True)
+    places = {part: place for place, part in enumerate(dict.fromkeys(map(_part_of, found["rows"])))}
+    ordered = sorted(found["rows"], key=lambda row: (places[_part_of(row)], -_joint_before(row)))
     bands, apart = ("summarizer", "setting") if _has_more_summarizers(ordered) else ("setting", "summarizer")
     return Table(
         NAME,
@@ -136,6 +137,10 @@ def _systems(found: Mapping[str, Any]) -> Table:
         under=["before", "after", "difference"],
         page="citations",
     ).having(row for system in ordered for row in _rows(system, by, fitted))
+
+
+def _part_of(row: Row) -> tuple[str | None, str | None]:
+    return row["judge"], row.get("dataset")
 
 
 def _joint_before(row: Row) -> float:

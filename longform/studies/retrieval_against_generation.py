@@ -77,6 +77,7 @@ def _joint(rows: Sequence[Row], k: int) -> Table:
     first: dict[tuple[Any, ...], float] = {}
     for row in rows:
         first.setdefault(_name(row), row["score"]["value"] or 0.0)
+    datasets = list(dict.fromkeys(row["dataset"] for row in rows))
     parts = [_IN_PARTS if row["measure"] in _PARTS else None for row in rows]
     marked = [{**row, "aside": part} for row, part in zip(rows, parts, strict=True)]
     return Table(
@@ -114,7 +115,7 @@ def _joint(rows: Sequence[Row], k: int) -> Table:
         across="measure",
         page="retrieval",
         aside="aside",
-    ).having(sorted(marked, key=lambda row: -first[_name(row)]))  # fmt: skip
+    ).having(sorted(marked, key=lambda row: (datasets.index(row["dataset"]), -first[_name(row)])))  # fmt: skip
 
 
 def _name(row: Row) -> tuple[Any, ...]:

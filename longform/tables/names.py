@@ -14,7 +14,7 @@ SYSTEM = (
     Column("elsewhere", told="written elsewhere, in a run that writes, too", shown=False),
     Column("in_sample", told="what a model made that was fitted on these data", shown=False),
 )
-"""What wrote a summary from which documents, and marks beside these names."""
+"""The writer of a summary, the documents that it had, and marks beside these names."""
 
 NAMED = (DATASET, *SYSTEM, JUDGE)
 """A system under a judge; null: the data set is not stated, the measure needs no judge."""
@@ -29,6 +29,6 @@ AXES = (
     Column("method", shown=False),
     Column("document_tokens", "count", shown=False),
 )
-"""What a setting is made of, but for the order of the documents; see `longform.axes.Axes`."""
+"""The parts of a setting, but for the order of the documents; see `longform.axes.Axes`."""
 
 CUT = Column("cut_share", "share", "share cut", "of the retrieved tokens, what the limit took away", "lower")

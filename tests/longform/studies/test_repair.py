@@ -97,6 +97,16 @@ def test_systems_stand_before_and_after_best_joint_as_written_first(page):
     ]
 
 
+def test_judges_stay_in_their_order():
+    """A judge that gives higher scores does not come first for it."""
+    rows = [
+        row("a", change(1.0, 2.0), change(n, n + 1.0), judge=judge) for judge, n in (("first", 1.0), ("second", 9.0))
+    ]
+    told = markdown(results_of(REPAIR | {"rows": rows}))
+
+    assert told.index("Judge first (") < told.index("Judge second (")
+
+
 def test_both_pages_warn_that_found_is_not_used(page):
     for text in (page, markdown(RESULTS)):
         assert WARNING in text
