@@ -65,4 +65,4 @@ def test_a_judge_is_named_for_labels_alone(made: str, tmp_path: Path, capsys: py
     with pytest.raises(UsageError, match="writes no labels"):
         export(made, str(tmp_path), form="csv", judge="offline-people")
     assert main([made, "--as", "latex", "--out", str(tmp_path)]) == 0
-    assert "1 file: systems.tex" in capsys.readouterr().out
+    assert " files: systems.tex, study_retrieval.tex, " in capsys.readouterr().out

@@ -7,6 +7,7 @@ import pytest
 from longform.report.site import SUMMARIES, points, site_of, site_pages
 from longform.report.summary_pages import summary_pages
 from longform.results.drilldown import packed_pages, unfolded_of
+from longform.studies.schema_1 import with_tables
 from tests.longform.report.browser import needs_browser, scrolls_sideways
 from tests.longform.report.pages import FIXTURE
 
@@ -19,7 +20,7 @@ pytestmark = [pytest.mark.slow, needs_browser]
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Write the fixture's site; all its summaries stand on one page."""
-    place, results = tmp_path_factory.mktemp("site"), json.loads(FIXTURE.read_text("utf-8"))
+    place, results = tmp_path_factory.mktemp("site"), with_tables(json.loads(FIXTURE.read_text("utf-8")))
     site = site_of(results, beside=[SUMMARIES])
     (page,) = summary_pages(site, results, packed_pages(unfolded_of(results["drilldown"]), points(results)))
     file_of = dict.fromkeys(page.summary_ids, SUMMARIES.file)
