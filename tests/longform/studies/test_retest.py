@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from longform.metrics.retest import RepeatedPair
-from longform.report.result_tables import table_sections
-from longform.report.sections import sections
+from longform.report.result_tables import shown_of, table_sections
 from longform.results.aggregate import Averaging
 from longform.results.evidence import AskedAgain
+from longform.results.judges import judges_tables
 from longform.results.results import Results
 from longform.studies.retest import Retest
 from longform.studies.schema_1 import as_before, with_tables
@@ -52,8 +52,9 @@ def test_what_cannot_be_known_says_why() -> None:
 
 def test_the_table_of_judges_has_the_same_in_words() -> None:
     judges: Any = [{"judge": name, "scale": None, "card": None, "card_reason": None} for name in ("again", "once")]
-    made: Any = {**results_of(AskedAgain("again", None, PAIRS)), "judges": judges, "title": "t", "aggregate": "pooled"}
-    (shown,) = next(one for one in sections(made) if one.anchor == "judges").tables
+    again = results_of(AskedAgain("again", None, PAIRS))["tables"]["retest"]["rows"]
+    (table,) = judges_tables(judges, again)
+    (shown,) = shown_of({"judges": judges}, table)
 
     assert (shown.rows[0][2].text or "").startswith("asked 2 times (4 questions): same answer again 75.0")
     assert shown.rows[1][2].reason == "asked once"
