@@ -33,7 +33,7 @@ ROOMS = {
     "rehearsal": Room(18, 2_329, "longform/rehearsal/* actors/rehearsal/*"),
     "evidence as frames": Room(7, 684, "longform/evidence/* actors/surface/folders.py"),
     "tables": Room(6, 750, "longform/tables/*"),
-    "studies": Room(22, 3_856, "longform/studies/*"),
+    "studies": Room(22, 3_859, "longform/studies/*"),
     "results, report and the verbs that read": Room(
         162,
         20_525,

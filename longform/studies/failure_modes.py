@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from longform.judges.failure_modes import CLASSES
-from longform.results.aggregate import Group, final_summaries, mean_cut_share, systems_of, twin_names
+from longform.results.aggregate import Group, axes_json, final_summaries, mean_cut_share, systems_of, twin_names
 from longform.results.evidence import Evidence, rows_of
-from longform.tables.names import CUT, NAMED
+from longform.tables.names import AXES, CUT, NAMED
 from longform.tables.table import Column, Table
 
 Row = Mapping[str, Any]
@@ -46,7 +46,7 @@ def table(rows: Sequence[Row]) -> Table:
     ]
     return Table(
         "failure_modes",
-        [*NAMED, Column("retriever", shown=False), Column("n_bullets", "count", "bullets"), *classes, CUT],
+        [*NAMED, *AXES, Column("order", shown=False), Column("n_bullets", "count", "bullets"), *classes, CUT],
         (),
         title="What bullets fail by",
         told="Bullets by what became of them, and their share. By rule, so indications only.",
@@ -67,7 +67,7 @@ def failure_modes(summaries: Group, *, judge: str | None) -> list[Row]:
                     "summarizer": summarizer,
                     "setting": setting,
                     **twin_names(group),
-                    "retriever": group[0].info.axes and group[0].info.axes.retriever,
+                    **(axes_json(group[0].info) or {}),
                     "judge": judge,
                     "dataset": group[0].info.dataset,
                     "n_bullets": sum(counts.values()),

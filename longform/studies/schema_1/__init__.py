@@ -30,7 +30,7 @@ from longform.studies.schema_1.rankings import (
     repair_before,
     retrieval_before,
 )
-from longform.studies.schema_1.rows import Json, of_measures, rows_in, without_axes
+from longform.studies.schema_1.rows import Json, of_measures, rows_in, with_axes, without_axes
 from longform.studies.schema_1.scores import key_points_before, of_curve, of_key_points
 from longform.tables.table import Table
 
@@ -69,7 +69,10 @@ _BEFORE: Mapping[str, Callable[[Mapping[str, Json]], Any]] = {
     "facets": rows_in("facets", "facets_lengths"),
     "key_points": key_points_before,
     "curve": of_measures("curve"),
-    "failure_modes": rows_in("failure_modes"),
+    "failure_modes": lambda tables: [
+        with_axes({name: value for name, value in row.items() if name != "order"}, order=row.get("order"))
+        for row in rows_in("failure_modes")(tables)
+    ],
     "rouge_bootstrap": rows_in("rouge_bootstrap"),
     "calls": calls_before,
     "cost": cost_before,
