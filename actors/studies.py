@@ -63,7 +63,7 @@ def _opened(settings: PythonClassSettings) -> Study:
             tables = tables_in(found) or [table_of(name, [_row(place, row) for place, row in enumerate(found)])]
             return [checked(_headed(made, name, place, table)) for place, table in enumerate(tables)]
 
-    return Study(name, needs, result, measures)
+    return Study(name, needs, result, measures, of_user=True)
 
 
 def _headed(made: RunStudy, name: str, place: int, table: Table) -> Table:

@@ -87,7 +87,7 @@ class Told(NamedTuple):
         judges: A row for each judge, in the report's order.
         more: Parts of the results.
         calls: Of each stage; None: no model was called.
-        tables: Of what no study makes.
+        tables: Tables that no study makes.
     """
 
     judges: list[JudgeRow]

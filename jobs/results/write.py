@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from functools import partial
 from itertools import chain, islice
-from typing import Any
 
 from pydantic import JsonValue
 
@@ -73,13 +72,13 @@ def write_results(
 
     Args:
         evidence: The run.
-        record: Of its commands.
-        studies: That are made of it.
-        title: Of the report.
+        record: The record of its commands.
+        studies: The studies that are made of it.
+        title: The head of the report.
         judges: A row `judge, scale, card` for each judge, in the report's order.
-        fitted: Which parts are fitted models.
+        fitted: The parts that are fitted models.
         more: Parts of the results that the caller knows.
-        tables: Those of the caller.
+        tables: Tables that the caller knows and no study makes.
     """
     run, benchmark, aggregate = evidence.run, evidence.benchmark, evidence.averaging.aggregate
     judged, cells = set(evidence.score_table.judges), all_cells(evidence, aggregate)
@@ -101,14 +100,16 @@ def write_results(
     if pooled := evidence.pooled_datasets:
         results["pooled_datasets"] = pooled
         results["title"] = f"{title} (data sets pooled: {', '.join(pooled)})"
-    results = with_columns(results, {**study_results(studies, evidence), **(more or {}), "run": record.content})
+    made = list(studies)
+    results = with_columns(results, {**study_results(made, evidence), **(more or {}), "run": record.content})
     if own := [*tables, *models_tables(results["several_models"])]:
         results["tables"] = (results.get("tables") or {}) | {table.name: table.as_json() for table in own}
     mark_in_sample(results, benchmark, evidence.query_ids, fitted)
-    results = with_columns(results, as_before(results.get("tables") or {}))
-    again: Sequence[Any] = dict[str, Any](results).get("retest") or ()
-    of_judges = judges_tables(results["judges"], again)
-    results["tables"] = (results.get("tables") or {}) | {table.name: table.as_json() for table in of_judges}
+    found = results.get("tables") or {}
+    users = {study.name for study in made if study.of_user}
+    results = with_columns(results, as_before(found, users))
+    again = found["retest"]["rows"] if "retest" in found and "retest" not in users else ()
+    results["tables"] = found | {table.name: table.as_json() for table in judges_tables(results["judges"], again)}
     if benchmark.folder.has(AUDIT):
         results["audit"] = benchmark.folder.read_json(AUDIT)
     if benchmark.folder.has(ACCOUNT):

@@ -109,8 +109,8 @@ class Clusters(NamedTuple):
     Attributes:
         dataset: Whose; None: not stated.
         kind: `haystack` if there are ENOUGH_HAYSTACKS of them and some hold several queries, else `query`.
-        n_queries: With a summary.
-        n_haystacks: Of these queries.
+        n_queries: Queries that have a summary.
+        n_haystacks: Haystacks of these queries.
     """
 
     dataset: str | None

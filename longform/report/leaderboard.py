@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from longform.metrics.statistics import Estimate
-from longform.report.measures import head_of, main_measure
+from longform.report.measures import capitalized, head_of, main_measure
 from longform.report.parts import by_judge, main_cells
 from longform.results.cells import CellRow
 from longform.results.columns import interval_in, number_in, text_in
 from longform.results.pairwise import PairwiseFamily, places_of
 from longform.results.results import Results
-from longform.tables.table import Column, Table, Unit, Value
+from longform.tables.table import Column, Table, Value, stated_unit
 
 _MOST = 10
 _UNKNOWN_PLACE = "the tests of pairs tell nothing of it"
@@ -24,8 +24,8 @@ def leaderboard(results: Results, names: Mapping[str, str]) -> Table | None:
     Return the systems of the leading judge on the first data set, the best first; None if no score is known.
 
     Args:
-        results: What is shown.
-        names: System in words -> its name among the others.
+        results: The results whose cells are ranked.
+        names: System in words -> its name among the others; one that is missing keeps its words.
     """
     judged = next(iter(by_judge(main_cells(results))), None)
     if judged is None:
@@ -37,8 +37,11 @@ def leaderboard(results: Results, names: Mapping[str, str]) -> Table | None:
     if len(cells) < 2:
         return None
     places = _places(results, cells, measure, lower=head.better == "lower")
-    unit: Unit = "rating" if head.unit == "rating" else "points" if head.in_points else "number"
-    told = f"The first {_MOST} of {len(cells):,} systems." if len(cells) > _MOST else ""
+    unit = stated_unit({"unit": head.unit}, Column("score", "stated"))
+    judge, dataset = judged[0]
+    of = [f"judge {judge}" if judge else "without a judge", *([f"data set {dataset}"] if dataset else [])]
+    first = f" The first {_MOST} of {len(cells):,} systems." if len(cells) > _MOST else ""
+    told = f"{capitalized(', '.join(of))}.{first}"
     columns = [
         Column("place", told="the places that the tests of all pairs leave open", unknown=_UNKNOWN_PLACE),
         Column("system"),

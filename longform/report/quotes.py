@@ -24,9 +24,9 @@ class Quote(NamedTuple):
     Attributes:
         head: Why it is shown, with its scores.
         system: Wrote it.
-        query: Its question, shortened.
-        text: The beginning of it.
-        address: Of the whole summary; None: no page holds it.
+        query: The question that it answers, shortened.
+        text: The beginning of the summary.
+        address: The place of the whole summary; None: no page holds it.
     """
 
     head: str
@@ -41,7 +41,7 @@ class Quotes:
     The summaries to quote, found while all summaries pass.
 
     Args:
-        results: Of the run.
+        results: The results of the run whose summaries pass.
     """
 
     def __init__(self, results: Results) -> None:
@@ -99,7 +99,8 @@ class Quotes:
         summary_id = one.summary["summary_id"]
         factor = 100 if self._head.unit in ("points", "share") else 1
         scores = self._scores(one)
-        told = [f"{factor * value:.0f}{f' by {judge}' if len(scores) > 1 else ''}" for judge, value in scores.items()]
+        several = len(scores) > 1
+        told = [f"{factor * value:.0f}{f' by {judge}' if several and judge else ''}" for judge, value in scores.items()]
         system = f"{one.summary['summarizer']}, {one.summary['setting']}"
         text = " ".join(bullet["text"] for bullet in one.summary["bullets"])
         file = file_of.get(summary_id)

@@ -119,6 +119,7 @@ def _cell(results: Results, row: Mapping[str, Value], column: Column, reason: st
 
 
 def titled(results: Results, table: Table, column: Column, rows: Sequence[Mapping[str, Value]]) -> str:
+    """Return the head of a column; a measure stands under its title."""
     if (head := headed(column, rows)) is not None:
         return head_of(results, head).title if column.headed == "measure" else head
     known = table.across == "measure" and column.name not in {one.name for one in table.columns} and not column.group

@@ -21,7 +21,7 @@ def judges_tables(judges: Sequence[Row], retests: Sequence[Any] = ()) -> list[Ta
     Return the cards of judges, and below them what their cards say of perturbed summaries; none without judges.
 
     Args:
-        judges: As `longform.results.results.JudgeRow`.
+        judges: A row of `longform.results.results.JudgeRow` for each judge.
         retests: The rows of those that were asked again.
     """
     asked = {row["judge"]: [one for one in retests if one["judge"] == row["judge"]] for row in judges}

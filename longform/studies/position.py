@@ -155,7 +155,7 @@ def positions(
         if orders.keys() >= set(_ENDS) and orders.keys() & {"random", "given"}
     }
     words = names(axes for _, axes in compared)
-    rows: list[dict[str, Any]] = [
+    rows: list[Any] = [
         {
             **_position_row(orders, rule, seed=seed, resamples=resamples),
             "summarizer": summarizer,
@@ -170,8 +170,7 @@ def positions(
         }
         for (summarizer, axes), orders in sorted(compared.items(), key=lambda item: (item[0][0], words[item[0][1]]))
     ]
-    tested: list[dict[str, Any]] = with_holm(rows)  # type: ignore[type-var]
-    return list(tested)
+    return with_holm(rows)
 
 
 def _position_row(orders: Mapping[str, Group], rule: Rule, *, seed: int, resamples: int) -> Row:

@@ -20,6 +20,7 @@ from longform.results.evidence import Evidence
 from longform.results.pairwise import pairwise
 from longform.results.retrieval_pairs import retrieval_pairs
 from longform.studies import LISTED
+from longform.studies.schema_1 import LOWER
 from longform.tables.table import Table, Value
 
 TABLES = frozenset({"calls", "contexts", "documents", "qrels", "rankings", "scores", "summaries", "units", "verdicts"})
@@ -51,12 +52,14 @@ class Study:
         needs: The TABLES that it reads.
         result: A pure function from a run's evidence to a result; None: the run has nothing to study.
         measures: Measures that are scored for it, whether or not a configuration lists them.
+        of_user: Whether a user brought it, perhaps under the name of a shipped one.
     """
 
     name: str
     needs: Collection[str]
     result: Callable[[Evidence], Result | None]
     measures: tuple[str, ...] = ()
+    of_user: bool = False
 
 
 def _opened(path: str) -> Study:
@@ -72,8 +75,8 @@ SHIPPED = (
     *map(_opened, LISTED.values()),
 )
 
-RESERVED = frozenset(study.name for study in SHIPPED if study.name not in LISTED)
-"""Names that no study of a user may have; a listed one may be replaced by a user's of its name."""
+RESERVED = LOWER | {study.name for study in SHIPPED if study.name not in LISTED}
+"""Names that no study of a user may have: a run makes tables of these. A listed one may be replaced by a user's."""
 
 
 def named_studies(names: Sequence[str] | None) -> list[Study]:

@@ -278,11 +278,7 @@ def names_in(joined: str) -> list[str]:
 def _check_value(where: str, value: Value, unit: Unit) -> None:
     if value is None:
         return
-    if (
-        isinstance(value, list | tuple)
-        and not isinstance(value, Estimate)
-        and all(isinstance(one, str) for one in value)
-    ):
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
         return
     if not isinstance(value, str | int | float | Estimate):
         raise TypeError(f"{where}: expected a text, texts, a number, an Estimate or None, found {value!r}")

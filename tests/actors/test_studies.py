@@ -89,6 +89,8 @@ def test_a_shipped_study_is_the_same_file_outside_the_package(write: Write, tmp_
     ("options", "said"),
     [
         ([{"name": "comparisons"}], "comparisons is a name that results have already; give yours another"),
+        ([{"name": "judges"}], "judges is a name that results have already; give yours another"),
+        ([{"name": "calls_planned"}], "calls_planned is a name that results have already; give yours another"),
         ([{}, {"value": 2}], "expected different names, found spread more than once"),
         ([{"measures": ["rouge"]}], "their_study:Spread: measures: expected some of .*, found rouge"),
         ([{"needs": ["table"]}], "their_study:Spread: needs: expected some of calls, .*, found table"),

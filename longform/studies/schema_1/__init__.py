@@ -6,7 +6,7 @@ A row of a table is a row of its old form, in which an estimate is a mapping; a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from longform.results.aggregate import models_tables
@@ -35,13 +35,19 @@ from longform.studies.schema_1.scores import key_points_before, of_curve, of_key
 from longform.tables.table import Table
 
 
-def as_before(tables: Mapping[str, Json]) -> dict[str, Any]:
-    """Return what the tables of `results.json` were in older results."""
+def as_before(tables: Mapping[str, Json], users: Collection[str] = ()) -> dict[str, Any]:
+    """
+    Return what the tables of `results.json` were in older results.
+
+    Args:
+        tables: Their content by name.
+        users: The names of studies that users brought, which may be those of shipped ones.
+    """
     found: dict[str, Any] = {}
     for name, content in tables.items():
-        if name in _BEFORE:
+        if name in _BEFORE and name not in users:
             found[name] = _BEFORE[name](tables)
-        elif name not in _LOWER:
+        elif name not in LOWER:
             own = found.setdefault("own_studies", {})
             own[name] = {key: content[key] for key in ("title", "told", "rows")}
     return found
@@ -95,7 +101,7 @@ _AFTER: Mapping[str, Callable[[Any], Sequence[Table]]] = {
     "elsewhere": elsewhere_tables,
     "several_models": models_tables,
 }
-_LOWER = frozenset(
+LOWER = frozenset(
     {
         *("facets_lengths", "key_points_judges", "elsewhere", "several_models", "judges", "judges_perturbed"),
         *(f"{AGAINST}_{level}" for level in CORRELATED),

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from longform.synthesis.tables import benchmark_tables
 from longform.tables.table import Table, checked
 from tests.longform.report.test_audit import AUDIT, FACTS, SYNTHESIS
 
 
-def tables_of(audit: object, account: object) -> dict[str, Table]:
-    described = json.loads(json.dumps(benchmark_tables(audit, account)))  # type: ignore[arg-type]
+def tables_of(audit: Any, account: Any) -> dict[str, Table]:
+    described = json.loads(json.dumps(benchmark_tables(audit, account)))
     return {name: checked(Table.from_json(name, content)) for name, content in described["tables"].items()}
 
 
