@@ -25,15 +25,21 @@ _TICKS_CHARACTERS = 64  # below a figure of one panel
 
 
 def table_figures(anchor: str, results: Results) -> Iterator[tuple[Plot | None, str]]:
-    """Yield the figures of the tables whose section is *anchor*: one for each of their parts."""
+    """Yield the figures of the tables whose section is *anchor*."""
     for number, table in enumerate(one for one in tables_of(results) if one.plot is not None and one.shown):
-        if table.plot is not None and anchor == anchor_of(table.section or table.name):
-            apart = table.apart if table.plot.apart is None else table.plot.apart
-            for place, part in enumerate(laid_out(of_report(table)._replace(across="", under=(), apart=apart))):
-                line = " ".join([*line_of(results, table, part), *([] if told_above(table) else [table.told])]).strip()
-                drawn = _to_draw(part.table, table.plot)
-                for plot, told in _drawn(results, drawn, table.plot, name=f"{anchor}{number}-{place}"):
-                    yield plot, f"{line}{told}" if line else table.title
+        if anchor == anchor_of(table.section or table.name):
+            yield from figures_of(results, table, name=f"{anchor}{number}-")
+
+
+def figures_of(results: Results, table: Table, *, name: str) -> Iterator[tuple[Plot | None, str]]:
+    """Yield the figures of a table with their captions, one for each of its parts; *name* begins the ids of all."""
+    if (plot := table.plot) is None:
+        return
+    apart = table.apart if plot.apart is None else plot.apart
+    for place, part in enumerate(laid_out(of_report(table)._replace(across="", under=(), apart=apart))):
+        line = " ".join([*line_of(results, table, part), *([] if told_above(table) else [table.told])]).strip()
+        for drawn, told in _drawn(results, _to_draw(part.table, plot), plot, name=f"{name}{place}"):
+            yield drawn, f"{line}{told}" if line else table.title
 
 
 def _to_draw(table: Table, plot: Axes) -> Table:

@@ -51,9 +51,9 @@ def benchmark_tables(audit: Json | None, account: Json | None) -> Described | No
     return {"title": _TITLE, "told": [told], "tables": {table.name: table.as_json() for table in found if table.rows}}
 
 
-def _counts(names: Mapping[str, str], **told: str) -> list[Column]:
-    """Return columns of counts by their names and titles, with what is told of some."""
-    return [Column(name, "count", title, told.get(name, "")) for name, title in names.items()]
+def _counts(names: Mapping[str, str], group: str = "", **told: str) -> list[Column]:
+    """Return columns of counts by their names and titles, below one head, with what is told of some."""
+    return [Column(name, "count", title, told.get(name, ""), group=group) for name, title in names.items()]
 
 
 # ---------------------------------------------------------------- the audit
@@ -94,8 +94,8 @@ def _noise(audit: Json) -> Table:
     wrongly = "share of the listed pairs whose document does not state the insight"
     missed = "share of the pairs left out whose document states it"
     columns = [
-        Column("false_positives", "share", "wrongly listed", wrongly, "lower"),
-        Column("missed", "share", told=missed, better="lower"),
+        Column("false_positives", "share", "wrongly listed", wrongly, "lower", digits=2),
+        Column("missed", "share", told=missed, better="lower", digits=2),
         Column("joint_ceiling", "points", "ceiling on the joint score"),
     ]
     row = {column.name: _estimate(audit[column.name]) for column in columns}
@@ -113,13 +113,18 @@ def _haystacks(haystacks: Sequence[Json]) -> Table:
     counted = "Documents an insight: how many the gold map gives each insight, fewest, mean and most."
     found = "planted statements that stand in their document word for word"
     elsewhere = "such statements in documents that the gold map does not give their insight; 0 is right"
-    statements = {name: f"statements: {name}" for name in _STATEMENTS}
+    statements = _counts(dict.fromkeys(_STATEMENTS, ""), "statements", found=found, elsewhere=elsewhere)
     columns = [
         Column("haystack"),
-        *_counts({"documents": "", "insights": "", "least": "documents an insight: fewest"}),
-        Column("mean", "number", "documents an insight: mean"),
-        *_counts({"most": "documents an insight: most"}),
-        *(_counts(statements, found=found, elsewhere=elsewhere) if is_planted else ()),
+        *_counts({"documents": "", "insights": ""}),
+        *_counts({"least": "fewest"}, "documents an insight"),
+        Column("mean", "number", group="documents an insight"),
+        *_counts({"most": ""}, "documents an insight"),
+        *(
+            _counts(dict.fromkeys(_STATEMENTS, ""), "statements", found=found, elsewhere=elsewhere)
+            if is_planted
+            else ()
+        ),
         *_counts({"near_duplicates": "near-duplicates"}, near_duplicates=_NEAR),
         *(_counts(dict.fromkeys(_KINDS.values(), "")) if is_planted else ()),
     ]
@@ -151,7 +156,7 @@ def _reasons(stated: Mapping[str, str]) -> dict[str, str]:
 def _places(haystacks: Sequence[Json]) -> Table:
     told = "Where statements of insights stand: share of them in each tenth of their document. 10 % in each is even."
     names = [f"tenth_{number}" for number in range(1, 11)]
-    tenths = [Column(name, "share", f"tenth of the document: {place}") for place, name in enumerate(names, start=1)]
+    tenths = [Column(name, "share", str(place), group="tenth of the document") for place, name in enumerate(names, 1)]
     rows: list[Mapping[str, Value]] = []
     for row in haystacks:
         total = sum(row["tenths"])
@@ -170,31 +175,30 @@ def _prose(haystacks: Sequence[Json]) -> Table:
         "did, the grammar's template stays. That judge reads shared words, as this audit does: a fact that is told in "
         "quite other words neither of them sees."
     )
-    counts = {
-        "by_model": "documents: by the model",
-        "in_part": "documents: in part",
-        "by_template": "documents: template",
-        "kept": "passages: by the model",
-        "fallen_back": "passages: template",
-        "replies": "replies: all",
-    }
+    documents = {"by_model": "by the model", "in_part": "in part", "by_template": "template"}
+    passages = {"kept": "by the model", "fallen_back": "template"}
     said = {
         "by_model": "documents whose passages are all the model's",
         "in_part": "documents where some passages are the model's",
         "by_template": "documents that fell back to it whole",
     }
-    rejected = Column("rejected", "count", "replies: rejected", "how many replies, and for what")
-    columns = [Column("haystack"), Column("model"), *_counts(counts, **said), rejected]
+    columns = [
+        *(Column("haystack"), Column("model")),
+        *_counts(documents, "documents", **said),
+        *_counts(passages, "passages"),
+        *_counts({"replies": "all", "rejected": ""}, "replies", rejected="how many replies, and for what"),
+        Column("reasons", title="for", group="replies"),
+    ]
     rows = [
         {
             "haystack": row["haystack_id"],
-            **{name: row["prose"][name] for name in ("model", *counts)},
+            **{name: row["prose"][name] for name in ("model", *documents, *passages, "replies")},
             "rejected": sum(row["prose"]["rejected"].values()),
             "reasons": _ranked(row["prose"]["rejected"]),
         }
         for row in haystacks
     ]
-    return Table("prose", [*columns, Column("reasons", title="replies: for")], rows, told=told, key=["haystack"])
+    return Table("prose", columns, rows, told=told, key=["haystack"])
 
 
 def _ranked(reasons: Mapping[str, int]) -> str:
@@ -222,12 +226,12 @@ def _made(account: Json) -> Table:
         f"What came of what chat models were asked for ({models}). The gold map is the verifier's last word on each "
         "document."
     )
-    written = {"documents": "documents: written", "documents_not_written": "documents: not written"}
-    insights = {"insights": "insights: all", "too_few": "insights: too few", "known": "insights: known"}
+    written = {"documents": "written", "documents_not_written": "not written"}
+    insights = {"insights": "all", "too_few": "too few", "known": ""}
     pairs = {
-        "assigned_but_not_stated": "pairs: lacking",
-        "stated_but_not_assigned": "pairs: leaked",
-        "unchecked_cells": "pairs: unchecked",
+        "assigned_but_not_stated": "lacking",
+        "stated_but_not_assigned": "leaked",
+        "unchecked_cells": "unchecked",
     }
     said = {
         "documents_not_written": "documents that no try got right",
@@ -239,10 +243,11 @@ def _made(account: Json) -> Table:
     again = "share of pairs on which the verifier contradicted itself, which is the least that it errs"
     columns = [
         Column("haystack"),
-        *_counts(written, **said),
-        Column("mean_words", "words", "documents: mean words"),
-        *_counts(insights | pairs, **said),
-        Column("read_again", "share", "pairs: read again", again),
+        *_counts(written, "documents", **said),
+        Column("mean_words", "words", "mean words", group="documents"),
+        *_counts(insights, "insights", **said),
+        *_counts(pairs, "pairs", **said),
+        Column("read_again", "share", "read again", again, digits=2, group="pairs"),
     ]
     rows = [
         {
