@@ -120,11 +120,7 @@ def _haystacks(haystacks: Sequence[Json]) -> Table:
         *_counts({"least": "fewest"}, "documents an insight"),
         Column("mean", "number", group="documents an insight"),
         *_counts({"most": ""}, "documents an insight"),
-        *(
-            _counts(dict.fromkeys(_STATEMENTS, ""), "statements", found=found, elsewhere=elsewhere)
-            if is_planted
-            else ()
-        ),
+        *(statements if is_planted else ()),
         *_counts({"near_duplicates": "near-duplicates"}, near_duplicates=_NEAR),
         *(_counts(dict.fromkeys(_KINDS.values(), "")) if is_planted else ()),
     ]
@@ -228,11 +224,7 @@ def _made(account: Json) -> Table:
     )
     written = {"documents": "written", "documents_not_written": "not written"}
     insights = {"insights": "all", "too_few": "too few", "known": ""}
-    pairs = {
-        "assigned_but_not_stated": "lacking",
-        "stated_but_not_assigned": "leaked",
-        "unchecked_cells": "unchecked",
-    }
+    pairs = {"assigned_but_not_stated": "lacking", "stated_but_not_assigned": "leaked", "unchecked_cells": "unchecked"}
     said = {
         "documents_not_written": "documents that no try got right",
         "too_few": "insights that fewer documents state than asked for",

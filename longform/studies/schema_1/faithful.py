@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from longform.studies import faithfulness, position
+from longform.studies.faithfulness_places import DEGENERATE, INDEX
 from longform.studies.schema_1.rows import OF_AXES, Json, Rows, by_key, rows_in, with_axes, without_axes
 from longform.tables.table import Table
 
@@ -129,14 +130,14 @@ def _placed(shapes: Rows, curves: Rows) -> Iterator[dict[str, Any]]:
     for own in by_key(shapes, _OF_SYSTEM):
         found: dict[str, Any] = {
             **_named(own[0], kept=("bins",)),
-            "degenerate": {name: own[0][name] for name in faithfulness.DEGENERATE},
+            "degenerate": {name: own[0][name] for name in DEGENERATE},
         }
         for row in own:
             key = tuple(row.get(name) for name in (*_OF_SYSTEM, "measure"))
             has_index = row["spread"] is not None
             found[row["measure"]] = {
                 "curve": None if row["untestable"] else points.get(key, []),
-                "index": {name: row[name] for name in faithfulness.INDEX} if has_index else None,
+                "index": {name: row[name] for name in INDEX} if has_index else None,
                 **({"reason": row["untestable"]} if row["untestable"] else {}),
             }
         yield found

@@ -130,7 +130,7 @@ def test_what_chat_models_were_asked_for_and_what_came_is_said(results: dict[str
     text = markdown(results | {"audit": AUDIT, "synthesis": SYNTHESIS})
 
     assert "writer w-1, verifier v-1" in text
-    for row in ("97 | 3 | 701.4", "57 | 1", "11 | 12 | 0 | 1.25 %"):
+    for row in ("97 | 3 | 701.4", "57 | 1", "11 | 12 | 0 | 1.30 %"):
         assert f"| town-0 | {row} |" in text
     assert "Left out: insights: known (nobody was asked the queries without documents)." in text
     assert "| article leaks | none | 9 | 5 | 3 | 1 |" in text
@@ -149,7 +149,7 @@ def test_what_was_given_up_is_named_and_a_second_reading_has_its_interval(result
     text = markdown(results | {"audit": AUDIT, "synthesis": synthesis})
 
     assert "planner and writer w-1, verifier v-1" in text
-    assert "1.25 % [0.40, 3.00]" in text
+    assert "1.30 % [0.40, 3.00]" in text
     assert "| town-0 | article leaks | document 3 | 6 | states insight 40 |" in text
     assert "states insight 41" not in text
     assert "The first 40 of 42" in text
