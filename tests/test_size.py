@@ -33,7 +33,7 @@ ROOMS = {
     "rehearsal": Room(18, 2_329, "longform/rehearsal/* actors/rehearsal/*"),
     "evidence as frames": Room(7, 684, "longform/evidence/* actors/surface/folders.py"),
     "tables": Room(6, 746, "longform/tables/*"),
-    "studies": Room(26, 3_941, "longform/studies/*"),
+    "studies": Room(26, 3_954, "longform/studies/*"),
     "results, report and the verbs that read": Room(
         162,
         20_487,

@@ -56,9 +56,12 @@ def as_before(tables: Mapping[str, Json], users: Collection[str] = ()) -> dict[s
 def with_tables(results: Json) -> dict[str, Any]:
     """Return results of an older version with the tables that they lack."""
     there = dict(results.get("tables") or {})
+    older = dict(results)
+    if results.get("faithfulness"):  # its tables have the costs of systems, which stood under their own key alone
+        older["faithfulness"] = {**results["faithfulness"], "costs": (results.get("cost") or {}).get("systems") or ()}
     for name, made in _AFTER.items():
-        if results.get(name) and name not in there:
-            there |= {table.name: table.as_json() for table in made(results[name])}
+        if older.get(name) and name not in there:
+            there |= {table.name: table.as_json() for table in made(older[name])}
     if "judges" not in there:
         own = judges_tables(results.get("judges") or [], results.get("retest") or [])
         there |= {table.name: table.as_json() for table in own}

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from longform.studies import faithfulness, position
+from longform.studies.faithfulness_columns import KEY
 from longform.studies.faithfulness_places import DEGENERATE, INDEX
 from longform.studies.schema_1.rows import OF_AXES, Json, Rows, by_key, rows_in, with_axes, without_axes
 from longform.tables.table import Table
@@ -189,8 +190,17 @@ def _twice(rows: Rows) -> Iterator[dict[str, Any]]:
 
 def of_faithfulness(found: Mapping[str, Any]) -> list[Table]:
     if "attributed" in found:
-        return faithfulness.tables(found)
+        return faithfulness.tables(found, costs=dict(_costs(found)))
     parts = ("attributed", "places", "orders", "lengths", "alignment", "permutations", "not_applicable")
     made = faithfulness.tables({**found, **dict.fromkeys(parts, ()), "attribution": None, "against_plain": ()})
     told = "These results were made by an older version; `longform evaluate` on the same run makes them again."
     return [table._replace(told=f"{told}\n\n{table.told}") for table in made]
+
+
+def _costs(found: Mapping[str, Any]) -> Iterator[tuple[tuple[Any, ...], Mapping[str, Any]]]:
+    """Yield the key of each row of cells with the cost of its system, where that is known."""
+    known = {tuple(row.get(name) for name in KEY[1:]): row for row in found.get("costs") or ()}
+    for row in found["cells"]:
+        key = tuple(row.get(name) for name in KEY)
+        if key[1:] in known:
+            yield key, known[key[1:]]

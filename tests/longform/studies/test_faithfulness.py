@@ -164,3 +164,17 @@ def test_the_older_form_beside_the_tables_is_what_it_was() -> None:
     assert list(written) == ["faithfulness"]
     for name, value in written["faithfulness"].items():
         assert value == found[name], name
+
+
+def test_older_results_have_the_costs_of_systems_beside_their_faithfulness() -> None:
+    found = json.loads(json.dumps(whole()))
+    first = found["cells"][0]
+    spent = {"usd_a_summary": 0.25, "tokens_in": 12.0, "tokens_out": 3.0, "seconds": None}
+    named = {name: first[name] for name in ("dataset", "summarizer", "setting")}
+    older = {"faithfulness": found, "cost": {"systems": [{**named, **spent, "reasons": {"seconds": "lost"}}]}}
+    costs = {"systems": older["cost"]["systems"], "frontiers": [], "judges": []}
+
+    table = with_tables(older | {"cost": costs})["tables"]["faithfulness"]
+    own = [place for place, row in enumerate(table["rows"]) if all(row[name] == named[name] for name in named)]
+    assert {table["rows"][place]["usd_a_summary"] for place in own} == {0.25}
+    assert {table["reasons"][place]["seconds"] for place in own} == {"lost"}
