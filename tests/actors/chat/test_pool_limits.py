@@ -1,8 +1,8 @@
 """
 The pool against a provider's limits, from four workers on two simulated nodes.
 
-Counts are asserted as the benchmark's goals have them. Seconds are the benchmark's business, because the machine may be
-busy: six times those of a perfect client are a pool that stands still.
+Counts are asserted as the benchmark's goals have them. Seconds are the benchmark's business alone, because the machine
+may be busy.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from tests.bench.pool_load import Load, Outcome, on_cluster, two_nodes
 pytestmark = pytest.mark.slow
 
 N = 1000
-_MOST_SECONDS = 6.0  # of the perfect client's
 _HARDLY_EVER = 0.03  # refusals a call; the benchmark's goal is 0.005, which a stalled worker alone can spoil
 
 
@@ -41,7 +40,6 @@ def busiest_second(outcome: Outcome) -> int:
 
 def check_all_answered(outcome: Outcome) -> None:
     assert (outcome.lost, outcome.served_again, dict(outcome.failures)) == (0, 0, {})
-    assert outcome.ratio < _MOST_SECONDS
 
 
 @pytest.mark.parametrize(
