@@ -11,7 +11,8 @@ from nupunkt import sentence_spans
 _CLOSING = r"[\"'”’»」』）〉》】〕)］\]｣]"
 _STOP = re.compile(
     rf"""
-    (?: (?: [。｡！？؟۔।॥።] | (?<=[^\W\da-zA-Zａ-ｚＡ-Ｚ]) ． )++ {_CLOSING}*+ )++  # ． behind a digit is a point
+    (?=(?P<stop> (?: (?: [。｡！？؟۔।॥።] | (?<=[^\W\da-zA-Zａ-ｚＡ-Ｚ]) ． )+ {_CLOSING}* )+ ))
+    (?P=stop)  # the whole or nothing, as `++` would say, which Python 3.11.2 gets wrong; ． behind a digit is a point
     (?! [、，,;；] | (?<={_CLOSING})(?:と|って|など|を|の|的|吗|呢) )  # 「はい。」と言った is one sentence
     """,
     re.VERBOSE,
