@@ -1,7 +1,7 @@
 """
 Runs that an older version made go on here: two finished, one killed while its judge was asked.
 
-`tests/made/older` has them as commit 382b2498 wrote them, with the benchmark (`tests/jobs/answers/town.py`), ledgers and
+`tests/made/older` has them as commit 382b2498 wrote them, with benchmark (`tests/jobs/answers/town.py`), ledgers and
 configurations; what were defaults then is written out.
 """
 
