@@ -10,7 +10,7 @@ from actors.judges.cards import card_of_file
 from actors.judges.opening import make_judges
 from actors.storage.folder import file_place
 from longform.judges.adversarial_words import section_of
-from longform.judges.brief_cards import brief
+from longform.judges.brief_cards import worth
 from longform.judges.card_columns import Adversarial, Card
 from longform.judges.cards import describe, judged_by, other_judge, shipped_card, shipped_card_of
 from longform.results.results import JudgeRow
@@ -21,7 +21,7 @@ from longform.settings.judges import judge_scale
 class _CardLine(NamedTuple):
     card: str | None
     reason: str | None = None
-    brief: str | None = None
+    worth: str | None = None
     adversarial: Adversarial | None = None
 
 
@@ -46,7 +46,7 @@ def _row(name: str, scale: str | None, line: _CardLine) -> JudgeRow:
         "judge": name,
         "scale": scale,
         "card": line.card,
-        "card_brief": line.brief,
+        "worth": line.worth,
         "card_reason": line.reason,
     }
     if line.adversarial is not None:
@@ -75,7 +75,7 @@ def _card_line(experiment: Experiment, name: str, served: Mapping[str, Any]) -> 
 def _line_of(card: Card | None) -> _CardLine:
     if card is None:
         return _CardLine(None)
-    return _CardLine(describe(card), brief=brief(card), adversarial=section_of(card))
+    return _CardLine(describe(card), worth=worth(card), adversarial=section_of(card))
 
 
 def write_card(card: Card, out: str) -> None:

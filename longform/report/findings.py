@@ -21,8 +21,9 @@ from longform.report.tables import IN_SAMPLE, has_oracle, is_position_row
 from longform.results.cells import CellRow
 from longform.results.columns import Columns, interval_in, number_in, with_columns
 from longform.results.comparisons import NOT_DISTINGUISHABLE, ComparedFamily, ComparisonRow
-from longform.results.judges import NO_CARD
-from longform.results.results import JudgeRow, Results
+from longform.results.results import Results
+from longform.tables.cells import value_cell
+from longform.tables.table import Column
 
 _NAMED = 4
 """Systems in a sentence."""
@@ -41,6 +42,7 @@ class Findings(NamedTuple):
         about: The data set if there are several; None: there is one.
         best: Names the systems that are best and cannot be told apart.
         lead: By how much they lead; None: `best` says why nothing can be said.
+        cost: What a summary by the best costs; None: results do not say of any.
         worth: Of the judge.
         others: Says whether other judges name the same system; None: there are none.
     """
@@ -50,6 +52,7 @@ class Findings(NamedTuple):
     lead: str | None
     worth: str
     others: str | None = None
+    cost: str | None = None
 
 
 def findings(results: Results) -> list[Findings]:
@@ -66,6 +69,7 @@ def findings(results: Results) -> list[Findings]:
             *_said(results, families[0]),
             worth(results, families[0]["judge"]),
             _others(results, *families),
+            _cost(results, families[0]),
         )
         for dataset, families in list(by_dataset.items())[:_MOST]
     ]
@@ -345,6 +349,33 @@ def _key(row: Mapping[str, object]) -> tuple[str, str]:
     return str(row["summarizer"]), str(row["setting"])
 
 
+# ---------------------------------------------------------------- the cost
+
+
+def _cost(results: Results, family: ComparedFamily) -> str | None:
+    """Say what a summary by the reference costs, and by the cheapest system that cannot be told from it."""
+    of = (family["judge"], family.get("dataset"))
+    cells = {_key(cell): cell for cell in main_cells(results) if (cell["judge"], cell.get("dataset")) == of}
+    costs = {key: cost for key, cell in cells.items() if (cost := number_in(cell, "usd_a_summary")) is not None}
+    reference = family.get("reference_system")
+    if "rows" not in family or not reference or not any("usd_a_summary" in cell for cell in cells.values()):
+        return None
+    own = costs.get(_key(reference))
+    if own is None:
+        why = cells[_key(reference)].get("reasons", {}).get("usd_a_summary") if _key(reference) in cells else None
+        return f"What a summary by {family['reference']} costs is not known{f': {why}' if why else ''}."
+    alike = [row for row in _found(family["rows"], NOT_DISTINGUISHABLE) if _key(row) in costs]
+    cheapest = min(alike, key=lambda row: costs[_key(row)], default=None)
+    also = ""
+    if cheapest is not None and costs[_key(cheapest)] < own:
+        also = f"; by {cheapest['system']}, which cannot be told from it, {_dollars(costs[_key(cheapest)])}"
+    return f"A summary by {family['reference']} costs {_dollars(own)}{also}."
+
+
+def _dollars(amount: float) -> str:
+    return str(value_cell(amount, Column("usd", "usd")).text)
+
+
 # ---------------------------------------------------------------- the judge
 
 
@@ -354,14 +385,14 @@ def _worth_of_first(results: Results) -> str:
 
 
 def worth(results: Results, judge: str | None) -> str:
-    """Say in one sentence what a judge is worth: the figure on text that it was not fitted on, if there is one."""
+    """Say in one sentence what a judge is worth, in words; the figures of its card stand on the page of judges."""
     if judge is None:
         return "No judge gave these scores: they are computed from the texts."
     row = next((row for row in results.get("judges") or [] if row["judge"] == judge), None)
-    told = NO_CARD if row is None else _card(row)
-    marks = [row["in_sample"]] if row is not None and row.get("in_sample") else []
-    return f"Judge {judge}: {'; '.join(str(part) for part in [*marks, told])}."
-
-
-def _card(row: JudgeRow) -> str:
-    return str(row.get("card_brief") or row.get("card") or brief_card(row))
+    mark = f" ({row['in_sample']})" if row is not None and row.get("in_sample") else ""
+    if row is not None and row.get("worth"):
+        return f"Judge {judge}{mark} {row['worth']}."
+    if row is not None and row.get("card"):
+        return f"Judge {judge}{mark}: {brief_card(row)}."
+    why = f" ({row['card_reason']})" if row is not None and row.get("card_reason") else ""
+    return f"Nobody has measured judge {judge}{mark} against people: how far to trust its scores is not known{why}."

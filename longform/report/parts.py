@@ -177,8 +177,8 @@ def judge_line(results: Results, judge: Judged | str) -> str:
 
 
 def brief_card(row: JudgeRow) -> str:
-    """Return what a judge is worth in a few words; results of earlier versions have the whole card alone."""
-    return row.get("card_brief") or (_ELSEWHERE if row.get("card") else card_words(row))
+    """Return what a judge is worth in a few words; results of earlier versions have figures, or the card alone."""
+    return row.get("worth") or row.get("card_brief") or (_ELSEWHERE if row.get("card") else card_words(row))
 
 
 def judge_cell(results: Results, judge: object, *, reason: str | None = None) -> Cell:

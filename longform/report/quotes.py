@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from textwrap import shorten
 from typing import NamedTuple
@@ -14,6 +15,7 @@ from longform.results.drilldown import Unfolded
 from longform.results.results import Results
 
 _QUERY_CHARACTERS, _TEXT_CHARACTERS = 200, 360
+_MARK = re.compile(r"^\s*[-*•]\s+")  # of a line in a list
 _LEAST_SUMMARIES = 3  # of which the best and the worst are two
 
 
@@ -102,7 +104,7 @@ class Quotes:
         several = len(scores) > 1
         told = [f"{factor * value:.0f}{f' by {judge}' if several and judge else ''}" for judge, value in scores.items()]
         system = f"{one.summary['summarizer']}, {one.summary['setting']}"
-        text = " ".join(bullet["text"] for bullet in one.summary["bullets"])
+        text = " ".join(_MARK.sub("", bullet["text"]) for bullet in one.summary["bullets"])
         file = file_of.get(summary_id)
         return Quote(
             f"{why}: {', '.join(told)}",

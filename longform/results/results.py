@@ -27,7 +27,8 @@ class JudgeRow(TypedDict):
     judge: str
     scale: str | None  # null: it has one scale alone
     card: str | None  # its line; null: it has none
-    card_brief: NotRequired[str | None]  # the same in a few words; null or missing: not known
+    worth: NotRequired[str | None]  # a phrase with a verb; null: it has no card; missing: older results
+    card_brief: NotRequired[str | None]  # figures in place of `worth`, in older results alone
     card_reason: str | None  # why it has none, if that needs a reason
     adversarial: NotRequired[Adversarial]  # its card's section on perturbed summaries; missing: the card has none
     in_sample: NotRequired[str | None]

@@ -14,7 +14,7 @@ from actors.judges.offline_coverage import PROMPT_VERSION
 from actors.storage.folder import Folder
 from jobs.calibrate import main
 from jobs.ingest import ingest
-from longform.judges.brief_cards import brief
+from longform.judges.brief_cards import worth
 from longform.judges.cards import KEY_POINT_CHECKER, describe, shipped_card, shipped_line
 from longform.judges.offline_coverage import shipped_judge
 from longform.metrics.agreement import WEIGHTS
@@ -183,10 +183,7 @@ def test_the_card_of_a_judge_that_saw_both_topics_leads_with_each_kept_out_and_s
 
     assert [part for part in parts if part not in line] == []
     assert [line.index(part) for part in parts] == sorted(line.index(part) for part in parts)
-    assert brief(shipped) == (
-        "against people, by fits without the measured topic (what ships saw all): "
-        "r 0.76 and 0.83, kappa 0.52 and 0.57, bias -2 points and +1 points"
-    )
+    assert worth(shipped) == "agrees with people about as well as Gemini 1.5 Pro does on the same 117 summaries"
     assert set(shipped["fitted_haystacks"]) == set(shipped_judge("people-vectors").fitted_haystacks)
 
 

@@ -41,7 +41,7 @@ def test_card_that_ships_is_by_calibration_whatever_the_judge_is_called() -> Non
         "judge": "mine",
         "scale": "marks as GPT-4o does",
         "card": shipped_card_line("offline-gpt-4o"),
-        "card_brief": "against people on conversation, kept out of its fit: r 0.70, kappa 0.43, bias +2 points",
+        "worth": "agrees with people about as well as GPT-4o does on the same 56 summaries",
         "card_reason": None,
     }
     assert row["card"].startswith("marks as GPT-4o does; against people, on a topic kept out, conversation (")
@@ -55,7 +55,7 @@ def test_mean_names_its_members_scales_and_has_no_card_of_its_own() -> None:
         "judge": "m",
         "scale": "mean of a (marks as GPT-4o does) and b (marks as people do)",
         "card": None,
-        "card_brief": None,
+        "worth": None,
         "card_reason": None,
     }
 
@@ -104,12 +104,12 @@ def test_card_of_a_chat_judge_is_shown_for_its_model_and_prompt_only(
 
     if reason is None:
         assert (row["card"], row["card_reason"]) == (describe(card), None)
-        assert "r 0.71" in shown
+        assert "agrees with people about as well as" in shown
     else:
         assert row["card"] is None
         assert row["card_reason"].endswith(f"is the card of another judge: {reason}")
         assert "no card: its agreement with people is not known" in shown
-        assert "r 0.71" not in shown
+        assert "agrees with people" not in shown
 
 
 def test_card_of_a_prompt_that_a_folder_replaces_is_of_that_prompt(tmp_path: Path) -> None:
@@ -160,11 +160,11 @@ def test_offline_support_judge_has_its_card_under_whatever_name_and_others_have_
         "judge": "mine",
         "scale": None,
         "card": shipped_card_line(SUPPORT_LEXICAL),
-        "card_brief": "balanced accuracy with people 57 of 100 on 2 data sets",
+        "worth": "is right on 57 of 100 labels by people, where guessing is right on 50, the mean of 2 data sets",
         "card_reason": None,
     }
     assert "longeval_pubmed by sentence: balanced accuracy" in str(lexical["card"])
-    assert chat == {"judge": "gpt", "scale": None, "card": None, "card_brief": None, "card_reason": None}
+    assert chat == {"judge": "gpt", "scale": None, "card": None, "worth": None, "card_reason": None}
 
 
 def test_named_card_of_a_support_judge_is_read(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def cell(system: str, joint: float | None, *, order: str = "given", **more: Any)
     }  # fmt: skip
 
 
-JUDGE = {"judge": "j", "scale": None, "card": "a long line", "card_brief": "r 0.72 on other text", "card_reason": None}
+JUDGE = {"judge": "j", "scale": None, "card": "a long line", "worth": "agrees with people", "card_reason": None}
 
 
 def results(*families: dict[str, Any], cells: Any = (), judges: Any = (JUDGE,), **more: Any) -> Any:
@@ -55,7 +55,7 @@ def test_the_best_their_equals_the_lead_and_the_judge() -> None:
         "a, full has the best joint score, 50.0 of 100; 1 of the 2 others cannot be told apart from it: b, full."
     )
     assert one.lead == "It leads c, full (40.0), the first that can be told apart, by 10.0 points [6.0, 14.0]."
-    assert one.worth == "Judge j: r 0.72 on other text."
+    assert one.worth == "Judge j agrees with people."
 
 
 def test_a_system_that_is_better_than_all_others() -> None:
@@ -130,7 +130,7 @@ def test_figures_in_sample_bear_their_mark() -> None:
     (one,) = findings(results(marked, judges=[judge]))
     assert one.best.count("(in sample)") == 2
     assert "c, full (40.0; in sample)" in str(one.lead)
-    assert one.worth == "Judge j: fitted on these very data; r 0.72 on other text."
+    assert one.worth == "Judge j (fitted on these very data) agrees with people."
 
 
 def test_a_named_reference_is_no_leader() -> None:
@@ -166,7 +166,7 @@ def test_the_leading_judge_speaks_alone_and_one_sentence_says_if_others_agree() 
     ]:
         (one,) = findings(results(first, *others))
         assert str(one.others).endswith(expected)
-        assert one.worth.startswith("Judge first:")
+        assert "judge first" in one.worth
     (alone,) = findings(results(first))
     assert alone.others is None
 
@@ -181,12 +181,27 @@ def test_the_half_of_a_name_that_all_systems_share_is_left_out() -> None:
 
 
 def test_a_judge_without_a_card_and_scores_without_a_judge() -> None:
-    bare = JUDGE | {"card": None, "card_brief": None, "card_reason": "x.json is the card of another judge"}
+    bare = JUDGE | {"card": None, "worth": None, "card_reason": "x.json is the card of another judge"}
     (one,) = findings(results(family(), judges=[bare]))
-    expected = "no card: its agreement with people is not known (x.json is the card of another judge)"
-    assert one.worth == f"Judge j: {expected}."
+    assert one.worth == (
+        "Nobody has measured judge j against people: how far to trust its scores is not known "
+        "(x.json is the card of another judge)."
+    )
+    (one,) = findings(results(family(), judges=[JUDGE | {"worth": None}]))
+    assert one.worth == "Judge j: its card stands under Judges."
     (one,) = findings(results(family(judge=None), judges=[]))
     assert one.worth == "No judge gave these scores: they are computed from the texts."
+
+
+def test_the_cost_of_the_best_and_of_the_cheapest_that_cannot_be_told_from_it() -> None:
+    names = ("a, full", "b, full", "c, bm25")
+    cells = [cell(name, 50.0, usd_a_summary=usd) for name, usd in zip(names, (0.5, 0.02, 0.001), strict=True)]
+    told = family(row("b, full", 48.0, NOT_DISTINGUISHABLE), row("c, bm25", 40.0, "worse"))
+    (one,) = findings(results(told, cells=cells))
+    assert one.cost == ("A summary by a, full costs $0.5000; by b, full, which cannot be told from it, $0.0200.")
+    cells[0] |= {"usd_a_summary": None, "reasons": {"usd_a_summary": "no price"}}
+    assert findings(results(told, cells=cells))[0].cost == ("What a summary by a, full costs is not known: no price.")
+    assert findings(results(told))[0].cost is None
 
 
 @pytest.mark.parametrize(

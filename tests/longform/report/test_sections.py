@@ -49,8 +49,8 @@ def test_each_judge_has_its_own_block_with_its_card(results, page):
     report = markdown(results)
     assert "Judge offline (its card stands under Judges)" in report
     assert "(no card: its agreement with people is not known)" in report
-    judges = [row | {"card_brief": "r 0.62"} for row in results["judges"]]
-    assert "Judge offline (r 0.62)" in markdown(results | {"judges": judges})
+    judges = [row | {"worth": "agrees little"} for row in results["judges"]]
+    assert "Judge offline (agrees little)" in markdown(results | {"judges": judges})
     assert page.tags.count("details") > len(page.tables["scores"])
 
 
