@@ -40,6 +40,7 @@ _SCRIPTS = (
     "element.js",
     "tables.js",
     "copies.js",
+    "figures.js",
     "summaries.js",
     "matrix.js",
     "documents.js",

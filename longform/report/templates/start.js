@@ -4,6 +4,7 @@ for (const table of document.querySelectorAll("figure.table table")) {
   makeSortable(table);
   makeTools(table);
 }
+document.querySelectorAll("figure.plot").forEach(makeSavable);
 const hint = document.querySelector(".hint[data-control]");
 if (hint !== null) hint.hidden = false;
 const drilldownData = document.getElementById("drilldown-data");

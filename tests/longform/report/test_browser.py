@@ -1,6 +1,8 @@
 """The report in a real browser: summaries unfold, tables sort, and a narrow window does not scroll sideways."""
 
 import json
+import struct
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -124,3 +126,23 @@ def test_a_verdict_is_told_by_what_was_judged(tmp_path, browse, judged, head, to
     shown = browse(path)
     listed = shown.get_by_role("heading", name=head).locator("xpath=following-sibling::ul[1]")
     assert listed.locator(".tag").first.inner_text().split(", ")[0] == told
+
+
+def test_a_figure_is_saved_whole(folder, browse, tmp_path):
+    """On a dark screen, too, it has dark ink, a white ground and its caption as a title."""
+    page = browse(folder / "scores.html", scheme="dark")
+    figure = page.locator("figure.plot").first
+    saved = {}
+    for kind in ("SVG", "PNG"):
+        with page.expect_download() as download:
+            figure.get_by_role("button", name=f"Save the figure as {kind}").click()
+        assert download.value.suggested_filename.endswith(f"-scores-1.{kind.lower()}")
+        download.value.save_as(tmp_path / kind)
+        saved[kind] = (tmp_path / kind).read_bytes()
+    drawing = ET.fromstring(saved["SVG"])
+    title = " ".join(part.text for part in drawing.iter("{http://www.w3.org/2000/svg}tspan"))
+    assert title == figure.locator("figcaption").inner_text()
+    assert drawing[0].get("fill") == "#ffffff"
+    assert "color: #1b1f24" in drawing.get("style")
+    assert saved["PNG"].startswith(b"\x89PNG")
+    assert max(struct.unpack(">II", saved["PNG"][16:24])) > 1000, "pixels"
