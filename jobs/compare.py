@@ -9,22 +9,18 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from actors.storage.folder import Folder
 from jobs.command.run import Outcome, run_verb
 from jobs.parsers.compare import parser
-from jobs.results.common_queries import common_queries
-from jobs.results.same_judges import same_judges
+from jobs.results.answers import answered
 from jobs.results.stored_rankings import compared_rankings, is_of_rankings
 from jobs.results.stored_run import StoredRun, averaging_of, labels_of, read_stored, written_elsewhere
+from jobs.results.two_runs import common_queries, same_judges
 from longform.errors import UsageError
 from longform.measures import SHIPPED
 from longform.metrics.measure import Description, described
 from longform.nearest import meant
-from longform.report.compared_runs import compared_sections, compared_words, conclusion
-from longform.report.page import sections_html, sections_markdown
 from longform.results.compared_runs import RunScores, clustered, compare_runs, main_measure
-from longform.results.comparison import ComparedRun, Comparison
-from longform.results.run_differences import cost_rows, setting_rows
+from longform.results.comparison import Compared, comparison_answer, cost_table, setting_rows, setting_table
 from longform.settings.experiment import Experiment
 from longform.settings.system_names import SystemName, named_system
 
@@ -33,14 +29,12 @@ _SCORING = ("aggregate", "partial_score", "faithfulness", "units")
 """Settings that make other scores of the same verdicts."""
 
 
-def compare(
-    urls: Sequence[str], *, systems: Sequence[str] = (), measures: Sequence[str] = (), now: float
-) -> Comparison:
+def compare(urls: Sequence[str], *, systems: Sequence[str] = (), measures: Sequence[str] = (), now: float) -> Compared:
     """
     Return what can be said of two runs.
 
     Args:
-        urls: Of the two.
+        urls: The two runs.
         systems: Pairs `A=B` of systems of the first and of the second; none: those of the same name.
         measures: Only these; none: all that the runs list.
         now: Seconds since 1970.
@@ -62,29 +56,27 @@ def compare(
     of_summaries = [name for name in measures if name not in of_rankings]
     described_ = [] if of_rankings and not of_summaries else _measures(first, second, judges.same, of_summaries)
     how = averaging_of(first)
-    found = compare_runs(scores[0], scores[1], judges=judges.same, measures=described_, pairs=pairs, how=how)
-    retrieval, family = compared_rankings(
+    found = compare_runs((scores[0], scores[1]), judges=judges.same, measures=described_, pairs=pairs, how=how)
+    rankings = compared_rankings(
         (first, second), scores, pairs if of_rankings or not measures else (), only=of_rankings, seed=how.seed
     )
-    if not found.rows and not retrieval:
+    if not found.table.rows and not rankings.table.rows:
         raise UsageError(_nothing(first, second, judges.told, measures))
-    comparison: Comparison = {
-        "runs": [_run(run) for run in (first, second)],
-        "n_common": len(common.query_ids),
-        "cautions": [*_cautions(first, second, pairs), *common.told, *judges.told, *_left_out(scores, pairs)],
-        "conclusion": [],
-        "tests": found.rows,
-        "family": found.family,
-        "retrieval": retrieval,
-        "retrieval_family": family,
-        "settings": setting_rows(_settings(first), _settings(second)),
-        "costs": cost_rows(_spend(first), _spend(second)),
-    }
+    labels = (first.label, second.label)
     main = {
         judge: main_measure(described_, [run.table.measures(judge) for run in (first, second)]) for judge in judges.same
     }
-    comparison["conclusion"] = conclusion(comparison, {judge: one["name"] for judge, one in main.items() if one})
-    return comparison
+    return Compared(
+        [_run(run) for run in (first, second)],
+        len(common.query_ids),
+        [*_cautions(first, second, pairs), *common.told, *judges.told, *_left_out(scores, pairs)],
+        found,
+        rankings,
+        setting_table(_settings(first), _settings(second), labels),
+        cost_table(_spend(first), _spend(second), labels),
+        described_,
+        {judge: one["name"] for judge, one in main.items() if one},
+    )
 
 
 def _spend(run: StoredRun) -> Any:
@@ -164,7 +156,7 @@ def _nothing(first: StoredRun, second: StoredRun, told: Sequence[str], measures:
 # ---------------------------------------------------------------- what stands beside the differences
 
 
-def _run(run: StoredRun) -> ComparedRun:
+def _run(run: StoredRun) -> dict[str, Any]:
     systems = dict.fromkeys(str(SystemName(one.summarizer, one.setting)) for one in run.infos.values())
     return {
         "run": run.url,
@@ -193,7 +185,8 @@ def _cautions(first: StoredRun, second: StoredRun, pairs: Sequence[tuple[SystemN
             found.append(f"{run.label} {words} ({told or 'its command is at work'}): compared is what it has so far.")
         if written := written_elsewhere(run):
             found.append(f"Written elsewhere, and taken by {run.label} as they were: {written}.")
-    other = setting_rows(*({key: run.record["config"].get(key) for key in _SCORING} for run in (first, second)))
+    scoring, others = ({key: run.record["config"].get(key) for key in _SCORING} for run in (first, second))
+    other = setting_rows(scoring, others)
     if first.record["verb"] == second.record["verb"] and other:
         told = "; ".join(
             f"{row['key']} is {row['first']} in {first.label}, {row['second']} in {second.label}" for row in other
@@ -237,30 +230,13 @@ def _settings(run: StoredRun) -> dict[str, object]:
     }
 
 
-def write_pages(comparison: Comparison, out: str) -> list[str]:
-    """Write the comparison as HTML, Markdown and JSON; return the names of the files."""
-    folder = Folder(out)
-    title = " and ".join(run["label"] for run in comparison["runs"])
-    sections = compared_sections(comparison)
-    folder.write_bytes(
-        f"{NAME}.html", sections_html(f"Comparison of {title}", [(section, []) for section in sections]).encode()
-    )
-    folder.write_bytes(f"{NAME}.md", sections_markdown(f"Comparison of {title}", sections).encode())
-    folder.write_json(f"{NAME}.json", comparison)
-    return [f"{NAME}.html", f"{NAME}.md", f"{NAME}.json"]
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     return run_verb(parser(), _work, argv)
 
 
 def _work(arguments: argparse.Namespace) -> Outcome:
-    comparison = compare(arguments.runs, systems=arguments.systems, measures=arguments.measure, now=time.time())
-    words = compared_words(comparison)
-    if arguments.out:
-        names = write_pages(comparison, arguments.out)
-        words += f"\n\n{arguments.out}: {', '.join(names)}"
-    return Outcome(dict(comparison), words)
+    found = compare(arguments.runs, systems=arguments.systems, measures=arguments.measure, now=time.time())
+    return answered(comparison_answer(found), NAME, arguments.out)
 
 
 if __name__ == "__main__":

@@ -13,8 +13,9 @@ import pyarrow as pa
 from actors.surface.folders import Run
 from jobs.compare import compare as _compare
 from longform.errors import UsageError
-from longform.report.compared_runs import compared_words
-from longform.results.comparison import Comparison
+from longform.report.answers import answer_text
+from longform.results.answer import Answer
+from longform.results.comparison import comparison_answer
 
 
 @dataclass(frozen=True)
@@ -23,25 +24,30 @@ class ComparedRuns:
     Two runs on the queries that both have; differences are the second run's less the first run's.
 
     Attributes:
-        document: All of it, as `longform compare --out DIR` writes it to `compare.json`.
+        answer: The sentences and tables of `longform compare`.
     """
 
-    document: Comparison
+    answer: Answer
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """All of it, as `longform compare --out DIR` writes it to `compare.json`."""
+        return self.answer.document
 
     @property
     def n_queries(self) -> int:
         """Queries that both have."""
-        return self.document["n_common"]
+        return int(self.document["n_common"])
 
     @property
     def conclusion(self) -> list[str]:
         """Three sentences."""
-        return self.document["conclusion"]
+        return list(self.document["conclusion"])
 
     @property
     def cautions(self) -> list[str]:
         """Sentences on what weakens the comparison."""
-        return self.document["cautions"]
+        return list(self.document["cautions"])
 
     @property
     def differences(self) -> pa.Table:
@@ -63,7 +69,7 @@ class ComparedRuns:
         return _table(self.document["settings"])
 
     def __str__(self) -> str:
-        return str(compared_words(self.document))
+        return answer_text(self.answer)
 
 
 def compare(
@@ -90,7 +96,7 @@ def compare(
         raise UsageError(f"measures: expected a list of names, found the text {measures!r}")
     urls = [_url("first", first), _url("second", second)]
     pairs = [f"{one}={other}" for one, other in (systems or {}).items()]
-    return ComparedRuns(_compare(urls, systems=pairs, measures=measures, now=time.time()))
+    return ComparedRuns(comparison_answer(_compare(urls, systems=pairs, measures=measures, now=time.time())))
 
 
 def _url(argument: str, run: object) -> str:

@@ -18,6 +18,7 @@ from jobs.calibration.samples import kept_samples, samples_beside
 from jobs.calibration.sheets import SummarySubjects, label_row, read_sheets
 from jobs.command.run import Outcome, run_verb
 from jobs.parsers.correct import parser
+from jobs.results.answers import answered
 from jobs.results.people_scores import ByPeople, labels_of_people, of_equal_texts, people_scores
 from jobs.results.stored_run import StoredRun, averaging_of, read_stored
 from jobs.stages.released import labelled_tasks
@@ -28,8 +29,6 @@ from longform.measures import SHIPPED
 from longform.metrics.cited_support import MAIN
 from longform.metrics.measure import Measure, described
 from longform.nearest import meant
-from longform.report.corrected import correction_sections, correction_words
-from longform.report.page import sections_html, sections_markdown
 from longform.results.aggregate import Scored, SummaryInfo, scored_summaries, with_clusters
 from longform.results.corrected import (
     MOST_PAIRS,
@@ -37,6 +36,7 @@ from longform.results.corrected import (
     Correction,
     Sample,
     corrected_rows,
+    correction_answer,
     sample_cautions,
     sample_words,
 )
@@ -79,21 +79,14 @@ def correct(arguments: argparse.Namespace, *, now: float) -> Correction:
         )
     infos, _ = with_clusters(run.infos.values())
     pairs = _pairs(arguments.systems, infos)
-    found: Correction = {
-        "run": url,
-        "annotators": {},
-        "samples": [],
-        "cautions": [] if run.finished else [f"The run is not finished ({run.status['state']})."],
-        "systems": [],
-        "differences": [],
-    }
+    unfinished = [] if run.finished else [f"The run is not finished ({run.status['state']})."]
+    found = Correction(url, {}, [], unfinished, [], [], [])
     for task in _tasks(run, arguments, found):
         for judge in task.judges:
             _add_judge(found, judge, _Summaries(run, scored_summaries(run.table, judge, infos)), task, pairs)
-    if not found["systems"]:
+    if not found.systems:
         names = ", ".join(sorted({name for judge in run.table.judges for name in run.table.measures(judge)}))
         raise UsageError(f"--measure: expected some of {names}, found {', '.join(arguments.measure)}")
-    found["cautions"] = list(dict.fromkeys(found["cautions"]))
     return found
 
 
@@ -109,15 +102,16 @@ def _tasks(run: StoredRun, arguments: argparse.Namespace, found: Correction) -> 
         measures = _measures(run, names, kind, arguments.measure)
         own = labels_of_people(labels.rows(kind), kind, arguments.annotator)
         people = people_scores(place, kind, own, measures, share)
-        found["cautions"] += _cautions(task, people)
+        found.cautions.extend(_cautions(task, people))
         if people.scores:
             tasks.append(_Task(names, measures, people))
-            found["annotators"][task] = people.annotators
-            found["samples"] += sample_words(task, people.scores, labels.samples)
+            found.measures.extend(map(described, measures))
+            found.annotators[task] = people.annotators
+            found.samples.extend(sample_words(task, people.scores, labels.samples))
             whole = all(one.failure or one.summary_id in people.scores for one in run.infos.values())
-            found["cautions"] += sample_cautions(task, people.scores, labels.samples, whole=whole)
+            found.cautions.extend(sample_cautions(task, people.scores, labels.samples, whole=whole))
     if not tasks:
-        raise UsageError(_nothing(run.url, kinds, found["cautions"], arguments))
+        raise UsageError(_nothing(run.url, kinds, found.cautions, arguments))
     return tasks
 
 
@@ -140,11 +134,11 @@ def _add_judge(found: Correction, judge: str, summaries: _Summaries, task: _Task
             if measure.name in summaries.run.table.measures(judge):
                 asked = Asked(judge, dataset, described(measure), how)
                 rows, differences, without = corrected_rows(group, task.people.scores, asked, pairs=pairs)
-                found["systems"] += rows
-                found["differences"] += differences
+                found.systems.extend(rows)
+                found.differences.extend(differences)
                 if without:
                     named = "; ".join(map(str, without))
-                    found["cautions"].append(f"Without a labelled summary, and so without a row: {named}.")
+                    found.cautions.append(f"Without a labelled summary, and so without a row: {named}.")
 
 
 # ---------------------------------------------------------------- judges and measures
@@ -271,26 +265,12 @@ def _nothing(url: str, kinds: Mapping[str, Kind], told: Sequence[str], arguments
 # ---------------------------------------------------------------- command line
 
 
-def write_tables(found: Correction, out: str) -> list[str]:
-    """Write the tables as HTML, Markdown and JSON; return the names of the files."""
-    folder, sections = Folder(out), correction_sections(found)
-    title = f"{found['run'].rpartition('/')[2]}, corrected by people's labels"
-    folder.write_bytes(f"{NAME}.html", sections_html(title, [(section, []) for section in sections]).encode())
-    folder.write_bytes(f"{NAME}.md", sections_markdown(title, sections).encode())
-    folder.write_json(f"{NAME}.json", found)
-    return [f"{NAME}.{kind}" for kind in ("html", "md", "json")]
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     return run_verb(parser(), _work, argv)
 
 
 def _work(arguments: argparse.Namespace) -> Outcome:
-    found = correct(arguments, now=time.time())
-    words = correction_words(found)
-    if arguments.out:
-        words += f"\n\n{arguments.out}: {', '.join(write_tables(found, arguments.out))}"
-    return Outcome(dict(found), words)
+    return answered(correction_answer(correct(arguments, now=time.time())), NAME, arguments.out)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,9 @@ from longform.formats.files import last_part
 from longform.metrics.cited_support import MAIN
 from longform.metrics.measure import Description, described
 from longform.nearest import meant
-from longform.report.gate import check_line, conclusion, junit_xml, summary_markdown
+from longform.report.answers import answer_markdown
+from longform.report.gate import check_line, conclusion, junit_xml
+from longform.results.answer import Answer
 from longform.results.gate import (
     SUPPORT,
     SUPPORT_MEASURE,
@@ -35,8 +37,10 @@ from longform.results.gate import (
     baseline_checks,
     cannot_tell,
     check_measures,
+    check_table,
     failed,
     measures_of,
+    older_checks,
     read_threshold,
     scored,
     threshold_checks,
@@ -215,12 +219,17 @@ def gated(gate: Gate, url: str, results: Mapping[str, Any], outcome: Outcome, *,
     missing = shortfall(results, _threshold(results)) if outcome.exit_code == FAILURES_ABOVE_THRESHOLD else None
     unjudged = f"{missing}: the checks are no evidence (exit code 3)" if missing else None
     told += [unjudged] if unjudged else []
-    _write(gate, url, checks, told, unjudged)
+    code = WORSE if failed(checks) and outcome.exit_code == DONE else outcome.exit_code
+    ended = f"{conclusion(checks, judged=not unjudged)}; exit code {code}" if checks else "No checks."
+    known = measures_of(results, SUPPORT_DESCRIBED)
+    tables = [check_table(checks)] if checks else []
+    answer = Answer(f"longform: {url}", [ended, *told], tables, list(known.values()), "Gate")
+    _write(gate, url, checks, answer, unjudged)
     if not gate.wanted:
         return outcome
-    lines = [*map(check_line, checks), *(f"note: {one}" for one in told), conclusion(checks, judged=not unjudged)]
-    code = WORSE if failed(checks) and outcome.exit_code == DONE else outcome.exit_code
-    document = {**outcome.document, "gate": {"checks": checks, "told": told, "failed": len(failed(checks))}}
+    lines = [*map(check_line, checks), *(f"note: {one}" for one in told), ended]
+    own = {"checks": older_checks(checks, known), "told": told, "failed": len(failed(checks)), **answer.document}
+    document = {**outcome.document, "gate": own}
     return Outcome(document, "\n".join([outcome.words, *lines] if outcome.words else lines), code)
 
 
@@ -233,8 +242,8 @@ def _checks(gate: Gate, url: str, results: Mapping[str, Any], against: str | Non
     if against is not None:
         names = gate.measures or _compared(results, Folder(against))
         comparison = compare([against, url], systems=gate.systems, measures=names, now=time.time())
-        checks += baseline_checks(comparison["tests"])
-        told += [*comparison["cautions"], *cannot_tell(checks)]
+        checks += baseline_checks(comparison.differences.table.rows, comparison.labels)
+        told += [*comparison.cautions, *cannot_tell(checks)]
     return checks, told
 
 
@@ -250,23 +259,16 @@ def _threshold(results: Mapping[str, Any]) -> float:
     return float(config.get("unjudged_threshold", _UNJUDGED_THRESHOLD))
 
 
-def _write(gate: Gate, url: str, checks: Sequence[Check], told: Sequence[str], unjudged: str | None) -> None:
+def _write(gate: Gate, url: str, checks: Sequence[Check], answer: Answer, unjudged: str | None) -> None:
     if gate.junit:
         folder, name = file_place(gate.junit)
         folder.write_bytes(name, junit_xml(checks, run=url, unjudged=unjudged))
     if gate.summary:
-        text = summary_markdown(
-            checks,
-            run=url,
-            told=told,
-            judged=unjudged is None,
-            report=f"{url}/report/index.html",
-            artefacts=_artefacts(),
-        )
+        files = f"[files of this job]({found})" if (found := _artefacts()) else "the files of this job"
         path = Path(gate.summary)
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a", encoding="utf-8") as file:  # steps of one job add to one file
-            file.write(text)
+            file.write(f"{answer_markdown(answer)}\nReport: `{url}/report/index.html`, among {files}.\n")
 
 
 def _artefacts() -> str | None:

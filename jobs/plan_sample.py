@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from actors.storage.folder import Folder
 from jobs.command.run import Outcome, run_verb
 from jobs.parsers.plan_sample import parser
+from jobs.results.answers import answered
 from jobs.results.write import read_results
-from longform.results.sample_plan import Wanted, sample_rows, sample_words
+from longform.results.sample_plan import Wanted, sample_answer, sample_rows
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -19,10 +20,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _work(arguments: argparse.Namespace) -> Outcome:
     systems = None if arguments.systems is None else (arguments.systems[0], arguments.systems[1])
     wanted = Wanted(arguments.difference, arguments.interval, arguments.power, systems)
-    rows = sample_rows(read_results(Folder(arguments.run)), wanted, measures=arguments.measure)
-    lines = [line for row in rows for line in sample_words(row)]
-    told = f"Power {arguments.power:g}, level {rows[0]['level']:.2g}. All pairs: the differences of a report's page."
-    return Outcome({"rows": rows}, "\n".join([*lines, told]))
+    results = read_results(Folder(arguments.run))
+    rows = sample_rows(results, wanted, measures=arguments.measure)
+    return answered(sample_answer(rows, results["measures"], wanted), "sample", None)
 
 
 if __name__ == "__main__":

@@ -14,8 +14,8 @@ from jobs.results.drilldown import kept_unfolded
 from jobs.results.several_runs import several_runs
 from jobs.results.write import MARKDOWN, read_results, remove_pages, write_pages
 from longform.errors import UsageError
-from longform.report.page import INDEX, PageLink, sections_html, sections_markdown
-from longform.report.several_runs import several_sections
+from longform.report.answers import answer_html, answer_markdown
+from longform.report.page import INDEX, PageLink
 
 OVER_ALL = "index.md"
 """The Markdown over several runs, beside their first page."""
@@ -49,10 +49,9 @@ def _write_run(url: str, folder: Folder, over: PageLink | None = None) -> None:
 
 def _write_index(runs: Mapping[str, str], pages: Mapping[str, str], out: Folder) -> None:
     """Write the page over all runs."""
-    sections = several_sections(several_runs(runs, pages, now=time.time()))
-    title = f"{len(runs)} runs side by side"
-    out.write_bytes(INDEX, sections_html(title, [(section, []) for section in sections]).encode())
-    out.write_bytes(OVER_ALL, sections_markdown(title, sections).encode())
+    answer = several_runs(runs, pages, now=time.time())
+    out.write_bytes(INDEX, answer_html(answer).encode())
+    out.write_bytes(OVER_ALL, answer_markdown(answer).encode())
 
 
 def main(argv: Sequence[str] | None = None) -> int:

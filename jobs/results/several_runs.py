@@ -9,18 +9,22 @@ from jobs.results.stored_run import StoredRun, averaging_of, read_stored, writte
 from longform.measures import SHIPPED
 from longform.metrics.cited_support import MAIN
 from longform.metrics.measure import described
-from longform.results.run_status import SpendStatus
-from longform.results.several_runs import RunFactsRow, RunTable, SameJudge, SeveralRuns, run_tables
+from longform.results.answer import Answer
+from longform.results.several_runs import SameJudge, several_tables
 from longform.settings.system_names import SystemName
+from longform.tables.table import Column, Table, Value
 
 
-def several_runs(urls: Mapping[str, str], pages: Mapping[str, str], *, now: float) -> SeveralRuns:
+def several_runs(urls: Mapping[str, str], pages: Mapping[str, str], *, now: float) -> Answer:
     """
     Return what the page over several runs shows.
 
+    The groups alone say which systems differ. What each run found of its own systems stands on its own page: other
+    tests, of fewer systems and more queries.
+
     Args:
-        urls: Of each run, by its name.
-        pages: The page of each run, likewise.
+        urls: The name of each run -> its folder.
+        pages: The name of each run -> its page.
         now: Seconds since 1970.
 
     Raises:
@@ -28,12 +32,14 @@ def several_runs(urls: Mapping[str, str], pages: Mapping[str, str], *, now: floa
     """
     runs = [read_stored(url, label, now=now) for label, url in urls.items()]
     same = _same_judges(runs)
-    tables: list[RunTable] = [table for one in same for table in run_tables(one)]
-    return {
-        "runs": [_facts(run, pages[run.label]) for run in runs],
-        "cautions": _cautions(runs, same),
-        "tables": tables,
-    }
+    measures = {one["name"]: one for some in same for one in some.measures}
+    return Answer(
+        f"{len(runs)} runs side by side",
+        _cautions(runs, same),
+        [_runs([_facts(run, pages[run.label]) for run in runs]), *several_tables(same)],
+        list(measures.values()),
+        "What to mind",
+    )
 
 
 def _same_judges(runs: Sequence[StoredRun]) -> list[SameJudge]:
@@ -84,23 +90,51 @@ def _cautions(runs: Sequence[StoredRun], same: Sequence[SameJudge]) -> list[str]
     return told
 
 
-def _facts(run: StoredRun, page: str) -> RunFactsRow:
+def _runs(rows: Sequence[Mapping[str, Value]]) -> Table:
+    unknown = "its ledger is not there, the price of a call is not known, or a call is under way"
+    columns = [
+        Column("run", link="page"),
+        Column("page", shown=False),
+        Column("title", unknown="a run of this verb has no title"),
+        Column("verb", title="made by"),
+        Column("state"),
+        Column("benchmark"),
+        Column("dataset_hash", title="data set hash"),
+        Column("judges"),
+        Column("versions", title="longform"),
+        Column("n_queries", "count", "queries"),
+        Column("n_systems", "count", "systems"),
+        Column("calls", "count", unknown=unknown),
+        Column("dollars", "usd", unknown=unknown),
+    ]
+    told = "Each run has a page of its own, behind its name. Dollars: of the run's own calls."
+    return Table("runs", columns, rows, "The runs", told, ["run"])
+
+
+def _facts(run: StoredRun, page: str) -> dict[str, Value]:
     record = run.record
-    makers = record["commands"].values()
-    spend: SpendStatus | None = run.spend.sums
+    versions = {maker["versions"].get("longform", "unknown") for maker in record["commands"].values()}
+    calls, dollars = _spent(run)
     return {
-        "label": run.label,
+        "run": run.label,
         "page": page,
         "title": run.status["title"],
-        "verb": run.status["verb"],
-        "state": run.status["state"],
-        "finished": run.finished,
+        "verb": f"longform {run.status['verb']}",
+        "state": "finished" if run.finished else f"not finished ({run.status['state']})",
         "benchmark": record["benchmark"]["url"],
         "dataset_hash": run.dataset_hash,
+        "judges": [judge for judge in run.table.judges if judge is not None],
+        "versions": ", ".join(sorted(versions)) or "unknown",
         "n_queries": len(run.query_ids),
         "n_systems": len({SystemName(info.summarizer, info.setting) for info in run.infos.values()}),
-        "judges": [judge for judge in run.table.judges if judge is not None],
-        "versions": ", ".join(sorted({maker["versions"].get("longform", "unknown") for maker in makers})) or "unknown",
-        "spend": spend,
-        "called": bool(record.get("jobs")),
+        "calls": calls,
+        "dollars": dollars,
     }
+
+
+def _spent(run: StoredRun) -> tuple[int | None, float | None]:
+    """Return calls and dollars; null: not known."""
+    spend = run.spend.sums
+    if spend is None:
+        return (None, None) if run.record.get("jobs") else (0, 0.0)
+    return spend["calls"], None if spend["n_unknown_usd"] or spend["open"] else spend["known_usd"]

@@ -12,8 +12,7 @@ from jobs.results.retrieval import gold_by_query
 from jobs.results.stored_run import StoredRun
 from longform.metrics.retrieval import MEASURES
 from longform.results.aggregate import SummaryInfo
-from longform.results.compared_rankings import RankedHow, RunRankings, compare_rankings
-from longform.results.compared_runs import Family, PairedRow, RunScores
+from longform.results.compared_runs import Differences, RankedHow, RunScores, compare_rankings
 from longform.results.ranked import RankedQuery, Ranker
 from longform.retrieval.ranking import NOT_RANKED
 from longform.settings.system_names import SystemName
@@ -34,16 +33,16 @@ def compared_rankings(
     *,
     only: Collection[str],
     seed: int,
-) -> tuple[list[PairedRow], Family]:
+) -> Differences:
     """
     Return the differences of the rankers of *pairs* of systems, by the measures and cutoffs that both runs have.
 
     Args:
-        runs: The two.
-        scores: Of each, of the common queries alone.
+        runs: The two runs.
+        scores: Scores of each run, of the common queries alone.
         pairs: Systems of the first and of the second run.
         only: Names of measures; none: all.
-        seed: Of drawn sign changes.
+        seed: The seed of drawn sign changes.
     """
     depths = [_cutoffs(run) for run in runs]
     cutoffs = [k for k in depths[0] if k in depths[1]]
@@ -57,12 +56,10 @@ def compared_rankings(
     benchmark = runs[0].benchmark or runs[1].benchmark
     gold = {} if benchmark is None else gold_by_query(benchmark.qrels)
     by_query = {query: frozenset[str]().union(*targets.values()) for query, targets in gold.items()}
-    sides = [
-        RunRankings(run.label, list(_rankings(run, max(cutoffs))) if by_query and cutoffs and rankers else [])
-        for run in runs
-    ]
+    there = by_query and cutoffs and rankers
+    rankings = {run.label: list(_rankings(run, max(cutoffs))) if there else [] for run in runs}
     how = RankedHow(MEASURES, cutoffs, frozenset(only), seed)
-    return compare_rankings(sides[0], sides[1], infos=infos, gold=by_query, pairs=list(rankers), how=how)
+    return compare_rankings(rankings, infos=infos, gold=by_query, pairs=list(rankers), how=how)
 
 
 def _cutoffs(run: StoredRun) -> list[int]:

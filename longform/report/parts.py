@@ -171,9 +171,12 @@ def judge_line(results: Results, judge: Judged | str) -> str:
     name, dataset = (judge, None) if isinstance(judge, str) else judge
     if name is None:
         return "Without a judge" if dataset is None else f"Data set {dataset}, without a judge"
+    named = f"{'' if dataset is None else f'Data set {dataset}. '}Judge {name}"
+    if results.get("judges") == []:  # an answer about runs, whose own pages say what their judges are worth
+        return named
     row = _judge_row(results, name)
     in_brackets = "; ".join(part for part in (row.get("in_sample"), row.get("scale"), brief_card(row)) if part)
-    return f"{'' if dataset is None else f'Data set {dataset}. '}Judge {name} ({in_brackets})"
+    return f"{named} ({in_brackets})"
 
 
 def brief_card(row: JudgeRow) -> str:

@@ -59,7 +59,7 @@ def shown_of(results: Results, table: Table) -> list[ShownTable]:
     parts = [_shown(results, table, part) for part in laid_out(of_report(table))]
     told = " ".join(_told(visible(table)))
     if asides := _asides(table):
-        told = f"{told} Rows that stand in results.json alone: {asides}.".strip()
+        told = f"{told} Rows that stand in files alone: {asides}.".strip()
     return [part._replace(how=told if place == 0 else "") for place, part in enumerate(parts)]
 
 

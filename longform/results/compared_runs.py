@@ -8,17 +8,17 @@ and pairs of systems. So p-values are adjusted for all of them, and an interval 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple, NotRequired, TypedDict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from longform.keys import stable_seed
 from longform.metrics.cited_support import MAIN
-from longform.metrics.measure import Description
+from longform.metrics.measure import Description, RankingMeasure
 from longform.metrics.paired_differences import Difference, n_sign_changes, paired_differences, smallest_p
-from longform.metrics.statistics import LEVEL, Array
+from longform.metrics.statistics import LEVEL, Array, Estimate
 from longform.results.aggregate import (
+    Aggregate,
     Averaging,
     Scored,
     SummaryInfo,
@@ -28,12 +28,14 @@ from longform.results.aggregate import (
     scored_summaries,
     systems_of,
 )
-from longform.results.columns import OfJudge
 from longform.results.comparisons import MEASURE, NOT_DISTINGUISHABLE, TOO_FEW
-from longform.results.groups import groups
 from longform.results.pairs import signs_seed
+from longform.results.ranked import RankedQuery, Ranker
+from longform.results.retrieval_pairs import Values, ranked_values, value_sums
 from longform.results.score_table import ScoreTable
 from longform.settings.system_names import SystemName
+from longform.tables.names import DATASET, JUDGE
+from longform.tables.table import Column, Table, Unit, Value
 
 _POINTS = 100.0
 NO_COMMON_QUERY = "no query has a score of both"
@@ -69,61 +71,17 @@ class RunScores(NamedTuple):
         return list(dict.fromkeys(SystemName(one.summarizer, one.setting) for one in self.infos.values()))
 
 
-class PairedRow(OfJudge):
-    """The difference of one pair of systems by one measure, in the measure's unit."""
+class Differences(NamedTuple):
+    """
+    Differences of two runs, or of their rankings.
 
-    measure: str
-    title: str
-    unit: str
-    first_system: str
-    second_system: str
-    first: float | None
-    second: float | None
-    difference: float | None  # second less first
-    low: float | None
-    high: float | None
-    p: float | None  # adjusted for all tests of the comparison
-    p_alone: NotRequired[float | None]  # of the pair alone, as in a run's own comparisons
-    n_queries: int  # that have a score of both
-    n_left_out: int  # common queries of which one of the two has no score
-    n_clusters: int
-    finding: Finding
-    told: str
+    Attributes:
+        table: A row for each pair of systems and measure.
+        family: The numbers that all tests share: n_tests, n_clusters, n_sign_changes, level.
+    """
 
-
-class GroupsRow(OfJudge):
-    """Groups of systems of both runs that cannot be told apart."""
-
-    measure: str
-    title: str
-    systems: list[str]  # with their runs, best first
-    groups: list[list[str]] | None  # null: too few clusters, or too many groups
-    n_clusters: int
-
-
-class Family(TypedDict):
-    """The numbers that all tests share."""
-
-    n_tests: int
-    n_clusters: int
-    n_sign_changes: int
-    level: float
-
-
-class Tested(NamedTuple):
-    """All differences of two runs."""
-
-    rows: list[PairedRow]
-    family: Family
-
-
-class _Asked(NamedTuple):
-    """The question to two runs: judges, measures, pairs of systems, and the averaging."""
-
-    judges: Sequence[str | None]
-    measures: Sequence[Description]
-    pairs: Sequence[tuple[SystemName, SystemName]]
-    how: Averaging
+    table: Table
+    family: Mapping[str, float]
 
 
 class PairSums(NamedTuple):
@@ -132,7 +90,7 @@ class PairSums(NamedTuple):
     dataset: str | None
     judge: str | None
     measure: Description
-    names: tuple[object, object]  # that say themselves in words
+    names: tuple[object, object]  # of systems or rankers, which say themselves in words
     clusters: Sequence[str]
     first: Array
     second: Array
@@ -155,95 +113,75 @@ def clustered(*sides: Mapping[str, SummaryInfo]) -> list[dict[str, SummaryInfo]]
 
 
 def compare_runs(
-    first: RunScores,
-    second: RunScores,
+    runs: tuple[RunScores, RunScores],
     *,
     judges: Sequence[str | None],
     measures: Sequence[Description],
     pairs: Sequence[tuple[SystemName, SystemName]],
     how: Averaging,
-) -> Tested:
+) -> Differences:
     """
-    Return all differences of two runs, as second less first.
+    Return all differences of two runs on their common queries, as second less first.
 
     Args:
-        first: The one run, of the common queries alone.
-        second: The other, likewise.
-        judges: That both have; None: measures without a judge.
-        measures: In the order of the rows; those that both have of a judge are compared.
+        runs: Scores of the common queries alone.
+        judges: Those that both have; None: measures without a judge.
+        measures: Measures in the order of the rows; those that both have of a judge are compared.
         pairs: Systems of the first and of the second run.
-        how: Means are averaged, and signs drawn.
+        how: The averaging, and the seed of drawn signs.
     """
-    found = list(_pairs(first, second, _Asked(judges, measures, pairs, how)))
-    return Tested(*tested(found, (first.label, second.label), seed=how.seed))
+    found = []
+    for dataset in dict.fromkeys(info.dataset for run in runs for info in run.infos.values()):
+        for judge in judges:
+            sides = [run.of_judge(judge, dataset) for run in runs]
+            both = set.intersection(*(set(run.table.measures(judge)) for run in runs))
+            for measure in (one for one in measures if one["name"] in both):
+                for names in pairs:
+                    groups = [side.get(name, []) for side, name in zip(sides, names, strict=True)]
+                    if any(groups):
+                        sums = _summary_sums(groups, measure["name"], how.aggregate)
+                        found.append(PairSums(dataset, judge, measure, names, *sums))
+    labels = (runs[0].label, runs[1].label)
+    return tested(found, labels, Table("differences", [], [], "Differences"), seed=how.seed)
 
 
-def tested(pairs: Sequence[PairSums], labels: tuple[str, str], *, seed: int) -> tuple[list[PairedRow], Family]:
+def tested(pairs: Sequence[PairSums], labels: tuple[str, str], empty: Table, *, seed: int) -> Differences:
     """
-    Test all *pairs* as one family; return their rows, and what they share.
+    Test all *pairs* as one family.
 
     Args:
-        pairs: In the order of the rows.
-        labels: Of the two runs.
-        seed: Of the runs.
+        pairs: Pairs in the order of the rows.
+        labels: The names of the two runs.
+        empty: The table without columns and rows.
+        seed: The seed of the runs.
     """
     differences = _differences(pairs, signs_seed(seed))
     n_clusters = len({(one.dataset, cluster) for one in pairs for cluster in one.clusters})
-    family: Family = {
+    family = {
         "n_tests": sum(not _too_few(one) for one in pairs),
         "n_clusters": n_clusters,
         "n_sign_changes": n_sign_changes(n_clusters),
         "level": LEVEL,
     }
-    return [_row(*labels, pair, made) for pair, made in zip(pairs, differences, strict=True)], family
+    rows = [_row(labels, pair, made) for pair, made in zip(pairs, differences, strict=True)]
+    key = ("dataset", "judge", "measure", "first_system", "second_system")
+    apart = ("dataset", "judge")
+    told = _family_words(family)
+    columns = _columns(labels)
+    table = empty._replace(columns=columns, rows=rows, told=told, key=key, apart=apart, aside="aside")
+    return Differences(table, family)
 
 
-def _pairs(first: RunScores, second: RunScores, asked: _Asked) -> Iterator[PairSums]:
-    for dataset in _datasets(first, second):
-        for judge in asked.judges:
-            sides = first.of_judge(judge, dataset), second.of_judge(judge, dataset)
-            for measure in _in_both(asked.measures, first, second, judge):
-                for names in asked.pairs:
-                    one, other = (side.get(name, []) for side, name in zip(sides, names, strict=True))
-                    if one or other:
-                        sums = _paired_sums((one, other), measure["name"], asked.how)
-                        yield PairSums(dataset, judge, measure, names, *sums)
-
-
-def _datasets(*runs: RunScores) -> list[str | None]:
-    return list(dict.fromkeys(info.dataset for run in runs for info in run.infos.values()))
-
-
-def _in_both(
-    measures: Iterable[Description], first: RunScores, second: RunScores, judge: str | None
-) -> list[Description]:
-    both = set(first.table.measures(judge)) & set(second.table.measures(judge))
-    return [measure for measure in measures if measure["name"] in both]
-
-
-class _Sums(NamedTuple):
-    """The last fields of a `PairSums`."""
-
-    clusters: Sequence[str]
-    first: Array
-    second: Array
-    n_queries: int
-    n_left_out: int
-
-
-def _paired_sums(sides: tuple[Sequence[Scored], Sequence[Scored]], measure: str, how: Averaging) -> _Sums:
-    """Return the sums of two systems over the queries of which both have a value."""
-    having = [_queries(side, measure) for side in sides]
-    both, there = having[0] & having[1], {one.info.query_id for side in sides for one in side}
-    kept = [[one for one in side if one.info.query_id in both] for side in sides]
+def _summary_sums(
+    groups: Sequence[Sequence[Scored]], measure: str, aggregate: Aggregate
+) -> tuple[list[str], Array, Array, int, int]:
+    """Return the last fields of `PairSums`: of two systems, over the queries of which both have a value."""
+    having = [{one.info.query_id for one in group if one.has(measure)} for group in groups]
+    both, there = having[0] & having[1], {one.info.query_id for group in groups for one in group}
+    kept = [[one for one in group if one.info.query_id in both] for group in groups]
     clusters = sorted({one.info.cluster for one in kept[0]})
-    first, second = (cluster_totals(side, clusters, measure, how.aggregate) for side in kept)
-    return _Sums(clusters, first, second, len(both), len(there - both))
-
-
-def _queries(group: Iterable[Scored], measure: str) -> set[str]:
-    """Return the queries of which a system has a value."""
-    return {one.info.query_id for one in group if one.has(measure)}
+    first, second = (cluster_totals(group, clusters, measure, aggregate) for group in kept)
+    return clusters, first, second, len(both), len(there - both)
 
 
 def _too_few(pair: PairSums) -> bool:
@@ -268,30 +206,81 @@ def _alone(pair: PairSums, seed: int) -> Difference | None:
     return paired_differences(pair.second[:, None, :], pair.first[:, None, :], seed=seed)[0]
 
 
-def _row(first: str, second: str, pair: PairSums, made: Difference | None) -> PairedRow:
+UNITS: Mapping[str, Unit] = {"points": "points", "share": "share", "rating": "rating"}
+"""The unit of a measure -> that of its mean in a table; the others are shown as words are."""
+
+
+def _row(labels: tuple[str, str], pair: PairSums, made: Difference | None) -> dict[str, Value]:
     finding = _finding(pair, made)
-    bounds = [None if made is None or bound is None else bound * pair.factor for bound in _bounds(made)]
+    low, high = (None if bound is None else bound * pair.factor for bound in _bounds(made))
+    p, p_alone = (None, None) if made is None or _too_few(pair) else (made.p, made.p_alone)
     return {
         "dataset": pair.dataset,
         "judge": pair.judge,
         "measure": pair.measure["name"],
-        "title": pair.measure["title"],
-        "unit": pair.measure["unit"],
+        "unit": UNITS.get(pair.measure["unit"], "words"),
         "first_system": str(pair.names[0]),
         "second_system": str(pair.names[1]),
         "first": _mean(pair.first, pair.factor),
         "second": _mean(pair.second, pair.factor),
-        "difference": None if made is None else made.value * pair.factor,
-        "low": bounds[0],
-        "high": bounds[1],
-        "p": None if made is None or _too_few(pair) else made.p,
-        "p_alone": None if made is None or _too_few(pair) else made.p_alone,
+        "difference": None if made is None else Estimate(made.value * pair.factor, low, high, pair.n_queries),
+        "p": p,
+        "p_alone": p_alone,
         "n_queries": pair.n_queries,
         "n_left_out": pair.n_left_out,
         "n_clusters": pair.n_clusters,
         "finding": finding,
-        "told": _told(finding, first, second, pair.n_clusters),
+        "better": _better(finding, labels),
+        "aside": NO_COMMON_QUERY if finding == "none" else None,
     }
+
+
+def _columns(labels: tuple[str, str]) -> list[Column]:
+    first, second = labels
+    return [
+        DATASET,
+        JUDGE,
+        Column("measure"),
+        Column("unit", shown=False),
+        Column("first_system", title="system", beside="second_system"),
+        Column("second_system", title="against", shown=False),
+        Column("first", "stated", first, unknown=NO_COMMON_QUERY),
+        Column("second", "stated", second, unknown=NO_COMMON_QUERY),
+        Column("difference", "stated", told=f"{second} less {first}, on queries that have a score of both", signed=True,
+               unknown=NO_COMMON_QUERY, brackets="95 % intervals of all differences together"),
+        Column("p", "p", told="adjusted for all tests of the family", unknown=TOO_FEW),
+        Column("p_alone", "p", shown=False),
+        Column("n_queries", "count", "queries", beside="n_left_out"),
+        Column("n_left_out", "count", "left out", shown=False),
+        Column("n_clusters", "count", shown=False),
+        Column("finding", shown=False),
+        Column("better"),
+        Column("aside", shown=False),
+    ]  # fmt: skip
+
+
+def _family_words(family: Mapping[str, float]) -> str:
+    return (
+        f"All {family['n_tests']:,} comparisons that could show anything are one family: p is adjusted for all of them "
+        f"(max-T of Westfall and Young, by {family['n_sign_changes']:,} changes of sign of {family['n_clusters']:,} "
+        "independent queries or haystacks), and an interval excludes 0 exactly if p is at most "
+        f"{1 - family['level']:.2f}. Else neither is better: they are {NOT_DISTINGUISHABLE}, which does not mean that "
+        "they are the same."
+    )
+
+
+def _better(finding: Finding, labels: tuple[str, str]) -> str:
+    first, second = labels
+    words: Mapping[Finding, str] = {
+        "none": "neither",
+        "too few": TOO_FEW,
+        "not distinguishable": "neither",
+        "first better": first,
+        "second better": second,
+        "first higher": f"{first} is higher",
+        "second higher": f"{second} is higher",
+    }
+    return words[finding]
 
 
 def _bounds(made: Difference | None) -> tuple[float | None, float | None]:
@@ -317,33 +306,16 @@ def _finding(pair: PairSums, made: Difference | None) -> Finding:
     return "second better" if second == (better == "higher") else "first better"
 
 
-def _told(finding: Finding, first: str, second: str, n_clusters: int) -> str:
-    words: Mapping[Finding, str] = {
+def told_of(finding: object, labels: Sequence[str], n_clusters: object) -> str:
+    """Return a finding in words."""
+    words = {
         "none": NO_COMMON_QUERY,
         "too few": f"{TOO_FEW} ({n_clusters}): no difference could be shown",
         "not distinguishable": NOT_DISTINGUISHABLE,
-        "first better": f"{first} is better",
-        "second better": f"{second} is better",
-        "first higher": f"{first} is higher",
-        "second higher": f"{second} is higher",
-    }
-    return words[finding]
-
-
-# ---------------------------------------------------------------- groups over the systems of all runs
-
-
-def grouped(
-    runs: Sequence[RunScores], *, judges: Sequence[str | None], measures: Sequence[Description], how: Averaging
-) -> list[GroupsRow]:
-    """Return for each data set and judge the groups of all systems of *runs*, by the main measure that all have."""
-    found = []
-    for dataset in _datasets(*runs):
-        for judge in judges:
-            measure = main_measure(measures, [run.table.measures(judge) for run in runs])
-            if measure is not None and judge is not None and (row := _groups(runs, dataset, judge, measure, how)):
-                found.append(row)
-    return found
+        **{f"{side} {what}": f"{label} is {what}" for side, label in zip(("first", "second"), labels, strict=True)
+           for what in ("better", "higher")},
+    }  # fmt: skip
+    return words[str(finding)]
 
 
 def main_measure(measures: Sequence[Description], having: Sequence[Collection[str]]) -> Description | None:
@@ -357,30 +329,100 @@ def main_measure(measures: Sequence[Description], having: Sequence[Collection[st
     return next(iter([*joint, *(one for one in both if one["unit"] == "points" and one["better"])]), None)
 
 
-def _groups(
-    runs: Sequence[RunScores], dataset: str | None, judge: str, measure: Description, how: Averaging
-) -> GroupsRow | None:
-    systems = {
-        f"{run.label}: {name}": group
-        for run in runs
-        for name, group in run.of_judge(judge, dataset).items()
-        if _queries(group, measure["name"])
-    }
-    if len(systems) < 2:
-        return None
-    clusters = sorted({one.info.cluster for group in systems.values() for one in group})
-    sums = {name: cluster_totals(group, clusters, measure["name"], how.aggregate) for name, group in systems.items()}
-    direction = -1.0 if measure["better"] == "higher" else 1.0
-    ordered = sorted(sums, key=lambda name: direction * (_mean(sums[name], 1.0) or 0.0))
-    few = smallest_p(len(clusters)) > 1 - LEVEL
-    seed = stable_seed(how.seed, judge, measure["name"], "groups of runs")
-    sets = None if few else groups([sums[name] for name in ordered], seed=seed)
-    return {
-        "dataset": dataset,
-        "judge": judge,
-        "measure": measure["name"],
-        "title": measure["title"],
-        "systems": ordered,
-        "groups": None if sets is None else [[ordered[place] for place in one] for one in sets],
-        "n_clusters": len(clusters),
-    }
+# ---------------------------------------------------------------- rankings
+
+
+class RankedHow(NamedTuple):
+    """
+    The measures of two runs' rankings.
+
+    Attributes:
+        measures: The measures in the order of the rows.
+        cutoffs: K of each.
+        only: Names, with or without a cutoff, such as nDCG or nDCG@10; none: all.
+        seed: The seed of drawn sign changes.
+    """
+
+    measures: Sequence[RankingMeasure]
+    cutoffs: Sequence[int]
+    only: frozenset[str]
+    seed: int
+
+
+def compare_rankings(
+    rankings: Mapping[str, Sequence[RankedQuery]],
+    *,
+    infos: Mapping[str, SummaryInfo],
+    gold: Mapping[str, Collection[str]],
+    pairs: Sequence[tuple[Ranker, Ranker]],
+    how: RankedHow,
+) -> Differences:
+    """
+    Return all differences of two runs' rankings, as second less first: a family of their own.
+
+    So whether a run ranks moves no p-value of its summaries.
+
+    Args:
+        rankings: The name of each run -> its rankings, of any queries.
+        infos: Query -> any summary of it, whose data set and cluster are the query's; of common queries.
+        gold: Query -> its gold documents.
+        pairs: Rankers of the first and of the second run.
+        how: The measures.
+    """
+    first, second = (
+        ranked_values([one for one in own if one.query_id in infos], gold, how.measures, how.cutoffs)
+        for own in rankings.values()
+    )
+    found = [
+        pair
+        for dataset in dict.fromkeys(info.dataset for info in infos.values())
+        for (measure, name), values in first.items()
+        if not how.only or how.only & {name, measure.name}
+        for one, other in pairs
+        for pair in _ranking_sums(
+            {**_OF_RANKINGS, "name": name, "title": name, "told": measure.told},
+            (one, other),
+            (values.get(one.words, {}), second[measure, name].get(other.words, {})),
+            {query: info for query, info in infos.items() if info.dataset == dataset},
+        )
+    ]
+    labels = tuple(rankings)
+    tested_ = tested(found, (labels[0], labels[1]), Table("retrieval", [], [], "Retrieval"), seed=how.seed)
+    return tested_ if any(row["aside"] is None and _moved(row) for row in tested_.table.rows) else _unmoved(tested_)
+
+
+_OF_RANKINGS: Description = {
+    "name": "", "title": "", "unit": "points", "better": "higher", "told": "", "judged_by": None,
+}  # fmt: skip
+
+
+def _moved(row: Mapping[str, Value]) -> bool:
+    difference = row["difference"]
+    return isinstance(difference, Estimate) and difference[:3] != (0, 0, 0)
+
+
+def _unmoved(found: Differences) -> Differences:
+    """Keep rankings that are the same in both runs out of reports, but for a sentence."""
+    why = "the rankings of both runs have the same scores on every query"
+    rows = [{**row, "aside": row["aside"] or why} for row in found.table.rows]
+    return found._replace(table=found.table._replace(rows=rows))
+
+
+def _ranking_sums(
+    measure: Description,
+    rankers: tuple[Ranker, Ranker],
+    values: tuple[Values, Values],
+    infos: Mapping[str, SummaryInfo],
+) -> Iterator[PairSums]:
+    """Yield the sums of two rankers on one data set; nothing if one of them ranks nothing of it."""
+    there = [{query: value for query, value in side.items() if query in infos} for side in values]
+    if not all(there):
+        return
+    both = [query for query in infos if all(query in side for side in there)]
+    cluster_of = {query: infos[query].cluster for query in both}
+    clusters = sorted(set(cluster_of.values()))
+    first, second = (value_sums({query: side[query] for query in both}, clusters, cluster_of) for side in there)
+    left_out = len(set().union(*there)) - len(both)
+    names = (rankers[0].words, rankers[1].words)
+    dataset = next(iter(infos.values())).dataset
+    yield PairSums(dataset, None, measure, names, clusters, first, second, len(both), left_out)

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
 from longform.metrics.corrected import Corrected, Told, corrected, difference, with_interval
 from longform.metrics.measure import Description
-from longform.metrics.statistics import Array, Estimate, EstimateColumns
+from longform.metrics.statistics import Array, Estimate
 from longform.results.aggregate import Averaging, Group, Scored, estimate, final_summaries, systems_of
-from longform.results.columns import OfJudge
+from longform.results.answer import Answer
+from longform.results.compared_runs import UNITS
 from longform.settings.system_names import SystemName
+from longform.tables.names import DATASET, JUDGE
+from longform.tables.table import Column, Table, Value
 
 _POINTS = 100.0
 MOST_PAIRS = 15
@@ -28,55 +31,117 @@ PeopleScores = Mapping[str, Mapping[str, tuple[float, float]]]
 """Summary id -> measure -> total and count by people's labels; of summaries that are labelled whole."""
 
 
-class CorrectedRow(OfJudge):
-    """A mean of one system, in the measure's unit; `reason` says why the corrected one or its interval is unknown."""
-
-    measure: str
-    title: str
-    unit: str
-    system: str
-    by_judge: EstimateColumns
-    corrected: EstimateColumns
-    reason: str | None
-    by_labels: EstimateColumns  # by the labelled summaries alone
-    labels_reason: str | None
-    weight: float | None  # of the judge in the corrected mean; null: there is none
-    n_summaries: int  # with a text
-    n_labelled: int
-    n_clusters: int  # queries or haystacks with a labelled summary
+Row = dict[str, Value]
+_REASONS = {"corrected": "reason", "by_labels": "labels_reason", "weight": "reason"}
+"""Columns of tables -> those of rows that say why they, or their intervals, are unknown."""
 
 
-class CorrectedDifference(OfJudge):
-    """A difference of two systems, the first less the second; columns as of `CorrectedRow`."""
-
-    measure: str
-    title: str
-    unit: str
-    first_system: str
-    second_system: str
-    by_judge: EstimateColumns
-    corrected: EstimateColumns
-    reason: str | None
-    by_labels: EstimateColumns
-    labels_reason: str | None
-
-
-class Correction(TypedDict):
+class Correction(NamedTuple):
     """
     The scores of a run, corrected by people's labels.
 
     Attributes:
-        annotators: Whose labels, by task.
+        run: The run's folder.
+        annotators: Task -> names of those whose labels they are.
         samples: How the labelled summaries were drawn, in sentences.
         cautions: What a reader should mind.
+        measures: Those that are corrected.
+        systems: A row for each mean of a system.
+        differences: A row for each difference of two systems, the first less the second.
     """
 
     run: str
     annotators: dict[str, list[str]]
     samples: list[str]
     cautions: list[str]
-    systems: list[CorrectedRow]
-    differences: list[CorrectedDifference]
+    measures: list[Description]
+    systems: list[Row]
+    differences: list[Row]
+
+
+def correction_answer(found: Correction) -> Answer:
+    """Return a correction as an answer."""
+    told = [f"Labels of {task} by {', '.join(names)}." for task, names in found.annotators.items()]
+    cautions = list(dict.fromkeys(found.cautions))
+    return Answer(
+        f"{found.run.rpartition('/')[2]}, corrected by people's labels",
+        [*told, *found.samples, *(f"Mind: {one}" for one in cautions), *_unknown(found)],
+        [_systems(found.systems), *([_differences(found.differences)] if found.differences else [])],
+        found.measures,
+        "What it rests on",
+        beside={
+            **{name: getattr(found, name) for name in ("run", "annotators", "samples")},
+            "cautions": cautions,
+            **{name: _older(found, getattr(found, name)) for name in ("systems", "differences")},
+        },
+    )
+
+
+def _older(found: Correction, rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Return rows in the form of earlier versions, which stands beside the tables for one release."""
+    known = {one["name"]: one for one in found.measures}
+    return [
+        {
+            **{name: value.as_json() if isinstance(value, Estimate) else value for name, value in row.items()},
+            **{name: known[str(row["measure"])][name] for name in ("title", "unit")},
+        }
+        for row in rows
+    ]
+
+
+def _unknown(found: Correction) -> list[str]:
+    """Say why numbers, or their intervals, are unknown."""
+    rows = [*found.systems, *found.differences]
+    reasons = sorted({str(reason) for row in rows for name in set(_REASONS.values()) if (reason := row.get(name))})
+    return [f"Without an interval, or unknown: {'; '.join(reasons)}."] if reasons else []
+
+
+_NONE = "nothing to take a mean of"
+_HOW = (
+    "Corrected: the judge's mean of the summaries that nobody labelled, moved by how far the judge is from people on "
+    "the labelled ones (prediction-powered inference). Its 95 % interval is over queries or haystacks; each holds by "
+    "itself, and no p is told. All of it is right whatever the judge's errors are, if the labelled ones were drawn "
+    "at random."
+)
+
+
+def _systems(rows: Sequence[Row]) -> Table:
+    columns = [
+        *_columns("system"),
+        Column("weight", "coefficient", told="how much of the judge is in it, from 0 (labels alone) to 1"),
+        Column("n_labelled", "count", "labelled", "with its share of all summaries", of="n_summaries"),
+        Column("n_summaries", "count", shown=False),
+        Column("n_clusters", "count", shown=False),
+    ]
+    return _table("systems", "Systems, corrected by people's labels", columns, rows)._replace(told=_HOW)
+
+
+def _differences(rows: Sequence[Row]) -> Table:
+    return _table("differences", "The first system less the second", _columns("first_system", "second_system"), rows)
+
+
+def _table(name: str, title: str, columns: Sequence[Column], rows: Sequence[Row]) -> Table:
+    names = [column.name for column in columns]
+    why = [{of: str(row[reason]) for of, reason in _REASONS.items() if of in names and row[reason]} for row in rows]
+    key = [name for name in ("dataset", "judge", "measure", "system", "first_system", "second_system") if name in names]
+    return Table(name, columns, rows, title, key=key, reasons=why, apart=("dataset", "judge"))
+
+
+def _columns(*systems: str) -> list[Column]:
+    sign = len(systems) > 1
+    heads = {"first_system": "first", "second_system": "second"}
+    estimates = (("by_judge", "by the judge", ""), ("corrected", "", ""),
+                 ("by_labels", "labels alone", "by the labelled summaries alone"))  # fmt: skip
+    return [
+        DATASET,
+        JUDGE,
+        Column("measure"),
+        Column("unit", shown=False),
+        *(Column(name, title=heads.get(name, "")) for name in systems),
+        *(Column(name, "stated", title, told, signed=sign, unknown=_NONE) for name, title, told in estimates),
+        Column("reason", shown=False),
+        Column("labels_reason", shown=False),
+    ]
 
 
 class Parts(NamedTuple):
@@ -118,7 +183,23 @@ class Asked(NamedTuple):
     def factor(self) -> float:
         return _POINTS if self.measure["unit"] == "points" else 1.0
 
-    def columns(self, told: Told, *, lowest: float = 0.0) -> EstimateColumns:
+    @property
+    def named(self) -> Row:
+        """The columns that a row begins with."""
+        unit = UNITS.get(self.measure["unit"], "words")
+        return {"judge": self.judge, "dataset": self.dataset, "measure": self.measure["name"], "unit": unit}
+
+    def told(self, people: Corrected | str, alone: Corrected | str, *, lowest: float = 0.0) -> Row:
+        """Return what people's labels say, and why a part of it, or its interval, is unknown."""
+        found, labels = with_interval(people), with_interval(alone)
+        return {
+            "corrected": self.columns(found, lowest=lowest),
+            "reason": found.reason,
+            "by_labels": self.columns(labels, lowest=lowest),
+            "labels_reason": labels.reason,
+        }
+
+    def columns(self, told: Told, *, lowest: float = 0.0) -> Estimate:
         """Return an estimate in the measure's unit; a share of a few labels is cut to *lowest* to 1."""
         found = told.estimate
         if self.measure["unit"] in ("points", "share"):
@@ -126,7 +207,7 @@ class Asked(NamedTuple):
                 None if one is None else min(1.0, max(lowest, one)) for one in (found.value, found.low, found.high)
             )
             found = Estimate(value, low, high, found.n)
-        return found.scaled(self.factor).as_json()
+        return found.scaled(self.factor)
 
 
 def parts_of(group: Group, people: PeopleScores, asked: Asked) -> Parts:
@@ -165,7 +246,7 @@ def corrected_rows(
     asked: Asked,
     *,
     pairs: Callable[[Sequence[SystemName]], Iterable[tuple[SystemName, SystemName]]],
-) -> tuple[list[CorrectedRow], list[CorrectedDifference], list[SystemName]]:
+) -> tuple[list[Row], list[Row], list[SystemName]]:
     """
     Return a row for each system that has a labelled summary, the differences of *pairs*, and the systems without any.
 
@@ -192,22 +273,14 @@ def corrected_rows(
     return rows, differences, [system for system in groups if system not in labelled]
 
 
-def _row(asked: Asked, system: SystemName, parts: Parts) -> CorrectedRow:
-    people, alone = with_interval(parts.people), with_interval(parts.alone)
+def _row(asked: Asked, system: SystemName, parts: Parts) -> Row:
     known = parts.people if isinstance(parts.people, Corrected) else None
     of_labels = parts.alone if isinstance(parts.alone, Corrected) else None
     return {
-        "judge": asked.judge,
-        "dataset": asked.dataset,
-        "measure": asked.measure["name"],
-        "title": asked.measure["title"],
-        "unit": asked.measure["unit"],
+        **asked.named,
         "system": str(system),
-        "by_judge": parts.by_judge.scaled(asked.factor).as_json(),
-        "corrected": asked.columns(people),
-        "reason": people.reason,
-        "by_labels": asked.columns(alone),
-        "labels_reason": alone.reason,
+        "by_judge": parts.by_judge.scaled(asked.factor),
+        **asked.told(parts.people, parts.alone),
         "weight": known.weight if known else None,
         "n_summaries": parts.n_summaries,
         "n_labelled": of_labels.n_labelled if of_labels else 0,
@@ -215,25 +288,15 @@ def _row(asked: Asked, system: SystemName, parts: Parts) -> CorrectedRow:
     }
 
 
-def _difference(
-    asked: Asked, pair: tuple[SystemName, SystemName], parts: Mapping[SystemName, Parts]
-) -> CorrectedDifference:
+def _difference(asked: Asked, pair: tuple[SystemName, SystemName], parts: Mapping[SystemName, Parts]) -> Row:
     one, other = (parts[name] for name in pair)
-    people = with_interval(difference(one.people, other.people))
-    alone = with_interval(difference(one.alone, other.alone))
+    people, alone = difference(one.people, other.people), difference(one.alone, other.alone)
     return {
-        "judge": asked.judge,
-        "dataset": asked.dataset,
-        "measure": asked.measure["name"],
-        "title": asked.measure["title"],
-        "unit": asked.measure["unit"],
+        **asked.named,
         "first_system": str(pair[0]),
         "second_system": str(pair[1]),
         "by_judge": asked.columns(with_interval(difference(one.judge, other.judge)), lowest=-1.0),
-        "corrected": asked.columns(people, lowest=-1.0),
-        "reason": people.reason,
-        "by_labels": asked.columns(alone, lowest=-1.0),
-        "labels_reason": alone.reason,
+        **asked.told(people, alone, lowest=-1.0),
     }
 
 

@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypedDict
+from typing import Any, Literal, NamedTuple, cast
 
 from longform.errors import UsageError
 from longform.metrics.cited_support import MAIN, SHARE
 from longform.metrics.measure import Description
+from longform.metrics.statistics import Estimate
 from longform.nearest import meant
-from longform.results.compared_runs import Finding, PairedRow
+from longform.results.compared_runs import UNITS, Finding, told_of
 from longform.settings.system_names import SystemName, named_system
+from longform.tables.names import DATASET, JUDGE
+from longform.tables.table import Column, Table, Value
 
 Verdict = Literal["passed", "failed", "no value", "too few"]
-Kind = Literal["threshold", "baseline"]
+Check = Mapping[str, Value]
+"""A row of `check_table`."""
 Direction = Literal["under", "above"]
 
 SUPPORT = "support"
@@ -45,29 +49,6 @@ class Threshold(NamedTuple):
     measure: str
     value: float
     direction: Direction
-    told: str
-
-
-class Check(TypedDict):
-    """One check and its verdict; numbers are in the measure's unit."""
-
-    kind: Kind
-    dataset: str | None
-    judge: str | None
-    system: str
-    measure: str
-    title: str
-    unit: str
-    value: float | None
-    low: float | None  # of the value, or of the difference
-    high: float | None
-    threshold: float | None  # null: compared with a baseline
-    direction: Direction | None
-    baseline: float | None
-    difference: float | None  # this run less the baseline
-    p: float | None
-    n: int  # summaries, or queries that both runs have
-    verdict: Verdict
     told: str
 
 
@@ -218,26 +199,19 @@ def _threshold_check(value: Scored, one: Threshold, measure: Description) -> Che
     if value.value is not None:
         bad = value.value < one.value if one.direction == "under" else value.value > one.value
         verdict = "failed" if bad else "passed"
-    told = value.reason or "nothing was judged" if value.value is None else ""
     return {
         "kind": "threshold",
+        "verdict": verdict,
         "dataset": value.dataset,
         "judge": value.judge,
         "system": str(value.system),
         "measure": one.measure,
-        "title": measure["title"] or one.measure,
-        "unit": measure["unit"],
-        "value": value.value,
-        "low": value.low,
-        "high": value.high,
+        "unit": UNITS.get(measure["unit"], "words"),
+        "value": None if value.value is None else Estimate(value.value, value.low, value.high, value.n_summaries),
         "threshold": one.value,
         "direction": one.direction,
-        "baseline": None,
-        "difference": None,
-        "p": None,
         "n": value.n_summaries,
-        "verdict": verdict,
-        "told": told,
+        "told": value.reason or "nothing was judged" if value.value is None else "",
     }
 
 
@@ -255,31 +229,81 @@ _FINDINGS: Mapping[Finding, Verdict] = {
 """Finding of a comparison of the baseline (first) with the run (second) -> verdict."""
 
 
-def baseline_checks(rows: Iterable[PairedRow]) -> list[Check]:
+def baseline_checks(rows: Iterable[Mapping[str, Value]], labels: tuple[str, str]) -> list[Check]:
     """Return a check for each difference between a baseline, the first run, and this run, the second."""
     return [
         {
             "kind": "baseline",
-            "dataset": row["dataset"],
-            "judge": row["judge"],
+            "verdict": _FINDINGS[cast("Finding", row["finding"])],
+            **{name: row[name] for name in ("dataset", "judge", "measure", "unit", "difference", "p")},
             "system": row["second_system"],
-            "measure": row["measure"],
-            "title": row["title"] or row["measure"],
-            "unit": row["unit"],
             "value": row["second"],
-            "low": row["low"],
-            "high": row["high"],
-            "threshold": None,
-            "direction": None,
             "baseline": row["first"],
-            "difference": row["difference"],
-            "p": row["p"],
             "n": row["n_queries"],
-            "verdict": _FINDINGS[row["finding"]],
-            "told": row["told"],
+            "told": told_of(row["finding"], labels, row["n_clusters"]),
         }
         for row in rows
     ]
+
+
+def check_table(checks: Sequence[Check]) -> Table:
+    """Return checks as a table, those first that did not pass."""
+    places = ("failed", "no value", "too few", "passed")
+    rows = [
+        {**check, "held": held(check) if check["kind"] == "threshold" else None}
+        for check in sorted(checks, key=lambda one: places.index(str(one["verdict"])))
+    ]
+    alone = "held against a threshold"
+    return Table(
+        "checks",
+        [
+            DATASET,
+            JUDGE,
+            Column("system"),
+            Column("verdict"),
+            Column("measure"),
+            Column("kind", shown=False),
+            Column("unit", shown=False),
+            Column("value", "stated"),
+            Column("held", title="wanted", none="not worse than the baseline"),
+            Column("threshold", "number", shown=False),
+            Column("direction", shown=False),
+            Column("baseline", "stated", unknown=alone),
+            Column("difference", "stated", told="95 % intervals are of all differences together", signed=True,
+                   unknown=alone),
+            Column("p", "p", told="adjusted for all comparisons with the baseline", unknown=alone),
+            Column("n", "count", told="summaries, or queries that both runs have", shown=False),
+            Column("told", title="note"),
+        ],
+        rows,
+        "Checks",
+        key=["kind", "dataset", "judge", "system", "measure", "threshold"],
+    )  # fmt: skip
+
+
+def held(check: Check) -> str:
+    """Return the bound of a check in words."""
+    bound = check.get("threshold")
+    if not isinstance(bound, int | float):
+        return "not worse than the baseline by more than chance"
+    share = check["unit"] == "share"
+    side = "at least" if check["direction"] == "under" else "at most"
+    return f"{side} {100 * bound:g} %" if share else f"{side} {bound:g}"
+
+
+def older_checks(checks: Iterable[Check], known: Mapping[str, Description]) -> list[dict[str, Any]]:
+    """Return checks in the form of earlier versions, which stands beside their table for one release."""
+    found = []
+    for check in checks:
+        of = check.get("difference") if check["kind"] == "baseline" else check["value"]
+        shown = of if isinstance(of, Estimate) else Estimate(None, None, None, 0)
+        value, difference = (one.value if isinstance(one, Estimate) else one
+                             for one in (check["value"], check.get("difference")))  # fmt: skip
+        measure = known.get(str(check["measure"]), {"title": check["measure"], "unit": check["unit"]})
+        empty = dict.fromkeys(("threshold", "direction", "baseline", "p"))
+        own = {"value": value, "difference": difference, "low": shown.low, "high": shown.high}
+        found.append({**empty, **check, **own, "title": measure["title"] or check["measure"], "unit": measure["unit"]})
+    return found
 
 
 def failed(checks: Iterable[Check]) -> list[Check]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from math import inf
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from longform.errors import UsageError
+from longform.metrics.measure import Description
 from longform.metrics.power import (
     clusters_for_difference,
     clusters_for_interval,
@@ -16,14 +17,18 @@ from longform.metrics.power import (
 )
 from longform.nearest import meant
 from longform.results.aggregate import ClusterKind
-from longform.results.columns import OfJudge
+from longform.results.answer import Answer
+from longform.results.compared_runs import UNITS
 from longform.results.pairs import PlanColumns, place_of
 from longform.results.pairwise import PairwiseFamily
 from longform.results.results import Results
 from longform.settings.system_names import SystemName, named_system
+from longform.tables.names import DATASET, JUDGE
+from longform.tables.table import Column, Table, Value
 
 _PLURALS: dict[ClusterKind, str] = {"query": "queries", "haystack": "haystacks"}
 _TOO_MANY = "more than anyone has"
+_NONE = "so few show no difference"
 
 
 class Wanted(NamedTuple):
@@ -43,34 +48,13 @@ class Wanted(NamedTuple):
     systems: tuple[str, str] | None
 
 
-class SampleRow(OfJudge):
-    """A measure; null: nothing is wanted, or more than anyone has."""
-
-    measure: str
-    unit: str
-    cluster: ClusterKind
-    n: int  # clusters of the run
-    n_tests: int  # of the family: all pairs of systems
-    systems: list[str] | None  # whose spread it is; null: the median of all pairs
-    spread: float  # standard deviation of a cluster's difference
-    power: float
-    level: float
-    detectable: float | None  # with so many clusters, by a single test; null: none
-    detectable_in_family: float | None
-    difference: float | None
-    for_difference: int | None
-    for_difference_in_family: int | None
-    half_width: float | None
-    for_interval: int | None
-
-
-def sample_rows(results: Results, wanted: Wanted, *, measures: Sequence[str] = ()) -> list[SampleRow]:
+def sample_rows(results: Results, wanted: Wanted, *, measures: Sequence[str] = ()) -> list[dict[str, Value]]:
     """
     Return a row for each judge, data set and measure of a run.
 
     Args:
-        results: Of the run.
-        wanted: What is planned for.
+        results: The run's results.
+        wanted: The aims of the plan.
         measures: Only these; none: all.
 
     Raises:
@@ -89,7 +73,7 @@ def sample_rows(results: Results, wanted: Wanted, *, measures: Sequence[str] = (
     return [_row(one, wanted) for one in families if not measures or one["measure"] in measures]
 
 
-def _row(family: PairwiseFamily, wanted: Wanted) -> SampleRow:
+def _row(family: PairwiseFamily, wanted: Wanted) -> dict[str, Value]:
     plan = family["plan"]
     assert plan is not None
     if "critical" not in plan:
@@ -149,27 +133,45 @@ def _spread(
     return n, [str(name) for name in found], half / own * n**0.5
 
 
-def sample_words(row: SampleRow) -> Iterator[str]:
-    """Yield lines: what the run's queries show, then what is wanted."""
-    plural, unit = _PLURALS[row["cluster"]], "points" if row["unit"] == "points" else row["unit"]
-    on = f", {row['dataset']}" if row["dataset"] else ""
-    judge = f" by judge {row['judge']}" if row["judge"] else ""
-    whose = f"of {' and '.join(row['systems'])}" if row["systems"] else "median of all pairs"
-    tests = f"among all {row['n_tests']:,} pairs"
-    spread = f"spread of a difference {row['spread']:.3g} {unit} ({whose})"
-    yield f"{row['measure']}{judge}{on}: {spread}, {row['n']} {plural}"
-    alone, family = (_size(row[name], unit) for name in ("detectable", "detectable_in_family"))
-    yield f"  {row['n']} {plural} show a true difference of {alone} by one test, of {family} {tests}"
-    if row["difference"] is not None:
-        one, all_ = (_count(row[name]) for name in ("for_difference", "for_difference_in_family"))
-        yield f"  a true difference of {row['difference']:g} {unit} needs {one} {plural} by one test, {all_} {tests}"
-    if row["half_width"] is not None:
-        yield f"  an interval of ±{row['half_width']:g} {unit} needs {_count(row['for_interval'])} {plural}"
+def sample_answer(rows: Sequence[Mapping[str, Value]], measures: Sequence[Description], wanted: Wanted) -> Answer:
+    """Return rows as a table: what the run's queries show, then what is wanted."""
+    units = {str(row["measure"]): UNITS.get(str(row["unit"]), "words") for row in rows}
+    table = Table("sample_plan", _columns(rows, wanted), [{**row, "unit": units[str(row["measure"])]} for row in rows],
+                  "Queries that a difference needs", key=["dataset", "judge", "measure"])  # fmt: skip
+    told = (
+        f"Power {wanted.power:g}, level {rows[0]['level']:.2g}. By one test: of two systems chosen beforehand. "
+        "Among all pairs: as a report tests them, all pairs of systems of a measure as one family."
+    )
+    return Answer("The size of a sample", [told], [table], measures, "What is planned", {"rows": [*rows]})
 
 
-def _size(value: float | None, unit: str) -> str:
-    return "no size" if value is None else f"{value:.3g} {unit}"
-
-
-def _count(value: int | None) -> str:
-    return _TOO_MANY if value is None else f"{value:,}"
+def _columns(rows: Sequence[Mapping[str, Value]], wanted: Wanted) -> list[Column]:
+    clusters = " or ".join(dict.fromkeys(_PLURALS[cast("ClusterKind", row["cluster"])] for row in rows))
+    whose = f"of {' and '.join(wanted.systems)}" if wanted.systems else "the median of all pairs"
+    shown, one, all_ = "true difference that is shown", "by one test", "among all pairs"
+    needed = f"{clusters} that ±{wanted.half_width:g} needs" if wanted.half_width is not None else ""
+    found = [
+        DATASET,
+        JUDGE,
+        Column("measure"),
+        Column("unit", shown=False),
+        Column("cluster", shown=False),
+        Column("n", "count", clusters),
+        Column("n_tests", "count", "pairs"),
+        Column("systems", shown=False),
+        Column("spread", "stated", told=f"standard deviation of a difference of two systems, {whose}"),
+        Column("power", "number", shown=False),
+        Column("level", "p", shown=False),
+        Column("detectable", "stated", one, unknown=_NONE, group=shown),
+        Column("detectable_in_family", "stated", all_, unknown=_NONE, group=shown),
+        Column("difference", "stated", shown=False),
+        Column("for_difference", "count", one, unknown=_TOO_MANY, shown=False),
+        Column("for_difference_in_family", "count", all_, unknown=_TOO_MANY, shown=False),
+        Column("half_width", "stated", shown=False),
+        Column("for_interval", "count", needed, unknown=_TOO_MANY, shown=bool(needed)),
+    ]
+    if wanted.difference is None:
+        return found
+    group = f"{clusters} that a true difference of {wanted.difference:g} needs"
+    names = ("for_difference", "for_difference_in_family")
+    return [one._replace(shown=True, group=group) if one.name in names else one for one in found]

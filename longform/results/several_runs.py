@@ -3,67 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple
 
+from longform.keys import stable_seed
 from longform.metrics.measure import Description
-from longform.metrics.statistics import EstimateColumns
-from longform.results.aggregate import Averaging, Scored, SummaryInfo, estimate, twin_names
+from longform.metrics.paired_differences import smallest_p
+from longform.metrics.statistics import LEVEL
+from longform.results.aggregate import Averaging, Scored, SummaryInfo, cluster_totals, estimate, twin_names
 from longform.results.cells import why_unknown
-from longform.results.columns import OfJudge, TwinColumns
-from longform.results.compared_runs import GroupsRow, RunScores, clustered, grouped
-from longform.results.run_status import SpendStatus, State
+from longform.results.compared_runs import UNITS, RunScores, clustered, main_measure
+from longform.results.groups import groups
 from longform.results.score_table import ScoreTable
 from longform.settings.system_names import SystemName
+from longform.tables.names import DATASET, JUDGE, SYSTEM
+from longform.tables.table import Column, Table, Value
 
-
-class RunFactsRow(TypedDict):
-    """A run, as the page over all of them tells of it."""
-
-    label: str
-    page: str  # its own
-    title: str | None
-    verb: str
-    state: State
-    finished: bool
-    benchmark: str
-    dataset_hash: str
-    n_queries: int
-    n_systems: int
-    judges: list[str]
-    versions: str  # of longform
-    spend: SpendStatus | None  # null: no model was called, or it is not known
-    called: bool
-
-
-class RunLine(TwinColumns):
-    """A system of a run."""
-
-    run: str
-    system: str
-    summarizer: str
-    setting: str
-    n_queries: int  # with a score
-    values: dict[str, EstimateColumns]  # by measure, in its unit
-    reasons: dict[str, str]  # by measure: why its value is unknown
-
-
-class RunTable(OfJudge):
-    """The systems of all runs that have the same judge on the same benchmark."""
-
-    dataset_hash: str
-    runs: list[str]
-    measures: list[Description]
-    rows: list[RunLine]
-    groups: list[GroupsRow]  # on the queries that all these runs have
-    n_common: int
-
-
-class SeveralRuns(TypedDict):
-    """Several runs."""
-
-    runs: list[RunFactsRow]
-    cautions: list[str]
-    tables: list[RunTable]
+Row = dict[str, Value]
 
 
 class SameJudge(NamedTuple):
@@ -71,10 +26,10 @@ class SameJudge(NamedTuple):
     Runs whose scores may stand in one table.
 
     Attributes:
-        judge: None: measures without a judge.
-        dataset_hash: Of their benchmark.
+        judge: The judge's name; None: measures without a judge.
+        dataset_hash: The hash of their benchmark.
         runs: Label -> infos, scores and averaging of each run.
-        measures: That any of them lists.
+        measures: Those that any of them lists.
     """
 
     judge: str | None
@@ -83,71 +38,163 @@ class SameJudge(NamedTuple):
     measures: Sequence[Description]
 
 
-def run_tables(same: SameJudge) -> list[RunTable]:
-    """Return a table for each data set."""
-    datasets = dict.fromkeys(info.dataset for infos, _, _ in same.runs.values() for info in infos.values())
-    return [table for dataset in datasets if (table := _table(same, dataset))["rows"]]
+def several_tables(same: Sequence[SameJudge]) -> list[Table]:
+    """Return the scores of all systems, and their groups."""
+    parts = [part for one in same for part in _parts(one)]
+    apart = ("benchmark", "runs", "dataset", "judge")
+    benchmark = Column("benchmark", told="the hash of its data set", shown=False)
+    of = [benchmark, Column("runs"), DATASET, JUDGE]
+    scores = [row for part in parts for row in _score_rows(part)]
+    reasons = [{"score": str(why)} if (why := row.pop("why")) and row["score"] is None else {} for row in scores]
+    found = [row for part in parts for row in _group_rows(part)]
+    several = len({one.dataset_hash for one in same}) > 1
+    kept = apart if several else apart[1:]
+    return [
+        Table(
+            "systems",
+            [*of, Column("run"), *SYSTEM, Column("measure"), Column("unit", shown=False),
+             Column("score", "stated", unknown="not scored in this run"),
+             Column("n_queries", "count", "queries", "those with a score")],
+            scores,
+            "All systems",
+            "Scores of one table are of the same judge on the same benchmark. Intervals are those of each system by "
+            "itself: two that overlap may differ all the same, see the groups, or longform compare RUN RUN.",
+            key=[*apart, "run", "setting", "summarizer"],
+            apart=kept,
+            across="measure",
+            reasons=reasons,
+        ),
+        Table(
+            "groups",
+            [*of, Column("measure"), Column("place", "count", "group"),
+             Column("systems", unknown="too few independent queries or haystacks, or too many groups"),
+             Column("n_common", "count", "queries", "those that all these runs have"),
+             Column("n_clusters", "count", "independent", "queries or haystacks")],
+            found,
+            "Systems that cannot be told apart",
+            "A group holds systems of which no pair can be told apart, with all pairs of all runs tested together; "
+            "best first. A system may stand in several groups. The report of one run tests its own systems alone.",
+            key=[*apart, "measure", "place"],
+            apart=kept,
+        ),
+    ]  # fmt: skip
 
 
-def _table(same: SameJudge, dataset: str | None) -> RunTable:
-    own = {
-        label: ({key: info for key, info in infos.items() if info.dataset == dataset}, table, how)
-        for label, (infos, table, how) in same.runs.items()
+class _Part(NamedTuple):
+    """The runs of one judge on one data set; `named` are the columns that say so."""
+
+    same: SameJudge
+    dataset: str | None
+    sides: Sequence[RunScores]
+    named: Row
+
+    def how(self, side: RunScores) -> Averaging:
+        return self.same.runs[side.label][2]
+
+
+def _parts(same: SameJudge) -> list[_Part]:
+    found = []
+    for dataset in dict.fromkeys(info.dataset for infos, _, _ in same.runs.values() for info in infos.values()):
+        own = {
+            label: ({key: info for key, info in infos.items() if info.dataset == dataset}, table)
+            for label, (infos, table, _) in same.runs.items()
+        }
+        sides = [RunScores(label, clustered(infos)[0], table) for label, (infos, table) in own.items() if infos]
+        having = [side for side in sides if side.of_judge(same.judge, dataset)]
+        runs = ", ".join(side.label for side in having)
+        named: Row = {"benchmark": same.dataset_hash, "runs": runs, "dataset": dataset, "judge": same.judge}
+        found += [_Part(same, dataset, sides, named)] if having else []
+    return found
+
+
+def _score_rows(part: _Part) -> list[Row]:
+    """Return a row for each system and measure, systems by their main measure."""
+    lines = [
+        (side, name, group)
+        for side in part.sides
+        for name, group in side.of_judge(part.same.judge, part.dataset).items()
+    ]
+    values = {
+        (side.label, name): {
+            measure["name"]: estimate(group, measure["name"], part.how(side)).scaled(
+                100.0 if measure["unit"] == "points" else 1.0
+            )
+            for measure in part.same.measures
+            if measure["name"] in side.table.measures(part.same.judge)
+        }
+        for side, name, group in lines
     }
-    sides = [RunScores(label, clustered(infos)[0], table) for label, (infos, table, _) in own.items() if infos]
-    rows = [row for side in sides for row in _rows(side, same, dataset, own[side.label][2])]
-    scored = {name for row in rows for name, value in row["values"].items() if value["value"] is not None}
-    common = _common(sides)
-    return {
-        "judge": same.judge,
-        "dataset": dataset,
-        "dataset_hash": same.dataset_hash,
-        "runs": list(dict.fromkeys(row["run"] for row in rows)),
-        "measures": [measure for measure in same.measures if measure["name"] in scored],
-        "rows": rows,
-        "groups": _groups(sides, same, common, own[sides[0].label][2]) if len(sides) > 1 and common else [],
-        "n_common": len(common),
+    scored = {name for own in values.values() for name, value in own.items() if value.value is not None}
+    measures = [measure for measure in part.same.measures if measure["name"] in scored]
+    heading = _heading(measures)
+
+    def rank(line: tuple[RunScores, SystemName, Sequence[Scored]]) -> float:
+        found = values[line[0].label, line[1]].get(heading["name"]) if heading else None
+        sign = -1.0 if heading and heading["better"] == "lower" else 1.0
+        return float("-inf") if found is None or found.value is None else sign * found.value
+
+    return [
+        {
+            **part.named,
+            "run": side.label,
+            "summarizer": name.summarizer,
+            "setting": name.setting,
+            "twin_of": (twin := twin_names(group))["twin_of"],
+            "cited_by": twin["cited_by"],
+            "measure": measure["name"],
+            "unit": UNITS.get(measure["unit"], "words"),
+            "score": values[side.label, name].get(measure["name"]),
+            "n_queries": len({one.info.query_id for one in group if any(map(one.has, values[side.label, name]))}),
+            "why": why_unknown(group, measure["name"]) if measure["name"] in values[side.label, name] else None,
+        }
+        for side, name, group in sorted(lines, key=lambda line: -rank(line))
+        for measure in measures
+    ]
+
+
+def _heading(measures: Sequence[Description]) -> Description | None:
+    """Return the measure by which rows are ordered: the first with a direction, joint if there is one."""
+    directed = [one for one in measures if one["better"]]
+    return next(iter([one for one in directed if one["name"] == "joint"] or directed or measures), None)
+
+
+def _group_rows(part: _Part) -> list[Row]:
+    """Return the groups of all systems but twins, whose citations somebody else chose, on common queries."""
+    common = set.intersection(*({info.query_id for info in side.infos.values()} for side in part.sides))
+    judge, how = part.same.judge, part.how(part.sides[0])
+    if len(part.sides) < 2 or not common or judge is None:
+        return []
+    own = [{k: i for k, i in side.infos.items() if i.query_id in common and i.twin_of is None} for side in part.sides]
+    runs = [side._replace(infos=infos) for side, infos in zip(part.sides, clustered(*own), strict=True)]
+    measure = main_measure(part.same.measures, [run.table.measures(judge) for run in runs])
+    if measure is None:
+        return []
+    return [
+        {**part.named, "measure": measure["name"], "n_common": len(common), **row}
+        for row in grouped(runs, part.dataset, judge, measure, how)
+    ]
+
+
+def grouped(
+    runs: Sequence[RunScores], dataset: str | None, judge: str, measure: Description, how: Averaging
+) -> list[Row]:
+    """Return a row for each group of the systems of *runs*, best first; one without systems if none can be made."""
+    systems = {
+        f"{run.label}: {name}": group
+        for run in runs
+        for name, group in run.of_judge(judge, dataset).items()
+        if any(one.has(measure["name"]) for one in group)
     }
-
-
-def _common(sides: Sequence[RunScores]) -> set[str]:
-    queries = [{info.query_id for info in side.infos.values()} for side in sides]
-    return set.intersection(*queries) if queries else set()
-
-
-def _groups(sides: Sequence[RunScores], same: SameJudge, common: set[str], how: Averaging) -> list[GroupsRow]:
-    """Return the groups of all systems but twins, whose citations somebody else chose."""
-    own = [{k: i for k, i in side.infos.items() if i.query_id in common and i.twin_of is None} for side in sides]
-    kept = clustered(*own)
-    runs = [side._replace(infos=infos) for side, infos in zip(sides, kept, strict=True)]
-    return grouped(runs, judges=[same.judge], measures=same.measures, how=how)
-
-
-def _rows(side: RunScores, same: SameJudge, dataset: str | None, how: Averaging) -> list[RunLine]:
-    held = side.table.measures(same.judge)
-    measures = [measure for measure in same.measures if measure["name"] in held]
-    return [_line(side.label, name, group, measures, how) for name, group in side.of_judge(same.judge, dataset).items()]
-
-
-def _line(
-    run: str, name: SystemName, group: Sequence[Scored], measures: Sequence[Description], how: Averaging
-) -> RunLine:
-    names = [measure["name"] for measure in measures]
-    values = {measure["name"]: _value(group, measure, how) for measure in measures}
-    scored = {one.info.query_id for one in group if any(map(one.has, names))}
-    reasons = {key: why_unknown(group, key) for key, value in values.items() if value["value"] is None}
-    return {
-        "run": run,
-        "system": str(name),
-        "summarizer": name.summarizer,
-        "setting": name.setting,
-        "n_queries": len(scored),
-        "values": values,
-        "reasons": reasons,
-        **twin_names(group),
-    }
-
-
-def _value(group: Sequence[Scored], measure: Description, how: Averaging) -> EstimateColumns:
-    factor = 100.0 if measure["unit"] == "points" else 1.0
-    return estimate(group, measure["name"], how).scaled(factor).as_json()
+    if len(systems) < 2:
+        return []
+    clusters = sorted({one.info.cluster for group in systems.values() for one in group})
+    sums = {name: cluster_totals(group, clusters, measure["name"], how.aggregate) for name, group in systems.items()}
+    direction = -1.0 if measure["better"] == "higher" else 1.0
+    ordered = sorted(sums, key=lambda name: direction * float(sums[name][:, 0].sum() / sums[name][:, 1].sum()))
+    few = smallest_p(len(clusters)) > 1 - LEVEL
+    seed = stable_seed(how.seed, judge, measure["name"], "groups of runs")
+    sets = None if few else groups([sums[name] for name in ordered], seed=seed)
+    return [
+        {"place": place, "systems": None if one is None else [ordered[n] for n in one], "n_clusters": len(clusters)}
+        for place, one in enumerate([None] if sets is None else sets, start=1)
+    ]

@@ -89,7 +89,9 @@ def row_cell(row: Mapping[str, Value], column: Column, reason: str | None = None
     if column.of:
         whole = row.get(column.of)
         return count(_whole(value), of=_whole(whole), reason=reason)
-    return value_cell(value, column._replace(unit=stated_unit(row, column)), reason=reason)
+    cell = value_cell(value, column._replace(unit=stated_unit(row, column)), reason=reason)
+    link = row.get(column.link) if column.link else None
+    return cell if link is None else cell._replace(link=str(link))
 
 
 def _whole(value: Value) -> int | None:
@@ -110,12 +112,13 @@ def value_cell(value: Value, column: Column, *, reason: str | None = None) -> Ce
         digits = _SMALL_DIGITS
     digits = digits if column.digits is None else column.digits
     digits = 0 if unit == "usd" and alone == 0 else digits  # nothing is no small amount
-    shown = partial(number, digits=digits, factor=how.factor, sign=how.sign, grouped=how.grouped)
+    shown = partial(number, digits=digits, factor=how.factor, sign=how.sign or column.signed, grouped=how.grouped)
     if alone is None and low is not None and high is not None:
         bounds = [f"{how.before}{shown(bound).text}{how.behind}" for bound in dict.fromkeys((low, high))]
         return Cell(f"[{', '.join(bounds)}]" if len(bounds) > 1 else bounds[0], order=float(high))
     cell = shown(alone, interval=(low, high), reason=reason)
-    return cell if cell.text is None else cell._replace(text=f"{how.before}{cell.text}{how.behind}")
+    sign = cell.text[:1] if cell.text and cell.text[0] in "+-" else ""
+    return cell if cell.text is None else cell._replace(text=f"{sign}{how.before}{cell.text[len(sign) :]}{how.behind}")
 
 
 def number(

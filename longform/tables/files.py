@@ -74,7 +74,7 @@ def latex_tabular(table: Table) -> str:
             r"\toprule",
             _latex_row(column.head for column in shown),
             r"\midrule",
-            *(_latex_row(_with_detail(cell, unknown="--") for cell in row) for row in cell_rows(table)),
+            *(_latex_row(with_detail(cell, unknown="--") for cell in row) for row in cell_rows(table)),
             r"\bottomrule",
             r"\end{tabular}",
             "",
@@ -86,21 +86,8 @@ def _latex_row(texts: Iterable[str]) -> str:
     return " & ".join(text.translate(_LATEX) for text in texts) + r" \\"
 
 
-def aligned(heads: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Iterator[str]:
-    """Yield lines of aligned columns for a terminal; an unknown is a dash."""
-    lines = [list(heads), *([_with_detail(cell, unknown="-") for cell in row] for row in rows)]
-    widths = [max(len(line[place]) for line in lines) for place in range(len(heads))]
-    for line in lines:
-        yield "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()
-
-
-def plain_text(table: Table) -> str:
-    """Return a table for a terminal, below its title and what is told of it."""
-    above = filter(None, [table.title or table.name, table.told])
-    return "\n".join([*above, *aligned([column.head for column in visible(table)], cell_rows(table))])
-
-
-def _with_detail(cell: Cell, *, unknown: str) -> str:
+def with_detail(cell: Cell, *, unknown: str) -> str:
+    """Return the text of a cell with what stands beside it."""
     if cell.text is None:
         return unknown
     return cell.text if cell.detail is None else f"{cell.text} {cell.detail}"

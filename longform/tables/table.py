@@ -48,6 +48,8 @@ class Column(NamedTuple):
             the same text do not.
         brackets: What the bounds of its estimates are; empty: intervals of statistics.
         headed: The column whose value is its head in a part that has one such value; empty: none is.
+        signed: True if its values are differences, whose sign is shown in any unit.
+        link: The column of pages that its values lead to, addresses beside the page that shows them; empty: none does.
     """
 
     name: str
@@ -64,6 +66,8 @@ class Column(NamedTuple):
     beside: str = ""
     brackets: str = ""
     headed: str = ""
+    signed: bool = False
+    link: str = ""
 
     @property
     def head(self) -> str:
@@ -247,7 +251,7 @@ def checked(table: Table) -> Table:
     plotted += [] if table.plot is None else [*(table.plot.first or ()), table.plot.to or "", table.plot.but or ""]
     plotted += [] if table.plot is None else [table.plot.within or "", table.plot.panels or "", table.plot.beside or ""]
     laid_out = [*table.apart, table.across, *table.under, table.aside, *(column.of for column in table.columns)]
-    laid_out += [name for column in table.columns for name in (*names_in(column.beside), column.headed)]
+    laid_out += [name for column in table.columns for name in (*names_in(column.beside), column.headed, column.link)]
     named = [name for name in (*table.key, *plotted, *laid_out, *(name for row in table.rows for name in row)) if name]
     if unknown := sorted({*named} - {*names}):
         raise ValueError(f"table {table.name}: expected columns of {', '.join(names)}, found {', '.join(unknown)}")

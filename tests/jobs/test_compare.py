@@ -179,8 +179,8 @@ def test_several_runs_have_a_page_over_all_of_them(
     assert '<a href="town/index.html">town</a>' in html
     assert "[second](<second/index.html>)" in text
     assert "default-src 'none'" in html
-    assert "Judge j, runs town, second." in text
-    assert "Judge j, runs third." in text, "another judge of the name stands apart"
+    assert "Runs town, second. Judge j." in text
+    assert "Runs third. Judge j." in text, "another judge of the name stands apart"
     assert "Judge j is not the same in all runs" in text
     assert [one.name for one in tmp_path.glob("*.html")] == ["index.html"]
     assert {one.parent.name for one in tmp_path.glob("*/index.html")} == {"town", "second", "third"}
@@ -209,9 +209,11 @@ def test_pages_of_several_runs_show_support_and_say_what_was_written_elsewhere(
 
     text = (tmp_path / "index.md").read_text()
     assert "Written elsewhere, and taken as they were. both: rag, unknown." in text
-    supported = text.partition("Judge s, runs both.")[2].partition("\n\n| run")[2].partition("\n\n")[0].splitlines()
+    supported = (
+        text.partition("Runs both. Judge s.")[2].partition("\n\n| summarizer")[2].partition("\n\n")[0].splitlines()
+    )
     assert "sentences supported | mean probability of support" in supported[0]
-    assert next(row for row in supported if "rag, unknown" in row).endswith("| 2 |"), "one failed"
+    assert next(row for row in supported if row.startswith("| rag | unknown")).endswith("| 2 |"), "one failed"
     assert "no reason recorded" not in text
     cautions = compared(capsys, town, both)["cautions"]
     assert "Written elsewhere, and taken by both as they were: rag, unknown." in cautions

@@ -89,7 +89,7 @@ def test_files_for_ci_are_written(town: Town, tmp_path: Path, monkeypatch: pytes
     assert (root.get("tests"), root.get("failures")) == ("2", "1")
     text = summary.read_text()
     assert text.startswith("before\n")
-    assert "| **failed** | coverage | terse, unknown | offline-people-vectors | 50.0" in text
+    assert "| offline-people-vectors | terse | failed | coverage | 50.0" in text
     assert "https://git/a/b/actions/runs/7#artifacts" in text
 
 

@@ -12,6 +12,7 @@ from actors.storage.folder import Folder
 from jobs.evaluate import main as evaluate
 from jobs.plan_sample import main
 from longform.metrics.power import clusters_for_difference, clusters_for_interval, critical_at, detectable
+from longform.report.plain_tables import WIDTH
 
 N_QUERIES = 12  # of the fixture's benchmark
 CONFIGURATION = {
@@ -76,9 +77,10 @@ def test_words_say_what_so_many_queries_show_and_what_is_wanted(run: str, capsys
     capsys.readouterr()
     assert main([run, "--difference", "5", "--measure", "coverage"]) == 0
     told = capsys.readouterr().out
-    assert f"{N_QUERIES} queries show a true difference of " in told
-    assert "a true difference of 5 points needs " in told
-    assert "interval" not in told
+    assert f"coverage  {N_QUERIES} " in told
+    assert "5 needs" in told
+    assert "±" not in told
+    assert max(map(len, told.splitlines())) <= WIDTH
 
 
 def test_what_cannot_be_planned_is_refused_with_what_was_expected(

@@ -5,24 +5,31 @@ from __future__ import annotations
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from longform.report.gate import check_line, conclusion, junit_xml, summary_markdown
+from longform.metrics.statistics import Estimate
+from longform.report.answers import answer_markdown
+from longform.report.gate import check_line, conclusion, junit_xml
+from longform.results.answer import Answer
+from longform.results.gate import check_table
 
 
 def check(verdict: Any = "passed", **more: Any) -> Any:
     return {
         "kind": "threshold", "dataset": None, "judge": "people", "system": "rag, bm25", "measure": "citation",
-        "title": "citation", "unit": "points", "value": 68.44, "low": 59.5, "high": 77.0, "threshold": 70.0,
-        "direction": "under", "baseline": None, "difference": None, "p": None, "n": 12, "verdict": verdict, "told": "",
+        "unit": "points", "value": Estimate(68.44, 59.5, 77.0, 12), "threshold": 70.0, "direction": "under", "n": 12,
+        "verdict": verdict, "told": "",
     } | more  # fmt: skip
 
 
-AGAINST = {"kind": "baseline", "threshold": None, "direction": None, "baseline": 75.0, "difference": -6.56, "low": -9.0}
+AGAINST = {
+    "kind": "baseline", "threshold": None, "direction": None, "value": 68.44, "baseline": 75.0,
+    "difference": Estimate(-6.56, -9.0, -4.0, 12),
+}  # fmt: skip
 NASTY = 'a|b <c> & "d"\x00\x1b\nnext'
 
 
 def test_a_line_has_value_interval_threshold_and_verdict() -> None:
     assert check_line(check("failed")) == ("failed    citation of rag, bm25 by people: 68.4 [59.5, 77.0], at least 70")
-    line = check_line(check("failed", **AGAINST, high=-4.0, told="old is better"))
+    line = check_line(check("failed", **AGAINST, told="old is better"))
     assert line.endswith("68.4, baseline 75.0, difference -6.6 [-9.0, -4.0] (old is better)")
 
 
@@ -77,22 +84,14 @@ def test_odd_names_break_neither_xml_nor_the_table() -> None:
     root = ET.fromstring(junit_xml([odd], run=NASTY, unjudged=None))
     assert "a|b <c>" in str(next(root.iter("testcase")).get("name"))
 
-    text = summary_markdown([odd], run="run", told=[], judged=True, report="run/report", artefacts=None)
+    text = answer_markdown(Answer("gate", [], [check_table([odd])]))
     rows = [line for line in text.splitlines() if line.startswith("|")]
     assert len(rows) == 3
-    assert all(row.replace("\\|", "").count("|") == 8 for row in rows)
+    assert len({row.replace("\\|", "").count("|") for row in rows}) == 1
     assert "<c>" not in text
 
 
 def test_failed_checks_stand_first_in_the_summary() -> None:
-    text = summary_markdown(
-        [check(), check("failed")],
-        run="run",
-        told=["A note."],
-        judged=True,
-        report="r",
-        artefacts="https://x/1#artifacts",
-    )
-    assert text.index("| **failed**") < text.index("| passed")
-    assert "- A note." in text
-    assert "[files of this job](https://x/1#artifacts)" in text
+    text = answer_markdown(Answer("gate", ["A note."], [check_table([check(), check("failed")])]))
+    assert text.index("| failed |") < text.index("| passed |")
+    assert "A note." in text

@@ -9,10 +9,12 @@ import pytest
 
 from longform.metrics.measure import Description
 from longform.results.aggregate import Averaging, SummaryInfo
-from longform.results.compared_runs import RunScores, clustered, compare_runs, grouped
-from longform.results.run_differences import cost_rows, setting_rows
+from longform.results.compared_runs import RunScores, clustered, compare_runs, told_of
+from longform.results.comparison import cost_table, setting_rows
 from longform.results.score_table import ScoreTable
+from longform.results.several_runs import grouped
 from longform.settings.system_names import SystemName
+from longform.tables.table import checked
 
 HOW = Averaging("pooled", 1, 200)
 JOINT: Description = {
@@ -37,10 +39,16 @@ def run(
     return RunScores(label, infos, ScoreTable(content, infos, ["j"]))
 
 
-def compared(first: RunScores, second: RunScores, *measures: Description, pairs: Any = (PAIR,)) -> Any:
+def compared(first: RunScores, second: RunScores, *measures: Description, pairs: Any = (PAIR,)) -> list[Any]:
+    """Return the rows, with the bounds of each difference beside it."""
     sides = clustered(first.infos, second.infos)
     runs = [one._replace(infos=infos) for one, infos in zip((first, second), sides, strict=True)]
-    return compare_runs(runs[0], runs[1], judges=["j"], measures=measures or (JOINT,), pairs=pairs, how=HOW)
+    found = compare_runs((runs[0], runs[1]), judges=["j"], measures=measures or (JOINT,), pairs=pairs, how=HOW)
+    rows: list[Any] = [*checked(found.table).rows]
+    return [
+        {**row, "difference": row["difference"].value, "low": row["difference"].low, "high": row["difference"].high}
+        for row in rows
+    ]
 
 
 def steady(mean: float, n: int = 8) -> list[float]:
@@ -48,23 +56,24 @@ def steady(mean: float, n: int = 8) -> list[float]:
 
 
 def test_a_run_against_itself_differs_by_nothing() -> None:
-    (row,) = compared(run("a", {"s": steady(0.5)}), run("b", {"s": steady(0.5)})).rows
+    (row,) = compared(run("a", {"s": steady(0.5)}), run("b", {"s": steady(0.5)}))
 
     assert (row["difference"], row["low"], row["high"], row["p"]) == (0, 0, 0, 1)
     assert row["finding"] == "not distinguishable"
 
 
 def test_a_steady_difference_of_eight_queries_has_the_smallest_p() -> None:
-    (row,) = compared(run("a", {"s": steady(0.2)}), run("b", {"s": [x + 0.3 for x in steady(0.2)]})).rows
+    (row,) = compared(run("a", {"s": steady(0.2)}), run("b", {"s": [x + 0.3 for x in steady(0.2)]}))
 
     assert row["difference"] == pytest.approx(30)
     assert row["p"] == pytest.approx(2 / 2**8)
-    assert (row["finding"], row["told"]) == ("second better", "b is better")
+    assert (row["finding"], row["better"]) == ("second better", "b")
+    assert told_of(row["finding"], ("a", "b"), 8) == "b is better"
 
 
 def test_less_of_what_is_bad_is_better() -> None:
     runs = run("a", {"s": steady(5)}, measure="errors"), run("b", {"s": steady(3)}, measure="errors")
-    (row,) = compared(*runs, ERRORS).rows
+    (row,) = compared(*runs, ERRORS)
 
     assert row["difference"] == pytest.approx(-2)
     assert row["finding"] == "second better"
@@ -72,7 +81,7 @@ def test_less_of_what_is_bad_is_better() -> None:
 
 def test_queries_that_one_of_both_has_no_score_of_are_left_out_and_counted() -> None:
     first, second = [*steady(0.2), 1.0], [*steady(0.2), None]
-    (row,) = compared(run("a", {"s": first}), run("b", {"s": second})).rows
+    (row,) = compared(run("a", {"s": first}), run("b", {"s": second}))
 
     assert row["difference"] == 0
     assert (row["n_queries"], row["n_left_out"]) == (8, 1)
@@ -83,7 +92,7 @@ def test_five_queries_show_nothing_and_hide_nothing_of_others() -> None:
     first = run("a", {"s": steady(0.2), "few": few})
     second = run("b", {"s": [x + 0.3 for x in steady(0.2)], "few": [1.0] * 5 + [None] * 3})
     pairs = (PAIR, (SystemName("few", "bm25"), SystemName("few", "bm25")))
-    rows = compared(first, second, pairs=pairs).rows
+    rows = compared(first, second, pairs=pairs)
 
     assert [row["finding"] for row in rows] == ["second better", "too few"]
     assert rows[0]["p"] == pytest.approx(2 / 2**8), "what cannot be tested is no member of the family"
@@ -93,11 +102,11 @@ def test_five_queries_show_nothing_and_hide_nothing_of_others() -> None:
 def test_more_comparisons_make_each_less_certain() -> None:
     chance = [0.9 if q % 2 else 0.7 for q in range(8)]
     near = [x + (0.2, 0.1, -0.05, 0.15)[q % 4] for q, x in enumerate(steady(0.5))]
-    one = compared(run("a", {"s": steady(0.5)}), run("b", {"s": near})).rows[0]
+    one = compared(run("a", {"s": steady(0.5)}), run("b", {"s": near}))[0]
     others = {f"o{n}": [x * (1 + n) % 1 for x in chance] for n in range(5)}
     moved = {name: [(x + 0.13 * (q % 4)) % 1 for q, x in enumerate(values)] for name, values in others.items()}
     pairs = [(SystemName(name, "bm25"), SystemName(name, "bm25")) for name in ["s", *others]]
-    many = compared(run("a", {"s": steady(0.5), **others}), run("b", {"s": near, **moved}), pairs=pairs).rows[0]
+    many = compared(run("a", {"s": steady(0.5), **others}), run("b", {"s": near, **moved}), pairs=pairs)[0]
 
     assert many["difference"] == one["difference"]
     assert many["p"] > one["p"]
@@ -107,17 +116,18 @@ def test_more_comparisons_make_each_less_certain() -> None:
 def test_an_interval_excludes_0_exactly_if_p_is_small() -> None:
     for n in range(12):
         second = [x + 0.05 * ((q * 7 + n) % 5 - 1) for q, x in enumerate(steady(0.5))]
-        (row,) = compared(run("a", {"s": steady(0.5)}), run("b", {"s": second})).rows
+        (row,) = compared(run("a", {"s": steady(0.5)}), run("b", {"s": second}))
         if row["low"] is not None:
             assert (row["low"] > 0 or row["high"] < 0) == (row["p"] <= 0.05)
 
 
 def test_groups_are_of_the_systems_of_both_runs() -> None:
     runs = run("a", {"s": steady(0.2)}), run("b", {"s": steady(0.2), "t": steady(0.8)})
-    (found,) = grouped(runs, judges=["j"], measures=[JOINT], how=HOW)
+    best, others = (row["systems"] for row in grouped(runs, None, "j", JOINT, HOW))
 
-    assert found["systems"][0] == "b: t, bm25"
-    assert sorted(map(sorted, found["groups"])) == [["a: s, bm25", "b: s, bm25"], ["b: t, bm25"]]
+    assert best == ["b: t, bm25"]
+    assert isinstance(others, list)
+    assert sorted(others) == ["a: s, bm25", "b: s, bm25"]
 
 
 def test_each_differing_key_is_told() -> None:
@@ -134,7 +144,7 @@ def test_each_differing_key_is_told() -> None:
 def test_a_cost_that_is_not_known_is_not_0() -> None:
     spend: Any = {"calls": 3, "known_usd": 0.5, "n_unknown_usd": 1, "open": 0, "input_tokens": 7, "refused": 0}
     nothing: Any = {"calls": 0, "known_usd": 0.0, "n_unknown_usd": 0, "open": 0, "refused": 0}
-    found = {row["quantity"]: row for row in cost_rows(nothing, spend)}
+    found = {row["quantity"]: row for row in cost_table(nothing, spend, ("a", "b")).rows}
 
     assert (found["dollars"]["first"], found["dollars"]["second"], found["dollars"]["difference"]) == (0, None, None)
     assert found["calls"]["difference"] == 3

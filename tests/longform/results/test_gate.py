@@ -9,18 +9,22 @@ import pytest
 from longform.errors import UsageError
 from longform.metrics.faithfulness import RECOMMENDED
 from longform.metrics.measure import Description
+from longform.metrics.statistics import Estimate
 from longform.results.gate import (
     SUPPORT_MEASURE,
     Threshold,
     baseline_checks,
     cannot_tell,
     check_measures,
+    check_table,
     failed,
     measures_of,
+    older_checks,
     read_threshold,
     scored,
     threshold_checks,
 )
+from longform.tables.table import checked
 
 
 def described(name: str, better: Any = "higher", unit: Any = "points") -> Description:
@@ -145,10 +149,13 @@ def test_support_is_read_from_its_own_table() -> None:
 )
 def test_a_baseline_that_is_better_fails(finding: Any, verdict: str) -> None:
     row: Any = {
-        "dataset": None, "judge": "j", "measure": "citation", "title": "citation", "unit": "points",
-        "first_system": "a, s", "second_system": "a, s", "first": 1.0, "second": 2.0, "difference": 1.0, "low": None,
-        "high": None, "p": None, "n_queries": 3, "n_left_out": 0, "n_clusters": 3, "finding": finding, "told": "",
+        "dataset": None, "judge": "j", "measure": "citation", "unit": "points", "first_system": "a, s",
+        "second_system": "a, s", "first": 1.0, "second": 2.0, "difference": Estimate(1.0, None, None, 3), "p": None,
+        "n_queries": 3, "n_left_out": 0, "n_clusters": 3, "finding": finding,
     }  # fmt: skip
-    found = baseline_checks([row])
+    found = baseline_checks([row], ("a", "b"))
+    (older,) = older_checks(found, KNOWN)
+    assert (older["difference"], older["low"], older["threshold"]) == (1.0, None, None)
+    checked(check_table(found))
     assert [one["verdict"] for one in found] == [verdict]
     assert bool(cannot_tell(found)) == (finding == "too few")

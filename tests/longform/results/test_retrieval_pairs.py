@@ -10,12 +10,13 @@ import pytest
 from longform.metrics.retrieval import AT_BUDGET, MEASURES
 from longform.report.ranker_pairs import ranker_sections
 from longform.results.aggregate import SummaryInfo
-from longform.results.compared_rankings import RankedHow, RunRankings, compare_rankings
+from longform.results.compared_runs import Differences, RankedHow, compare_rankings
 from longform.results.pairwise import places_of
 from longform.results.ranked import RankedQuery, Ranker
 from longform.results.results import Results
 from longform.results.retrieval_pairs import RankerFamily, retrieval_pairs
 from longform.studies.retrieval import Retrieval
+from longform.tables.table import checked
 from tests.longform.studies.test_retrieval_against_generation import QUERIES, documents, evidence
 
 GOOD, POOR = Ranker("good", None), Ranker("poor", None)
@@ -106,13 +107,12 @@ def test_the_report_holds_the_best_ranker_against_the_others_and_offers_any_two(
 RANKS = {"first": [0, 0, 0, 0, 0, 0, 1, None], "second": [1, 1, 1, 1, 1, 1, 1, None]}
 
 
-def run(name: str, *, without: str = "") -> RunRankings:
-    ranked = [
+def ranked(name: str, *, without: str = "") -> list[RankedQuery]:
+    return [
         RankedQuery(GOOD, f"q{place}", documents(rank))
         for place, rank in enumerate(RANKS[name])
         if f"q{place}" != without
     ]
-    return RunRankings(name, ranked)
 
 
 def infos() -> dict[str, SummaryInfo]:
@@ -126,13 +126,16 @@ GOLD = {f"q{place}": {"gold"} for place in range(8)}
 HOW = RankedHow(MEASURES, (1, 2), frozenset(), 1)
 
 
-def test_two_runs_are_compared_by_every_measure_on_what_both_ranked() -> None:
-    rows, family = compare_rankings(
-        run("first"), run("second", without="q7"), infos=infos(), gold=GOLD, pairs=[(GOOD, GOOD)], how=HOW
-    )
-    found = {row["measure"]: row for row in rows}
+def compared(*, without: str = "", second: Ranker = GOOD, how: RankedHow = HOW) -> Differences:
+    rankings = {"first": ranked("first"), "second": ranked("second", without=without)}
+    return compare_rankings(rankings, infos=infos(), gold=GOLD, pairs=[(GOOD, second)], how=how)
 
-    assert len(rows) == family["n_tests"] == 8
+
+def test_two_runs_are_compared_by_every_measure_on_what_both_ranked() -> None:
+    table, family = compared(without="q7")
+    found: dict[Any, Any] = {row["measure"]: row for row in checked(table).rows}
+
+    assert len(table.rows) == family["n_tests"] == 8
     one = found["P@1"]
     assert (one["first"], one["second"], one["n_queries"], one["n_left_out"]) == (
         pytest.approx(600 / 7),
@@ -140,12 +143,9 @@ def test_two_runs_are_compared_by_every_measure_on_what_both_ranked() -> None:
         7,
         1,
     )
-    assert (one["difference"], one["finding"], one["told"]) == (
-        pytest.approx(-600 / 7),
-        "first better",
-        "first is better",
-    )
-    assert found["R@2"]["difference"] == 0.0
+    assert (one["finding"], one["better"]) == ("first better", "first")
+    assert one["difference"].value == pytest.approx(-600 / 7)
+    assert found["R@2"]["difference"].value == 0.0
     assert found["R@2"]["finding"] == "not distinguishable"
 
 
@@ -153,21 +153,19 @@ def test_two_runs_are_compared_by_every_measure_on_what_both_ranked() -> None:
     ("only", "names"), [({"nDCG"}, ["nDCG@1", "nDCG@2"]), ({"P@1", "MAP@2"}, ["P@1", "MAP@2"]), ({"P@9"}, [])]
 )
 def test_measures_are_chosen_by_name_with_or_without_a_cutoff(only: set[str], names: list[str]) -> None:
-    rows, _ = compare_rankings(
-        run("first"),
-        run("second"),
-        infos=infos(),
-        gold=GOLD,
-        pairs=[(GOOD, GOOD)],
-        how=HOW._replace(only=frozenset(only)),
-    )
+    table, _ = compared(how=HOW._replace(only=frozenset(only)))
 
-    assert [row["measure"] for row in rows] == names
+    assert [row["measure"] for row in table.rows] == names
+
+
+def test_rankings_that_are_the_same_in_both_runs_stand_in_files_alone() -> None:
+    both = {"first": ranked("first"), "second": ranked("first")}
+    table, _ = compare_rankings(both, infos=infos(), gold=GOLD, pairs=[(GOOD, GOOD)], how=HOW)
+
+    assert {row["aside"] for row in table.rows} == {"the rankings of both runs have the same scores on every query"}
 
 
 def test_a_ranker_that_one_run_has_not_is_compared_with_nothing() -> None:
-    rows, family = compare_rankings(
-        run("first"), run("second"), infos=infos(), gold=GOLD, pairs=[(GOOD, POOR)], how=HOW
-    )
+    table, family = compared(second=POOR)
 
-    assert (rows, family["n_tests"]) == ([], 0)
+    assert (table.rows, family["n_tests"]) == ([], 0)

@@ -162,7 +162,7 @@ def test_correlations_stand_below_and_say_which_rows_are_not_shown() -> None:
     assert {row[1].text for row in over_systems.rows} == {"P", "R", "nDCG", "MAP"}
     assert "over the settings of one summarizer, by their means" in over_systems.caption
     assert {row[2].text for row in over_queries.rows} == {"nDCG"}
-    assert over_queries.how == "Rows that stand in results.json alone: other measures of rankings."
+    assert over_queries.how == "Rows that stand in files alone: other measures of rankings."
     assert over_queries.rows[0][4].detail is not None
 
 

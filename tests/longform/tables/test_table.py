@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from longform.metrics.statistics import Estimate
+from longform.report.plain_tables import WIDTH, aligned
 from longform.report.result_figures import table_figures
 from longform.report.result_tables import shown_of, table_sections
 from longform.results.results import Results
-from longform.tables.cells import NOT_RECORDED, cell_rows, row_cell, value_cell
-from longform.tables.files import csv_text, latex_tabular, plain_text
+from longform.tables.cells import NOT_RECORDED, Cell, cell_rows, row_cell, value_cell
+from longform.tables.files import csv_text, latex_tabular
 from longform.tables.layout import laid_out, visible
 from longform.tables.table import Axes, Column, Table, checked, table_of
 
@@ -127,9 +128,16 @@ def test_csv_has_the_numbers_as_they_are_and_the_reasons() -> None:
 def test_latex_and_terminal_show_the_same_texts() -> None:
     assert r"a\_1 & 10 & 50.0 [45.2, 55.0] & 12.5 \% & \$0.5000 \\" in latex_tabular(TABLE)
     assert "{lrrrr}" in latex_tabular(TABLE)
-    lines = plain_text(TABLE).splitlines()
-    assert lines[:2] == ["Lengths", "By the number of documents."]
-    assert lines[3].split() == ["a_1", "10", "50.0", "[45.2,", "55.0]", "12.5", "%", "$0.5000"]
+    lines = list(aligned([column.head for column in visible(TABLE)], cell_rows(TABLE)))
+    assert lines[1].split() == ["a_1", "10", "50.0", "[45.2,", "55.0]", "12.5", "%", "$0.5000"]
+
+
+def test_a_table_that_is_too_wide_for_a_terminal_is_broken_at_words_of_its_texts_first() -> None:
+    cells = [Cell("a name of many words " * 4), Cell("1.0", detail="[0.5, 1.5]"), Cell("a note " * 9)]
+    lines = list(aligned(["name", "score", "note"], [cells], texts=[0, 2]))
+    assert max(map(len, lines)) <= WIDTH
+    assert "1.0 [0.5, 1.5]" in lines[1], "a number and its interval stay together"
+    assert " ".join(line[:30].strip() for line in lines[1:]).startswith("a name of many words a name")
 
 
 def test_a_section_and_a_figure_are_made_of_the_table_alone() -> None:
@@ -183,7 +191,7 @@ def test_rows_that_stand_in_files_alone_are_no_part_of_a_report() -> None:
     (section,) = table_sections({"tables": {"lengths": table.as_json()}})
 
     assert [row[1].text for row in section.tables[0].rows] == ["10", "10"]
-    assert section.tables[0].how.endswith("Rows that stand in results.json alone: of little use.")
+    assert section.tables[0].how.endswith("Rows that stand in files alone: of little use.")
     assert "of little use" in csv_text(table)
     none = table._replace(rows=[{**row, "why": "of little use"} for row in rows])
     (section,) = table_sections({"tables": {"lengths": none.as_json()}})

@@ -1,14 +1,15 @@
-"""The queries that runs have in common, and whether these ask the same of their systems."""
+"""Queries and judges that two runs have in common: those that ask the same, and those that can answer no different."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from actors.storage.benchmark import Benchmark
-from jobs.results.stored_run import StoredRun
+from jobs.results.stored_run import JudgeSignature, StoredRun
 from longform.errors import UsageError
 from longform.keys import content_key
+from longform.results.comparison import setting_rows
 
 _SHOWN = 3
 
@@ -125,3 +126,67 @@ def _documents(benchmark: Benchmark, query_ids: Iterable[str]) -> dict[str, str]
         for haystack_id in dict.fromkeys(haystack_of.values())
     }
     return {query_id: keys[haystack_id] for query_id, haystack_id in haystack_of.items()}
+
+
+# ---------------------------------------------------------------- judges
+
+
+class Judges(NamedTuple):
+    """
+    Judges of two runs.
+
+    Attributes:
+        same: Names of those that are compared; None: measures without a judge.
+        told: Sentences on those that are not.
+    """
+
+    same: list[str | None]
+    told: list[str]
+
+
+def same_judges(first: StoredRun, second: StoredRun) -> Judges:
+    """Return the judges that both runs have, and say of the others why their scores are not compared."""
+    same: list[str | None] = []
+    told: list[str] = []
+    for judge in first.table.judges:
+        if judge not in second.table.judges:
+            told.append(_only(first, judge))
+        elif judge is None or not (differing := judge_differences(first.judges[judge], second.judges[judge])):
+            same.append(judge)
+        else:
+            told.append(
+                f"Judge {judge} is not the same in both runs, so its scores are not compared: "
+                f"{'; '.join(_words(first, second, one) for one in differing)}."
+            )
+    told += [_only(second, judge) for judge in second.table.judges if judge not in first.table.judges]
+    return Judges(same, [one for one in told if one])
+
+
+def judge_differences(first: JudgeSignature, second: JudgeSignature) -> list[tuple[str, str, str]]:
+    """Return what differs: its name and both values. Models that are not known of one run do not differ."""
+    rows = [
+        (str(row["key"]), str(row["first"] or "not set"), str(row["second"] or "not set"))
+        for row in setting_rows({"settings": first.settings}, {"settings": second.settings})
+    ]
+    rows = [(key.removeprefix("settings.") or "settings", one, other) for key, one, other in rows]
+    for name in ("versions", "models"):
+        one, other = getattr(first, name), getattr(second, name)
+        if one != other and one and other:
+            rows.append((_NAMES[name], _listed(one), _listed(other)))
+    return rows
+
+
+_NAMES = {"versions": "version of its prompt or model", "models": "model that answered"}
+
+
+def _listed(values: Sequence[str]) -> str:
+    return ", ".join(values)
+
+
+def _words(first: StoredRun, second: StoredRun, differing: tuple[str, str, str]) -> str:
+    key, one, other = differing
+    return f"{key} is {one} in {first.label} and {other} in {second.label}"
+
+
+def _only(run: StoredRun, judge: str | None) -> str:
+    return "" if judge is None else f"Judge {judge} is in {run.label} only, so its scores are not compared."
