@@ -20,7 +20,7 @@ from longform.measures import SHIPPED
 from longform.metrics.measure import Description, described
 from longform.nearest import meant
 from longform.results.compared_runs import RunScores, clustered, compare_runs, main_measure
-from longform.results.comparison import Compared, comparison_answer, cost_table, setting_rows, setting_table
+from longform.results.comparison import TwoRuns, comparison_answer, cost_table, setting_rows, setting_table
 from longform.settings.experiment import Experiment
 from longform.settings.system_names import SystemName, named_system
 
@@ -29,7 +29,7 @@ _SCORING = ("aggregate", "partial_score", "faithfulness", "units")
 """Settings that make other scores of the same verdicts."""
 
 
-def compare(urls: Sequence[str], *, systems: Sequence[str] = (), measures: Sequence[str] = (), now: float) -> Compared:
+def compare(urls: Sequence[str], *, systems: Sequence[str] = (), measures: Sequence[str] = (), now: float) -> TwoRuns:
     """
     Return what can be said of two runs.
 
@@ -66,7 +66,7 @@ def compare(urls: Sequence[str], *, systems: Sequence[str] = (), measures: Seque
     main = {
         judge: main_measure(described_, [run.table.measures(judge) for run in (first, second)]) for judge in judges.same
     }
-    return Compared(
+    return TwoRuns(
         [_run(run) for run in (first, second)],
         len(common.query_ids),
         [*_cautions(first, second, pairs), *common.told, *judges.told, *_left_out(scores, pairs)],

@@ -14,7 +14,7 @@ from actors.surface.folders import Run
 from jobs.compare import compare as _compare
 from longform.errors import UsageError
 from longform.report.answers import answer_text
-from longform.results.answer import Answer
+from longform.results.answer import VerbAnswer
 from longform.results.comparison import comparison_answer
 
 
@@ -27,7 +27,7 @@ class ComparedRuns:
         answer: The sentences and tables of `longform compare`.
     """
 
-    answer: Answer
+    answer: VerbAnswer
 
     @property
     def document(self) -> dict[str, Any]:

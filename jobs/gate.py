@@ -28,7 +28,7 @@ from longform.metrics.measure import Description, described
 from longform.nearest import meant
 from longform.report.answers import answer_markdown
 from longform.report.gate import check_line, conclusion, junit_xml
-from longform.results.answer import Answer
+from longform.results.answer import VerbAnswer
 from longform.results.gate import (
     SUPPORT,
     SUPPORT_MEASURE,
@@ -223,7 +223,7 @@ def gated(gate: Gate, url: str, results: Mapping[str, Any], outcome: Outcome, *,
     ended = f"{conclusion(checks, judged=not unjudged)}; exit code {code}" if checks else "No checks."
     known = measures_of(results, SUPPORT_DESCRIBED)
     tables = [check_table(checks)] if checks else []
-    answer = Answer(f"longform: {url}", [ended, *told], tables, list(known.values()), "Gate")
+    answer = VerbAnswer(f"longform: {url}", [ended, *told], tables, list(known.values()), "Gate")
     _write(gate, url, checks, answer, unjudged)
     if not gate.wanted:
         return outcome
@@ -259,7 +259,7 @@ def _threshold(results: Mapping[str, Any]) -> float:
     return float(config.get("unjudged_threshold", _UNJUDGED_THRESHOLD))
 
 
-def _write(gate: Gate, url: str, checks: Sequence[Check], answer: Answer, unjudged: str | None) -> None:
+def _write(gate: Gate, url: str, checks: Sequence[Check], answer: VerbAnswer, unjudged: str | None) -> None:
     if gate.junit:
         folder, name = file_place(gate.junit)
         folder.write_bytes(name, junit_xml(checks, run=url, unjudged=unjudged))

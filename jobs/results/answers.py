@@ -5,10 +5,10 @@ from __future__ import annotations
 from actors.storage.folder import Folder
 from jobs.command.run import Outcome
 from longform.report.answers import answer_html, answer_markdown, answer_text
-from longform.results.answer import Answer
+from longform.results.answer import VerbAnswer
 
 
-def answered(answer: Answer, name: str, out: str | None) -> Outcome:
+def answered(answer: VerbAnswer, name: str, out: str | None) -> Outcome:
     """Return the outcome of a verb, once the files *name*.html, .md and .json stand in *out*; None: none is written."""
     if out is None:
         return Outcome(answer.document, answer_text(answer))

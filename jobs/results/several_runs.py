@@ -9,13 +9,13 @@ from jobs.results.stored_run import StoredRun, averaging_of, read_stored, writte
 from longform.measures import SHIPPED
 from longform.metrics.cited_support import MAIN
 from longform.metrics.measure import described
-from longform.results.answer import Answer
+from longform.results.answer import VerbAnswer
 from longform.results.several_runs import SameJudge, several_tables
 from longform.settings.system_names import SystemName
 from longform.tables.table import Column, Table, Value
 
 
-def several_runs(urls: Mapping[str, str], pages: Mapping[str, str], *, now: float) -> Answer:
+def several_runs(urls: Mapping[str, str], pages: Mapping[str, str], *, now: float) -> VerbAnswer:
     """
     Return what the page over several runs shows.
 
@@ -33,7 +33,7 @@ def several_runs(urls: Mapping[str, str], pages: Mapping[str, str], *, now: floa
     runs = [read_stored(url, label, now=now) for label, url in urls.items()]
     same = _same_judges(runs)
     measures = {one["name"]: one for some in same for one in some.measures}
-    return Answer(
+    return VerbAnswer(
         f"{len(runs)} runs side by side",
         _cautions(runs, same),
         [_runs([_facts(run, pages[run.label]) for run in runs]), *several_tables(same)],

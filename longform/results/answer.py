@@ -9,7 +9,7 @@ from longform.metrics.measure import Description
 from longform.tables.table import Table
 
 
-class Answer(NamedTuple):
+class VerbAnswer(NamedTuple):
     """
     Sentences and tables, from which pages, a terminal's lines and a JSON document are made.
 

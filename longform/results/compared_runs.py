@@ -35,7 +35,7 @@ from longform.results.retrieval_pairs import Values, ranked_values, value_sums
 from longform.results.score_table import ScoreTable
 from longform.settings.system_names import SystemName
 from longform.tables.names import DATASET, JUDGE
-from longform.tables.table import Column, Table, Unit, Value
+from longform.tables.table import Axes, Column, Table, Unit, Value
 
 _POINTS = 100.0
 NO_COMMON_QUERY = "no query has a score of both"
@@ -168,7 +168,7 @@ def tested(pairs: Sequence[PairSums], labels: tuple[str, str], empty: Table, *, 
     apart = ("dataset", "judge")
     told = _family_words(family)
     columns = _columns(labels)
-    table = empty._replace(columns=columns, rows=rows, told=told, key=key, apart=apart, aside="aside")
+    table = empty._replace(columns=columns, rows=rows, told=told, key=key, apart=apart, aside="aside", plot=_PLOT)
     return Differences(table, family)
 
 
@@ -233,6 +233,9 @@ def _row(labels: tuple[str, str], pair: PairSums, made: Difference | None) -> di
         "better": _better(finding, labels),
         "aside": NO_COMMON_QUERY if finding == "none" else None,
     }
+
+
+_PLOT = Axes("dots", "measure", "difference", by="first_system")
 
 
 def _columns(labels: tuple[str, str]) -> list[Column]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from longform.metrics.measure import Description
 from longform.metrics.statistics import Estimate
-from longform.results.answer import Answer
+from longform.results.answer import VerbAnswer
 from longform.results.compared_runs import Differences, told_of
 from longform.results.comparisons import NOT_DISTINGUISHABLE
 from longform.results.run_status import SpendStatus
@@ -20,7 +20,7 @@ _SHOWN = 4  # findings, or settings, in a sentence
 _MISSING = object()
 
 
-class Compared(NamedTuple):
+class TwoRuns(NamedTuple):
     """
     Two runs beside each other; differences are the second run's less the first run's.
 
@@ -57,14 +57,14 @@ class Compared(NamedTuple):
         return self.differences.table.rows or self.retrieval.table.rows
 
 
-def comparison_answer(found: Compared) -> Answer:
+def comparison_answer(found: TwoRuns) -> VerbAnswer:
     """Return a comparison as an answer."""
     sentences = [_on_the_main_measure(found), _on_all(found), _on_the_rest(found)]
     differing = [one.table for one in (found.differences, found.retrieval) if one.table.rows]
-    return Answer(
+    return VerbAnswer(
         f"Comparison of {' and '.join(found.labels)}",
         [*sentences, *(f"Mind: {one}" for one in found.cautions)],
-        [_runs(found), *differing, found.settings, found.costs],
+        [Table("runs", _RUNS, found.runs, "The runs", key=["label"]), *differing, found.settings, found.costs],
         found.measures,
         beside={
             "runs": [dict(run) for run in found.runs],
@@ -82,7 +82,7 @@ def comparison_answer(found: Compared) -> Answer:
     )
 
 
-def _older(found: Compared, tested: Differences) -> list[dict[str, Any]]:
+def _older(found: TwoRuns, tested: Differences) -> list[dict[str, Any]]:
     """Return differences in the form of earlier versions, which stands beside the tables for one release."""
     known = {one["name"]: one for one in found.measures}
     rows = []
@@ -99,7 +99,7 @@ def _older(found: Compared, tested: Differences) -> list[dict[str, Any]]:
 # ---------------------------------------------------------------- the sentences
 
 
-def _on_the_main_measure(found: Compared) -> str:
+def _on_the_main_measure(found: TwoRuns) -> str:
     rows = [row for row in found.rows if row["judge"] and found.main.get(row["judge"]) == row["measure"]] or found.rows
     lead = f"On the {found.n_common:,} {'query' if found.n_common == 1 else 'queries'} that both runs have"
     several = len({row["dataset"] for row in rows}) > 1
@@ -108,7 +108,7 @@ def _on_the_main_measure(found: Compared) -> str:
     return f"{lead}, {told}{more}."
 
 
-def _one(found: Compared, row: Row, several: bool) -> str:
+def _one(found: TwoRuns, row: Row, several: bool) -> str:
     table, (first, second) = found.differences.table, found.labels
     title = next((one["title"] for one in found.measures if one["name"] == row["measure"]), row["measure"])
     same = row["first_system"] == row["second_system"]
@@ -124,7 +124,7 @@ def _one(found: Compared, row: Row, several: bool) -> str:
     return f"{scores} ({by}{on}): {finding} ({difference.text}{interval})"
 
 
-def _on_all(found: Compared) -> str:
+def _on_all(found: TwoRuns) -> str:
     counted = Counter(str(row["finding"]) for row in found.rows)
     sides = zip(("first", "second"), found.labels, strict=True)
     parts = [f"{counted[f'{side} better']} find {label} better" for side, label in sides]
@@ -137,14 +137,14 @@ def _on_all(found: Compared) -> str:
     return f"{f'Of all {n} comparisons together' if n > 1 else 'Of this one comparison'}, {', '.join(parts)}."
 
 
-def _on_the_rest(found: Compared) -> str:
+def _on_the_rest(found: TwoRuns) -> str:
     keys = [str(row["key"]) for row in found.settings.rows if row["key"] not in ("name", "git commit")]
     more = f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
     settings = f"{len(keys)} {'setting' if len(keys) == 1 else 'settings'} ({', '.join(keys[:_SHOWN])}{more})"
     return f"The runs {f'differ in {settings}' if keys else 'have the same settings'}, and {_cost(found)}."
 
 
-def _cost(found: Compared) -> str:
+def _cost(found: TwoRuns) -> str:
     rows = {row["quantity"]: row for row in found.costs.rows}
     calls, dollars = ([rows[name][side] for side in ("first", "second")] for name in ("calls", "dollars"))
     if calls == [0, 0]:
@@ -160,28 +160,18 @@ def _cost(found: Compared) -> str:
 # ---------------------------------------------------------------- tables besides the differences
 
 
-def _runs(found: Compared) -> Table:
-    rows = [
-        {
-            **{name: run[name] for name in ("run", "label", "title", "benchmark", "dataset_hash", "n_queries")},
-            "verb": f"longform {run['verb']}",
-            "state": "finished" if run["finished"] else f"not finished ({run['state']})",
-            "n_systems": len(run["systems"]),
-        }
-        for run in found.runs
-    ]
-    columns = [
-        Column("label", title="run"),
-        Column("run", title="folder"),
-        Column("verb", title="made by", beside="title"),
-        Column("title", title="titled", shown=False),
-        Column("state"),
-        Column("benchmark"),
-        Column("dataset_hash", title="data set hash"),
-        Column("n_queries", "count", "queries"),
-        Column("n_systems", "count", "systems"),
-    ]
-    return Table("runs", columns, rows, "The runs", key=["label"])
+_RUNS = (
+    Column("label", title="run"),
+    Column("run", title="folder"),
+    Column("verb", title="made by", beside="title"),
+    Column("title", title="titled", shown=False),
+    Column("state", unknown="not known"),
+    Column("finished", shown=False),
+    Column("benchmark"),
+    Column("dataset_hash", title="data set hash"),
+    Column("n_queries", "count", "queries", "those with a summary"),
+    Column("systems"),
+)
 
 
 def setting_table(first: Mapping[str, object], second: Mapping[str, object], labels: Sequence[str]) -> Table:

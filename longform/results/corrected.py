@@ -17,11 +17,11 @@ from longform.metrics.corrected import Corrected, Told, corrected, difference, w
 from longform.metrics.measure import Description
 from longform.metrics.statistics import Array, Estimate
 from longform.results.aggregate import Averaging, Group, Scored, estimate, final_summaries, systems_of
-from longform.results.answer import Answer
+from longform.results.answer import VerbAnswer
 from longform.results.compared_runs import UNITS
 from longform.settings.system_names import SystemName
 from longform.tables.names import DATASET, JUDGE
-from longform.tables.table import Column, Table, Value
+from longform.tables.table import Axes, Column, Table, Value
 
 _POINTS = 100.0
 MOST_PAIRS = 15
@@ -59,11 +59,11 @@ class Correction(NamedTuple):
     differences: list[Row]
 
 
-def correction_answer(found: Correction) -> Answer:
+def correction_answer(found: Correction) -> VerbAnswer:
     """Return a correction as an answer."""
     told = [f"Labels of {task} by {', '.join(names)}." for task, names in found.annotators.items()]
     cautions = list(dict.fromkeys(found.cautions))
-    return Answer(
+    return VerbAnswer(
         f"{found.run.rpartition('/')[2]}, corrected by people's labels",
         [*told, *found.samples, *(f"Mind: {one}" for one in cautions), *_unknown(found)],
         [_systems(found.systems), *([_differences(found.differences)] if found.differences else [])],
@@ -113,7 +113,9 @@ def _systems(rows: Sequence[Row]) -> Table:
         Column("n_summaries", "count", shown=False),
         Column("n_clusters", "count", shown=False),
     ]
-    return _table("systems", "Systems, corrected by people's labels", columns, rows)._replace(told=_HOW)
+    return _table("systems", "Systems, corrected by people's labels", columns, rows)._replace(
+        told=_HOW, plot=Axes("change", "by_judge", "system", by="measure", to="corrected")
+    )
 
 
 def _differences(rows: Sequence[Row]) -> Table:

@@ -17,7 +17,7 @@ from longform.metrics.power import (
 )
 from longform.nearest import meant
 from longform.results.aggregate import ClusterKind
-from longform.results.answer import Answer
+from longform.results.answer import VerbAnswer
 from longform.results.compared_runs import UNITS
 from longform.results.pairs import PlanColumns, place_of
 from longform.results.pairwise import PairwiseFamily
@@ -133,7 +133,7 @@ def _spread(
     return n, [str(name) for name in found], half / own * n**0.5
 
 
-def sample_answer(rows: Sequence[Mapping[str, Value]], measures: Sequence[Description], wanted: Wanted) -> Answer:
+def sample_answer(rows: Sequence[Mapping[str, Value]], measures: Sequence[Description], wanted: Wanted) -> VerbAnswer:
     """Return rows as a table: what the run's queries show, then what is wanted."""
     units = {str(row["measure"]): UNITS.get(str(row["unit"]), "words") for row in rows}
     table = Table("sample_plan", _columns(rows, wanted), [{**row, "unit": units[str(row["measure"])]} for row in rows],
@@ -142,7 +142,7 @@ def sample_answer(rows: Sequence[Mapping[str, Value]], measures: Sequence[Descri
         f"Power {wanted.power:g}, level {rows[0]['level']:.2g}. By one test: of two systems chosen beforehand. "
         "Among all pairs: as a report tests them, all pairs of systems of a measure as one family."
     )
-    return Answer("The size of a sample", [told], [table], measures, "What is planned", {"rows": [*rows]})
+    return VerbAnswer("The size of a sample", [told], [table], measures, "What is planned", {"rows": [*rows]})
 
 
 def _columns(rows: Sequence[Mapping[str, Value]], wanted: Wanted) -> list[Column]:

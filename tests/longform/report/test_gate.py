@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 from longform.metrics.statistics import Estimate
 from longform.report.answers import answer_markdown
 from longform.report.gate import check_line, conclusion, junit_xml
-from longform.results.answer import Answer
+from longform.results.answer import VerbAnswer
 from longform.results.gate import check_table
 
 
@@ -84,7 +84,7 @@ def test_odd_names_break_neither_xml_nor_the_table() -> None:
     root = ET.fromstring(junit_xml([odd], run=NASTY, unjudged=None))
     assert "a|b <c>" in str(next(root.iter("testcase")).get("name"))
 
-    text = answer_markdown(Answer("gate", [], [check_table([odd])]))
+    text = answer_markdown(VerbAnswer("gate", [], [check_table([odd])]))
     rows = [line for line in text.splitlines() if line.startswith("|")]
     assert len(rows) == 3
     assert len({row.replace("\\|", "").count("|") for row in rows}) == 1
@@ -92,6 +92,6 @@ def test_odd_names_break_neither_xml_nor_the_table() -> None:
 
 
 def test_failed_checks_stand_first_in_the_summary() -> None:
-    text = answer_markdown(Answer("gate", ["A note."], [check_table([check(), check("failed")])]))
+    text = answer_markdown(VerbAnswer("gate", ["A note."], [check_table([check(), check("failed")])]))
     assert text.index("| failed |") < text.index("| passed |")
     assert "A note." in text
