@@ -36,7 +36,7 @@ ROOMS = {
     "studies": Room(26, 3_954, "longform/studies/*"),
     "results, report and the verbs that read": Room(
         160,
-        20_331,
+        20_329,
         "longform/results/* longform/report/* jobs/results/* actors/studies.py jobs/compar*.py jobs/gate.py"
         " jobs/correct.py jobs/export.py jobs/status.py jobs/report.py jobs/plan_sample.py",
     ),
