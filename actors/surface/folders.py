@@ -18,8 +18,12 @@ from longform.evidence.infos import SummaryInfo, summary_infos, with_clusters
 from longform.evidence.later import pl
 from longform.evidence.scan import Read
 from longform.evidence.scores import SCORE_COLUMNS
+from longform.results.columns import with_columns
+from longform.results.compared import compared_families
+from longform.results.results import Results
 from longform.results.score_table import ScoreTable
 from longform.settings.judges import ALIGNERS
+from longform.studies.schema_1 import with_tables
 
 TABLES = ("rankings", "contexts", "summaries", "units", "verdicts", "scores")
 """The tables of a run."""
@@ -162,7 +166,7 @@ class Run:
 
         A run of a single system has no rows.
         """
-        return _table(list(_compared(self.results["comparisons"])), _COMPARED)
+        return _table(list(_compared(self.results)), _COMPARED)
 
 
 def _system(cell: Mapping[str, Any]) -> dict[str, Any]:
@@ -176,12 +180,13 @@ def _system(cell: Mapping[str, Any]) -> dict[str, Any]:
     return {**plain, **cell["axes"], **ends}
 
 
-def _compared(comparisons: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def _compared(results: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the rows of all comparisons, each with what it is compared with."""
-    for one in comparisons:
-        beside = {name: one[name] for name in ("judge", "dataset", "measure", "reference")}
+    known: Results = {}
+    for one in compared_families(with_columns(known, with_tables(results))):
         for row in one["rows"]:
-            yield beside | {name: value for name, value in row.items() if not isinstance(value, _NESTED)}
+            plain = {name: value for name, value in row.items() if not isinstance(value, _NESTED)}
+            yield {**plain, "in_sample": bool(row.get("in_sample"))}
 
 
 def _table(rows: Sequence[Mapping[str, Any]], least: Sequence[str] = ()) -> pa.Table:

@@ -7,6 +7,7 @@ from typing import NamedTuple, TypedDict
 
 from actors.storage.benchmark import Benchmark
 from longform.results.columns import Columns, within
+from longform.results.compared import table_rows
 from longform.results.in_sample import SUPPORT, in_sample, models_of_judge, models_of_retriever, models_of_summarizer
 from longform.results.results import Results
 from longform.settings.experiment import Experiment
@@ -65,12 +66,10 @@ def mark_in_sample(results: Results, benchmark: Benchmark, queries: Collection[s
         judge["in_sample"] = judges.get(judge["judge"])
     for row in _marked_rows(results):
         row["in_sample"] = list(_parts(row, summarizers, retrievers, twins))
-    marked = {(cell["summarizer"], cell["setting"]) for cell in results["cells"] if cell["in_sample"]}
-    for family in results.get("comparisons") or []:
-        system = family.get("reference_system")
-        family["reference_in_sample"] = system is not None and (system["summarizer"], system["setting"]) in marked
-        for compared in family["rows"]:
-            compared["in_sample"] = (compared["summarizer"], compared["setting"]) in marked
+    marked = {(cell["summarizer"], cell["setting"]): cell["in_sample"] for cell in results["cells"]}
+    families = table_rows(results, "comparisons_families")
+    for compared in [*table_rows(results, "comparisons"), *families] if families else ():
+        compared["in_sample"] = marked.get((str(compared.get("summarizer")), str(compared.get("setting"))), [])
 
 
 class _Marked(TypedDict):

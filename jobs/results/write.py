@@ -43,8 +43,10 @@ from longform.report.summary_pages import summary_pages
 from longform.results.aggregate import models_tables, several_models
 from longform.results.cells import all_cells
 from longform.results.columns import with_columns
+from longform.results.compared import table_rows
 from longform.results.drilldown import Unfolded, packed_pages
 from longform.results.judges import judges_tables
+from longform.results.order_dependence import order_table
 from longform.results.results import JudgeRow, Results
 from longform.studies.schema_1 import as_before, with_tables
 from longform.studies.study import Study, study_results
@@ -91,7 +93,6 @@ def write_results(
         "haystack_topics": {one.haystack_id: one.topic for one in benchmark.queries.values()},
         "clusters": clusters,
         "several_models": several_models(evidence.all_infos.values()),
-        "order_independent": evidence.dependence.rows(),
         "judges": [row for row in judges if row["judge"] in judged],
         "measures": [described(measure) for measure in evidence.measures],
         "cells": cells,
@@ -102,8 +103,10 @@ def write_results(
         results["title"] = f"{title} (data sets pooled: {', '.join(pooled)})"
     made = list(studies)
     results = with_columns(results, {**study_results(made, evidence), **(more or {}), "run": record.content})
-    if own := [*tables, *models_tables(results["several_models"])]:
-        results["tables"] = (results.get("tables") or {}) | {table.name: table.as_json() for table in own}
+    by_place = any(row.get("mode") == "document" for row in table_rows(results, "faithfulness"))
+    orders = order_table(evidence.dependence.rows(), by_place=by_place)
+    own = [*tables, *models_tables(results["several_models"]), orders]
+    results["tables"] = (results.get("tables") or {}) | {table.name: table.as_json() for table in own}
     mark_in_sample(results, benchmark, evidence.query_ids, fitted)
     found = results.get("tables") or {}
     users = {study.name for study in made if study.of_user}

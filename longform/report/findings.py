@@ -2,9 +2,9 @@
 The findings of a run in a few sentences: which systems are best, by how much they lead, and the worth of the judge.
 
 The leading judge, the first one, speaks alone; one sentence says whether the others agree with it. The sentences are
-derived from the comparisons of `longform.results.comparisons` alone, so that none says more than a test showed, nor
-other than another page. Twins are no members of these. Systems whose documents were ordered on purpose are arms of an
-experiment, and left out. If nothing can be said, the first sentence says why.
+derived from the tables of comparisons alone, so that none says more than a test showed, nor other than another page.
+Twins are no members of these. Systems whose documents were ordered on purpose are arms of an experiment, and left out.
+If nothing can be said, the first sentence says why.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from longform.report.parts import NO_DATASET, brief_card, main_cells
 from longform.report.shown_names import short_systems
 from longform.report.tables import IN_SAMPLE, has_oracle, is_position_row
 from longform.results.cells import CellRow
-from longform.results.columns import Columns, interval_in, number_in, with_columns
-from longform.results.comparisons import NOT_DISTINGUISHABLE, ComparedFamily, ComparisonRow
+from longform.results.columns import Columns, interval_in, number_in
+from longform.results.compared import Row, compared_families
+from longform.results.pairs import NOT_DISTINGUISHABLE
 from longform.results.results import Results
 from longform.tables.cells import value_cell
 from longform.tables.table import Column
@@ -30,7 +31,6 @@ _NAMED = 4
 _MOST = 3
 """Data sets whose findings are told: those of further ones stand on the page of comparisons."""
 _SAME = 1e-9  # of points that differ by rounding only
-_OLD = "Its systems were compared by an older rule; longform aggregate RUN compares them again."
 _ORACLE = "which is given the documents that hold the answers"
 
 
@@ -57,7 +57,7 @@ class Findings(NamedTuple):
 
 def findings(results: Results) -> list[Findings]:
     """Return the findings of each data set, by the first judge; never empty."""
-    by_dataset: dict[str | None, list[ComparedFamily]] = {}
+    by_dataset: dict[str | None, list[Row]] = {}
     for family in _families(results):
         by_dataset.setdefault(family.get("dataset"), []).append(family)
     if not by_dataset:
@@ -75,33 +75,33 @@ def findings(results: Results) -> list[Findings]:
     ]
 
 
-def _families(results: Results) -> Iterator[ComparedFamily]:
+def _families(results: Results) -> Iterator[Row]:
     """Yield the family of the main measure of each judge and data set, those with a judge first, in its short names."""
     names = short_systems(results)
-    found: dict[tuple[str | None, str | None], ComparedFamily] = {}
-    for family in results.get("comparisons") or []:
+    found: dict[tuple[str | None, str | None], Row] = {}
+    for family in compared_families(results):
         found.setdefault((family["judge"], family.get("dataset")), _named(family, names))
     yield from sorted(found.values(), key=lambda family: family["judge"] is None)
 
 
-def _named(family: ComparedFamily, names: Mapping[str, str]) -> ComparedFamily:
+def _named(family: Row, names: Mapping[str, str]) -> Row:
     """Return the family with its systems under other names."""
-    if not names or "rows" not in family:
+    if not names or family.get("left_out"):
         return family
 
     def of(systems: Sequence[str]) -> list[str]:
         return [names.get(system, system) for system in systems]
 
     rows = [
-        row | {"system": names.get(row["system"], row["system"]), "same": of(row["same"])} for row in family["rows"]
+        {**row, "system": names.get(row["system"], row["system"]), "same": of(row["same"])} for row in family["rows"]
     ]
     reference = family["reference"]
     named = None if reference is None else names.get(reference, reference)
     own = {"reference": named, "reference_same": of(family["reference_same"]), "tied": of(family["tied"])}
-    return with_columns(family, {**own, "rows": rows})
+    return {**family, **own, "rows": rows}
 
 
-def _others(results: Results, leading: ComparedFamily, *others: ComparedFamily) -> str | None:
+def _others(results: Results, leading: Row, *others: Row) -> str | None:
     """Say in one sentence whether the other judges name the system that the leading one does."""
     if not others:
         return None
@@ -119,10 +119,10 @@ def _others(results: Results, leading: ComparedFamily, *others: ComparedFamily) 
     return f"{'Another judge' if len(others) == 1 else 'Other judges'}: {'; '.join([*agreed, *told])}."
 
 
-def _first(results: Results, family: ComparedFamily) -> tuple[str, float] | None:
+def _first(results: Results, family: Row) -> tuple[str, float] | None:
     """Return the system that stands first by a judge, with its score; None if nothing is known of it."""
     reference, score = family.get("reference"), family.get("reference_score")
-    if "rows" not in family or reference is None or score is None:
+    if reference is None or score is None:
         return None
     if family["chosen"] == "best":
         return reference, score
@@ -160,10 +160,10 @@ def _why_no_cell(cells: Sequence[CellRow]) -> str:
 # ---------------------------------------------------------------- compared
 
 
-def _said(results: Results, family: ComparedFamily) -> tuple[str, str | None]:
+def _said(results: Results, family: Row) -> tuple[str, str | None]:
     """Return the sentences on the best and their lead."""
-    if "rows" not in family:
-        return _OLD, None
+    if family.get("left_out"):
+        return str(family["left_out"]), None
     if family["reference"] is None or family.get("reference_score") is None:
         named = "" if family["chosen"] == "best" else f", and {family['reference']}, which is named, has none"
         return f"Nothing can be said of the systems: no difference of scores is known{named}.", None
@@ -182,7 +182,7 @@ def _said(results: Results, family: ComparedFamily) -> tuple[str, str | None]:
     return f"{best}; {_standing_words(rows, family['cluster'])}", _lead(family, rows)
 
 
-def _leads(results: Results, family: ComparedFamily, rows: Sequence[ComparisonRow]) -> str:
+def _leads(results: Results, family: Row, rows: Sequence[Row]) -> str:
     """Name the reference and its score, and what scores more on other queries than it has."""
     score = _measure_words(results, family["measure"])
     sign = -1.0 if _lower(results, family["measure"]) else 1.0
@@ -196,14 +196,14 @@ def _leads(results: Results, family: ComparedFamily, rows: Sequence[ComparisonRo
     )
 
 
-def _ordered(results: Results, family: ComparedFamily) -> set[tuple[str, str]]:
+def _ordered(results: Results, family: Row) -> set[tuple[str, str]]:
     """Return the systems whose documents were ordered on purpose; none if the reference is one of them."""
     found = {_key(cell) for cell in results.get("cells") or [] if is_position_row(cell)}
     reference = family.get("reference_system")
     return set() if reference is not None and _key(reference) in found else found
 
 
-def _standing_words(rows: Sequence[ComparisonRow], cluster: str) -> str:
+def _standing_words(rows: Sequence[Row], cluster: str) -> str:
     """Say what is shown of the reference beside each other system: every one is counted once."""
     n = _n_systems(rows)
     worse, alike, better = (_found(rows, finding) for finding in ("worse", NOT_DISTINGUISHABLE, "better"))
@@ -219,16 +219,16 @@ def _standing_words(rows: Sequence[ComparisonRow], cluster: str) -> str:
     return "; ".join(told) + "."
 
 
-def _n_systems(rows: Sequence[ComparisonRow]) -> int:
+def _n_systems(rows: Sequence[Row]) -> int:
     """Count the systems of rows, of which one stands for all with the same summaries."""
     return sum(1 + len(row["same"]) for row in rows)
 
 
-def _found(rows: Sequence[ComparisonRow], finding: str) -> list[ComparisonRow]:
+def _found(rows: Sequence[Row], finding: str) -> list[Row]:
     return [row for row in rows if row["finding"] == finding]
 
 
-def _lead(family: ComparedFamily, rows: Sequence[ComparisonRow]) -> str:
+def _lead(family: Row, rows: Sequence[Row]) -> str:
     """Return the difference to the first system that can be told apart, and to the best one that is no oracle."""
     worse = _found(rows, "worse")
     if worse and worse[0] == rows[0]:
@@ -245,17 +245,17 @@ def _lead(family: ComparedFamily, rows: Sequence[ComparisonRow]) -> str:
     return " ".join(told)
 
 
-def _behind(row: ComparisonRow) -> str:
+def _behind(row: Row) -> str:
     if row["difference"] is None:
-        return row["finding"]
+        return str(row["finding"])
     return f"{_difference(row)} behind, {_finding_words(row)}"
 
 
-def _finding_words(row: ComparisonRow) -> str:
+def _finding_words(row: Row) -> str:
     return "more than chance" if row["finding"] in ("better", "worse") else row["finding"]
 
 
-def _against_named(results: Results, family: ComparedFamily, rows: Sequence[ComparisonRow]) -> tuple[str, str]:
+def _against_named(results: Results, family: Row, rows: Sequence[Row]) -> tuple[str, str]:
     """Return the sentences on a reference that the configuration names."""
     better, worse = (_found(rows, finding) for finding in ("better", "worse"))
     n, n_better, n_worse = (_n_systems(own) for own in (rows, better, worse))
@@ -272,10 +272,10 @@ def _against_named(results: Results, family: ComparedFamily, rows: Sequence[Comp
     return first, "No lead is more than chance would give."
 
 
-def _reference(family: ComparedFamily) -> str:
+def _reference(family: Row) -> str:
     """Name the reference, its equals, and what flatters it."""
-    marks = [IN_SAMPLE] if family.get("reference_in_sample") else []
-    reference = family.get("reference_system")
+    marks = [IN_SAMPLE] if family.get("in_sample") else []
+    reference = family["reference_system"]
     if reference is not None and has_oracle([{**reference}]):
         marks.append(_ORACLE)
     equal = [*family["reference_same"], *family["tied"]]
@@ -284,15 +284,15 @@ def _reference(family: ComparedFamily) -> str:
     return f"{family['reference']}{marked}{also}"
 
 
-def _marked(row: ComparisonRow) -> str:
-    return f"{row['system']} ({row['score']:.1f}{f'; {IN_SAMPLE}' if row['in_sample'] else ''})"
+def _marked(row: Row) -> str:
+    return f"{row['system']} ({row['score']:.1f}{f'; {IN_SAMPLE}' if row.get('in_sample') else ''})"
 
 
-def _score(family: ComparedFamily) -> str:
+def _score(family: Row) -> str:
     return f"{family['reference_score']:.1f} of 100"
 
 
-def _difference(row: ComparisonRow) -> str:
+def _difference(row: Row) -> str:
     """Return the size of a difference with its interval, whichever of the two is ahead."""
     if row["difference"] is None:
         return "a difference that is not known"
@@ -304,8 +304,8 @@ def _difference(row: ComparisonRow) -> str:
     return f"{points} [{low:.1f}, {high:.1f}]"
 
 
-def _names(rows: Sequence[ComparisonRow]) -> str:
-    marked = [(name, row["in_sample"]) for row in rows for name in (row["system"], *row["same"])]
+def _names(rows: Sequence[Row]) -> str:
+    marked = [(name, row.get("in_sample")) for row in rows for name in (row["system"], *row["same"])]
     return _list([f"{name}{f' ({IN_SAMPLE})' if in_sample else ''}" for name, in_sample in marked])
 
 
@@ -352,13 +352,13 @@ def _key(row: Mapping[str, object]) -> tuple[str, str]:
 # ---------------------------------------------------------------- the cost
 
 
-def _cost(results: Results, family: ComparedFamily) -> str | None:
+def _cost(results: Results, family: Row) -> str | None:
     """Say what a summary by the reference costs, and by the cheapest system that cannot be told from it."""
     of = (family["judge"], family.get("dataset"))
     cells = {_key(cell): cell for cell in main_cells(results) if (cell["judge"], cell.get("dataset")) == of}
     costs = {key: cost for key, cell in cells.items() if (cost := number_in(cell, "usd_a_summary")) is not None}
     reference = family.get("reference_system")
-    if "rows" not in family or not reference or not any("usd_a_summary" in cell for cell in cells.values()):
+    if not reference or not any("usd_a_summary" in cell for cell in cells.values()):
         return None
     own = costs.get(_key(reference))
     if own is None:

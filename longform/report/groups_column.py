@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from longform.metrics.paired_differences import ALPHA
+from longform.report.measures import head_of
 from longform.results.cells import CellRow
 from longform.results.columns import text_in
-from longform.results.pairwise import BestColumns, PairedSystem, PairwiseFamily
+from longform.results.compared import Row, pairs_of
 from longform.results.results import Results
 from longform.settings.system_names import SystemName
 from longform.tables.cells import Cell
 
 HEAD = "group"
-_BEST, _PERHAPS, _BEATEN = "best", "perhaps best", "no"
+_BEST, _PERHAPS = "best", "perhaps best"
+_LEVEL = f"{100 * ALPHA:.0f} %"
 
 
 class GroupsColumn(NamedTuple):
@@ -31,48 +34,25 @@ class GroupsColumn(NamedTuple):
 
 def groups_column(results: Results, cells: Sequence[CellRow], measure: str) -> GroupsColumn | None:
     """Return the column of *cells*, of one judge and data set, by a measure; None: nothing could be told apart."""
-    family = _family(results, cells, measure)
-    if family is None or (_best(family) is None and all(one["letters"] is None for one in family["systems"])):
+    judge, dataset = (text_in(cells[0], name) for name in ("judge", "dataset"))
+    systems = pairs_of(results, measure, judge, dataset)
+    lettered = any(one["letters"] is not None for one in systems)
+    stands = any(one["standing"] is not None for one in systems)
+    if not lettered and not stands:
         return None
-    by_name = {name: one for one in family["systems"] for name in (one["system"], *one["same"])}
+    by_name = {name: one for one in systems for name in (one["system"], *one["same"])}
     found = {}
     for cell in cells:
         one = by_name.get(str(SystemName(cell["summarizer"], cell["setting"])))
-        found[cell["summarizer"], cell["setting"]] = (
-            Cell(None, reason="not compared") if one is None else _cell(one, family)
-        )
-    return GroupsColumn(found, _told(family))
+        found[cell["summarizer"], cell["setting"]] = Cell(None, reason="not compared") if one is None else _cell(one)
+    title = head_of(results, measure).title
+    parts = [f"systems that share a letter cannot be told apart by {title} (all pairs together, {_LEVEL})"]
+    told = f"{_BEST}: better than each other system; {_PERHAPS}: no other is better"
+    parts = [*(parts if lettered else []), f"{told}; {'both by these tests' if lettered else 'no: some other is'}"]
+    return GroupsColumn(found, f"Group: {'; '.join(parts if stands else parts[:1])}.")
 
 
-def _family(results: Results, cells: Sequence[CellRow], measure: str) -> PairwiseFamily | None:
-    own = {(text_in(cell, "judge"), text_in(cell, "dataset")) for cell in cells}
-    families = [one for one in results.get("pairwise") or [] if one["measure"] == measure]
-    return next((one for one in families if (one["judge"], one["dataset"]) in own), None)
-
-
-def _best(family: PairwiseFamily) -> BestColumns | None:
-    """Return the best of a family; None: nothing could be shown, or an older version chose it by other tests."""
-    return None if any("p_best" in one for one in family["systems"]) else family.get("best")
-
-
-def _cell(one: PairedSystem, family: PairwiseFamily) -> Cell:
-    best = _best(family)
-    named = best is not None and best["named"] and best["leader"] == one["system"]
-    standing = None if best is None or one["with_best"] is None else _PERHAPS if one["with_best"] else _BEATEN
-    shown = _BEST if named else standing
+def _cell(one: Row) -> Cell:
     if one["letters"] is not None:
-        return Cell(one["letters"], detail=shown if one["with_best"] else None)
-    return Cell(shown, reason="documents ordered on purpose: not sought among these")
-
-
-def _told(family: PairwiseFamily) -> str:
-    """Say how the column is read."""
-    parts = []
-    title, level = family["title"], f"{100 * family['level']:.0f} %"
-    if any(one["letters"] is not None for one in family["systems"]):
-        parts.append(f"systems that share a letter cannot be told apart by {title} (all pairs together, {level})")
-    if _best(family) is not None:
-        told = f"{_BEST}: better than each other system; {_PERHAPS}: no other is better"
-        lettered = any(one["letters"] is not None for one in family["systems"])
-        parts.append(f"{told}; both by these tests" if lettered else f"{told}; {_BEATEN}: some other is")
-    return f"Group: {'; '.join(parts)}."
+        return Cell(one["letters"], detail=one["standing"] if one["standing"] in (_BEST, _PERHAPS) else None)
+    return Cell(one["standing"], reason="documents ordered on purpose: not sought among these")

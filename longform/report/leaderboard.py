@@ -9,7 +9,7 @@ from longform.report.measures import capitalized, head_of, main_measure
 from longform.report.parts import by_judge, main_cells
 from longform.results.cells import CellRow
 from longform.results.columns import interval_in, number_in, text_in
-from longform.results.pairwise import PairwiseFamily, places_of
+from longform.results.compared import pairs_of
 from longform.results.results import Results
 from longform.tables.table import Column, Table, Value, stated_unit
 
@@ -36,7 +36,7 @@ def leaderboard(results: Results, names: Mapping[str, str]) -> Table | None:
     cells.sort(key=lambda cell: (number_in(cell, measure) or 0.0) * (1 if head.better == "lower" else -1))
     if len(cells) < 2:
         return None
-    places = _places(results, cells, measure, lower=head.better == "lower")
+    places = _places(results, cells, measure)
     unit = stated_unit({"unit": head.unit}, Column("score", "stated"))
     judge, dataset = judged[0]
     of = [f"judge {judge}" if judge else "without a judge", *([f"data set {dataset}"] if dataset else [])]
@@ -65,31 +65,16 @@ def _row(cell: CellRow, measure: str, names: Mapping[str, str], place: tuple[int
     }
 
 
-def _places(results: Results, cells: Sequence[CellRow], measure: str, *, lower: bool) -> Places:
+def _places(results: Results, cells: Sequence[CellRow], measure: str) -> Places:
     """Return the places of systems: behind those that are shown to be better, before those shown to be worse."""
-    own = {(text_in(cell, "judge"), text_in(cell, "dataset")) for cell in cells}
-    families = [one for one in results.get("pairwise") or [] if one["measure"] == measure and one["pairs"]]
-    family = next((one for one in families if (one["judge"], one["dataset"]) in own), None)
-    if family is None or family["smallest_p"] > family["level"]:
-        return {}
-    return _of_family(family, {f"{cell['summarizer']}, {cell['setting']}": _key(cell) for cell in cells}, lower=lower)
-
-
-def _of_family(family: PairwiseFamily, shown: Mapping[str, tuple[str, str]], *, lower: bool) -> Places:
-    assert family["pairs"] is not None
-    systems = family["systems"]
-    named = [[shown[name] for name in (one["system"], *one["same"]) if name in shown] for one in systems]
-    sizes = [len(names) for names in named]
-    better, worse = [0] * len(systems), [0] * len(systems)
-    differences, chances = family["pairs"]["difference"], family["pairs"]["p"]
-    for (one, other), difference, p in zip(places_of(len(systems)), differences, chances, strict=True):
-        if difference is not None and p is not None and p <= family["level"]:
-            first_leads = (difference < 0) == lower
-            ahead, behind = (one, other) if first_leads else (other, one)
-            better[behind] += sizes[ahead]
-            worse[ahead] += sizes[behind]
-    n = sum(sizes)
-    return {name: (better[place] + 1, n - worse[place]) for place, names in enumerate(named) for name in names}
+    judge, dataset = (text_in(cells[0], name) for name in ("judge", "dataset"))
+    keys = {f"{cell['summarizer']}, {cell['setting']}": _key(cell) for cell in cells}
+    return {
+        keys[name]: (row["first_place"], row["last_place"])
+        for row in pairs_of(results, measure, judge, dataset)
+        for name in (row["system"], *row["same"])
+        if name in keys and row.get("first_place") is not None
+    }
 
 
 def _key(row: Mapping[str, object]) -> tuple[str, str]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 from longform.report.models_told import models_told
+from longform.report.parts import dataset_words, has_datasets
 from longform.report.tables import is_position_row
 from longform.results.calls import calls_told
-from longform.results.results import Results, Size
+from longform.results.results import ClustersRow, Results, Size
 from longform.results.work import RunFacts
 
 _NAMED = 8
@@ -156,3 +157,31 @@ def _list(names: Iterable[str], *, between: str = ", ") -> str:
     found = list(names)
     more = f" and {len(found) - _NAMED:,} more" if len(found) > _NAMED else ""
     return between.join(found[:_NAMED]) + more
+
+
+# ---------------------------------------------------------------- what is independent
+
+
+def clusters_told(results: Results) -> list[str]:
+    """Say what intervals take as independent, and whether it is: of each data set; nothing if results do not say."""
+    found = results.get("clusters") or []
+    rows = found if isinstance(found, Sequence) else [found]  # results of older versions have one for all
+    several = has_datasets(rows)
+    return [f"{f'{dataset_words(row)}: ' if several else ''}{_told_of(row)}" for row in rows]
+
+
+def _told_of(clusters: ClustersRow) -> str:
+    n_queries, n_haystacks = clusters["n_queries"], clusters["n_haystacks"]
+    queries = f"{n_queries} {'query' if n_queries == 1 else 'queries'}"
+    haystacks = f"{n_haystacks} {'haystack' if n_haystacks == 1 else 'haystacks'}"
+    if n_queries == 1:
+        return "There is one query: nothing can be said of how far its scores would hold for others."
+    if clusters["kind"] == "haystack":
+        return f"Intervals and tests take {haystacks} as independent: the {queries} of a haystack share its documents."
+    told = f"Intervals and tests take {queries} as independent."
+    if n_haystacks == n_queries:
+        return told
+    return (
+        f"{told} They are not: they share the documents of {haystacks}, too few to take these instead, so that "
+        "differences are less certain than intervals and p-values say."
+    )

@@ -1,80 +1,68 @@
-"""Every pair of systems by every measure as a page's script shows it, and the table of what could be shown at all."""
+"""Every pair of systems, or of rankers, by every measure, as a page's script shows the two that a reader picks."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from longform.report.parts import NO_DATASET, Judged, by_judge, has_datasets, judge_line
-from longform.report.tables import Column, Table
-from longform.results.pairwise import PairwiseFamily, TestedColumns
+from longform.report.parts import NO_DATASET, has_datasets
+from longform.report.result_tables import anchor_of
+from longform.results.compared import Row, of_family, table_rows
 from longform.results.results import Results
-from longform.tables.cells import Cell, count, number
 
-_TOO_MANY = "more than anyone has"
+_ENDS = {"one", "other", "difference", "p"}
 
 
-def chooser_json(results: Results) -> str | None:
-    """Return the data of the chooser of pairs; None: there is no pair."""
-    families = [one for one in results.get("pairwise") or [] if one["pairs"] is not None]
-    if not families:
-        return None
+def choosers(results: Results) -> dict[str, str]:
+    """
+    Return the data of choosers, safe within a script, by the address of the section that each stands in.
+
+    There is one for each table of pairs beside which tables of its systems and families stand.
+    """
+    found = {}
+    tables = results.get("tables") or {}
+    for name, content in tables.items():
+        beside = {f"{name}_systems", f"{name}_families"} <= {*tables}
+        if content["rows"] and beside and {column["name"] for column in content["columns"]} >= _ENDS:
+            found[anchor_of(content.get("section") or name)] = _json(results, name)
+    return found
+
+
+def _json(results: Results, name: str) -> str:
+    """Return the families of pairs, the joint score first."""
+    families = [row for row in table_rows(results, f"{name}_families") if not row["left_out"]]
     several = has_datasets(families)
-    reference = {
-        (one["judge"], one["dataset"]): one["reference"]
-        for one in results.get("comparisons") or []
-        if one.get("reference")
-    }
-    shown = sorted(families, key=lambda one: one["measure"] != "joint")
-    systems = [
-        [
-            [system["system"], round(system["score"], 3), system["summarizer"], system["setting"]]
-            for system in one["systems"]
-        ]
-        for one in shown
-    ]
-    return _json(
-        _packed(one, of, [*_dataset_words(one, several), one["judge"] or "no judge"], reference.get(_judged(one)))
-        for one, of in zip(shown, systems, strict=True)
-    )
-
-
-def ranker_chooser_json(results: Results) -> str | None:
-    """Return the same of rankers."""
-    families = [one for one in results.get("retrieval_pairs") or [] if one["pairs"] is not None]
-    if not families:
-        return None
-    several = has_datasets(families)
-    return _json(
+    pairs, systems = (_by_family(table_rows(results, f"{name}{end}")) for end in ("", "_systems"))
+    packed = [
         _packed(
-            one,
-            [[ranker["system"], round(ranker["score"], 3), None, None] for ranker in one["systems"]],
-            _dataset_words(one, several),
-            None,
+            one, pairs[of_family(one)], systems[of_family(one)], several=several, reference=_reference(results, one)
         )
-        for one in families
-    )
-
-
-def _json(packed: Iterable[dict[str, object]]) -> str:
-    """Return what stands in a script of a page."""
-    told = json.dumps(list(packed), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        for one in sorted(families, key=lambda one: one["measure"] != "joint")
+    ]
+    told = json.dumps(packed, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return told.replace("<", "\\u003c")
 
 
-def _judged(one: TestedColumns) -> tuple[str | None, str | None]:
-    return one["judge"], one["dataset"]
+def _by_family(rows: Sequence[Row]) -> Mapping[tuple[Any, ...], list[Row]]:
+    found: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        found.setdefault(of_family(row), []).append(row)
+    return found
 
 
-def _dataset_words(one: TestedColumns, several: bool) -> list[str]:
-    return [one["dataset"] or NO_DATASET] if several else []
+def _reference(results: Results, one: Row) -> str | None:
+    rows = table_rows(results, "comparisons_families")
+    found = [row["reference"] for row in rows if (row["judge"], row["dataset"]) == (one["judge"], one["dataset"])]
+    return found[-1] if found else None
 
 
 def _packed(
-    one: TestedColumns, systems: Sequence[Sequence[object]], where: Sequence[str], reference: str | None
+    one: Row, pairs: Sequence[Row], systems: Sequence[Row], *, several: bool, reference: str | None
 ) -> dict[str, object]:
-    pairs = one["pairs"]
-    assert pairs is not None
+    writers = any(row.get("summarizer") for row in systems)
+    where = [one["dataset"] or NO_DATASET] if several else []
+    where += [one["judge"] or "no judge"] if writers else []
     return {
         "title": one["title"] + (f" ({', '.join(where)})" if where else ""),
         "unit": one["unit"],
@@ -83,18 +71,28 @@ def _packed(
         "tests": one["n_tests"],
         "few": one["smallest_p"] > one["level"],
         "smallest": one["smallest_p"],
-        "reference": reference,
+        "reference": reference if writers else None,
         "measure": one["measure"],
         "judge": one["judge"],
         "dataset": one["dataset"],
-        "systems": systems,
-        "difference": pairs["difference"],
-        "half": pairs["half"],
-        "p": pairs["p"],
+        "systems": [
+            [row["system"], round(row["score"], 3), row.get("summarizer"), row.get("setting")] for row in systems
+        ],
+        "difference": [row["difference"]["value"] for row in pairs],
+        "half": [half_of(row["difference"]) for row in pairs],
+        "p": [row["p"] for row in pairs],
     }
 
 
-def _clusters(one: TestedColumns) -> str:
+def half_of(difference: Row) -> float | None:
+    """Return half the width of an interval, in as few digits as it was made of."""
+    if difference["low"] is None:
+        return None
+    half = (difference["high"] - difference["low"]) / 2
+    return short if abs((short := round(half, 6)) - half) < 1e-12 else float(half)
+
+
+def _clusters(one: Row) -> str:
     plural = "queries" if one["cluster"] == "query" else "haystacks"
     shared = (
         f", which share the documents of {one['n_haystacks']} haystacks and so are not independent"
@@ -107,41 +105,3 @@ def _clusters(one: TestedColumns) -> str:
         else (f"{one['n_sign_changes']:,} drawn changes of sign")
     )
     return f"{one['n_clusters']} {plural}{shared}; {made}, smallest possible p {one['smallest_p']:.2g}"
-
-
-def plan_tables(results: Results) -> Iterator[Table]:
-    """Yield a table a judge and data set: the differences that so many queries can show, and those for smaller ones."""
-    known = [one for one in results.get("pairwise") or [] if one["plan"] is not None and one["unit"] == "points"]
-    for judged, families in by_judge(known):
-        yield _plan_table(results, judged, families)
-
-
-def _plan_table(results: Results, judged: Judged, families: Sequence[PairwiseFamily]) -> Table:
-    plural = "queries" if families[0]["cluster"] == "query" else "haystacks"
-    columns = [
-        Column("measure", numeric=False),
-        Column(plural),
-        Column("spread"),
-        Column("one test", group="smallest difference shown"),
-        Column("all pairs", group="smallest difference shown"),
-    ]
-    columns += [Column(f"±{size:g}", group=f"{plural} for an interval of") for size in (2, 5)]
-    columns += [Column(f"{size:g}", group=f"{plural} to show a lead of") for size in (2, 5)]
-    body = []
-    for one in families:
-        plan = one["plan"]
-        assert plan is not None
-        row = [Cell(one["title"]), count(plan["n"]), number(plan["spread"])]
-        few = f"too few {plural} to tell anything apart"
-        row += [number(plan[name], reason=few) for name in ("detectable", "detectable_in_family")]
-        row += [count(wanted["for_interval"], reason=_TOO_MANY) for wanted in plan["wanted"]]
-        row += [count(wanted["for_difference"], reason=_TOO_MANY) for wanted in plan["wanted"]]
-        body.append(row)
-    caption = (
-        f"What this run can show. {judge_line(results, judged)}. Spread: standard deviation of the difference of two "
-        f"systems between {plural}, the median of all pairs, in points. Smallest difference shown: a smaller true "
-        f"difference is not detected with 80 % power at 5 %, by a single test chosen beforehand and among all "
-        f"{families[0]['n_tests']:,} pairs. An interval of ±2 points has that half width. A lead is shown by a single "
-        f"test."
-    )
-    return Table(caption, columns, body)

@@ -1,4 +1,4 @@
-"""Figures of tables that describe themselves: lines, dots, scatters and changes, by the columns that a table names."""
+"""Figures of tables that describe themselves, each of the form and of the columns that a table names."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from longform.metrics.statistics import Estimate, EstimateColumns
-from longform.report.line_plots import Line, Panel, panel_plot
+from longform.report import line_plots
+from longform.report.forest import Line, forest_plot, label_of
+from longform.report.line_plots import Panel, panel_plot
 from longform.report.measures import capitalized, head_of
 from longform.report.parts import NO_DATASET
 from longform.report.plots import Plot, change_plot
 from longform.report.result_tables import anchor_of, line_of, of_report, tables_of, titled, told_above
 from longform.report.scatter_plots import Point, Points, scatter_plot
+from longform.report.shown_names import short_systems
 from longform.report.tables import IN_SAMPLE
 from longform.results.results import Results
 from longform.tables.cells import row_cell
@@ -66,6 +69,9 @@ def _drawn(results: Results, table: Table, plot: Axes, *, name: str) -> Iterator
     columns = {column.name: column for column in table.columns}
     if plot.form == "change":
         yield _change(results, table, plot, name=name)
+        return
+    if plot.form == "forest":
+        yield from _forests(results, table, plot, name=name)
         return
     places = _places(table, plot)
     by = series_columns(plot)
@@ -148,7 +154,7 @@ def _lines(
     plot: Axes,
     places: Mapping[Value, float],
     title: Value,
-) -> Iterator[Line]:
+) -> Iterator[line_plots.Line]:
     """Yield the lines of a panel."""
     for label, rows in series:
         found = [
@@ -158,7 +164,7 @@ def _lines(
         ]
         found.sort(key=lambda point: point[0])
         points = [(x, _columns(row.get(plot.y))) for x, row in found]
-        yield Line(label, points, [str(row.get(plot.within)) for _, row in found] if plot.within else ())
+        yield line_plots.Line(label, points, [str(row.get(plot.within)) for _, row in found] if plot.within else ())
 
 
 def _change(results: Results, table: Table, plot: Axes, *, name: str) -> tuple[Plot | None, str]:
@@ -173,6 +179,29 @@ def _change(results: Results, table: Table, plot: Axes, *, name: str) -> tuple[P
     unit = f", {_UNITS[after.unit]}" if after.unit in _UNITS else ""
     told = f" From {before.told} to {after.told}." if before.told and after.told else ""
     return change_plot(bands, ends=(before.head, after.head), unit=unit, name=name), told
+
+
+def _forests(results: Results, table: Table, plot: Axes, *, name: str) -> Iterator[tuple[Plot | None, str]]:
+    """Yield figures of estimates, of so many lines each; a difference of which 0 is no likely value is filled."""
+    column, names = table.column(plot.x), short_systems(results)
+    signed = column.unit == "difference"
+    lines = [
+        Line(label_of(names.get(label, label)), value, signed and _excludes_zero(value))
+        for row in table.rows
+        for label, value in [(str(row.get(plot.y)), row.get(plot.x))]
+        if isinstance(value, Estimate) and value.value is not None
+    ]
+    told = " Blue, filled: the interval excludes 0." if any(line.filled for line in lines) else ""
+    x_label, digits = (f"{column.head}, in points", "+.1f") if signed else (_labelled(results, table, column), ".1f")
+    for start in range(0, len(lines), _MOST_LINES):
+        shown = lines[start : start + _MOST_LINES]
+        alt = "; ".join(f"{line.label} {line.value.value:{digits}}" for line in shown)
+        own = f"{name}-{start}" if start else name
+        yield forest_plot(shown, f"{capitalized(column.head)}: {alt}.", x_label=x_label, name=own, zero=signed), told
+
+
+def _excludes_zero(value: Estimate) -> bool:
+    return value.low is not None and value.high is not None and (value.low > 0 or value.high < 0)
 
 
 def _label(results: Results, name: str, value: Value) -> str:

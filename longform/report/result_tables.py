@@ -27,10 +27,11 @@ def anchor_of(name: str) -> str:
 
 
 def tables_of(results: Results) -> Iterator[Table]:
-    """Yield the tables of studies; those that users brought to older versions know no units."""
+    """Yield the tables of studies that a page shows; those that users brought to older versions know no units."""
     told = results.get("tables") or {}
     for name, content in told.items():
-        yield Table.from_json(name, content)
+        if content.get("shown", True):
+            yield Table.from_json(name, content)
     for name, study in (results.get("own_studies") or {}).items():
         if name not in told:
             rows = Table(name, [], []).having(study["rows"]).rows
@@ -134,11 +135,16 @@ def _caption(results: Results, table: Table, part: Part) -> str:
     brackets = {
         column.brackets: None
         for column in visible(part.table)
-        if any(isinstance(row.get(column.name), Estimate) for row in part.table.rows)
+        if any(_bracketed(row.get(column.name), column) for row in part.table.rows)
     }
     told = [] if told_above(table) else [table.told]
     meant = [f"Brackets: {one}." if one else INTERVAL for one in brackets]
     return " ".join(filter(None, [*line_of(results, table, part), *told, *meant]))
+
+
+def _bracketed(value: Value, column: Column) -> bool:
+    """Return whether brackets are to be explained; those of statistics are, too, where there is none."""
+    return isinstance(value, Estimate) and (value.low is not None or not column.brackets)
 
 
 def line_of(results: Results, table: Table, part: Part) -> Iterator[str]:

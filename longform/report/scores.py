@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from longform.report.comparisons import clusters_told
 from longform.report.measures import LENGTH, MAIN, all_heads, by_this_judge, capitalized, heads_of, main_measure
 from longform.report.more_columns import beside_grid, more_columns, with_more
+from longform.report.overview import clusters_told
 from longform.report.parts import (
     INTERVAL,
     Judged,

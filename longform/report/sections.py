@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from longform.report.audit import audit_sections
-from longform.report.comparisons import comparison_sections
 from longform.report.models_told import models_told
-from longform.report.orders import order_sections
+from longform.report.pair_chooser import choosers
 from longform.report.parts import Section, as_shown, judge_line
 from longform.report.pooling import pooled_told
 from longform.report.provenance import provenance_section
-from longform.report.ranker_pairs import ranker_sections
 from longform.report.repair import repair_sections
 from longform.report.result_tables import table_sections
 from longform.report.scores import citation_sections, every_cell, score_sections
@@ -23,15 +21,24 @@ def _unscored(results: Results) -> Iterator[Section]:
     yield Section("unscored", "How texts were read, and what is not scored", told, [])
 
 
+def _judged(results: Results) -> Iterator[Section]:
+    yield Section("judged", "Documents that were judged", results.get("rankings_told") or [], [], page="retrieval")
+
+
+def sections_of_tables(results: Results) -> Iterator[Section]:
+    """Yield the sections of tables, those of pairs with what lets a reader pick two."""
+    offered = choosers(results)
+    for section in table_sections(results):
+        yield section._replace(chooser=offered.get(section.anchor))
+
+
 SECTIONS: tuple[Callable[[Results], Iterable[Section]], ...] = (
     _unscored,
     score_sections,
-    comparison_sections,
-    order_sections,
-    table_sections,
+    sections_of_tables,
     citation_sections,
     repair_sections,
-    ranker_sections,
+    _judged,
     every_cell,
     audit_sections,
     lambda results: [provenance_section(results)],

@@ -2,7 +2,7 @@
 The report of a run as a small static site: which pages there are, and what stands on each.
 
 `results` is one JSON object: `title`, `aggregate`, `benchmark`, `run`, and the lists `cells`, `per_summary_cells`,
-`unscored` (sentences), `judges` and `comparisons`, with `tables`, which studies made (`longform.tables.table`),
+`unscored` (sentences) and `judges`, with `tables`, which studies made (`longform.tables.table`),
 `benchmark_tables`, and `audit` and `synthesis` (the benchmark's own). What is empty or missing leaves its section out,
 and a page without a section is not there. `cells` are averaged as `aggregate` says. Scores are in 0 to 100, retrieval
 measures and shares in 0 to 1; None is unknown, and its reason may stand in the row's `reasons` by field.
@@ -15,13 +15,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple, TypeVar
 
-from longform.report.comparisons import clusters_told
 from longform.report.figures import figures
 from longform.report.findings import findings
 from longform.report.forest import forest
 from longform.report.leaderboard import leaderboard
 from longform.report.measures import all_heads
-from longform.report.overview import facts
+from longform.report.overview import clusters_told, facts
 from longform.report.page import (
     INDEX,
     UNKNOWN,
@@ -69,7 +68,7 @@ GROUPS: Sequence[Group] = (
         *("unscored", "table-several-models", "scores"),
     ),
     _group("cells", "Every system", "One row for each system, judge and data set, with all counts.", "cells"),
-    _group("comparisons", "Comparisons", "Which differences are more than chance.", "comparisons"),
+    _group("comparisons", "Comparisons", "Which differences are more than chance."),
     _group(
         "position",
         "Position",

@@ -18,8 +18,8 @@ from longform.metrics.stepwise import Adjusted, Pair, stepwise_differences
 from longform.results.aggregate import Averaging, cluster_totals
 from longform.results.checked import FAITHFULNESS, CheckedSummary
 from longform.results.columns import OfJudge
-from longform.results.comparisons import NOT_DISTINGUISHABLE, TOO_FEW
 from longform.results.faithfulness_tables import Group, Key, groups
+from longform.results.pairs import NOT_DISTINGUISHABLE, TOO_FEW
 
 _POINTS = 100.0
 NO_QUERY = "no query in common"

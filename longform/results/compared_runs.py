@@ -28,10 +28,8 @@ from longform.results.aggregate import (
     scored_summaries,
     systems_of,
 )
-from longform.results.comparisons import MEASURE, NOT_DISTINGUISHABLE, TOO_FEW
-from longform.results.pairs import signs_seed
-from longform.results.ranked import RankedQuery, Ranker
-from longform.results.retrieval_pairs import Values, ranked_values, value_sums
+from longform.results.pairs import MEASURE, NOT_DISTINGUISHABLE, TOO_FEW, signs_seed
+from longform.results.ranked import RankedQuery, Ranker, Values, ranked_values, value_sums
 from longform.results.score_table import ScoreTable
 from longform.settings.system_names import SystemName
 from longform.tables.names import DATASET, JUDGE

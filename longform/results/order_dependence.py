@@ -7,24 +7,18 @@ would show the collection and not the system. One of their orders stands for all
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import NamedTuple, TypedDict
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from longform.axes import Axes
 from longform.results.aggregate import SummaryInfo
+from longform.tables.names import DATASET, SYSTEM
+from longform.tables.table import Column, Table
 
+NAME = "order_independent"
 DECLARED, IDENTICAL = "declared", "identical"
+_ONE_ORDER = "one order was run, and nothing is shown by the places of documents"
 _PREFERRED = ("given", "random")
-
-
-class IndependentRow(TypedDict):
-    """A system whose summaries do not depend on the order of documents, in results."""
-
-    summarizer: str
-    setting: str
-    dataset: str | None
-    why: str  # DECLARED or IDENTICAL
-    orders: list[str]  # that were run
 
 
 class Varied(NamedTuple):
@@ -45,7 +39,7 @@ class OrderDependence(NamedTuple):
     independent: Mapping[Varied, tuple[str, tuple[str, ...]]]
     idle: frozenset[str]
 
-    def rows(self) -> list[IndependentRow]:
+    def rows(self) -> list[dict[str, Any]]:
         """Return a row for each system."""
         return [
             {
@@ -113,3 +107,31 @@ def _representative(by_order: Mapping[_Order, object]) -> _Order:
         if (order, None) in by_order:
             return order, None
     return next(iter(by_order))
+
+
+def order_table(rows: Sequence[Mapping[str, Any]], *, by_place: bool) -> Table:
+    """
+    Return the systems that no order of the documents moves as a table.
+
+    Args:
+        rows: The systems.
+        by_place: Whether curves over the places of documents are shown: those of one order are of interest then, too.
+    """
+    asides = [None if row["why"] == IDENTICAL or by_place else _ONE_ORDER for row in rows]
+    return Table(
+        NAME,
+        [
+            DATASET,
+            *SYSTEM[:2],
+            Column("why", told="identical: its summaries are the same in every order that was run; declared: the "
+                   "summarizer says so of itself"),
+            Column("orders"),
+            Column("aside", shown=False),
+        ],
+        [{**row, "aside": aside} for row, aside in zip(rows, asides, strict=True)],
+        title="Systems that no order of the documents moves",
+        told="No orders and no places in the prompt are compared for these.",
+        key=["dataset", "summarizer", "setting"],
+        page="position",
+        aside="aside",
+    )  # fmt: skip

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 from math import inf
-from typing import NamedTuple, NotRequired, TypedDict
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,33 +33,15 @@ MOST_SYSTEMS = 100
 WANTED = (2.0, 5.0)
 """Differences in points that a plan is told for: near the lead of a good system over the next, and a plain one."""
 _TIED = 1e-11  # of a share
+MEASURE = "joint"
+"""The measure that systems are compared by if a run has it."""
+NOT_DISTINGUISHABLE = "not distinguishable"
+TOO_FEW = "too few clusters"
 
 
 def signs_seed(seed: int) -> int:
     """Return the seed of drawn sign changes, one for all tests of a run: a pair alone is then the same everywhere."""
     return stable_seed(seed, "changes of sign")
-
-
-class WantedColumns(TypedDict):
-    """Clusters for a wanted size of differences; null: more than anyone has, or nothing could be planned."""
-
-    size: float
-    for_interval: int | None  # plus and minus so much, of a single difference
-    for_difference: int | None  # a single true difference of this size is told from chance
-    for_difference_in_family: int | None  # the same among all tests of the family
-
-
-class PlanColumns(TypedDict):
-    """The size of differences that a family can show, in the measure's unit; null: none."""
-
-    n: int  # clusters
-    spread: float  # of a cluster's difference: standard deviation, the median of the pairs
-    power: float
-    level: float
-    critical: NotRequired[float | None]  # |difference| / error that the tests of this family ask for; null: none passes
-    detectable: float | None  # by a single test at the level
-    detectable_in_family: float | None  # by the tests of this family
-    wanted: list[WantedColumns]
 
 
 class Pairs(NamedTuple):
@@ -102,17 +84,22 @@ class Pairs(NamedTuple):
         sign = 1.0 if better == "higher" else -1.0
         return {(one, other) if sign * value > 0 else (other, one) for (one, other), value in self.apart().items()}
 
-    def plan(self, factor: float) -> PlanColumns | None:
-        """Return what the family's spread plans for; None: no pair has a spread. *factor* makes the measure's unit."""
+    def plan(self, factor: float) -> dict[str, Any]:
+        """
+        Return the size of differences that the family's tests can show, in the measure's unit; *factor* makes it.
+
+        Beside these stand the clusters for differences of WANTED sizes, None for more than anyone has: for an interval
+        of a single difference, and for a difference told from chance by a single test and by those of the family.
+        Empty: no pair has a spread.
+        """
         n = self.tests.n
         known = (n == n.max(initial=0)) & (self.tests.error > 0)
         if not known.any() or n.max() < 2:
-            return None
-        clusters = int(n.max())
+            return {}
+        clusters, critical = int(n.max()), self.tests.critical
         spread = factor * float(np.median(self.tests.error[known])) * clusters**0.5
-        critical = self.tests.critical
         within = level_of_one(critical, clusters)
-        return {
+        found: dict[str, Any] = {
             "n": clusters,
             "spread": spread,
             "power": POWER,
@@ -120,16 +107,12 @@ class Pairs(NamedTuple):
             "critical": None if critical == inf else critical,
             "detectable": detectable(spread=spread, n=clusters, critical=critical_at(ALPHA, clusters)),
             "detectable_in_family": detectable(spread=spread, n=clusters, critical=critical),
-            "wanted": [
-                {
-                    "size": size,
-                    "for_interval": clusters_for_interval(size, spread=spread),
-                    "for_difference": clusters_for_difference(size, spread=spread),
-                    "for_difference_in_family": clusters_for_difference(size, spread=spread, level=within),
-                }
-                for size in (WANTED if factor != 1.0 else ())
-            ],
         }
+        for size in WANTED if factor != 1.0 else ():
+            found[f"interval_{size:g}"] = clusters_for_interval(size, spread=spread)
+            found[f"difference_{size:g}"] = clusters_for_difference(size, spread=spread)
+            found[f"family_{size:g}"] = clusters_for_difference(size, spread=spread, level=within)
+        return found
 
 
 def place_of(low: int, high: int, n: int) -> int:
@@ -214,3 +197,16 @@ def best_of(pairs: Pairs | None, scores: Sequence[float], among: Sequence[int], 
 def is_exact(n_clusters: int) -> bool:
     """Return whether every change of sign of so many clusters is made."""
     return n_clusters <= ENUMERATED
+
+
+def finding(found: Difference | None, better: Better | None = "higher") -> str:
+    """Say in words what the test shows of the first system, by a measure of which *better* values are better."""
+    if found is None:
+        return "no query in common"
+    if found.too_few_clusters:
+        return f"{TOO_FEW} ({found.n_clusters}): no difference could be shown"
+    if not found.distinguishable:
+        return NOT_DISTINGUISHABLE
+    if better is None:
+        return "higher" if found.value > 0 else "lower"
+    return "better" if (found.value > 0) == (better == "higher") else "worse"

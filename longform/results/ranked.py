@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import product
 from typing import NamedTuple
 
+import numpy as np
+
 from longform.axes import Axes
+from longform.metrics.measure import RankingMeasure
+from longform.metrics.statistics import Array
+
+Values = Mapping[str, tuple[float, int]]
+"""Query -> total and count."""
 
 
 class Ranker(NamedTuple):
@@ -36,3 +44,28 @@ class PackedQuery(NamedTuple):
     query_id: str
     doc_ids: Sequence[str]
     cut_share: float
+
+
+def ranked_values(
+    rankings: Sequence[RankedQuery],
+    gold: Mapping[str, Collection[str]],
+    measures: Sequence[RankingMeasure],
+    cutoffs: Sequence[int],
+) -> dict[tuple[RankingMeasure, str], dict[str, Values]]:
+    """Return (measure, its name with the cutoff) -> ranker in words -> its value for each query with gold documents."""
+    found: dict[tuple[RankingMeasure, str], dict[str, dict[str, tuple[float, int]]]] = {}
+    for measure, k in product(measures, cutoffs):
+        of_measure = found.setdefault((measure, f"{measure.name}@{k}"), {})
+        for one in rankings:
+            if (value := measure.at(one.doc_ids, gold.get(one.query_id, ()), k)) is not None:
+                of_measure.setdefault(one.ranker.words, {})[one.query_id] = (value, 1)
+    return {measure: dict(values) for measure, values in found.items()}
+
+
+def value_sums(values: Values, clusters: Sequence[str], cluster_of: Mapping[str, str]) -> Array:
+    """Return totals and counts of each cluster, shape (clusters, 2)."""
+    place = {cluster: row for row, cluster in enumerate(clusters)}
+    sums: Array = np.zeros((len(clusters), 2))
+    for query, (total, n) in values.items():
+        sums[place[cluster_of[query]]] += (total, n)
+    return sums

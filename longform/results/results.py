@@ -12,13 +12,9 @@ from longform.metrics.measure import Description
 from longform.results.aggregate import Aggregate, ClusterKind, ModelsRow
 from longform.results.calls import CallsRow
 from longform.results.cells import CellRow
-from longform.results.comparisons import ComparedFamily
 from longform.results.drilldown import Drilldown
 from longform.results.elsewhere import ElsewhereRow
 from longform.results.faithfulness_rows import Faithfulness
-from longform.results.order_dependence import IndependentRow
-from longform.results.pairwise import PairwiseFamily
-from longform.results.retrieval_pairs import RankerFamily
 from longform.results.so_far import SoFar
 from longform.results.work import RunFacts
 
@@ -67,15 +63,11 @@ class Results(TypedDict, total=False):
     haystack_topics: dict[str, str | None]  # haystack id -> topic; null: not stated
     clusters: Sequence[ClustersRow] | ClustersRow
     several_models: list[ModelsRow]
-    order_independent: list[IndependentRow]
     judges: list[JudgeRow]
     measures: list[Description]
     cells: list[CellRow]
     per_summary_cells: list[CellRow]
-    comparisons: list[ComparedFamily]
-    pairwise: list[PairwiseFamily]
     rankings_told: list[str]  # why measures of rankings differ from published ones
-    retrieval_pairs: list[RankerFamily]
     faithfulness: Faithfulness
     cost: dict[str, Any]  # what stands in `tables`, as versions before 0.7 wrote it
     calls: list[CallsRow]

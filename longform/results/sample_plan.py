@@ -18,9 +18,8 @@ from longform.metrics.power import (
 from longform.nearest import meant
 from longform.results.aggregate import ClusterKind
 from longform.results.answer import VerbAnswer
+from longform.results.compared import Row, of_family, table_rows
 from longform.results.compared_runs import UNITS
-from longform.results.pairs import PlanColumns, place_of
-from longform.results.pairwise import PairwiseFamily
 from longform.results.results import Results
 from longform.settings.system_names import SystemName, named_system
 from longform.tables.names import DATASET, JUDGE
@@ -60,28 +59,28 @@ def sample_rows(results: Results, wanted: Wanted, *, measures: Sequence[str] = (
     Raises:
         UsageError: The run has no differences to plan with, or not those that are named.
     """
-    families = [one for one in results.get("pairwise") or [] if one["plan"] is not None]
+    plans = {of_family(row): row for row in table_rows(results, "pairwise_plans")}
+    found = [one for one in table_rows(results, "pairwise_families") if of_family(one) in plans]
+    families = [(one, plans[of_family(one)]) for one in found]
     if not families:
         raise UsageError(
             "expected a run with two systems or more on two queries or more, whose differences have a spread; "
             "found none to plan with. Results of older versions are scored again by longform aggregate RUN"
         )
-    known = list(dict.fromkeys(one["measure"] for one in families))
+    known = list(dict.fromkeys(one["measure"] for one in found))
     if unknown := next((name for name in measures if name not in known), None):
         near = meant(unknown, known)
         raise UsageError(f"--measure: expected one of {', '.join(known)}, found {unknown!r}{near}")
-    return [_row(one, wanted) for one in families if not measures or one["measure"] in measures]
+    return [_row(results, *one, wanted) for one in families if not measures or one[0]["measure"] in measures]
 
 
-def _row(family: PairwiseFamily, wanted: Wanted) -> dict[str, Value]:
-    plan = family["plan"]
-    assert plan is not None
+def _row(results: Results, family: Row, plan: Row, wanted: Wanted) -> dict[str, Value]:
     if "critical" not in plan:
         raise UsageError(
             "these results are of an older version, and lack the level of all pairs: longform aggregate RUN"
         )
     critical = inf if plan["critical"] is None else plan["critical"]
-    n, systems, spread = _spread(family, plan, critical, wanted.systems)
+    n, systems, spread = _spread(results, family, plan, critical, wanted.systems)
     size, half, power = wanted.difference, wanted.half_width, wanted.power
     within = level_of_one(critical, n)
     return {
@@ -109,28 +108,28 @@ def _row(family: PairwiseFamily, wanted: Wanted) -> dict[str, Value]:
 
 
 def _spread(
-    family: PairwiseFamily, plan: PlanColumns, critical: float, wanted: tuple[str, str] | None
+    results: Results, family: Row, plan: Row, critical: float, wanted: tuple[str, str] | None
 ) -> tuple[int, list[str] | None, float]:
     """Return clusters, systems and the spread of their difference; without *wanted* the median of all pairs."""
     if wanted is None:
         return plan["n"], None, plan["spread"]
-    names = [SystemName(one["summarizer"], one["setting"]) for one in family["systems"]]
-    found = [named_system(words, names, asked="--systems") for words in wanted]
-    first, second = sorted(names.index(name) for name in found)
+    systems, pairs = (
+        [row for row in table_rows(results, name) if of_family(row) == of_family(family)]
+        for name in ("pairwise_systems", "pairwise")
+    )
+    names = [SystemName(one["summarizer"], one["setting"]) for one in systems]
+    first, second = (str(named_system(words, names, asked="--systems")) for words in wanted)
     if first == second:
-        raise UsageError(f"--systems: expected two systems, found {found[0]} twice")
-    pairs = family["pairs"]
-    assert pairs is not None, "a family with a plan has pairs"
-    place = place_of(first, second, len(names))
-    n = family["n_clusters"] if pairs["n_clusters"] is None else pairs["n_clusters"][place]
-    half = pairs["half"][place]
-    if not half or critical == inf:
+        raise UsageError(f"--systems: expected two systems, found {first} twice")
+    pair = next(row["difference"] for row in pairs if {row["one"], row["other"]} == {first, second})
+    n = pair["n"]
+    if pair["low"] is None or pair["high"] == pair["low"] or critical == inf:
         raise UsageError(
             f"--systems: expected two systems whose difference by {family['measure']} varies, over six "
-            f"{_PLURALS[family['cluster']]} or more; {found[0]} and {found[1]} have {n} in common"
+            f"{_PLURALS[family['cluster']]} or more; {first} and {second} have {n} in common"
         )
     own = critical * ((1 - 1 / n) / (1 - 1 / plan["n"])) ** 0.5  # the family's is of a pair with all clusters
-    return n, [str(name) for name in found], half / own * n**0.5
+    return n, [first, second], (pair["high"] - pair["low"]) / 2 / own * n**0.5
 
 
 def sample_answer(rows: Sequence[Mapping[str, Value]], measures: Sequence[Description], wanted: Wanted) -> VerbAnswer:

@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 LISTED: Mapping[str, str] = {
+    "comparisons": "longform.studies.comparisons:Comparisons",
+    "pairwise": "longform.studies.pairwise:Pairwise",
+    "retrieval_pairs": "longform.studies.retrieval_pairs:RetrievalPairs",
     "position": "longform.studies.position:Position",
     "faithfulness": "longform.studies.faithfulness:Faithfulness",
     "retrieval": "longform.studies.retrieval:Retrieval",

@@ -2,7 +2,7 @@
 Quality beside cost: which systems no other one beats in both (Pareto), and what judges cost.
 
 A system is on the frontier if no other is at least as good and at least as cheap, and better in one of both. It is of
-means; the tests of `longform.results.comparisons` say which cheaper members each member cannot be told apart from.
+means; the tests of `longform.studies.tested` say which cheaper members each member cannot be told apart from.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from longform.results.aggregate import (
     systems_of,
     twin_names,
 )
-from longform.results.comparisons import MEASURE, Tests, tested_systems
 from longform.results.evidence import Evidence, Family, families
+from longform.results.pairs import MEASURE
 from longform.results.spent import TOLD, Spent, mean_spent
 from longform.settings.system_names import SystemName
+from longform.studies.tested import Compared, Systems
 from longform.tables.cells import row_cell
 from longform.tables.names import DATASET, JUDGE, SYSTEM
 from longform.tables.table import Axes, Column, Table, Unit
@@ -283,7 +284,7 @@ def _frontier(evidence: Evidence, own: _Main, spent: Mapping[str, Spent]) -> lis
         "quality_unit": own.unit,
         "cluster": plain[0].info.cluster_kind,
     }
-    return [{**shared, **row} for row in (*_points(placed, own, evidence), *left_out)]
+    return [{**shared, **row} for row in (*_points(placed, own), *left_out)]
 
 
 def _named(name: SystemName, group: Group) -> Row:
@@ -318,11 +319,11 @@ def frontier_of(points: Sequence[tuple[float, float]]) -> list[bool]:
     ]
 
 
-def _points(placed: Sequence[_Placed], own: _Main, evidence: Evidence) -> list[Row]:
+def _points(placed: Sequence[_Placed], own: _Main) -> list[Row]:
     ordered = sorted(placed, key=lambda one: (one.cost, -one.value))
     on = frontier_of([(one.cost, one.value) for one in ordered])
     members = [one for one, is_on in zip(ordered, on, strict=True) if is_on]
-    alike = _alike(members, own, evidence)
+    alike = _alike(members, own)
     return [
         {
             **_named(one.name, one.group),
@@ -340,12 +341,10 @@ def _beating(one: _Placed, members: Sequence[_Placed]) -> _Placed:
     return next(other for other in members if other.cost <= one.cost and other.value >= one.value)
 
 
-def _alike(members: Sequence[_Placed], own: _Main, evidence: Evidence) -> dict[SystemName, list[str]]:
+def _alike(members: Sequence[_Placed], own: _Main) -> dict[SystemName, list[str]]:
     """Member -> the cheaper members that it cannot be told apart from, by the tests of all pairs of systems."""
-    aggregate, seed, _ = evidence.averaging
-    tests = Tests(aggregate, seed, None, evidence.contents)
-    found = tested_systems(own.family.summaries, own.measure, "higher", tests)
-    place = {name: at for at, one in enumerate(found.known) for name in (one.name, *one.same)}
+    found = Systems(own.family).by(Compared(own.measure, own.measure))
+    place = {name: at for at, one in enumerate(found.known) for name in one.names}
     apart = set() if found.pairs is None else {*map(frozenset, found.pairs.apart())}
     return {
         dearer.name: [

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from longform.metrics.paired_differences import ALPHA
-from longform.results.comparisons import NOT_DISTINGUISHABLE
+from longform.results.pairs import NOT_DISTINGUISHABLE
 from longform.studies.faithfulness_columns import (
     APART,
     KEY,

@@ -18,10 +18,10 @@ from longform.models import read_model
 from longform.repair.by_judge import HOWS
 from longform.repair.twins import MATRIX, twin_label
 from longform.results.aggregate import Aggregate, Scored, axes_json, cluster_totals, final_summaries, scored_summaries
-from longform.results.comparisons import finding, in_points
 from longform.results.evidence import Evidence, Twins
 from longform.results.faithfulness_tables import cells
 from longform.results.in_sample import SUPPORT, in_sample
+from longform.results.pairs import finding
 from longform.results.repaired_examples import drawn, example_row
 from longform.tables.names import AXES, DATASET, JUDGE, SYSTEM
 from longform.tables.table import Axes, Column, Table
@@ -367,6 +367,13 @@ def _changes(systems: Sequence[Sequence[Pair]], measure: str, aggregate: Aggrega
 
 def _change(before: Array, after: Array, found: Difference | None) -> Row:
     if not before[:, 1].sum() or not after[:, 1].sum():
-        return {"before": None, "after": None, **in_points(None), "finding": None}
+        return {"before": None, "after": None, **_in_points(None), "finding": None}
     first, last = (100 * float(ratio(side.sum(axis=0, keepdims=True))[0]) for side in (before, after))
-    return {**in_points(found), "before": first, "after": last, "difference": last - first, "finding": finding(found)}
+    return {**_in_points(found), "before": first, "after": last, "difference": last - first, "finding": finding(found)}
+
+
+def _in_points(found: Difference | None) -> Row:
+    if found is None:
+        return dict.fromkeys(("difference", "low", "high", "p", "p_alone"))
+    low, high = (None if bound is None else 100 * bound for bound in (found.low, found.high))
+    return {"difference": 100 * found.value, "low": low, "high": high, "p": found.p, "p_alone": found.p_alone}

@@ -15,10 +15,7 @@ from typing import Any, Protocol
 
 from longform.errors import UsageError
 from longform.nearest import meant
-from longform.results.comparisons import MEASURE, comparisons
 from longform.results.evidence import Evidence
-from longform.results.pairwise import pairwise
-from longform.results.retrieval_pairs import retrieval_pairs
 from longform.studies import LISTED
 from longform.studies.schema_1 import LOWER
 from longform.tables.table import Table, Value
@@ -68,14 +65,9 @@ def _opened(path: str) -> Study:
     return Study(made.name, made.needs, made.result, tuple(getattr(made, "measures", ())))
 
 
-SHIPPED = (
-    Study("comparisons", {"scores", "summaries"}, comparisons, (MEASURE,)),
-    Study("pairwise", {"scores", "summaries"}, pairwise),
-    Study("retrieval_pairs", {"rankings", "contexts", "qrels", "summaries"}, retrieval_pairs),
-    *map(_opened, LISTED.values()),
-)
+SHIPPED = tuple(map(_opened, LISTED.values()))
 
-RESERVED = LOWER | {study.name for study in SHIPPED if study.name not in LISTED}
+RESERVED = LOWER
 """Names that no study of a user may have: a run makes tables of these. A listed one may be replaced by a user's."""
 
 

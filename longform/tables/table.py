@@ -24,7 +24,7 @@ in its column `unit`, or in NAME_unit if its table has several such columns.
 """
 
 UNITS: frozenset[str] = frozenset(get_args(Unit))
-Form = Literal["line", "dots", "scatter", "change"]
+Form = Literal["line", "dots", "scatter", "change", "forest"]
 Value = str | float | Estimate | list[str] | None
 
 
@@ -81,7 +81,7 @@ class Axes(NamedTuple):
     Attributes:
         form: line: the values of *y* over *x*, a line for each *by*; dots: the same, not joined, as *x* has no order;
             scatter: a point a row, which *label* names; change: a band a value of *y*, in it a line for each *by* from
-            *x* to *to*.
+            *x* to *to*; forest: the estimates of *x*, one below the other, which *y* names.
         x: A column of numbers, or of texts, which stand in their order of appearance.
         y: A column of numbers or estimates, or of texts that name bands.
         by: A column of texts, or several joined by commas, a series each; None: one series.

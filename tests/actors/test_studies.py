@@ -12,6 +12,7 @@ import pytest
 from actors.python_class import UserCodeError
 from actors.studies import check_studies, open_studies
 from longform.errors import UsageError
+from longform.evidence.infos import summary_frame
 from longform.report.result_tables import table_sections
 from longform.results.evidence import Evidence
 from longform.settings.python_class import FOLDER, PythonClassSettings
@@ -27,6 +28,7 @@ NOTHING_ELSE: dict[str, Any] = {
     "cutoffs": (),
     "ranking_measures": (),
     "contents": {},
+    "frames": SimpleNamespace(summaries=summary_frame([]).lazy()),
     "datasets": {},
     "twins": None,
     "checked": None,
@@ -88,7 +90,6 @@ def test_a_shipped_study_is_the_same_file_outside_the_package(write: Write, tmp_
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ([{"name": "comparisons"}], "comparisons is a name that results have already; give yours another"),
         ([{"name": "judges"}], "judges is a name that results have already; give yours another"),
         ([{"name": "calls_planned"}], "calls_planned is a name that results have already; give yours another"),
         ([{}, {"value": 2}], "expected different names, found spread more than once"),

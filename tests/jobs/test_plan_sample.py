@@ -93,8 +93,8 @@ def test_what_cannot_be_planned_is_refused_with_what_was_expected(
     (tmp_path / "results.json").write_text(json.dumps({"pairwise": []}))
     assert "two systems or more" in refused(capsys, str(tmp_path))
     results = Folder(run).read_json("results.json")
-    for family in results["pairwise"]:
-        (family["plan"] or {}).pop("critical", None)
+    for plan in results["tables"]["pairwise_plans"]["rows"]:
+        plan.pop("critical", None)
     (tmp_path / "results.json").write_text(json.dumps(results))
     assert "longform aggregate RUN" in refused(capsys, str(tmp_path))
 

@@ -12,8 +12,16 @@ from typing import Any
 from longform.results.aggregate import models_tables
 from longform.results.elsewhere import elsewhere_tables
 from longform.results.judges import judges_tables
+from longform.results.order_dependence import order_table
 from longform.studies import calls, facets, failure_modes, repair, retest, rouge_bootstrap
 from longform.studies.schema_1.costs import calls_before, cost_before, of_cost
+from longform.studies.schema_1.differences import (
+    comparisons_before,
+    of_comparisons,
+    of_pairwise,
+    of_retrieval_pairs,
+    pairs_before,
+)
 from longform.studies.schema_1.faithful import (
     CHECKED,
     faithfulness_before,
@@ -62,6 +70,10 @@ def with_tables(results: Json) -> dict[str, Any]:
     for name, made in _AFTER.items():
         if older.get(name) and name not in there:
             there |= {table.name: table.as_json() for table in made(older[name])}
+    if older.get("order_independent") and "order_independent" not in there:
+        by_place = (older.get("faithfulness") or {}).get("mode") == "document"
+        table = order_table(older["order_independent"], by_place=by_place)
+        there[table.name] = table.as_json()
     if "judges" not in there:
         own = judges_tables(results.get("judges") or [], results.get("retest") or [])
         there |= {table.name: table.as_json() for table in own}
@@ -69,6 +81,12 @@ def with_tables(results: Json) -> dict[str, Any]:
 
 
 _BEFORE: Mapping[str, Callable[[Mapping[str, Json]], Any]] = {
+    "order_independent": lambda tables: [
+        {name: value for name, value in row.items() if name != "aside"} for row in rows_in("order_independent")(tables)
+    ],
+    "comparisons": comparisons_before,
+    "pairwise": pairs_before("pairwise"),
+    "retrieval_pairs": pairs_before("retrieval_pairs"),
     "position": position_before,
     "faithfulness": faithfulness_before,
     "retrieval": retrieval_before,
@@ -87,6 +105,9 @@ _BEFORE: Mapping[str, Callable[[Mapping[str, Json]], Any]] = {
     "cost": cost_before,
 }
 _AFTER: Mapping[str, Callable[[Any], Sequence[Table]]] = {
+    "comparisons": of_comparisons,
+    "pairwise": of_pairwise,
+    "retrieval_pairs": of_retrieval_pairs,
     "position": of_position,
     "faithfulness": of_faithfulness,
     "retrieval": of_retrieval,
@@ -106,7 +127,17 @@ _AFTER: Mapping[str, Callable[[Any], Sequence[Table]]] = {
 }
 LOWER = frozenset(
     {
-        *("facets_lengths", "key_points_judges", "elsewhere", "several_models", "judges", "judges_perturbed"),
+        *("comparisons_families", "comparisons_groups", "retrieval_pairs_best"),
+        *(f"{name}_{end}" for name in ("pairwise", "retrieval_pairs") for end in ("systems", "families", "plans")),
+        *(
+            "facets_lengths",
+            "key_points_judges",
+            "elsewhere",
+            "several_models",
+            "order_independent",
+            "judges",
+            "judges_perturbed",
+        ),
         *(f"{AGAINST}_{level}" for level in CORRELATED),
         *(repair.CHANGES, repair.CITATIONS, repair.EXAMPLES),
         *("calls_planned", "missing_ledgers", "cost_systems", "cost_judges"),

@@ -15,18 +15,20 @@ from hypothesis import strategies as st
 from longform.axes import Axes
 from longform.evidence.infos import summary_frame
 from longform.metrics.measure import Better, Measure, Score, described
-from longform.report.comparisons import comparison_sections
 from longform.report.findings import findings
 from longform.report.forest import forest
 from longform.report.groups_column import groups_column
+from longform.report.sections import sections
 from longform.results.aggregate import Averaging, SummaryInfo
 from longform.results.cells import all_cells
-from longform.results.comparisons import NOT_DISTINGUISHABLE, comparisons
 from longform.results.evidence import Evidence
-from longform.results.pairwise import pairwise, places_of
+from longform.results.pairs import NOT_DISTINGUISHABLE
 from longform.results.score_table import ScoreTable
 from longform.results.spent import Spent
+from longform.studies.comparisons import Comparisons
 from longform.studies.cost import Cost
+from longform.studies.pairwise import Pairwise
+from longform.studies.schema_1 import as_before
 
 SCORE = 0.7  # of a tie
 
@@ -79,11 +81,11 @@ def of_scores(scores: Any, better: Better, order: list[str], twins: list[bool]) 
                    for key, info in infos.items()},
         ),
     )  # fmt: skip
+    made = [study.result(evidence) or () for study in (Comparisons(), Pairwise(), Cost())]
+    found = {table.name: table.as_json() for own in made for table in own}
     return {
         "title": "t", "aggregate": "pooled", "judges": [{"judge": "j", "card": None, "scale": None}],
-        "cells": all_cells(evidence, "pooled"), "comparisons": comparisons(evidence), "pairwise": pairwise(evidence),
-        "tables": {table.name: table.as_json() for table in Cost().result(evidence) or ()},
-        "measures": [described(measure)],
+        "cells": all_cells(evidence, "pooled"), "tables": found, "measures": [described(measure)], **as_before(found),
     }  # fmt: skip
 
 
@@ -98,7 +100,7 @@ def claims(results: Any) -> Iterator[tuple[str, str, str, str]]:
                 yield one, other, "alike", "groups"
     for family in results["pairwise"]:
         yield from claims_of_pairs(family)
-    for point in results["tables"]["cost"]["rows"] if results["tables"] else ():
+    for point in results["tables"]["cost"]["rows"] if "cost" in results["tables"] else ():
         for cheaper in point.get("not_distinguishable_from") or ():
             yield f"{point['summarizer']}, {point['setting']}", cheaper, "alike", "cost"
 
@@ -107,7 +109,7 @@ def claims_of_pairs(family: Any) -> Iterator[tuple[str, str, str, str]]:
     names, pairs = [one["system"] for one in family["systems"]], family["pairs"]
     sign = 1 if family["better"] == "higher" else -1
     numbers = zip(pairs["difference"], pairs["half"], pairs["p"], strict=True)
-    for (one, other), (value, half, p) in zip(places_of(len(names)), numbers, strict=True):
+    for (one, other), (value, half, p) in zip(combinations(range(len(names)), 2), numbers, strict=True):
         apart = half is not None and abs(value) > half
         if half is not None:
             assert apart == (p <= family["level"])
@@ -157,8 +159,8 @@ def check_page(results: Any) -> None:
     assert names == ([family["reference"]] if named else [])
     if named and drawn is not None:  # there is none if all systems are arms of an experiment
         assert "Blue, filled: the best. Grey" in drawn.caption
-    (section,) = comparison_sections(results)
-    shown = [row[-1].text for table in section.tables[:1] for row in table.rows]
+    section = next((one for one in sections(results) if one.anchor == "table-comparisons"), None)
+    shown = [row[-1].text for table in (section.tables[:1] if section else ()) for row in table.rows]
     assert shown == [row["finding"] for row in family["rows"]]
 
 

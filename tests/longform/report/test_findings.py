@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from longform.report.findings import findings
-from longform.results.comparisons import NOT_DISTINGUISHABLE
+from longform.results.pairs import NOT_DISTINGUISHABLE
+from longform.studies.schema_1 import with_tables
 
 
 def row(system: str, score: float, finding: str, *, reference: float = 50.0, **more: Any) -> dict[str, Any]:
@@ -43,8 +44,9 @@ JUDGE = {"judge": "j", "scale": None, "card": "a long line", "worth": "agrees wi
 
 
 def results(*families: dict[str, Any], cells: Any = (), judges: Any = (JUDGE,), **more: Any) -> Any:
-    return {"title": "t", "aggregate": "pooled", "comparisons": list(families), "cells": list(cells),
-            "judges": list(judges), **more}  # fmt: skip
+    older = {"title": "t", "aggregate": "pooled", "comparisons": list(families), "cells": list(cells),
+             "judges": list(judges), **more}  # fmt: skip
+    return with_tables(older)
 
 
 def test_the_best_their_equals_the_lead_and_the_judge() -> None:
@@ -69,7 +71,9 @@ def test_a_system_that_is_better_than_all_others() -> None:
 def test_no_test_but_the_comparisons_names_the_best() -> None:
     found = family(row("b, full", 47.0, NOT_DISTINGUISHABLE), row("c, full", 40.0, "worse"))
     best = {"leader": "a, full", "named": True, "p": 0.03}  # as an older version chose it
-    (one,) = findings(results(found, pairwise=[{"judge": "j", "dataset": None, "measure": "joint", "best": best}]))
+    pairs = {"judge": "j", "dataset": None, "measure": "joint", "best": best, "systems": [], "pairs": None,
+             "better": "higher", "smallest_p": 0.01, "level": 0.05}  # fmt: skip
+    (one,) = findings(results(found, pairwise=[pairs]))
     assert one.best.endswith("1 of the 2 others cannot be told apart from it: b, full.")
     assert one.lead == "It leads c, full (40.0), the first that can be told apart, by 10.0 points [6.0, 14.0]."
 

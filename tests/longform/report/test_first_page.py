@@ -15,10 +15,12 @@ def pairwise(systems: list[list[str]], apart: dict[tuple[int, int], float], **mo
     """All pairs in their order; those of *apart* differ by so much more than chance."""
     n = len(systems)
     places = [(one, other) for one in range(n) for other in range(one + 1, n)]
-    pairs = {"difference": [apart.get(at, 0.1) for at in places], "p": [0.01 if at in apart else 0.9 for at in places]}
+    pairs = {"difference": [apart.get(at, 0.1) for at in places], "p": [0.01 if at in apart else 0.9 for at in places],
+             "half": [None for _ in places], "n_clusters": None}  # fmt: skip
     return {
+        "better": "higher", "n_clusters": 12, "unit": "points", "title": "joint",
         "judge": "j", "dataset": None, "measure": "joint", "smallest_p": 0.001, "level": 0.05, "pairs": pairs,
-        "systems": [{"system": names[0], "same": names[1:]} for names in systems], **more,
+        "systems": [{"system": name, "same": same, "score": 0.0, "letters": None} for name, *same in systems], **more,
     }  # fmt: skip
 
 

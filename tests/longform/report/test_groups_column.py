@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from longform.report.groups_column import groups_column
+from longform.studies.schema_1 import with_tables
 
 
 def system(name: str, *, with_best: bool | None, letters: str | None, **more: Any) -> dict[str, Any]:
@@ -16,13 +17,15 @@ def system(name: str, *, with_best: bool | None, letters: str | None, **more: An
         "same": [],
         "with_best": with_best,
         "letters": letters,
+        "score": 0.0,
         **more,
     }
 
 
 def family(*systems: dict[str, Any], best: dict[str, Any] | None, **more: Any) -> Any:
-    one = {"judge": "j", "dataset": None, "measure": "joint", "title": "joint", "level": 0.05}
-    return {"pairwise": [{**one, "systems": list(systems), "best": best, **more}]}
+    one = {"judge": "j", "dataset": None, "measure": "joint", "title": "joint", "level": 0.05, "smallest_p": 0.01,
+           "better": "higher", "unit": "points", "n_clusters": 9, "pairs": None}  # fmt: skip
+    return with_tables({"pairwise": [{**one, "systems": list(systems), "best": best, **more}]})
 
 
 def cells(*names: str) -> Any:

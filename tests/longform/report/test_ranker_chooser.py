@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from longform.report.page import sections_html
-from longform.report.ranker_pairs import ranker_sections
-from longform.results.results import Results
-from longform.results.retrieval_pairs import retrieval_pairs
 from tests.longform.report.browser import needs_browser
 from tests.longform.studies.test_retrieval_against_generation import evidence
+from tests.longform.studies.test_retrieval_pairs import shown_sections
 
 pytest.importorskip("playwright.sync_api")
 
@@ -22,9 +20,8 @@ pytestmark = [pytest.mark.slow, needs_browser]
 def test_any_two_rankers_are_compared_by_any_measure(browse: Any, tmp_path: Path) -> None:
     """Hand-worked: of six queries `good` finds the document first in four, `poor` in none."""
     run: Any = evidence(["good", "fair", "poor"])
-    results = cast(Results, {"retrieval_pairs": retrieval_pairs(run)})
     path = tmp_path / "page.html"
-    path.write_text(sections_html("Rankers", [(section, []) for section in ranker_sections(results)]))
+    path.write_text(sections_html("Rankers", [(section, []) for section in shown_sections(run)]))
 
     page = browse(path)
     measure, first, second = page.locator(".pair-chooser .choices select").all()

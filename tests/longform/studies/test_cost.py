@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import pytest
 
+from longform.evidence.infos import summary_frame
 from longform.report.result_figures import table_figures
 from longform.report.result_tables import table_sections
 from longform.results.aggregate import Averaging, SummaryInfo
@@ -39,6 +40,7 @@ def found(systems: dict[str, tuple[float, Spent]]) -> list[Table]:
         measures=[],
         infos=infos,
         contents={},
+        frames=SimpleNamespace(summaries=summary_frame(infos.values()).lazy()),
         score_table=ScoreTable(rows, infos, ["j"]),
         spent={key: systems[info.summarizer][1] for key, info in infos.items()},
         calls=None,

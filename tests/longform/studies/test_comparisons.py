@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from longform.errors import UsageError
-from longform.results.aggregate import Scored, SummaryInfo
-from longform.results.comparisons import compared
+from longform.results.aggregate import Averaging, Scored, SummaryInfo
 from longform.settings.system_names import SystemName, named_system
+from longform.studies import comparisons, pairwise
+from longform.studies.schema_1 import as_before
+from longform.studies.tested import Compared, PairedFamily, Systems
+from tests.frames import frames_of
 
-SETTINGS: dict[str, Any] = {"judge": "j", "aggregate": "pooled", "seed": 1}
+JOINT = Compared("joint", "joint")
 
 
 def system(name: str, scores: list[float], *, setting: str = "bm25", twin_of: str | None = None, order: str = "given"):
@@ -28,9 +32,29 @@ def steady(mean: float, n: int = 12) -> list[float]:
     return [mean + 0.02 * (q % 3 - 1) for q in range(n)]
 
 
-def one(summaries, **changes) -> dict[str, Any]:
-    (family,) = compared(summaries, **SETTINGS | changes)
-    return family
+def family_of(
+    summaries, *, compare_with: str | None = None, contents: Any = None, aggregate: Any = "pooled"
+) -> PairedFamily:
+    scores, facts = frames_of(summaries)
+    run = SimpleNamespace(averaging=Averaging(aggregate, 1, 20), contents=contents or {})
+    own: Any = SimpleNamespace(judge="j", dataset=None, scores=scores, facts=facts, evidence=run)
+    return Systems(own).by(JOINT, compare_with=compare_with)
+
+
+def one(summaries, *, compare_with: str | None = None, **more: Any) -> dict[str, Any]:
+    """Return a family as older results have it."""
+    found = family_of(summaries, compare_with=compare_with, **more)
+    family = comparisons.family(found, "named" if compare_with else "best", compare_with)
+    tables = comparisons.tables(comparisons.rows(found), [family], list(comparisons.groups(found)))
+    (before,) = as_before({table.name: table.as_json() for table in tables})["comparisons"]
+    return before
+
+
+def pairs(summaries) -> dict[str, Any]:
+    """Return the pairs of a family as older results have them."""
+    tables = pairwise.tables("pairwise", "comparisons", pairwise.parts([family_of(summaries)]))
+    (before,) = as_before({table.name: table.as_json() for table in tables})["pairwise"]
+    return before
 
 
 def test_every_difference_is_of_the_system_less_the_reference() -> None:

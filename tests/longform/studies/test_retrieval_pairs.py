@@ -3,26 +3,37 @@
 from __future__ import annotations
 
 import json
+from itertools import combinations
 from typing import Any, cast
 
 import pytest
 
 from longform.metrics.retrieval import AT_BUDGET, MEASURES
-from longform.report.ranker_pairs import ranker_sections
+from longform.report.parts import Section
+from longform.report.sections import sections
 from longform.results.aggregate import SummaryInfo
 from longform.results.compared_runs import Differences, RankedHow, compare_rankings
-from longform.results.pairwise import places_of
 from longform.results.ranked import RankedQuery, Ranker
 from longform.results.results import Results
-from longform.results.retrieval_pairs import RankerFamily, retrieval_pairs
 from longform.studies.retrieval import Retrieval
+from longform.studies.retrieval_pairs import RetrievalPairs
+from longform.studies.schema_1 import as_before
 from longform.tables.table import checked
 from tests.longform.studies.test_retrieval_against_generation import QUERIES, documents, evidence
 
 GOOD, POOR = Ranker("good", None), Ranker("poor", None)
 
 
-def families(names: list[str], **more: Any) -> dict[str, RankerFamily]:
+def tables_of(run: Any) -> dict[str, Any]:
+    return {table.name: table.as_json() for table in RetrievalPairs().result(run)}
+
+
+def retrieval_pairs(run: Any) -> list[dict[str, Any]]:
+    """Return the families as older results have them."""
+    return as_before(tables_of(run))["retrieval_pairs"]
+
+
+def families(names: list[str], **more: Any) -> dict[str, dict[str, Any]]:
     run = evidence(names)
     for field, value in more.items():
         setattr(run, field, value)
@@ -43,12 +54,12 @@ def test_each_measure_and_cutoff_is_a_family_of_all_pairs() -> None:
     ]
     pairs = one["pairs"]
     assert pairs is not None
-    difference = dict(zip(places_of(3), pairs["difference"], strict=True))
+    difference = dict(zip(combinations(range(3), 2), pairs["difference"], strict=True))
     assert difference[0, 2] == pytest.approx(66.666667, abs=1e-5)
     assert difference[0, 1] == pytest.approx(33.333333, abs=1e-5)
     assert (one["n_clusters"], one["exact"], one["smallest_p"]) == (6, True, 2**-5)
     # four of six queries differ: two of the sixteen changes of their signs reach the largest sum
-    assert dict(zip(places_of(3), pairs["p_alone"], strict=True))[0, 2] == pytest.approx(2 / 16)
+    assert dict(zip(combinations(range(3), 2), pairs["p_alone"], strict=True))[0, 2] == pytest.approx(2 / 16)
 
 
 def test_scores_are_those_of_the_table_of_rankers() -> None:
@@ -92,7 +103,7 @@ def test_queries_of_one_haystack_are_one_cluster() -> None:
 
 def test_the_report_holds_the_best_ranker_against_the_others_and_offers_any_two() -> None:
     run = _with_datasets(evidence(["fair", "good", "poor"]))
-    (section,) = ranker_sections(cast(Results, {"retrieval_pairs": retrieval_pairs(run)}))
+    (section,) = shown_sections(run)
 
     rows = [[cell.text for cell in row] for row in section.tables[0].rows]
     assert [row[:3] for row in rows if row[0] == "P@2"] == [["P@2", "good", "fair"], ["P@2", "good", "poor"]]
@@ -100,6 +111,12 @@ def test_the_report_holds_the_best_ranker_against_the_others_and_offers_any_two(
     offered = json.loads(section.chooser or "")
     assert [one["title"] for one in offered][:2] == ["P@1", "P@2"]
     assert [system[0] for system in offered[0]["systems"]] == ["fair", "good", "poor"]
+
+
+def shown_sections(run: Any) -> list[Section]:
+    """Return the sections of rankers."""
+    shown = sections(cast(Results, {"title": "t", "aggregate": "pooled", "tables": tables_of(run)}))
+    return [section for section in shown if section.page == "retrieval"]
 
 
 # ---------------------------------------------------------------- two runs

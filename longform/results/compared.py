@@ -1,0 +1,46 @@
+"""Rows of the tables of comparisons and of pairs, as sentences, figures and plans read them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from longform.results.results import Results
+
+Row = Mapping[str, Any]
+_BOUNDS = {"difference": "value", "low": "low", "high": "high", "n_clusters": "n"}
+
+
+def table_rows(results: Results, name: str) -> list[dict[str, Any]]:
+    """Return the rows of a table; none if there is no such table."""
+    return list(((results.get("tables") or {}).get(name) or {"rows": ()})["rows"])
+
+
+def of_family(row: Row) -> tuple[Any, ...]:
+    """Return what tells the family of a row apart."""
+    return row["judge"], row.get("dataset"), row["measure"]
+
+
+def compared_families(results: Results) -> list[dict[str, Any]]:
+    """Return what was compared how, each with its comparisons as `rows`, and its `reference_system`."""
+    families, rows = table_rows(results, "comparisons_families"), dict[tuple[Any, ...], list[Row]]()
+    for row in table_rows(results, "comparisons") if families else ():
+        bounds = {name: row["difference"][own] for name, own in _BOUNDS.items()}
+        rows.setdefault(of_family(row), []).append({**row, **bounds})
+    return [
+        {**family, "reference_system": _system(family), "rows": rows.get(of_family(family), [])} for family in families
+    ]
+
+
+def _system(family: Row) -> Row | None:
+    known = family.get("summarizer") is not None
+    return {name: family[name] for name in ("summarizer", "setting")} if known else None
+
+
+def pairs_of(results: Results, measure: str, judge: str | None, dataset: str | None) -> list[Row]:
+    """Return the systems of the family of a measure, with their groups and the places that its tests leave open."""
+    return [
+        row
+        for row in table_rows(results, "pairwise_systems")
+        if (row["judge"], row["dataset"], row["measure"]) == (judge, dataset, measure)
+    ]

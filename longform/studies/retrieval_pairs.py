@@ -1,0 +1,153 @@
+"""
+Every pair of rankers by every measure of rankings, with the tests of `longform.studies.pairwise`.
+
+A measure and cutoff is a family of its own, as a measure of summaries is. The independent units are those of the
+summaries: queries, or haystacks if there are enough of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from longform.metrics.measure import RankingMeasure
+from longform.metrics.retrieval import AT_BUDGET, MEASURES, gold_recall
+from longform.results.aggregate import SummaryInfo
+from longform.results.evidence import Evidence
+from longform.results.pairs import NOT_DISTINGUISHABLE, TOO_FEW
+from longform.results.ranked import PackedQuery, Values, ranked_values, value_sums
+from longform.studies import pairwise
+from longform.studies.tested import Compared, Member, PairedFamily, Sample, all_tested
+from longform.tables.names import DATASET
+from longform.tables.table import Axes, Column, Table
+
+Row = Mapping[str, Any]
+NAME = "retrieval_pairs"
+BEST = f"{NAME}_best"
+_FAMILY = ("dataset", "measure")
+
+
+class RetrievalPairs:
+    """All pairs of rankers by each measure and cutoff, and the best ranker of each against the others."""
+
+    name = NAME
+    needs = ("rankings", "contexts", "qrels", "summaries")
+
+    def result(self, evidence: Evidence) -> list[Table]:
+        """Return the tables of every data set, measure and cutoff; none of fewer than two rankers with gold."""
+        rankings, contexts = evidence.rankings(), evidence.contexts()
+        infos = {info.query_id: info for info in evidence.infos.values()} if evidence.gold else {}
+        gold = {query: frozenset[str]().union(*targets.values()) for query, targets in evidence.gold.items()}
+        listed = [measure for measure in evidence.ranking_measures if measure in MEASURES]
+        found: list[PairedFamily] = []
+        for dataset in dict.fromkeys(info.dataset for info in infos.values()):
+            own = {query: info for query, info in infos.items() if info.dataset == dataset}
+            ranked = [one for one in rankings if one.query_id in own]
+            packed = [one for one in contexts if one.query_id in own]
+            named = [*ranked_values(ranked, gold, listed, evidence.cutoffs).items(), *_packed_values(packed, evidence)]
+            for (measure, name), values in named:
+                if len(values) > 1:
+                    compared = Compared(name, measure.title or name)
+                    found.append(_family(compared, values, own, seed=evidence.averaging.seed))
+        return tables(pairwise.tables(NAME, BEST, pairwise.parts(found)))
+
+
+def _packed_values(
+    contexts: Sequence[PackedQuery], evidence: Evidence
+) -> Iterator[tuple[tuple[RankingMeasure, str], dict[str, Values]]]:
+    """Yield recall at budget, a mean over insights; nothing if it is not listed."""
+    if AT_BUDGET not in evidence.ranking_measures:
+        return
+    found: dict[str, dict[str, tuple[float, int]]] = {}
+    for one in contexts:
+        recalls = [gold_recall(one.doc_ids, documents) for documents in evidence.gold.get(one.query_id, {}).values()]
+        known = [recall for recall in recalls if recall is not None]
+        if known:
+            budget = "no limit" if one.budget_tokens is None else f"{one.budget_tokens:,} tokens"
+            found.setdefault(f"{one.ranker.words}, {budget}", {})[one.query_id] = (sum(known), len(known))
+    yield (AT_BUDGET, AT_BUDGET.name), dict(found)
+
+
+def _family(
+    measure: Compared, values: Mapping[str, Values], infos: Mapping[str, SummaryInfo], *, seed: int
+) -> PairedFamily:
+    queries = {query for of_system in values.values() for query in of_system}
+    own = [infos[query] for query in infos if query in queries]
+    cluster_of = {info.query_id: info.cluster for info in own}
+    clusters = sorted(set(cluster_of.values()))
+    members = [Member([system], value_sums(of, clusters, cluster_of)) for system, of in values.items()]
+    n_haystacks = len({info.haystack_id for info in own})
+    sample = Sample(own[0].cluster_kind, len(clusters), len(own), n_haystacks)
+    return all_tested(measure, members, sample, seed=seed, dataset=own[0].dataset)
+
+
+def tables(found: Sequence[Table]) -> list[Table]:
+    """Return tables of pairs, and the one that a page shows: the best ranker of each measure against each other one."""
+    pairs, systems, families, _ = found
+    last: dict[tuple[Any, ...], Row] = {}
+    for row in families.rows:  # of each measure the largest cutoff stands last
+        if not row["left_out"]:
+            last[row["dataset"], str(row["measure"]).partition("@")[0]] = row
+    shown = [row for family in last.values() for row in _best_rows(family, pairs.rows, systems.rows)]
+    best = Table(
+        BEST,
+        [
+            DATASET,
+            Column("measure", shown=False),
+            Column("title", title="measure"),
+            Column("best"),
+            Column("other"),
+            Column(
+                "difference",
+                "difference",
+                told="the first less the second, in points",
+                unknown="no query in common",
+                brackets="intervals that hold all differences of a measure together",
+            ),
+            Column("p", "p", told="adjusted for all pairs of the measure (max-T of Westfall and Young)"),
+            Column("n_queries", "count", "queries"),
+            Column("finding"),
+        ],
+        (),
+        title="Rankers by pairs",
+        told="The best ranker of each measure, at its largest cutoff, against each other one.",
+        key=["dataset", "measure", "other"],
+        plot=Axes("forest", "difference", "other", apart=["dataset", "measure", "best"]),
+        page="retrieval",
+    ).having(shown)
+    return [*found, best]
+
+
+def _best_rows(family: Row, pairs: Sequence[Row], systems: Sequence[Row]) -> Iterator[Row]:
+    scores = {row["system"]: row["score"] for row in systems if _family_of(row) == _family_of(family)}
+    best = family["leader"] or max(scores, key=lambda system: scores[system])
+    for row in pairs:
+        if _family_of(row) == _family_of(family) and best in (row["one"], row["other"]):
+            difference = row["difference"] if row["one"] == best else _turned(row["difference"])
+            yield {
+                **{name: family[name] for name in (*_FAMILY, "title", "n_queries")},
+                "best": best,
+                "other": row["other"] if row["one"] == best else row["one"],
+                "difference": difference,
+                "p": row["p"],
+                "finding": _finding(difference, family),
+            }
+
+
+def _family_of(row: Row) -> tuple[Any, ...]:
+    return tuple(row[name] for name in _FAMILY)
+
+
+def _turned(difference: Any) -> Any:
+    value, low, high = (one if one is None else -one for one in difference[:3])
+    return difference._replace(value=value, low=high, high=low)
+
+
+def _finding(difference: Any, family: Row) -> str:
+    if difference.value is None:
+        return "no query in common"
+    if family["smallest_p"] > family["level"]:
+        return TOO_FEW
+    if difference.low is None or difference.low <= 0 <= difference.high:
+        return NOT_DISTINGUISHABLE
+    return "better" if difference.value > 0 else "worse"
