@@ -22,7 +22,7 @@ def _work(arguments: argparse.Namespace) -> Outcome:
     wanted = Wanted(arguments.difference, arguments.interval, arguments.power, systems)
     results = read_results(Folder(arguments.run))
     rows = sample_rows(results, wanted, measures=arguments.measure)
-    return answered(sample_answer(rows, results["measures"], wanted), "sample", None)
+    return answered(sample_answer(rows, results.get("measures") or [], wanted), "sample", None)
 
 
 if __name__ == "__main__":

@@ -137,19 +137,21 @@ def sample_answer(rows: Sequence[Mapping[str, Value]], measures: Sequence[Descri
     units = {str(row["measure"]): UNITS.get(str(row["unit"]), "words") for row in rows}
     table = Table("sample_plan", _columns(rows, wanted), [{**row, "unit": units[str(row["measure"])]} for row in rows],
                   "Queries that a difference needs", key=["dataset", "judge", "measure"])  # fmt: skip
+    whose = f"of {' and '.join(wanted.systems)}" if wanted.systems else "the median of all pairs"
     told = (
         f"Power {wanted.power:g}, level {rows[0]['level']:.2g}. By one test: of two systems chosen beforehand. "
-        "Among all pairs: as a report tests them, all pairs of systems of a measure as one family."
+        "Among all pairs: as a report tests them, all pairs of systems of a measure as one family. Spread: the "
+        f"standard deviation of a difference of two systems, {whose}."
     )
     return VerbAnswer("The size of a sample", [told], [table], measures, "What is planned", {"rows": [*rows]})
 
 
 def _columns(rows: Sequence[Mapping[str, Value]], wanted: Wanted) -> list[Column]:
     clusters = " or ".join(dict.fromkeys(_PLURALS[cast("ClusterKind", row["cluster"])] for row in rows))
-    whose = f"of {' and '.join(wanted.systems)}" if wanted.systems else "the median of all pairs"
     shown, one, all_ = "true difference that is shown", "by one test", "among all pairs"
-    needed = f"{clusters} that ±{wanted.half_width:g} needs" if wanted.half_width is not None else ""
-    found = [
+    needed = "" if wanted.half_width is None else f"{clusters} that ±{wanted.half_width:g} needs"
+    needs = "" if wanted.difference is None else f"{clusters} that a true difference of {wanted.difference:g} needs"
+    return [
         DATASET,
         JUDGE,
         Column("measure"),
@@ -158,19 +160,14 @@ def _columns(rows: Sequence[Mapping[str, Value]], wanted: Wanted) -> list[Column
         Column("n", "count", clusters),
         Column("n_tests", "count", "pairs"),
         Column("systems", shown=False),
-        Column("spread", "stated", told=f"standard deviation of a difference of two systems, {whose}"),
+        Column("spread", "stated"),
         Column("power", "number", shown=False),
         Column("level", "p", shown=False),
         Column("detectable", "stated", one, unknown=_NONE, group=shown),
         Column("detectable_in_family", "stated", all_, unknown=_NONE, group=shown),
         Column("difference", "stated", shown=False),
-        Column("for_difference", "count", one, unknown=_TOO_MANY, shown=False),
-        Column("for_difference_in_family", "count", all_, unknown=_TOO_MANY, shown=False),
+        Column("for_difference", "count", one, unknown=_TOO_MANY, shown=bool(needs), group=needs),
+        Column("for_difference_in_family", "count", all_, unknown=_TOO_MANY, shown=bool(needs), group=needs),
         Column("half_width", "stated", shown=False),
         Column("for_interval", "count", needed, unknown=_TOO_MANY, shown=bool(needed)),
     ]
-    if wanted.difference is None:
-        return found
-    group = f"{clusters} that a true difference of {wanted.difference:g} needs"
-    names = ("for_difference", "for_difference_in_family")
-    return [one._replace(shown=True, group=group) if one.name in names else one for one in found]
