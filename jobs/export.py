@@ -33,6 +33,7 @@ from longform.formats.table_export import TablesOfRun
 from longform.formats.whole_run import SystemOf, WholeRun
 from longform.retrieval.ranking import NOT_RANKED
 from longform.rows import RankingRow, SummaryRow, VerdictRow
+from longform.tables.packed import unpacked
 
 _JUDGED = ["summary_id", "judge", "target_id", "answer", "linked_unit", "repeat"]
 RESULTS = "results.json"
@@ -106,7 +107,8 @@ def _files(url: str, opened: _Opened, form: str, judge: str | None) -> Iterable[
 def _tables(url: str, opened: _Opened) -> TablesOfRun:
     if not opened.run.has(RESULTS):
         raise UsageError(f"{url}: expected a run with {RESULTS}, found none; the command that made it writes it")
-    return TablesOfRun(opened.run.read_json(RESULTS, needs=["cells"]), partial(_table, opened))
+    results = opened.run.read_json(RESULTS, needs=["cells"])
+    return TablesOfRun({**results, "tables": unpacked(results.get("tables") or {})}, partial(_table, opened))
 
 
 def _systems(opened: _Opened) -> dict[str, SystemOf]:

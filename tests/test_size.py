@@ -31,12 +31,12 @@ ROOMS = {
     "synthesis": Room(81, 10_961, "longform/synthesis/* jobs/synthesis/* jobs/synthesize*.py actors/synthesis/*"),
     "serve": Room(32, 3_918, "serve/*"),
     "rehearsal": Room(18, 2_329, "longform/rehearsal/* actors/rehearsal/*"),
-    "evidence as frames": Room(7, 684, "longform/evidence/* actors/surface/folders.py"),
-    "tables": Room(6, 746, "longform/tables/*"),
-    "studies": Room(31, 5_177, "longform/studies/*"),
+    "evidence as frames": Room(7, 691, "longform/evidence/* actors/surface/folders.py"),
+    "tables": Room(7, 799, "longform/tables/*"),
+    "studies": Room(31, 5_178, "longform/studies/*"),
     "results, report and the verbs that read": Room(
         155,
-        19_334,
+        19_335,
         "longform/results/* longform/report/* jobs/results/* actors/studies.py jobs/compar*.py jobs/gate.py"
         " jobs/correct.py jobs/export.py jobs/status.py jobs/report.py jobs/plan_sample.py",
     ),

@@ -24,6 +24,7 @@ from longform.results.results import Results
 from longform.results.score_table import ScoreTable
 from longform.settings.judges import ALIGNERS
 from longform.studies.schema_1 import with_tables
+from longform.tables.packed import unpacked
 
 TABLES = ("rankings", "contexts", "summaries", "units", "verdicts", "scores")
 """The tables of a run."""
@@ -127,7 +128,8 @@ class Run:
                 f"{self.folder.url}: expected {RESULTS}, found none yet; the command that makes the run goes on to it, "
                 f"and `longform status {self.folder.url}` says how far it is"
             )
-        return dict(self.folder.read_json(RESULTS, needs=["cells"]))
+        found = dict(self.folder.read_json(RESULTS, needs=["cells"]))
+        return {**found, "tables": unpacked(found.get("tables") or {})}
 
     def explain(self, summary_id: str, judge: str, *, bench: str | None = None) -> pa.Table:
         """

@@ -50,6 +50,7 @@ from longform.results.order_dependence import order_table
 from longform.results.results import JudgeRow, Results
 from longform.studies.schema_1 import as_before, with_tables
 from longform.studies.study import Study, study_results
+from longform.tables.packed import packed
 from longform.tables.table import Table
 
 RESULTS = run_files.RESULTS
@@ -119,7 +120,7 @@ def write_results(
         results["synthesis"] = benchmark.folder.read_json(ACCOUNT)
     if benchmark.folder.has(TABLES):
         results["benchmark_tables"] = benchmark.folder.read_json(TABLES)
-    run.write_json(RESULTS, results, sealed=True)
+    run.write_json(RESULTS, {**results, "tables": packed(results["tables"])}, sealed=True)
     keep_unfolded(run, evidence.all_unfolded())
     keep_documents(run, benchmark)
     write_pages(run.child(REPORT), results, kept_unfolded(run), kept_documents(run))

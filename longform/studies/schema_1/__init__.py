@@ -40,6 +40,7 @@ from longform.studies.schema_1.rankings import (
 )
 from longform.studies.schema_1.rows import Json, of_measures, rows_in, with_axes, without_axes
 from longform.studies.schema_1.scores import key_points_before, of_curve, of_key_points
+from longform.tables.packed import unpacked
 from longform.tables.table import Table
 
 
@@ -63,7 +64,7 @@ def as_before(tables: Mapping[str, Json], users: Collection[str] = ()) -> dict[s
 
 def with_tables(results: Json) -> dict[str, Any]:
     """Return results of an older version with the tables that they lack."""
-    there = dict(results.get("tables") or {})
+    there = unpacked(results.get("tables") or {})
     older = dict(results)
     if results.get("faithfulness"):  # its tables have the costs of systems, which stood under their own key alone
         older["faithfulness"] = {**results["faithfulness"], "costs": (results.get("cost") or {}).get("systems") or ()}
