@@ -13,18 +13,24 @@ from numpy.typing import NDArray
 
 from actors.local_models.encoder import Encoder
 from actors.local_models.weights import MINILM
-from jobs.synthesize import read_config, synthesize
+from jobs.cluster import Cluster
+from tests.made.demo import two_haystacks
 from tests.made.store import is_making
 
 _VECTORS: dict[str, NDArray[np.float16]] = {}
+_RUNNING: list[pytest.Item] = []
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Note the test that runs, for `ray_where_marked`."""
+    _RUNNING[:] = [item]
 
 
 @pytest.fixture(scope="session")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> str:
+def bench() -> str:
     """The demo's benchmark in two haystacks, to read and not to write to; modules that need another have their own."""
-    url = str(tmp_path_factory.mktemp("bench"))
-    synthesize(read_config("demo", ["haystacks=2"]), url)
-    return url
+    return two_haystacks()
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -73,4 +79,30 @@ def figures_undrawn(request: pytest.FixtureRequest) -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Figure, "savefig", saved)
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def ray_where_marked() -> Iterator[None]:
+    """
+    Let commands without `--workers` work in this process, unless their test is marked `ray` or `slow`.
+
+    They would start a Ray before the first call of a model, and if they find that it ends sooner there: five seconds
+    each, and another one on a busy machine than on a quiet one.
+    """
+    start, sooner = Cluster.start_for_calls, Cluster.ends_sooner
+
+    def is_marked() -> bool:
+        return any(_RUNNING[0].get_closest_marker(name) for name in ("ray", "slow"))
+
+    def start_for_calls(cluster: Cluster) -> None:
+        if is_marked():
+            start(cluster)
+
+    def ends_sooner(cluster: Cluster, rest_s: float, *, cores: int) -> bool:
+        return is_marked() and sooner(cluster, rest_s, cores=cores)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Cluster, "start_for_calls", start_for_calls)
+        patch.setattr(Cluster, "ends_sooner", ends_sooner)
         yield

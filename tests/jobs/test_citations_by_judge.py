@@ -11,9 +11,9 @@ import pytest
 from actors.ledger.ledger import Ledger
 from actors.storage.folder import Folder
 from jobs.evaluate import main
-from jobs.synthesize import read_config, synthesize
 from longform.repair.twins import METHOD, twin_label
 from longform.text.citations import bullets
+from tests.made.demo import one_haystack
 
 
 def chat(script: str) -> dict[str, object]:
@@ -37,9 +37,8 @@ THRESHOLD = 0.5  # of a chat model's yes and no
 @pytest.fixture(scope="module")
 def config(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     folder = tmp_path_factory.mktemp("cited")
-    synthesize(read_config("demo", ["haystacks=1"]), str(folder / "bench"))
     (folder / "c.yaml").write_text(json.dumps(CONFIG))
-    paths = [str(folder / "c.yaml"), "--bench", str(folder / "bench"), "--out", str(folder / "run")]
+    paths = [str(folder / "c.yaml"), "--bench", one_haystack(), "--out", str(folder / "run")]
     return [*paths, "--limit", "3", "--workers", "0"]
 
 

@@ -7,6 +7,11 @@ import pytest
 from jobs.cluster import Cluster, ClusterError
 
 
+@pytest.fixture(autouse=True, scope="module")
+def ray_where_marked() -> None:
+    """Nothing: it is looked at here what starts one."""
+
+
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> list[Cluster]:
     """Every cluster that was started."""

@@ -14,9 +14,9 @@ import pytest
 from actors.storage.folder import Folder
 from jobs.annotate import main as annotate
 from jobs.correct import main as correct
-from jobs.ingest import main as ingest
 from jobs.judge import main as judge
-from tests.jobs.answers.town import answers, write_corpus
+from tests.jobs.answers.town import answers
+from tests.jobs.answers.town import town as town_bench
 
 Row = dict[str, str]
 SYSTEMS = ("notes", "rumours")
@@ -26,8 +26,7 @@ class Town:
     """A run of two systems on ten queries, and sheets of its summaries."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.bench, self.run = folder, str(folder / "bench"), str(folder / "run")
-        assert ingest(["jsonl", str(write_corpus(folder / "town")), "--out", self.bench]) == 0
+        self.folder, self.bench, self.run = folder, town_bench(), str(folder / "run")
         self.judge("answers", [line for line in answers() if line["system"] in SYSTEMS], self.run)
 
     def judge(self, name: str, lines: list[dict[str, Any]], out: str) -> None:

@@ -17,6 +17,7 @@ from jobs.cluster import Cluster
 from jobs.evaluate import evaluate, main
 from longform.repair.twins import LABEL, METHOD
 from longform.settings.experiment import Experiment
+from tests.made.store import copied
 from tests.tampering import change_commit
 
 CLUSTER = Cluster(address=None, workers=0)
@@ -195,7 +196,7 @@ def test_repair_costs_a_finished_run_its_own_work_only(
 def test_repair_without_documents_is_refused_before_any_work(
     bench: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shutil.copytree(bench, tmp_path / "bench")
+    copied(bench, tmp_path / "bench")
     without_documents = Folder(str(tmp_path / "bench"))
     manifest = without_documents.read_json(MANIFEST)
     manifest["rows"]["documents"] = 0

@@ -11,18 +11,15 @@ import pyarrow.compute as pc
 import pytest
 
 from actors.storage.folder import Folder
-from jobs.evaluate import main as evaluate
 from jobs.export import export, main
 from jobs.ingest import ingest
 from longform.errors import UsageError
+from tests.made.demo import two_systems
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> str:
-    out = tmp_path_factory.mktemp("runs") / "demo"
-    changes = ["--set", "resamples=100", "--set", "retrievers=[bm25,oracle]"]
-    assert evaluate(["demo", "--out", str(out), "--workers", "0", "--limit", "2", *changes]) == 0
-    return str(out)
+def made() -> str:
+    return two_systems()
 
 
 def test_ir_measures_finds_the_rank_quality_of_the_report(made: str, tmp_path: Path) -> None:

@@ -17,17 +17,14 @@ import pytest
 import yaml
 
 from actors.storage.folder import Folder
-from jobs.evaluate import main as evaluate
 from jobs.export import export
+from tests.made.demo import two_systems
 from tests.places import ROOT
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> str:
-    out = tmp_path_factory.mktemp("runs") / "demo"
-    changes = ["--set", "resamples=100", "--set", "retrievers=[bm25,oracle]"]
-    assert evaluate(["demo", "--out", str(out), "--workers", "0", "--limit", "2", *changes]) == 0
-    return str(out)
+def made() -> str:
+    return two_systems()
 
 
 def results(made: str) -> dict[str, Any]:

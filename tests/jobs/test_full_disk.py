@@ -15,8 +15,8 @@ import pytest
 from actors.storage.folder import Folder
 from jobs.evaluate import main as evaluate
 from jobs.ingest import main as ingest
-from jobs.synthesize import read_config, synthesize
 from tests.jobs.run_content import TABLES, sorted_content
+from tests.made.demo import railway
 
 if TYPE_CHECKING:  # the plugin is to be loaded by pytest
     from tests.small_disk import SmallDisk
@@ -39,9 +39,8 @@ CONFIG: dict[str, Any] = {
 def experiment(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """Configuration and benchmark of a command."""
     folder = tmp_path_factory.mktemp("disk")
-    synthesize(read_config("demo", ["haystacks=1", "topics=[railway]"]), str(folder / "bench"))
     (folder / "c.yaml").write_text(json.dumps(CONFIG))
-    return [str(folder / "c.yaml"), "--bench", str(folder / "bench"), "--workers", "1"]
+    return [str(folder / "c.yaml"), "--bench", railway(), "--workers", "1"]
 
 
 @pytest.fixture
@@ -68,7 +67,7 @@ def test_output_folder_that_cannot_be_made_is_one_sentence(
     (tmp_path / "file").write_text("a user's own")
     out = place.format(file=tmp_path / "file")
 
-    assert evaluate([*experiment, "--out", out, "--ledger", str(tmp_path / "ledger")]) == 1
+    assert evaluate([*experiment, "--out", out, "--ledger", str(tmp_path / "ledger"), "--workers", "0"]) == 1
     assert f"longform evaluate: {out}: cannot be written: " in sentence(capsys)
     assert ingest(["jsonl", corpus, "--out", out]) == 1
     assert f"longform ingest: {out}: cannot be " in sentence(capsys)
@@ -80,7 +79,10 @@ def test_read_only_output_is_one_sentence(
 ) -> None:
     disk = small_disk(200)
     disk.set("ro")
-    for verb in (lambda: evaluate([*experiment, "--out", f"{disk.folder}/run"]), lambda: ingest(_ingest(corpus, disk))):
+    for verb in (
+        lambda: evaluate([*experiment, "--out", f"{disk.folder}/run", "--workers", "0"]),
+        lambda: ingest(_ingest(corpus, disk)),
+    ):
         assert verb() == 1
         assert "cannot be written: the disk is read-only; name a folder on another one" in sentence(capsys)
 

@@ -16,6 +16,7 @@ from jobs.gate import main as gate
 from jobs.ingest import main as ingest
 from jobs.judge import main as judge
 from tests.jobs.answers.town import answers, write_corpus
+from tests.jobs.answers.town import town as town_bench
 
 GITHUB = {"GITHUB_SERVER_URL": "https://git", "GITHUB_REPOSITORY": "a/b", "GITHUB_RUN_ID": "7"}
 
@@ -29,8 +30,7 @@ class Town:
     """Answers of a system, good and worse ones, with runs of both."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.bench = folder, str(folder / "bench")
-        assert ingest(["jsonl", str(write_corpus(folder / "town")), "--out", self.bench]) == 0
+        self.folder, self.bench = folder, town_bench()
         good = [line for line in answers() if line["system"] in ("notes", "terse")]
         worse = [{**line, "text": line["text"].split("\n")[0]} if line["system"] == "notes" else line for line in good]
         self.good, self.worse = self.write("good", good), self.write("worse", worse)

@@ -12,7 +12,6 @@ import pytest
 from actors.rehearsal.own_system import OwnSystem
 from actors.storage.folder import Folder
 from jobs.evaluate import main
-from jobs.synthesize import read_config, synthesize
 from tests.modules import Write, write  # noqa: F401  a fixture
 
 CALLS = """
@@ -39,13 +38,6 @@ class Notes:
             raise IndexError("nothing there")
         return Written(f"- {documents[0].text[:60]} [{documents[0].number}]", cost_usd=0.01)
 """
-
-
-@pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> str:
-    url = str(tmp_path_factory.mktemp("bench"))
-    synthesize(read_config("demo", ["haystacks=2"]), url)
-    return url
 
 
 def config(folder: Path, retriever: dict[str, Any], summarizer: dict[str, Any]) -> str:

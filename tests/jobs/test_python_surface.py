@@ -19,7 +19,7 @@ from jobs.evaluate import main as evaluate
 from jobs.ingest import main as ingest
 from jobs.judge import main as judge_outputs
 from longform.errors import UsageError
-from tests.jobs.answers.town import write_corpus
+from tests.jobs.answers.town import town, write_corpus
 from tests.pages import commands, files_shown, printed
 
 SYSTEM = {"retriever": "full", "budget_tokens": None, "summarizer": "offline"}
@@ -42,19 +42,17 @@ CONFIGURATION = {
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a benchmark and an evaluated run of it."""
+    """A folder with an evaluated run of the town."""
     folder = tmp_path_factory.mktemp("town")
     (folder / "town.yaml").write_text(yaml.safe_dump(CONFIGURATION))
-    bench = str(folder / "bench")
-    assert ingest(["jsonl", str(write_corpus(folder / "town")), "--out", bench]) == 0
-    words = [str(folder / "town.yaml"), "--bench", bench, "--out", str(folder / "run"), "--workers", "0"]
+    words = [str(folder / "town.yaml"), "--bench", town(), "--out", str(folder / "run"), "--workers", "0"]
     assert evaluate(words) == 0
     return folder
 
 
 @pytest.fixture(scope="module")
-def bench(folder: Path) -> longform.Benchmark:
-    return longform.Benchmark(str(folder / "bench"))
+def bench() -> longform.Benchmark:
+    return longform.Benchmark(town())
 
 
 @pytest.fixture(scope="module")
@@ -188,7 +186,7 @@ def test_examples_of_the_page_run(
 def test_compare_has_the_numbers_of_the_command(folder: Path, run: longform.Run) -> None:
     other = folder / "gpt"
     changed = ["--workers", "0", "--set", "bullets=2"]
-    assert evaluate([str(folder / "town.yaml"), "--bench", str(folder / "bench"), "--out", str(other), *changed]) == 0
+    assert evaluate([str(folder / "town.yaml"), "--bench", town(), "--out", str(other), *changed]) == 0
     found = longform.compare(run, other)
 
     assert compare([str(folder / "run"), str(other), "--out", str(folder / "compared")]) == 0

@@ -14,12 +14,12 @@ from actors.storage.folder import Folder
 from jobs.cluster import Cluster
 from jobs.evaluate import main
 from jobs.stages.runner import PlainStage, Task, run_stage
-from jobs.synthesize import read_config, synthesize
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings
 from longform.settings.judges import CheckpointJudgeSettings
 from longform.settings.resources import ResourcesSettings, together
 from longform.settings.retrievers import CrossEncoderRerankerSettings, EncoderRetrieverSettings
+from tests.made.demo import one_haystack
 
 
 def test_resources_are_no_part_of_an_identity() -> None:
@@ -55,8 +55,7 @@ def test_a_model_elsewhere_asks_for_nothing_here() -> None:
 
 
 def test_without_a_gpu_nothing_is_begun(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    bench = str(tmp_path / "bench")
-    synthesize(read_config("demo", ["haystacks=1"]), bench)
+    bench = one_haystack()
     judge = {
         "kind": "checkpoint",
         "task": "support",

@@ -11,7 +11,7 @@ import pytest
 
 from actors.storage.folder import Folder
 from jobs.evaluate import main
-from jobs.synthesize import read_config, synthesize
+from tests.made.demo import one_haystack
 from tests.serve.served import judges_app
 from tests.serving import running
 
@@ -26,10 +26,8 @@ JUDGES: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> str:
-    url = str(tmp_path_factory.mktemp("bench"))
-    synthesize(read_config("demo", ["haystacks=1"]), url)
-    return url
+def bench() -> str:
+    return one_haystack()
 
 
 def app(version: str | None = None) -> Any:

@@ -14,7 +14,8 @@ from actors.storage.folder import Folder
 from jobs.evaluate import main
 from jobs.files.outputs import BARE, copy_benchmark
 from jobs.ingest import main as ingest
-from tests.jobs.answers.town import TOPICS, answers, write_corpus
+from tests.jobs.answers.town import TOPICS, answers, town
+from tests.made.store import copied
 
 CHAT = {"provider": "scripted", "model": "scripted", "script": "obedient"}
 CONFIG: dict[str, Any] = {
@@ -38,7 +39,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> str:
         for minutes, text in ((10, ""), (20, topic.first), (40, f"{topic.first}\n{topic.second}")):
             rows.append({"query_id": f"q{place}", "system": "person", "elapsed_minutes": minutes, "text": text})
     (folder / "answers.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert ingest(["jsonl", str(write_corpus(folder / "corpus")), "--out", url]) == 0
+    copied(town(), folder / "bench")
     assert ingest(["outputs", str(folder / "answers.jsonl"), "--bench", url]) == 0
     return url
 

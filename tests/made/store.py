@@ -22,6 +22,7 @@ from pathlib import Path
 PRODUCT = Path(__file__).parents[2]
 _ROOMS = ("longform", "actors", "jobs")
 _PRODUCTS_KEPT = 5
+VECTORS = "vectors"
 _MAKING: list[Path] = []
 """Folders under way in this process; a verb works in a thread of its own, which must see them too."""
 
@@ -58,14 +59,19 @@ def made(name: str, make: Callable[[Path], object], *, product: Path = PRODUCT) 
     return folder
 
 
+def copied(folder: Path | str, to: Path) -> str:
+    """Return a copy at *to* for who writes into it; without vectors, which another process may be writing."""
+    return str(shutil.copytree(folder, to, ignore=shutil.ignore_patterns(VECTORS)))
+
+
 def is_making() -> bool:
     """Return true while a folder is being made, which is to be as a user's."""
     return bool(_MAKING)
 
 
 def _files(folder: Path) -> list[list[str]]:
-    """Return each file's name, and its size and time of change."""
-    found = sorted(path for path in folder.rglob("*") if path.is_file())
+    """Return each file's name, and its size and time of change; verbs may keep vectors beside a benchmark's texts."""
+    found = sorted(path for path in folder.rglob("*") if path.is_file() and VECTORS not in path.parts)
     return [[str(path.relative_to(folder)), f"{(stat := path.stat()).st_size} {stat.st_mtime_ns}"] for path in found]
 
 

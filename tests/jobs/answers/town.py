@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from jobs.ingest import main as ingest
+from tests.made.store import made
+
 
 class Topic(NamedTuple):
     """A query, the two statements that answer it, and a wrong one; a document states each of the first two."""
@@ -100,6 +103,15 @@ def write_corpus(folder: Path) -> Path:
     for name, rows in (("documents", documents), ("queries", queries), ("insights", insights)):
         _write(folder / f"{name}.jsonl", rows)
     return folder
+
+
+def town() -> str:
+    """Return the benchmark of it, to read and not to write to."""
+    return str(made("town", _town))
+
+
+def _town(folder: Path) -> None:
+    assert ingest(["jsonl", str(write_corpus(folder / "corpus")), "--out", str(folder)]) == 0
 
 
 def write_answers(path: Path) -> Path:

@@ -12,14 +12,13 @@ import pytest
 
 from actors.storage.folder import Folder
 from jobs.ingest import main
-from tests.jobs.answers.town import EMPTY, N_ANSWERS, OUT_OF_RANGE, answers, write_answers, write_corpus
+from tests.jobs.answers.town import EMPTY, N_ANSWERS, OUT_OF_RANGE, answers, town, write_answers
+from tests.made.store import copied
 
 
 @pytest.fixture
 def bench(tmp_path: Path) -> str:
-    url = str(tmp_path / "bench")
-    assert main(["jsonl", str(write_corpus(tmp_path / "town")), "--out", url]) == 0
-    return url
+    return copied(town(), tmp_path / "bench")
 
 
 def write(path: Path, rows: Iterable[dict[str, Any]]) -> str:

@@ -16,10 +16,10 @@ from jobs.evaluate import evaluate
 from jobs.runs.retry import forget_passing_failures
 from jobs.runs.stage_order import stages_of
 from jobs.stages.stage import Plan, Site
-from jobs.synthesize import read_config, synthesize
 from longform.chat.retries import may_pass
 from longform.rehearsal.settings import FakeSettings
 from longform.settings.experiment import Experiment
+from tests.made.demo import one_haystack
 
 FAULTS = {"http_503": 0.2, "length": 0.15}
 
@@ -109,8 +109,7 @@ def judged(citations: str) -> Experiment:
 @pytest.mark.slow
 def test_what_may_pass_is_made_again_until_it_has_passed(ray_session: None, tmp_path: Path) -> None:
     """Rows made from a failed one are made again too; a reply cut at its limit is final."""
-    bench, run, calling = str(tmp_path / "bench"), Folder(str(tmp_path / "run")), str(tmp_path / "ledger")
-    synthesize(read_config("demo", ["haystacks=1"]), bench)
+    bench, run, calling = one_haystack(), Folder(str(tmp_path / "run")), str(tmp_path / "ledger")
     with fake_process(FakeSettings(delay_s=0.005, slow_share=0, faults=FAULTS, seed=3)) as url:
         left, before = [], {}
         for _ in range(8):

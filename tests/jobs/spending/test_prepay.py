@@ -17,11 +17,11 @@ from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.evaluate import evaluate
 from jobs.runs.checks import check_batches
-from jobs.synthesize import read_config, synthesize
 from longform.errors import UsageError
 from longform.rehearsal.settings import FakeSettings
 from longform.settings.chat import ChatSettings
 from longform.settings.experiment import Experiment
+from tests.made.demo import one_haystack
 
 PRICES = """
 date: 2026-01-01
@@ -31,10 +31,8 @@ models:
 
 
 @pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> str:
-    url = str(tmp_path_factory.mktemp("bench"))
-    synthesize(read_config("demo", ["haystacks=1"]), url)
-    return url
+def bench() -> str:
+    return one_haystack()
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,6 @@ from jobs.runs.retry import forget_passing_failures
 from jobs.runs.unscored import unranked
 from jobs.spending.prepay import open_requests
 from jobs.stages.rerank import VERSION
-from jobs.synthesize import read_config, synthesize
 from longform.chat.retries import may_pass_later
 from longform.keys import content_key
 from longform.settings.experiment import Experiment
@@ -33,6 +32,7 @@ from serve.http.access import Access
 from serve.http.app import Backends, make_app
 from serve.settings import ServedCrossEncoder
 from serve.workers import CrossEncoderWorker
+from tests.made.demo import railway
 from tests.scores import ONE_STEP
 from tests.serving import Overloaded, running
 
@@ -41,7 +41,6 @@ pytestmark = pytest.mark.own_vectors
 
 def test_reranked_list_is_a_system_of_its_own(tmp_path: Path, save_cross_encoder: Callable[..., str]) -> None:
     folder = save_cross_encoder(tmp_path / "model", n_labels=1)
-    synthesize(read_config("demo", ["haystacks=1", "topics=[railway]"]), str(tmp_path / "bench"))
     experiment = {
         "name": "reranked",
         "seed": 1,
@@ -55,7 +54,7 @@ def test_reranked_list_is_a_system_of_its_own(tmp_path: Path, save_cross_encoder
         "resamples": 100,
     }
     results = evaluate(
-        Experiment.model_validate(experiment), str(tmp_path / "bench"), str(tmp_path / "run"),
+        Experiment.model_validate(experiment), railway(), str(tmp_path / "run"),
         cluster=Cluster(address=None, workers=0), calling=Calling("test", ledger=str(tmp_path / "ledger")), limit=2,
     )  # fmt: skip
 
@@ -83,7 +82,6 @@ def test_endpoint_gives_the_order_of_the_same_model_in_the_process(
     served = ServedCrossEncoder(kind="cross_encoder", model=folder, scores="logit")
     engine = Engine(CrossEncoderWorker("tiny", served, threads=1), served.batching)
     app = Overloaded(make_app(Backends(rerankers={"tiny": engine}), Access(bind="127.0.0.1")), 3)
-    synthesize(read_config("demo", ["haystacks=1", "topics=[railway]"]), str(tmp_path / "bench"))
     with running(app) as url:
         endpoint = {"kind": "endpoint", "model": "tiny", "depth": 5}
         experiment = {
@@ -106,7 +104,7 @@ def test_endpoint_gives_the_order_of_the_same_model_in_the_process(
             ],
         }
         evaluate(
-            Experiment.model_validate(experiment), str(tmp_path / "bench"), str(tmp_path / "run"),
+            Experiment.model_validate(experiment), railway(), str(tmp_path / "run"),
             cluster=Cluster(address=None, workers=0), calling=Calling("test", ledger=str(tmp_path / "ledger")), limit=2,
             until="rerank",
         )  # fmt: skip
