@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.ledger.entry import Entry, Session, from_lines, to_lines
@@ -33,7 +33,6 @@ _replies = st.builds(
 )
 
 
-@settings(max_examples=40)  # each makes a file
 @given(reply=_replies)
 def test_reply_comes_back_as_it_came(reply: ChatReply, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Whatever a provider sends: half characters, zero bytes, infinite log probabilities."""

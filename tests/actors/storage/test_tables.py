@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.storage import tables
@@ -50,7 +50,6 @@ def content(rows: Any) -> dict[str, str]:
     return {row["work_id"]: row["text"] for row in rows.to_pylist()}
 
 
-@settings(max_examples=60)
 @given(before=STEPS, after=STEPS, asked=st.sets(IDS))
 def test_snapshot_reads_what_stood_there_while_others_commit(
     before: list[tuple[str, dict[str, Any]]], after: list[tuple[str, dict[str, Any]]], asked: set[str]
@@ -176,7 +175,6 @@ def entries_of(work: list[tuple[str, list[str]]], number: int) -> list[Entry]:
     return parts + ([Forgotten(tuple(forgotten))] if forgotten else [])
 
 
-@settings(max_examples=200)
 @given(moments=MOMENTS, span=st.integers(2, 4))
 def test_table_is_that_of_its_commits_whatever_became_of_checkpoints(moments: list[Any], span: int) -> None:
     """Two writers in turn; some are killed before or between the writes of a commit; some checkpoints get lost."""
@@ -203,7 +201,6 @@ def test_table_is_that_of_its_commits_whatever_became_of_checkpoints(moments: li
             assert list(CommitLog(files, "t").entries()) == expected
 
 
-@settings(max_examples=30)
 @given(n_commits=st.integers(0, 90), span=st.integers(2, 5))
 def test_log_is_read_in_as_few_files_as_its_length_has_levels(n_commits: int, span: int) -> None:
     with pytest.MonkeyPatch.context() as patch:

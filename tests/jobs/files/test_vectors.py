@@ -58,7 +58,8 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def run(config: str, bench: Path, out: Path, *options: str) -> dict[str, list[dict[str, Any]]]:
     """Evaluate in this process; return all rows, in an order of their own."""
-    assert main([config, "--bench", str(bench), "--out", str(out), "--workers", "0", *options]) == 0
+    given = ["--bench", str(bench), "--out", str(out), "--workers", "0", "--limit", "2"]
+    assert main([config, *given, *options]) == 0
     rows = {table: Folder(str(out)).read(table).to_pylist() for table in TABLES}
     assert all(rows.values())
     timed = {"seconds", "elapsed_minutes"}
@@ -124,6 +125,7 @@ def test_a_run_of_the_packaged_encoder_in_one_process_imports_no_large_library(
 ) -> None:
     """They take five seconds; whoever imports one at the top of a module would bring it back."""
     command = [config, "--bench", str(bench), "--out", str(tmp_path / "run"), "--workers", "0", "--no-vectors"]
+    command += ["--limit", "1"]
     program = f"import sys; from jobs.evaluate import main; main({command!r}); print(*sys.modules, file=sys.stderr)"
     ran = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     imported = ran.stderr.splitlines()[-1].split()

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from longform.metrics.paired_differences import ALPHA, paired_differences, smallest_p
@@ -31,7 +31,6 @@ def families(draw):
     return sides
 
 
-@settings(max_examples=120, deadline=None)
 @given(families())
 def test_interval_excludes_zero_exactly_if_p_is_at_most_the_level(family) -> None:
     for found in paired_differences(*family, seed=1):
@@ -44,7 +43,6 @@ def test_interval_excludes_zero_exactly_if_p_is_at_most_the_level(family) -> Non
             assert found.low - 1e-12 <= found.value <= found.high + 1e-12
 
 
-@settings(max_examples=50, deadline=None)
 @given(families())
 def test_systems_that_change_places_change_the_sign_only(family) -> None:
     first, second = family

@@ -6,7 +6,7 @@ from collections import Counter
 from itertools import accumulate, pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from longform.chat.call import Signals
@@ -187,7 +187,6 @@ asks = st.lists(
 )
 
 
-@settings(max_examples=30)
 @given(asks, st.sampled_from([60.0, 600.0, 6000.0]))
 def test_no_window_sees_more_than_the_rate_and_a_small_burst(
     asked: list[tuple[float, str, int, float, int]], limit: float
@@ -206,7 +205,6 @@ def test_no_window_sees_more_than_the_rate_and_a_small_burst(
             assert totals[j + 1] - totals[i] <= per_s * (granted[j][0] - begin) + burst
 
 
-@settings(max_examples=30)
 @given(asks, st.integers(1, 50))
 def test_calls_in_flight_are_never_more_than_allowed(
     asked: list[tuple[float, str, int, float, int]], allowed: int
@@ -220,7 +218,6 @@ def test_calls_in_flight_are_never_more_than_allowed(
         assert flying.total() <= allowed
 
 
-@settings(max_examples=30)
 @given(asks, st.lists(st.tuples(st.integers(0, 79), st.sampled_from([None, 0.0, 0.5, 40.0])), max_size=20))
 def test_every_lease_is_well_formed(
     asked: list[tuple[float, str, int, float, int]], refusals: list[tuple[int, float | None]]

@@ -58,7 +58,7 @@ def test_an_assignment_meets_both_bounds_or_is_refused(problem: dict, seed: int)
         assert problem["per_insight"].least <= counts[place] <= problem["per_insight"].most
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(suppress_health_check=[HealthCheck.filter_too_much])
 @given(problem=problems(most=3))
 def test_what_is_refused_cannot_be_done(problem: dict) -> None:
     """By trying every graph, where there are few."""
