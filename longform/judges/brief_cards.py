@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
-from longform.judges.card_columns import Card, SupportCard, TargetCard, TextRow
+from longform.judges.card_columns import Card, SupportCard, TargetCard
 from longform.judges.cards import shipped_card
 from longform.judges.printed_judges import TABLE_1
 from longform.judges.target_cards import by_measure, topics_kept_out
 from longform.metrics.statistics import EstimateColumns
-
-Reach = Mapping[int, EstimateColumns]
-"""Number of labels of a kind of text -> the correlation with people on them."""
 
 
 def worth(card: Card) -> str:
@@ -25,66 +22,49 @@ def worth(card: Card) -> str:
 
 
 def _of_support(card: SupportCard) -> str:
-    accuracy, sets = card["mean"]["balanced_accuracy"], card["data_sets"]
+    accuracy, n = card["mean"]["balanced_accuracy"], len(card["data_sets"])
     if accuracy is None:
         return "was measured against people on too few labels to say how often it is right"
-    where = "" if len(sets) == 1 else f", the mean of {len(sets)} data sets"
-    return f"is right on {100 * accuracy:.0f} of 100 labels by people, where guessing is right on 50{where}"
+    told = f"is right on {100 * accuracy:.0f} of 100 labels by people, where guessing is right on 50"
+    return told if n == 1 else f"{told}, the mean of {n} data sets"
 
 
 def _of_targets(card: TargetCard) -> str:
-    own = _reach(card)
-    if not own:
+    topics = [by_measure(rows)["pearson"] for rows in topics_kept_out(card).values()]
+    own = _reach(card) or {row["n"]: row for row in topics if len(topics) > 1}
+    if not own and all(row["fitted"] for row in card["texts"]):
         return "was measured against people only on text that it was fitted on, where any judge looks better"
+    if not own:
+        return "was measured against people on too few labels to say how far it agrees"
     peers = {title: reach for title, reach in _peers(card) if reach.keys() >= own.keys()}
-    if not peers or _mean(own, own) is None:
-        return _alone(own)
-    title, peer = min(peers.items(), key=lambda one: abs((_mean(one[1], own) or 0.0) - (_mean(own, own) or 0.0)))
+    if not peers:
+        values = " and ".join(f"{one['value']:.2f}" for one in own.values())
+        return f"agrees with people by a correlation of {values}, where 1 is full agreement"
+    title = min(peers, key=lambda name: abs(_sum(peers[name], own) - _sum(own, own)))
     n = sum(row["n_summaries"] for row in card["texts"] if len(row["texts"]) == 1 and row["n"] in own)
-    return f"agrees with people {_beside(own, peer)} {title} does on the same {n} summaries"
+    return f"agrees with people {_beside(own, peers[title])} {title} does on the same {n} summaries"
 
 
-def _reach(card: TargetCard) -> Reach:
-    """Return the correlations on text that the judge was not fitted on, else by fits without the measured topic."""
-    if unseen := [row for row in card["texts"] if not row["fitted"]]:
-        return _by_labels(unseen)
-    topics = topics_kept_out(card)
-    found = [by_measure(rows)["pearson"] for rows in topics.values()] if len(topics) > 1 else []
-    return {row["n"]: row for row in found}
+def _reach(card: TargetCard) -> dict[int, EstimateColumns]:
+    """Return the known correlation on each kind of text that the judge was not fitted on, by its number of labels."""
+    rows = [row for row in card["texts"] if not row["fitted"] and len(row["texts"]) == 1]
+    return {row["n"]: row["pearson"] for row in rows if row["pearson"]["value"] is not None}
 
 
-def _by_labels(rows: Sequence[TextRow]) -> Reach:
-    """Return the correlation on each kind of text; rows that pool several kinds say nothing more."""
-    return {row["n"]: row["pearson"] for row in rows if len(row["texts"]) == 1}
-
-
-def _peers(card: TargetCard) -> Iterator[tuple[str, Reach]]:
-    """Yield the name and the correlations of each other language model that was held against the same labels."""
+def _peers(card: TargetCard) -> Iterator[tuple[str, Mapping[int, EstimateColumns]]]:
+    """Yield the name and the figures of each other language model that was held against the same labels."""
     for judge, printed in TABLE_1.items():
         peer = shipped_card(judge)
         if judge != card["judge"] and peer and "texts" in peer and peer["labels"]["hash"] == card["labels"]["hash"]:
-            yield printed.title, _by_labels(peer["texts"])
+            yield printed.title, _reach(peer)
 
 
-def _mean(reach: Reach, labels: Reach) -> float | None:
-    values = [value for n in labels if (value := reach[n]["value"]) is not None]
-    return sum(values) / len(values) if len(values) == len(labels) else None
+def _sum(reach: Mapping[int, EstimateColumns], labels: Iterable[int]) -> float:
+    return sum(reach[n]["value"] or 0.0 for n in labels)
 
 
-def _beside(own: Reach, peer: Reach) -> str:
+def _beside(own: Mapping[int, EstimateColumns], peer: Mapping[int, EstimateColumns]) -> str:
     """Say how a judge stands beside another; of overlapping intervals neither is called better."""
-    if all(_is_above(own[n], peer[n]) for n in own):
+    if all((own[n]["low"] or -1.0) > (peer[n]["high"] or 1.0) for n in own):
         return "better than"
-    return "less than" if all(_is_above(peer[n], own[n]) for n in own) else "about as well as"
-
-
-def _is_above(one: EstimateColumns, other: EstimateColumns) -> bool:
-    return one["low"] is not None and other["high"] is not None and one["low"] > other["high"]
-
-
-def _alone(own: Reach) -> str:
-    known = [one["value"] for one in own.values() if one["value"] is not None]
-    if not known:
-        return "was measured against people on too few labels to say how far it agrees"
-    values = " and ".join(f"{value:.2f}" for value in known)
-    return f"agrees with people by a correlation of {values}, where 1 is full agreement"
+    return "less than" if all((peer[n]["low"] or -1.0) > (own[n]["high"] or 1.0) for n in own) else "about as well as"

@@ -1,8 +1,7 @@
 """
 Judge cards: what a judge is worth, measured against human labels.
 
-A card is made by `longform calibrate` and ships as a JSON file beside this module; its line stands beside every score
-made with the judge. A judge without a card says so.
+A card is made by `longform calibrate` or ships as a JSON file. A judge without a card says so.
 """
 
 from __future__ import annotations
@@ -40,7 +39,6 @@ SUPPORT_LEXICAL = "support-lexical"
 SUPPORT_CHECKER = "support-checker"
 """The card of the checker that ships."""
 
-
 KEY_POINT_CHECKER = "key-point-checker"
 """The card of the same checker for key points."""
 
@@ -52,12 +50,6 @@ def shipped_card(judge: str) -> Card | None:
     return card
 
 
-def shipped_card_line(judge: str) -> str | None:
-    """The same in one line."""
-    card = shipped_card(judge)
-    return None if card is None else describe(card)
-
-
 def shipped_card_of(judge: JudgeSettings) -> Card | None:
     """Return the card that ships for a judge of this definition; None: none ships."""
     if judge == SHIPPED_CHECKER:
@@ -67,12 +59,6 @@ def shipped_card_of(judge: JudgeSettings) -> Card | None:
     if judge.fitted_model is not None:
         return shipped_card(judge.model_name)
     return shipped_card(SUPPORT_LEXICAL) if judge.is_lexical and judge.task == "support" else None
-
-
-def shipped_line(judge: JudgeSettings) -> str | None:
-    """Return the line of that card."""
-    card = shipped_card_of(judge)
-    return None if card is None else describe(card)
 
 
 PEOPLE = (("human",), ("people",))

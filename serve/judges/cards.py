@@ -8,7 +8,7 @@ from typing import TypedDict
 from actors.judges.cards import card_of_file
 from actors.judges.opening import Judge
 from longform.errors import UsageError
-from longform.judges.cards import describe, judged_by, other_judge, shipped_line
+from longform.judges.cards import describe, judged_by, other_judge, shipped_card_of
 from serve.settings import ServedKind
 
 
@@ -32,7 +32,7 @@ def served_card(settings: ServedKind, judge: Judge, members: Mapping[str, Judge]
         UsageError: The file is no card, or is another judge's.
     """
     if settings.card is None:
-        return shipped_line(judge.settings)
+        return describe(shipped) if (shipped := shipped_card_of(judge.settings)) else None
     card = card_of_file(settings.card, judge.kind.task, expected="a file that `longform calibrate` wrote")
     judges = {**(members or {}), judge.name: judge}
     settings_of = {name: one.settings for name, one in judges.items()}

@@ -15,7 +15,7 @@ from actors.storage.folder import Folder
 from jobs.calibrate import main
 from jobs.ingest import ingest
 from longform.judges.brief_cards import worth
-from longform.judges.cards import KEY_POINT_CHECKER, describe, shipped_card, shipped_line
+from longform.judges.cards import KEY_POINT_CHECKER, describe, shipped_card, shipped_card_of
 from longform.judges.offline_coverage import shipped_judge
 from longform.metrics.agreement import WEIGHTS
 from longform.settings.judges import judges_of
@@ -303,8 +303,9 @@ def test_the_card_of_the_key_point_checker_is_that_of_released_labels(
 
 
 def test_the_key_point_checker_is_told_with_its_card() -> None:
-    line = shipped_line(SHIPPED_KEY_POINT_CHECKER)
+    card = shipped_card_of(SHIPPED_KEY_POINT_CHECKER)
+    line = card and describe(card)
 
     assert line is not None
     assert "threshold chosen on its news" in line
-    assert shipped_line(SHIPPED_KEY_POINT_CHECKER.model_copy(update={"threshold": 0.5})) is None
+    assert shipped_card_of(SHIPPED_KEY_POINT_CHECKER.model_copy(update={"threshold": 0.5})) is None

@@ -14,7 +14,7 @@ from actors.local_models.encoder import Encoder
 from actors.local_models.weights import MINILM
 from actors.retrieval.cross_encoder import CrossEncoderModel
 from longform.errors import UsageError
-from longform.judges.cards import shipped_card, shipped_card_line
+from longform.judges.cards import describe, shipped_card
 from longform.judges.kind import Group
 from longform.judges.kinds.support import SUPPORT
 from longform.judges.served import served_verdict
@@ -81,7 +81,7 @@ def test_support_is_the_offline_judges_cell_by_cell() -> None:
     assert found == [served_verdict(SUPPORT, verdict) for verdict in expected]
     assert found[0]["answer"] == "supported"
     assert found[2]["failure"] == "sentence_without_text"
-    assert worker.about.card == shipped_card_line("support-lexical")
+    assert worker.about.card == describe(shipped_card("support-lexical"))
 
 
 def test_a_checkpoint_judges_and_has_no_card(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from jobs.runs.cards import judge_rows, released_judge_row
 from longform.errors import UsageError
-from longform.judges.cards import SUPPORT_CHECKER, SUPPORT_LEXICAL, describe, shipped_card, shipped_card_line
+from longform.judges.cards import SUPPORT_CHECKER, SUPPORT_LEXICAL, describe, shipped_card
 from longform.prompts import load_prompt
 from longform.report.parts import judge_line
 from longform.settings.experiment import Experiment
@@ -40,7 +40,7 @@ def test_card_that_ships_is_by_calibration_whatever_the_judge_is_called() -> Non
     assert row == {
         "judge": "mine",
         "scale": "marks as GPT-4o does",
-        "card": shipped_card_line("offline-gpt-4o"),
+        "card": describe(shipped_card("offline-gpt-4o")),
         "worth": "agrees with people about as well as GPT-4o does on the same 56 summaries",
         "card_reason": None,
     }
@@ -159,7 +159,7 @@ def test_offline_support_judge_has_its_card_under_whatever_name_and_others_have_
     assert lexical == {
         "judge": "mine",
         "scale": None,
-        "card": shipped_card_line(SUPPORT_LEXICAL),
+        "card": describe(shipped_card(SUPPORT_LEXICAL)),
         "worth": "is right on 57 of 100 labels by people, where guessing is right on 50, the mean of 2 data sets",
         "card_reason": None,
     }
