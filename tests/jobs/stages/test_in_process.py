@@ -193,6 +193,11 @@ def test_what_is_opened_elsewhere_is_nobodys_to_close() -> None:
     assert closes == []
 
 
+@pytest.fixture(autouse=True, scope="module")
+def ray_where_marked() -> None:
+    """Nothing: it is looked at here when stages go to one."""
+
+
 class Elsewhere:
     """Stands for workers on Ray: says what it was given."""
 
