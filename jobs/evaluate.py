@@ -30,6 +30,7 @@ from longform.report.measures import capitalized
 from longform.report.models_told import scripted_told
 from longform.report.overview import size_told
 from longform.report.parts import failures_told
+from longform.results.cells import systems_in
 from longform.results.position_plan import positions_words
 from longform.results.results import Results
 from longform.settings.experiment import Experiment
@@ -111,7 +112,7 @@ def benchmark_url(experiment: Experiment, named: str | None, out_url: str) -> st
 
 def shortfall(results: Mapping[str, Any], threshold: float) -> str | None:
     """Say which share of judgements, or of a system's summaries, is missing above the threshold; None: none is."""
-    cells = all_cells(results)
+    cells: list[Mapping[str, Any]] = [*systems_in(results), *results.get("faithfulness", {}).get("cells", [])]
     told = []
     unjudged = max((cell.get("unjudged_share") or 0.0 for cell in cells), default=0.0)
     if unjudged > threshold:
@@ -129,11 +130,6 @@ def shortfall(results: Mapping[str, Any], threshold: float) -> str | None:
 
 def _failed_share(cell: Mapping[str, Any]) -> float:
     return float(cell.get("n_failed") or 0) / (cell["n_summaries"] or 1)
-
-
-def all_cells(results: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the cells of judges and of support judges."""
-    return [*results["cells"], *results.get("faithfulness", {}).get("cells", [])]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -189,7 +185,7 @@ def _outcome(results: dict[str, Any], threshold: float, out_url: str, failures: 
     """Return what a whole run says: done, or done with more missing than the threshold allows, and why."""
     told = f"{size_told(results['size'])}; report: {out_url}/report/index.html"
     rehearsed = [f"{one}." for one in map(capitalized, scripted_told(cast("Results", results)))]
-    noted = [*results["unscored"], *(results.get("rankings_told") or []), *failures_told(results["cells"])]
+    noted = [*results["unscored"], *(results.get("rankings_told") or []), *failures_told(systems_in(results))]
     words = [told, *rehearsed, *results["read"], *noted]
     if (above := shortfall(results, threshold)) is None:
         return Outcome(results, "\n".join([*failures, *words]))

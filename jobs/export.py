@@ -20,6 +20,7 @@ from jobs.evaluation import Evaluation
 from jobs.parsers.export import parser
 from jobs.replay import Replay
 from jobs.results.infos import summary_infos
+from jobs.results.write import read_results
 from jobs.stages.judge import Judged
 from jobs.stages.released import labelled_tasks
 from jobs.stages.retrieve import Ranked
@@ -33,7 +34,6 @@ from longform.formats.table_export import TablesOfRun
 from longform.formats.whole_run import SystemOf, WholeRun
 from longform.retrieval.ranking import NOT_RANKED
 from longform.rows import RankingRow, SummaryRow, VerdictRow
-from longform.tables.packed import unpacked
 
 _JUDGED = ["summary_id", "judge", "target_id", "answer", "linked_unit", "repeat"]
 RESULTS = "results.json"
@@ -107,8 +107,7 @@ def _files(url: str, opened: _Opened, form: str, judge: str | None) -> Iterable[
 def _tables(url: str, opened: _Opened) -> TablesOfRun:
     if not opened.run.has(RESULTS):
         raise UsageError(f"{url}: expected a run with {RESULTS}, found none; the command that made it writes it")
-    results = opened.run.read_json(RESULTS, needs=["cells"])
-    return TablesOfRun({**results, "tables": unpacked(results.get("tables") or {})}, partial(_table, opened))
+    return TablesOfRun(read_results(opened.run), partial(_table, opened))
 
 
 def _systems(opened: _Opened) -> dict[str, SystemOf]:

@@ -50,6 +50,7 @@ from longform.metrics.rouge import MEASURES as ROUGE
 from longform.report.measures import main_measure
 from longform.report.overview import size_told
 from longform.report.parts import failures_told
+from longform.results.cells import measures_in, systems_in
 from longform.results.gate import OF_SUPPORT
 from longform.settings.chat import ShippedSummarizerSettings
 from longform.settings.experiment import Experiment
@@ -296,7 +297,7 @@ def _check_same_files(copy: Folder, files: Sequence[SourceFile]) -> None:
 def _outcome(results: dict[str, Any], added: Added, choice: Choice, experiment: Experiment, out: str) -> Outcome:
     report = f"{out}/report/index.html"
     unscored = dict.fromkeys([*choice.left_out, *results["unscored"]])
-    told = [*results["read"], *unscored, *failures_told(results["cells"])]
+    told = [*results["read"], *unscored, *failures_told(systems_in(results))]
     above = shortfall(results, experiment.unjudged_threshold)
     told += [f"{above}."] if above else []
     words = "\n".join([*table(results), *told, f"{size_told(results['size'])}; report: {report}"])
@@ -306,17 +307,17 @@ def _outcome(results: dict[str, Any], added: Added, choice: Choice, experiment: 
 
 def table(results: Mapping[str, Any]) -> list[str]:
     """Return the main scores of each system as lines of a table, a block a judge."""
-    titles = {one["name"]: one["title"] for one in results["measures"]}
+    titles = {one["name"]: one["title"] for one in measures_in(results)}
     checked = _by_judge(results.get("faithfulness", {}).get("cells", []))
     found: list[str] = []
-    for judge, cells in _by_judge(results["cells"]).items():
+    for judge, cells in _by_judge(systems_in(results)).items():
         if judge not in checked:
             main = main_measure(cells[0])
             found += _block(
                 judge, _from_best(cells, main), {n: titles[n] for n in titles if any(n in c for c in cells)}
             )
     for judge, rows in checked.items():
-        of_system = {_system(one): one for one in results["cells"] if one["judge"] == judge}
+        of_system = {_system(one): one for one in systems_in(results) if one["judge"] == judge}
         shown = [
             {
                 **of_system.get(_system(row), {}),

@@ -10,6 +10,7 @@ from jobs.command.run import Outcome, run_verb
 from jobs.parsers.plan_sample import parser
 from jobs.results.answers import answered
 from jobs.results.write import read_results
+from longform.results.cells import measures_in
 from longform.results.sample_plan import Wanted, sample_answer, sample_rows
 
 
@@ -22,7 +23,7 @@ def _work(arguments: argparse.Namespace) -> Outcome:
     wanted = Wanted(arguments.difference, arguments.interval, arguments.power, systems)
     results = read_results(Folder(arguments.run))
     rows = sample_rows(results, wanted, measures=arguments.measure)
-    return answered(sample_answer(rows, results.get("measures") or [], wanted), "sample", None)
+    return answered(sample_answer(rows, measures_in(results), wanted), "sample", None)
 
 
 if __name__ == "__main__":

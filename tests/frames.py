@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from types import SimpleNamespace
+from typing import Any
 
 import polars as pl
 
 from longform.evidence.infos import summary_frame
 from longform.evidence.scores import facts_of
-from longform.results.aggregate import Scored
+from longform.metrics.measure import Measure
+from longform.results.aggregate import Averaging, Scored
+from longform.results.cells import CellRow, systems_in
+from longform.studies.cells import cells_of, tables_of
+from longform.tables.table import Table, checked
 
 COLUMNS = {
     "judge": pl.Categorical, "summary_id": pl.String, "measure": pl.Categorical, "repeat": pl.Int32,
@@ -27,3 +33,16 @@ def frames_of(group: Sequence[Scored], judge: str | None = "j") -> tuple[pl.Data
     ids = pl.Enum([one.info.summary_id for one in group])
     scores = pl.DataFrame(rows, schema=COLUMNS, orient="row").with_columns(pl.col("summary_id").cast(ids))
     return scores, facts_of(scores, summary_frame(one.info for one in group).lazy())
+
+
+def cells(
+    scores: pl.DataFrame, facts: pl.DataFrame, measures: Iterable[Measure], how: Averaging, *, judge: str | None
+) -> list[CellRow]:
+    """Return the systems of the table of cells of one judge and data set."""
+    evidence: Any = SimpleNamespace(averaging=how, measures=list(measures), spent={})
+    family: Any = SimpleNamespace(judge=judge, scores=scores, facts=facts, evidence=evidence)
+    return systems_in(tables_in_json(tables_of(cells_of(family), evidence)))
+
+
+def tables_in_json(tables: Iterable[Table]) -> dict[str, Any]:
+    return {"tables": {table.name: checked(table).as_json() for table in tables}}

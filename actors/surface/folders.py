@@ -18,13 +18,13 @@ from longform.evidence.infos import SummaryInfo, summary_infos, with_clusters
 from longform.evidence.later import pl
 from longform.evidence.scan import Read
 from longform.evidence.scores import SCORE_COLUMNS
+from longform.results.cells import systems_in
 from longform.results.columns import with_columns
 from longform.results.compared import compared_families
 from longform.results.results import Results
 from longform.results.score_table import ScoreTable
 from longform.settings.judges import ALIGNERS
 from longform.studies.schema_1 import with_tables
-from longform.tables.packed import unpacked
 
 TABLES = ("rankings", "contexts", "summaries", "units", "verdicts", "scores")
 """The tables of a run."""
@@ -128,8 +128,7 @@ class Run:
                 f"{self.folder.url}: expected {RESULTS}, found none yet; the command that makes the run goes on to it, "
                 f"and `longform status {self.folder.url}` says how far it is"
             )
-        found = dict(self.folder.read_json(RESULTS, needs=["cells"]))
-        return {**found, "tables": unpacked(found.get("tables") or {})}
+        return with_tables(self.folder.read_json(RESULTS, needs=["cells"]))
 
     def explain(self, summary_id: str, judge: str, *, bench: str | None = None) -> pa.Table:
         """
@@ -159,7 +158,7 @@ class Run:
 
         Ends of the 95 % interval of a measure are its columns `NAME_low` and `NAME_high`.
         """
-        return _table([_system(cell) for cell in self.results["cells"]])
+        return _table([_system(cell) for cell in systems_in(self.results)])
 
     @cached_property
     def comparisons(self) -> pa.Table:
@@ -174,12 +173,9 @@ class Run:
 def _system(cell: Mapping[str, Any]) -> dict[str, Any]:
     """Return a cell of the results as a row of plain values."""
     plain = {name: value for name, value in cell.items() if not isinstance(value, _NESTED)}
-    ends = {
-        f"{name}_{end}": value
-        for name, interval in cell["intervals"].items()
-        for end, value in zip(("low", "high"), interval, strict=True)
-    }
-    return {**plain, **cell["axes"], **ends}
+    low = {f"{name}_low": ends[0] for name, ends in cell["intervals"].items()}
+    high = {f"{name}_high": ends[1] for name, ends in cell["intervals"].items()}
+    return {**plain, **cell["axes"], **low, **high}
 
 
 def _compared(results: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

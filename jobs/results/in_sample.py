@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple, TypedDict
 
 from actors.storage.benchmark import Benchmark
+from longform.results.cells import systems_in
 from longform.results.columns import Columns, within
 from longform.results.compared import table_rows
 from longform.results.in_sample import SUPPORT, in_sample, models_of_judge, models_of_retriever, models_of_summarizer
@@ -66,7 +67,7 @@ def mark_in_sample(results: Results, benchmark: Benchmark, queries: Collection[s
         judge["in_sample"] = judges.get(judge["judge"])
     for row in _marked_rows(results):
         row["in_sample"] = list(_parts(row, summarizers, retrievers, twins))
-    marked = {(cell["summarizer"], cell["setting"]): cell["in_sample"] for cell in results["cells"]}
+    marked = {(cell["summarizer"], cell["setting"]): cell["in_sample"] for cell in systems_in(results)}
     families = table_rows(results, "comparisons_families")
     for compared in [*table_rows(results, "comparisons"), *families] if families else ():
         compared["in_sample"] = marked.get((str(compared.get("summarizer")), str(compared.get("setting"))), [])
@@ -77,8 +78,6 @@ class _Marked(TypedDict):
 
 
 def _marked_rows(results: Results) -> Iterator[_Marked]:
-    yield from results["cells"]
-    yield from results["per_summary_cells"]
     for table in (results.get("tables") or {}).values():
         if any(column["name"] == "in_sample" for column in table["columns"]):
             yield from table["rows"]

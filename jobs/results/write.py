@@ -23,7 +23,6 @@ from jobs.results.in_sample import TWINS_ONLY, Fitted, mark_in_sample
 from jobs.results.size import counted
 from jobs.runs.record import Recorded
 from longform.errors import UsageError
-from longform.metrics.measure import described
 from longform.report import document_pages, matrix_page
 from longform.report.cited_places import CitedPlaces
 from longform.report.document_pages import DocumentFiles
@@ -41,13 +40,14 @@ from longform.report.site import (
 )
 from longform.report.summary_pages import summary_pages
 from longform.results.aggregate import models_tables, several_models
-from longform.results.cells import all_cells
+from longform.results.cells import systems_in
 from longform.results.columns import with_columns
 from longform.results.compared import table_rows
 from longform.results.drilldown import Unfolded, packed_pages
 from longform.results.judges import judges_tables
 from longform.results.order_dependence import order_table
 from longform.results.results import JudgeRow, Results
+from longform.studies import cells
 from longform.studies.schema_1 import as_before, with_tables
 from longform.studies.study import Study, study_results
 from longform.tables.packed import packed
@@ -84,8 +84,9 @@ def write_results(
         tables: Tables that the caller knows and no study makes.
     """
     run, benchmark, aggregate = evidence.run, evidence.benchmark, evidence.averaging.aggregate
-    judged, cells = set(evidence.score_table.judges), all_cells(evidence, aggregate)
-    size, clusters = counted(evidence, cells)
+    judged, tables = set(evidence.score_table.judges), [*cells.tables(evidence), *tables]
+    found = {table.name: table.as_json() for table in tables}
+    size, clusters = counted(evidence, systems_in({"tables": found}))
     results: Results = {
         "title": title,
         "aggregate": aggregate,
@@ -95,9 +96,6 @@ def write_results(
         "clusters": clusters,
         "several_models": several_models(evidence.all_infos.values()),
         "judges": [row for row in judges if row["judge"] in judged],
-        "measures": [described(measure) for measure in evidence.measures],
-        "cells": cells,
-        "per_summary_cells": all_cells(evidence, "per_summary"),
     }
     if pooled := evidence.pooled_datasets:
         results["pooled_datasets"] = pooled
@@ -106,10 +104,10 @@ def write_results(
     results = with_columns(results, {**study_results(made, evidence), **(more or {}), "run": record.content})
     by_place = any(row.get("mode") == "document" for row in table_rows(results, "faithfulness"))
     orders = order_table(evidence.dependence.rows(), by_place=by_place)
-    own = [*tables, *models_tables(results["several_models"]), orders]
-    results["tables"] = (results.get("tables") or {}) | {table.name: table.as_json() for table in own}
+    found |= results.get("tables") or {}
+    found |= {table.name: table.as_json() for table in (*models_tables(results["several_models"]), orders)}
+    results["tables"] = found
     mark_in_sample(results, benchmark, evidence.query_ids, fitted)
-    found = results.get("tables") or {}
     users = {study.name for study in made if study.of_user}
     results = with_columns(results, as_before(found, users))
     again = found["retest"]["rows"] if "retest" in found and "retest" not in users else ()

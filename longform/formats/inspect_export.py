@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from longform.formats.exported import ExportedFile
+from longform.formats.table_export import cell_rows
 from longform.formats.trec import file_names
 from longform.formats.whole_run import SystemOf, WholeRun
 from longform.records import Query, Target
@@ -52,7 +53,7 @@ def inspect_export(run: WholeRun) -> Iterable[ExportedFile]:
 
 def _scores(run: WholeRun) -> Mapping[str, Scores]:
     """Return the scores of each summary by the measures of the results; of several repeats of a judge the mean."""
-    units = {one["name"]: one["unit"] for one in run.results["measures"]}
+    units = {one["name"]: one["unit"] for one in run.results["tables"]["measures"]["rows"]}
     values: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
     for row in run.tables.table("scores").to_pylist():
         if row["measure"] in units:
@@ -139,16 +140,12 @@ def _log(run: WholeRun, system: SystemOf, samples: Sequence[Mapping[str, Any]]) 
 
 def _metrics(results: Mapping[str, Any], system: SystemOf) -> Iterator[dict[str, Any]]:
     """Yield the report's cells of a system; a measure without a value has no metric."""
-    names = [one["name"] for one in results["measures"]]
-    own = [cell for cell in results["cells"] if (cell["summarizer"], cell["setting"], cell["dataset"]) == system]
-    for cell in own:
-        for name in names:
-            if cell.get(name) is not None:
-                low, high = cell["intervals"].get(name) or (None, None)
-                values = {"mean": cell[name], "interval_low": low, "interval_high": high}
-                yield {
-                    "name": name,
-                    "scorer": cell["judge"] or _NO_JUDGE,
-                    "params": {"aggregate": results["aggregate"]},
-                    "metrics": {key: {"name": key, "value": one} for key, one in values.items() if one is not None},
-                }
+    for row in cell_rows(results):
+        if (row["summarizer"], row["setting"], row["dataset"]) == system and row["value"] is not None:
+            values = {"mean": row["value"], "interval_low": row["low"], "interval_high": row["high"]}
+            yield {
+                "name": row["measure"],
+                "scorer": row["judge"] or _NO_JUDGE,
+                "params": {"aggregate": results["aggregate"]},
+                "metrics": {key: {"name": key, "value": one} for key, one in values.items() if one is not None},
+            }

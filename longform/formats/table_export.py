@@ -7,7 +7,7 @@ A run's tables as files of spreadsheets, data frames and papers: CSV, Parquet, L
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -57,8 +57,8 @@ class TablesOfRun(NamedTuple):
 def csv_export(run: TablesOfRun) -> Iterator[ExportedFile]:
     """Yield a CSV file of cells, scores, summaries and each table of a study; lists are JSON, no cell is a formula."""
     yield ExportedFile("cells.csv", csv_of(CELLS.names, cell_rows(run.results)).encode(), 0, {})
-    for name, content in (run.results.get("tables") or {}).items():
-        yield ExportedFile(f"study_{name}.csv", csv_text(Table.from_json(name, content)).encode(), 0, {})
+    for table in _of_studies(run.results):
+        yield ExportedFile(f"study_{table.name}.csv", csv_text(table).encode(), 0, {})
     for name in _OF_CSV:
         rows = run.table(name)
         yield ExportedFile(f"{name}.csv", csv_of(rows.column_names, rows.to_pylist()).encode(), 0, {})
@@ -79,39 +79,40 @@ def latex_export(run: TablesOfRun) -> Iterator[ExportedFile]:
     Raises:
         UsageError: The run has no cells.
     """
-    cells = run.results["cells"]
-    if not cells:
+    rows = list(cell_rows(run.results))
+    if not rows:
         raise UsageError("expected a run with scored systems, found none: there is no table to write")
-    families = dict.fromkeys((cell["dataset"], cell["judge"]) for cell in cells)
-    parts = [
-        latex_tabular(_systems(run.results, [c for c in cells if (c["dataset"], c["judge"]) == one]))
-        for one in families
-    ]
+    parts = [latex_tabular(part) for part in _systems(run.results, rows)]
     yield ExportedFile("systems.tex", "\n".join([_PACKAGE, *parts]).encode(), 0, {})
-    for name, content in (run.results.get("tables") or {}).items():
-        own = laid_out(Table.from_json(name, content))
-        text = "\n".join([_PACKAGE, *(latex_tabular(part.titled) for part in own)])
-        yield ExportedFile(f"study_{name}.tex", text.encode(), 0, {})
+    for table in _of_studies(run.results):
+        text = "\n".join([_PACKAGE, *(latex_tabular(part.titled) for part in laid_out(table))])
+        yield ExportedFile(f"study_{table.name}.tex", text.encode(), 0, {})
+
+
+def _of_studies(results: Mapping[str, Any]) -> Iterator[Table]:
+    """Yield the tables of studies: all but those of cells."""
+    for name, content in results["tables"].items():
+        if name not in ("cells", "measures", "failures"):
+            yield Table.from_json(name, content)
 
 
 def cell_rows(results: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield a row of CELLS for each cell and measure that has a value, or a reason why there is none."""
-    units = {measure["name"]: measure["unit"] for measure in results["measures"]}
-    for cell in results["cells"]:
-        of_system = {name: cell.get(name) for name in CELLS.names if name in cell}
-        for name, unit in units.items():
-            value, reason = cell.get(name), cell["reasons"].get(name)
-            if value is not None or reason is not None:
-                low, high = cell["intervals"].get(name) or (None, None)
-                yield {
-                    **of_system,
-                    "measure": name,
-                    "unit": unit,
-                    "value": value,
-                    "low": low,
-                    "high": high,
-                    "reason": reason,
-                }
+    """Yield a row of CELLS for each score of the table of cells, or for the reason why it has no value."""
+    tables = results["tables"]
+    known = {row["name"] for row in tables["measures"]["rows"] if not row.get("fact")}
+    cells = list(zip(tables["cells"]["rows"], tables["cells"]["reasons"], strict=True))
+    counts = {_key(row): row["value"] for row, _ in cells if row["measure"] == "n_summaries"}
+    for row, reasons in cells:
+        if row["measure"] in known:
+            bounds = row["value"] or dict.fromkeys(("value", "low", "high"))
+            own = {name: row.get(name) for name in CELLS.names} | {
+                name: bounds[name] for name in ("value", "low", "high")
+            }
+            yield {**own, "reason": reasons.get("value"), "n_summaries": counts.get(_key(row))}
+
+
+def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(row.get(name) for name in ("judge", "dataset", "summarizer", "setting"))
 
 
 def _parquet(name: str, table: pa.Table) -> ExportedFile:
@@ -120,21 +121,22 @@ def _parquet(name: str, table: pa.Table) -> ExportedFile:
     return ExportedFile(f"{name}.parquet", sink.getvalue(), 0, {})
 
 
-def _systems(results: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> Table:
-    """Return the table of one judge and data set; what no system has a value of is left out."""
-    measures = [one for one in results["measures"] if any(cell.get(one["name"]) is not None for cell in cells)]
-    columns = [Column(one["name"], unit="number", title=str(one["title"] or one["name"])) for one in measures]
-    rows = [{"system": _system(cell), **{one.name: _estimate(cell, one.name) for one in columns}} for cell in cells]
-    title = " ".join(filter(None, [cells[0]["dataset"], f"judge {cells[0]['judge']}"]))
-    return Table("systems", [Column("system"), *columns], rows, title)
+def _systems(results: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> Iterator[Table]:
+    """Yield a table of systems and measures for each judge and data set; what no system has a value of is left out."""
+    titles = {row["name"]: str(row["title"] or row["name"]) for row in results["tables"]["measures"]["rows"]}
+    columns = [Column("dataset"), Column("judge"), Column("system"), Column("measure"), Column("value", "number")]
+    flat = [{**{name: row[name] for name in ("dataset", "judge", "measure")}, **_shown(row)} for row in rows]
+    cells = Table("systems", columns, flat, key=("system", "measure"), apart=("dataset", "judge"), across="measure")
+    for part in laid_out(cells):
+        known = [column for column in part.table.columns if any(row.get(column.name) for row in part.table.rows)]
+        title = " ".join(filter(None, [str(part.values["dataset"] or ""), f"judge {part.values['judge']}"]))
+        columns = [column._replace(title=titles.get(column.name, "")) for column in known]
+        kept = [{column.name: row.get(column.name) for column in columns} for row in part.table.rows]
+        yield part.table._replace(columns=columns, rows=kept, title=title)
 
 
-def _system(cell: Mapping[str, Any]) -> str:
-    twin = f", citations by {cell['cited_by']}" if cell.get("cited_by") else ""
-    return f"{cell['summarizer']}, {cell['setting']}{twin}"
-
-
-def _estimate(cell: Mapping[str, Any], name: str) -> Estimate | None:
-    value = cell.get(name)
-    low, high = cell["intervals"].get(name) or (None, None)
-    return None if value is None else Estimate(float(value), low, high, cell.get("n_summaries") or 0)
+def _shown(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the name of a row's system and its value with its interval."""
+    twin = f", citations by {row['cited_by']}" if row["cited_by"] else ""
+    value = None if row["value"] is None else Estimate(row["value"], row["low"], row["high"], row["n_summaries"] or 0)
+    return {"system": f"{row['summarizer']}, {row['setting']}{twin}", "value": value}

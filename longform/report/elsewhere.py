@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from longform.report.tables import ELSEWHERE
+from longform.results.cells import systems_in
 from longform.results.columns import Columns
 from longform.results.results import Results
 
 
 def written_elsewhere(results: Results) -> frozenset[str]:
     """Return the names of systems that were written elsewhere, in a run that writes too."""
-    rows = [*results.get("cells", []), *results.get("faithfulness", {}).get("cells", [])]
+    rows = [*systems_in(results), *results.get("faithfulness", {}).get("cells", [])]
     return frozenset(f"{row['summarizer']}, {row['setting']}" for row in rows if row.get("elsewhere"))
 
 

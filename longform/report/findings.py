@@ -18,7 +18,7 @@ from longform.report.measures import MAIN, all_heads, main_measure
 from longform.report.parts import NO_DATASET, brief_card, main_cells
 from longform.report.shown_names import short_systems
 from longform.report.tables import IN_SAMPLE, has_oracle, is_position_row
-from longform.results.cells import CellRow
+from longform.results.cells import CellRow, systems_in
 from longform.results.columns import Columns, interval_in, number_in
 from longform.results.compared import Row, compared_families
 from longform.results.pairs import NOT_DISTINGUISHABLE
@@ -198,7 +198,7 @@ def _leads(results: Results, family: Row, rows: Sequence[Row]) -> str:
 
 def _ordered(results: Results, family: Row) -> set[tuple[str, str]]:
     """Return the systems whose documents were ordered on purpose; none if the reference is one of them."""
-    found = {_key(cell) for cell in results.get("cells") or [] if is_position_row(cell)}
+    found = {_key(cell) for cell in systems_in(results) if is_position_row(cell)}
     reference = family.get("reference_system")
     return set() if reference is not None and _key(reference) in found else found
 

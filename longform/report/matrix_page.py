@@ -9,6 +9,7 @@ from longform.report.links import MATRIX
 from longform.report.measures import Head, all_heads
 from longform.report.page import PageLink, rendered
 from longform.report.site import Site
+from longform.results.cells import systems_in
 from longform.results.drilldown import PLACES, Packed, SummaryFacts, Unfolded, script_json
 from longform.results.results import Results
 
@@ -20,7 +21,7 @@ MOST_VALUES = 150_000
 
 def n_values(results: Results) -> int:
     """Return the number of values that the page of a run would hold."""
-    return len(all_heads(results)) * sum(row.get("n_summaries") or 0 for row in results.get("cells", ()))
+    return len(all_heads(results)) * sum(row.get("n_summaries") or 0 for row in systems_in(results))
 
 
 def too_large(results: Results) -> str | None:
@@ -40,7 +41,7 @@ class MatrixRows:
 
     def __init__(self, results: Results) -> None:
         self._results = results
-        self._rows = {(row["summarizer"], row["setting"]): row for row in results.get("cells", ())}
+        self._rows = {(row["summarizer"], row["setting"]): row for row in systems_in(results)}
         self._heads: Mapping[str, Head] = {head.name: head for head in all_heads(results)}
         self._queries: dict[str, tuple[int, Packed]] = {}
         self._systems: dict[tuple[str, str], int] = {}

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from longform.measures import default_names, named
 from longform.metrics.measure import Measure, described
+from longform.results.cells import measures_in
 from longform.results.columns import Columns, held, within
 from longform.results.results import Results
 
@@ -63,8 +64,8 @@ class Head(NamedTuple):
 
 def all_heads(results: Results) -> list[Head]:
     """Return the measures of *results*; older ones list none and have those of coverage."""
-    rows = results.get("measures")
-    if rows is None:
+    rows = measures_in(results)
+    if not rows and "measures" not in results and not results.get("tables"):
         rows = [described(one) for one in named(default_names(["coverage"])) if isinstance(one, Measure)]
     return [
         Head(row["name"], row["title"], row["unit"], row["better"], row["told"], row.get("judged_by")) for row in rows

@@ -11,6 +11,7 @@ from longform.report.models_told import models_told
 from longform.report.parts import dataset_words, has_datasets
 from longform.report.tables import is_position_row
 from longform.results.calls import calls_told
+from longform.results.cells import systems_in
 from longform.results.results import ClustersRow, Results, Size
 from longform.results.work import RunFacts
 
@@ -42,7 +43,7 @@ def facts(results: Results) -> list[Fact]:
 
 
 def _systems(results: Results) -> Fact:
-    cells = results.get("cells") or []
+    cells = systems_in(results)
     own = [cell for cell in cells if not cell.get("twin_of")]
     systems = {(cell["summarizer"], cell["setting"]) for cell in own}
     twins = {(cell["summarizer"], cell["setting"]) for cell in cells if cell.get("twin_of")}

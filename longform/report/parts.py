@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 
 from longform.metrics.statistics import LEVEL
 from longform.report.tables import IN_SAMPLE, Table, is_position_row
-from longform.results.cells import CellRow
+from longform.results.cells import CellRow, systems_in
 from longform.results.columns import Columns, OfJudge, text_in
 from longform.results.judges import card_words
 from longform.results.repaired_examples import Example
@@ -90,7 +90,7 @@ class Section(NamedTuple):
 
 def main_cells(results: Results) -> list[CellRow]:
     """Return the cells that head the report: those whose documents were not ordered on purpose."""
-    return [cell for cell in results.get("cells") or [] if not is_position_row(cell)]
+    return [cell for cell in systems_in(results) if not is_position_row(cell)]
 
 
 class Judged(NamedTuple):
@@ -193,7 +193,7 @@ def judge_cell(results: Results, judge: object, *, reason: str | None = None) ->
 
 def in_sample_told(results: Results) -> str | None:
     """Explain the mark in the tables; return None if nothing bears it."""
-    rows: list[Columns] = [*(results.get("cells") or [])]
+    rows: list[Columns] = [*systems_in(results)]
     rows += [row for table in (results.get("tables") or {}).values() for row in table["rows"]]
     judges = [row for row in results.get("judges") or [] if row.get("in_sample")]
     if not judges and not any(row.get("in_sample") for row in rows):

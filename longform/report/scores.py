@@ -46,7 +46,7 @@ from longform.report.tables import (
     summarizer_cell,
     summarizers_by_joint,
 )
-from longform.results.cells import CellRow
+from longform.results.cells import CellRow, systems_in
 from longform.results.columns import count_in, held
 from longform.results.results import Results
 from longform.tables.cells import count
@@ -155,9 +155,9 @@ def citation_sections(results: Results) -> Iterator[Section]:
 
 def every_cell(results: Results) -> Iterator[Section]:
     """One section with all systems, also those whose documents were ordered on purpose."""
-    parts = [(results.get("cells") or [], str(results["aggregate"]))]
+    parts = [(systems_in(results), str(results["aggregate"]))]
     if results["aggregate"] != "per_summary":
-        parts.append((results.get("per_summary_cells") or [], "per_summary"))
+        parts.append((systems_in(results, "per_summary"), "per_summary"))
     tables = [_cell_table(results, cells, f"{AVERAGED[how].capitalize()}. {INTERVAL}") for cells, how in parts if cells]
     if tables:
         yield Section("cells", "Every system", [], tables)

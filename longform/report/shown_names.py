@@ -8,6 +8,7 @@ from functools import partial
 from typing import NamedTuple, TypeVar, cast
 
 from longform.repair.twins import MATRIX
+from longform.results.cells import systems_in
 from longform.results.columns import Columns, text_in
 from longform.results.drilldown import SummaryFacts, Unfolded
 from longform.results.results import Results
@@ -31,7 +32,7 @@ def _provider(settings: object) -> object:
 
 def short_systems(results: Results) -> dict[str, str]:
     """Return systems in words -> the half of the name that tells them apart, if the other half is the same for all."""
-    cells = [cell for cell in results.get("cells") or [] if not cell.get("twin_of")]
+    cells = [cell for cell in systems_in(results) if not cell.get("twin_of")]
     constant = [name for name in ("summarizer", "setting") if len({text_in(cell, name) for cell in cells}) == 1]
     if len(constant) != 1:
         return {}
@@ -51,7 +52,7 @@ def shown_names(results: Results) -> Names:
     parts = ("summarizers", "judges")
     names, judges = ({name: f"{name} (scripted)" for name in scripted(results, part)} for part in parts)
     checked = results.get("faithfulness")
-    rows: list[Columns] = [*(results.get("cells") or []), *(checked["cells"] if checked else [])]
+    rows: list[Columns] = [*systems_in(results), *(checked["cells"] if checked else [])]
     for row in rows:
         if original := text_in(row, "twin_of"):
             by = f" by {row['cited_by']}" if row.get("cited_by") not in (None, MATRIX) else ""

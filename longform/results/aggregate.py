@@ -15,6 +15,7 @@ import numpy as np
 
 from longform.evidence.infos import ClusterKind, Clusters, SummaryInfo, clusters_of, with_clusters
 from longform.keys import stable_seed
+from longform.metrics.measure import Measure
 from longform.metrics.statistics import Array, Estimate, pooled_mean
 from longform.results.columns import AxesColumns, TwinColumns, axes_columns
 from longform.results.score_table import Cell, ScoreTable
@@ -191,6 +192,20 @@ def twin_names(group: Group) -> TwinColumns:
     if group[0].info.elsewhere:
         found["elsewhere"] = True
     return found
+
+
+def measures_of(summaries: Group, measures: Iterable[Measure]) -> list[Measure]:
+    """Return those of *measures* that any of the summaries was scored by."""
+    scored = {name for one in summaries for name in one.measures}
+    return [measure for measure in measures if measure.name in scored]
+
+
+def why_unknown(group: Group, measure: str) -> str:
+    """Return the most frequent reason of the summaries."""
+    reasons = Counter(one.reasons[measure] for one in group if measure in one.reasons)
+    if all(one.info.failure is not None for one in group):
+        return "every summary failed"
+    return reasons.most_common(1)[0][0] if reasons else "no summary has a value"
 
 
 def systems_of(summaries: Group) -> dict[tuple[str, str], list[Scored]]:

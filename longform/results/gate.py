@@ -15,6 +15,8 @@ from longform.metrics.cited_support import MAIN, SHARE
 from longform.metrics.measure import Description
 from longform.metrics.statistics import Estimate
 from longform.nearest import meant
+from longform.results.cells import measures_in, systems_in
+from longform.results.columns import number_in
 from longform.results.compared_runs import UNITS, Finding, told_of
 from longform.settings.system_names import SystemName, named_system
 from longform.tables.names import DATASET, JUDGE
@@ -143,12 +145,12 @@ def _scale_warning(one: Threshold, measure: Description) -> list[str]:
 
 def scored(results: Mapping[str, Any]) -> Iterator[Scored]:
     """Yield every value of a run's `results.json`: of judges of coverage and their like, and of support."""
-    names = [one["name"] for one in results["measures"]]
-    for cell in results["cells"]:
+    names = [one["name"] for one in measures_in(results)]
+    for cell in systems_in(results):
         for name in names:
             if name in cell or name in cell["reasons"]:
                 low, high = cell["intervals"].get(name) or (None, None)
-                yield _scored(cell, name, (cell.get(name), low, high), cell["reasons"].get(name))
+                yield _scored(cell, name, (number_in(cell, name), low, high), cell["reasons"].get(name))
     for row in (results.get("faithfulness") or {}).get("cells", []):
         for name, part in OF_SUPPORT.items():
             if (found := row.get(part)) is not None and name not in names:
@@ -165,7 +167,7 @@ def _scored(
 
 def measures_of(results: Mapping[str, Any], of_support: Mapping[str, Description]) -> dict[str, Description]:
     """Return the measures that a run has values of, or reasons for none; *of_support* are those of support."""
-    known = {**of_support, **{one["name"]: one for one in results["measures"]}}
+    known = {**of_support, **{one["name"]: one for one in measures_in(results)}}
     return {name: known[name] for name in dict.fromkeys(one.measure for one in scored(results)) if name in known}
 
 

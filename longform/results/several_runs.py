@@ -9,8 +9,7 @@ from longform.keys import stable_seed
 from longform.metrics.measure import Description
 from longform.metrics.paired_differences import smallest_p
 from longform.metrics.statistics import LEVEL
-from longform.results.aggregate import Averaging, Scored, SummaryInfo, cluster_totals, estimate, twin_names
-from longform.results.cells import why_unknown
+from longform.results.aggregate import Averaging, Scored, SummaryInfo, cluster_totals, estimate, twin_names, why_unknown
 from longform.results.compared_runs import UNITS, RunScores, clustered, main_measure
 from longform.results.groups import groups
 from longform.results.score_table import ScoreTable

@@ -13,10 +13,10 @@ from longform.results.aggregate import (
     estimate,
     final_summaries,
     mean_cut_share,
+    measures_of,
     systems_of,
     twin_names,
 )
-from longform.results.cells import measures_of
 from longform.results.evidence import Evidence, Family, rows_of
 from longform.tables.names import CUT, NAMED
 from longform.tables.table import Axes, Column, Table

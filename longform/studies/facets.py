@@ -16,8 +16,15 @@ import numpy as np
 
 from longform.judges.kinds.key_point import KEY_POINT
 from longform.records import Document
-from longform.results.aggregate import Group, Scored, estimate, final_summaries, systems_of, twin_names
-from longform.results.cells import measures_of
+from longform.results.aggregate import (
+    Group,
+    Scored,
+    estimate,
+    final_summaries,
+    measures_of,
+    systems_of,
+    twin_names,
+)
 from longform.results.evidence import Evidence, Family, rows_of
 from longform.tables.names import NAMED
 from longform.tables.table import Axes, Column, Table

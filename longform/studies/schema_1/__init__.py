@@ -10,10 +10,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from longform.results.aggregate import models_tables
+from longform.results.cells import CELLS, FAILURES, MEASURES, measures_in, systems_in
 from longform.results.elsewhere import elsewhere_tables
 from longform.results.judges import judges_tables
 from longform.results.order_dependence import order_table
 from longform.studies import calls, facets, failure_modes, repair, retest, rouge_bootstrap
+from longform.studies.schema_1.cells import of_cells
 from longform.studies.schema_1.costs import calls_before, cost_before, of_cost
 from longform.studies.schema_1.differences import (
     comparisons_before,
@@ -59,6 +61,8 @@ def as_before(tables: Mapping[str, Json], users: Collection[str] = ()) -> dict[s
         elif name not in LOWER:
             own = found.setdefault("own_studies", {})
             own[name] = {key: content[key] for key in ("title", "told", "rows")}
+    if CELLS in tables:
+        found["per_summary_cells"] = systems_in({"tables": tables}, "per_summary")
     return found
 
 
@@ -75,6 +79,8 @@ def with_tables(results: Json) -> dict[str, Any]:
         by_place = (older.get("faithfulness") or {}).get("mode") == "document"
         table = order_table(older["order_independent"], by_place=by_place)
         there[table.name] = table.as_json()
+    if CELLS not in there and CELLS in results:
+        there |= {table.name: table.as_json() for table in of_cells(results)}
     if "judges" not in there:
         own = judges_tables(results.get("judges") or [], results.get("retest") or [])
         there |= {table.name: table.as_json() for table in own}
@@ -88,6 +94,8 @@ _BEFORE: Mapping[str, Callable[[Mapping[str, Json]], Any]] = {
     "comparisons": comparisons_before,
     "pairwise": pairs_before("pairwise"),
     "retrieval_pairs": pairs_before("retrieval_pairs"),
+    CELLS: lambda tables: systems_in({"tables": tables}),
+    MEASURES: lambda tables: measures_in({"tables": tables}),
     "position": position_before,
     "faithfulness": faithfulness_before,
     "retrieval": retrieval_before,
@@ -139,6 +147,7 @@ LOWER = frozenset(
             "judges",
             "judges_perturbed",
         ),
+        *(CELLS, MEASURES, FAILURES),
         *(f"{AGAINST}_{level}" for level in CORRELATED),
         *(repair.CHANGES, repair.CITATIONS, repair.EXAMPLES),
         *("calls_planned", "missing_ledgers", "cost_systems", "cost_judges"),

@@ -12,11 +12,11 @@ import pytest
 
 from longform.errors import UsageError
 from longform.formats.table_export import TablesOfRun, csv_export, latex_export, parquet_export
+from longform.studies.schema_1.cells import of_cells
 
 MEASURES = [
-    {"name": "joint", "title": "", "unit": "points"},
-    {"name": "words", "title": "words & all", "unit": "words"},
-    {"name": "rouge_1", "title": "", "unit": "points"},
+    {"name": name, "title": title, "unit": unit, "better": None, "told": "", "judged_by": None}
+    for name, title, unit in (("joint", "", "points"), ("words", "words & all", "words"), ("rouge_1", "", "points"))
 ]
 
 
@@ -38,7 +38,11 @@ def cell(**changes: Any) -> dict[str, Any]:
 
 def run(*cells: dict[str, Any]) -> TablesOfRun:
     table = pa.table({"summary_id": ["s", "t"], "text": ['a, "b"\nc', None], "parents": [["p"], []]})
-    return TablesOfRun({"measures": MEASURES, "cells": list(cells)}, lambda _: table)
+    return TablesOfRun(results(*cells), lambda _: table)
+
+
+def results(*cells: dict[str, Any]) -> dict[str, Any]:
+    return {"tables": {table.name: table.as_json() for table in of_cells({"measures": MEASURES, "cells": cells})}}
 
 
 def files(found: Any) -> dict[str, bytes]:
@@ -98,7 +102,7 @@ def test_no_cell_of_csv_is_a_formula_and_every_text_comes_back() -> None:
     texts = [*FORMULAS, "It's 7.", "'quoted'", "plain", "1 - 2"]
     table = pa.table({"summary_id": texts, "text": texts})
     made = TablesOfRun(
-        {"measures": MEASURES, "cells": [cell(summarizer=FORMULAS[0], joint=-1.5)]},
+        results(cell(summarizer=FORMULAS[0], joint=-1.5)),
         {"scores": table, "summaries": table}.__getitem__,
     )
 

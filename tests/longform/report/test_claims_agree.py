@@ -14,17 +14,18 @@ from hypothesis import strategies as st
 
 from longform.axes import Axes
 from longform.evidence.infos import summary_frame
-from longform.metrics.measure import Better, Measure, Score, described
+from longform.metrics.measure import Better, Measure, Score
 from longform.report.findings import findings
 from longform.report.forest import forest
 from longform.report.groups_column import groups_column
 from longform.report.sections import sections
 from longform.results.aggregate import Averaging, SummaryInfo
-from longform.results.cells import all_cells
+from longform.results.cells import systems_in
 from longform.results.evidence import Evidence
 from longform.results.pairs import NOT_DISTINGUISHABLE
 from longform.results.score_table import ScoreTable
 from longform.results.spent import Spent
+from longform.studies.cells import tables as tables_of_cells
 from longform.studies.comparisons import Comparisons
 from longform.studies.cost import Cost
 from longform.studies.pairwise import Pairwise
@@ -81,11 +82,12 @@ def of_scores(scores: Any, better: Better, order: list[str], twins: list[bool]) 
                    for key, info in infos.items()},
         ),
     )  # fmt: skip
-    made = [study.result(evidence) or () for study in (Comparisons(), Pairwise(), Cost())]
+    made = [tables_of_cells(evidence)]
+    made += [study.result(evidence) or () for study in (Comparisons(), Pairwise(), Cost())]
     found = {table.name: table.as_json() for own in made for table in own}
     return {
         "title": "t", "aggregate": "pooled", "judges": [{"judge": "j", "card": None, "scale": None}],
-        "cells": all_cells(evidence, "pooled"), "tables": found, "measures": [described(measure)], **as_before(found),
+        "tables": found, **as_before(found),
     }  # fmt: skip
 
 
@@ -153,7 +155,7 @@ def check_page(results: Any) -> None:
     (found,) = findings(results)
     assert named == ("it is better than " in found.best), found.best
     assert "with sources" not in f"{found.best} {found.lead}"
-    drawn, column = forest(results), groups_column(results, results["cells"], pairs["measure"])
+    drawn, column = forest(results), groups_column(results, systems_in(results), pairs["measure"])
     cells = {} if column is None else column.cells
     names = [f"{one}, {setting}" for (one, setting), cell in cells.items() if "best" in (cell.detail, cell.text)]
     assert names == ([family["reference"]] if named else [])

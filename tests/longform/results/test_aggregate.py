@@ -17,15 +17,15 @@ from longform.results.aggregate import (
     Scored,
     SummaryInfo,
     final_summaries,
+    measures_of,
     models_tables,
     scored_summaries,
     several_models,
 )
-from longform.results.cells import cells, measures_of
 from longform.results.score_table import ScoreTable
 from longform.studies.curve import curve
 from longform.tables.table import checked
-from tests.frames import frames_of
+from tests.frames import cells, frames_of
 
 LISTED = named(default_names(["coverage"]))
 SUMMARIES = [measure for measure in LISTED if isinstance(measure, Measure)]

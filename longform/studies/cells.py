@@ -1,0 +1,333 @@
+"""
+Cells: the value of each system by each measure, under each judge and on each data set, with what it rests on.
+
+A row is (judge, data set, system, measure). Counts, shares and costs of a system are rows beside its scores, so that a
+column of the main table is a measure, or an entry of FACTS. A table of measures says what each value is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, cast
+
+from longform.axes import Axes
+from longform.evidence.later import pl
+from longform.evidence.scores import final, means, samples, with_facts
+from longform.metrics.measure import Description, Measure, described
+from longform.metrics.statistics import Estimate, pooled_mean
+from longform.results.aggregate import Scored, final_summaries, systems_of
+from longform.results.cells import CELLS, FAILURES, KEY, MEASURES
+from longform.results.evidence import Evidence, Family, families
+from longform.results.spent import mean_spent
+from longform.results.spread import NO_SPREAD, SpreadColumns, spread
+from longform.tables.names import AXES, CUT, DATASET, JUDGE, SYSTEM
+from longform.tables.table import Column, Table, Unit, Value
+
+_NAMED = (JUDGE, DATASET, *SYSTEM)
+_COUNTED = ("coverage", "citation", "unlinked")
+"""Measures that the counts of insights come from, listed or not."""
+
+
+class Unknown(NamedTuple):
+    """The reason of a value that is not known."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Cell:
+    """
+    A system under a judge.
+
+    Attributes:
+        judge: None: its measures need none.
+        facts: What its first summary says of it, with counts and the causes of failures.
+        scores: Measure -> its scores, a row for each repeat of the judge.
+        measures: The measures that the table shows.
+        summaries: Its summaries.
+        evidence: The run.
+    """
+
+    judge: str | None
+    facts: Mapping[str, Any]
+    scores: Mapping[str, pl.DataFrame]
+    measures: Sequence[Measure]
+    summaries: Sequence[Scored]
+    evidence: Evidence
+
+    @cached_property
+    def means(self) -> Mapping[str, pl.DataFrame]:
+        """Measure -> the means over the repeats of the judge."""
+        return {name: means(one) for name, one in self.scores.items()}
+
+    @cached_property
+    def counted(self) -> Mapping[str, int]:
+        """Counts of what the judge judged: of insights, or of the targets of another task than coverage and support."""
+        others = [one.name for one in self.measures if one.judged_by not in (None, "coverage", "support")]
+        first = next((name for name in ("coverage", *others) if name in self.means), None)
+        if first is None:
+            return {}
+        own = self.means[first]
+        asked = own.filter(pl.col("failure").is_null())  # a failed summary is the system's failure, not the judge's
+        found = {"n": _sum(own, "n"), "n_unjudged": _sum(asked, "unjudged")}
+        if first != "coverage":
+            return {"n_judged": found["n"], **found}
+        covered, unlinked = self.means.get("citation"), self.means.get("unlinked")
+        more = {"n_covered": _sum(covered, "n"), "n_unlinked": _sum(unlinked, "total")}
+        return {"n_insights": found["n"], **found, **more}
+
+    @cached_property
+    def spent(self) -> Mapping[str, float | Unknown | None]:
+        """The mean costs of a summary; empty: the run knows of none."""
+        if not self.evidence.spent:
+            return {}
+        costs, reasons = mean_spent(self.summaries, self.evidence.spent)
+        known = cast("Mapping[str, float | None]", costs)
+        return {name: Unknown(reasons[name]) if name in reasons else value for name, value in known.items()}
+
+    @cached_property
+    def n_judge_repeats(self) -> int:
+        """The answers of the judge to each question."""
+        return max((_n_repeats(self.scores[m.name]) for m in self.measures if m.name in self.scores), default=1)
+
+    def unjudged_share(self) -> float | Unknown | None:
+        if "n" not in self.counted:
+            return None
+        n = self.counted["n"] + self.counted["n_unjudged"]
+        return self.counted["n_unjudged"] / n if n else Unknown("nothing was to be judged")
+
+    def estimate(self, measure: Measure, aggregate: str) -> Estimate:
+        """Return the mean of a measure with its interval over clusters, in its unit."""
+        how, scores = self.evidence.averaging, self.means.get(measure.name)
+        if scores is None:
+            return Estimate(None, None, None, 0)
+        own = samples(scores, aggregate)
+        clusters = own["cluster"].to_physical().to_list()
+        totals, counts = own["total"].to_numpy(), own["n"].to_numpy()
+        return pooled_mean(totals, counts, clusters, seed=how.seed, resamples=how.resamples).scaled(measure.factor)
+
+    def spread(self, measure: Measure) -> SpreadColumns:
+        """Return how far the mean of a measure moves between repeats."""
+        if self.facts["n_repeats"] == self.n_judge_repeats == 1 or measure.name not in self.scores:
+            return NO_SPREAD
+        return spread(self.scores[measure.name], self.evidence.averaging.aggregate, measure.factor)
+
+    def why_unknown(self, measure: str) -> str:
+        """Return the most frequent reason of the summaries."""
+        if self.facts["n_failed"] == self.facts["n_summaries"]:
+            return "every summary failed"
+        reasons = () if measure not in self.means else self.means[measure]["reason"].drop_nulls()
+        found = Counter(reasons).most_common(1)
+        return found[0][0] if found else "no summary has a value"
+
+
+def _sum(scores: pl.DataFrame | None, column: str) -> int:
+    return 0 if scores is None else round(scores[column].sum())
+
+
+def _n_repeats(asked: pl.DataFrame) -> int:
+    """Return how many answers of the judge stand behind a score at most."""
+    return max(asked["summary_id"].value_counts()["count"]) if asked["repeat"].max() else 1
+
+
+class Fact(NamedTuple):
+    """
+    A value of a system that is no score.
+
+    Attributes:
+        column: Name, unit, head and words.
+        of: Returns it; None: the system has no such value.
+        page: The page whose tables have it: scores, cells (with every system), or none.
+    """
+
+    column: Column
+    of: Callable[[Cell], float | Unknown | None]
+    page: str = "cells"
+
+
+def _counted(name: str, title: str, told: str = "") -> Fact:
+    return Fact(Column(name, "count", title, told), lambda cell: cell.counted.get(name))
+
+
+def _cost(name: str, unit: Unit, title: str, told: str = "", digits: int | None = 0) -> Fact:
+    return Fact(Column(name, unit, title, told, digits=digits), lambda cell: cell.spent.get(name), "scores")
+
+
+_PROMPT_UNKNOWN = Unknown("what the prompts held is not known, as with summaries that were written elsewhere")
+FACTS = (
+    Fact(CUT, lambda cell: _PROMPT_UNKNOWN if cell.facts["cut_share"] is None else cell.facts["cut_share"], "scores"),
+    Fact(
+        Column(
+            "unjudged_share",
+            "share",
+            "share unjudged",
+            "of what was to be judged, without a readable judgement",
+            "lower",
+        ),
+        Cell.unjudged_share,
+        "scores",
+    ),
+    _cost(
+        "usd_a_summary",
+        "usd",
+        "dollars a summary",
+        "over the calls that wrote it, judges apart; 0 only if no model is asked or its price is 0",
+        5,
+    ),
+    _cost("tokens_in", "number", "tokens in, a summary"),
+    _cost("tokens_out", "number", "tokens out, a summary"),
+    _cost("seconds", "number", "seconds a summary", digits=None),
+    Fact(Column("n_summaries", "count", "summaries"), lambda cell: cell.facts["n_summaries"]),
+    Fact(Column("n_failed", "count", "failed summaries", "they have no text"), lambda cell: cell.facts["n_failed"]),
+    Fact(Column("n_repeats", "count", "repeats"), lambda cell: cell.facts["n_repeats"], ""),
+    Fact(
+        Column("n_judge_repeats", "count", "answers of the judge"),
+        lambda cell: cell.n_judge_repeats if cell.n_judge_repeats > 1 else None,
+        "",
+    ),
+    _counted("n_insights", "insights"),
+    _counted("n_covered", "covered insights", "found, fully or in part"),
+    _counted("n_judged", "judged targets"),
+    _counted("n_unjudged", "unjudged", "without a readable judgement"),
+    _counted("n_unlinked", "unlinked insights", "covered, but the judge named no bullet that exists"),
+)
+"""Values beside the scores of a system, in their order: an entry is a column of the main table."""
+
+
+def tables(evidence: Evidence) -> list[Table]:
+    """Return the cells, what each measure of theirs is, and why summaries failed."""
+    found = families(evidence, *(one.name for one in evidence.measures))
+    return tables_of([cell for family in found for cell in cells_of(family)], evidence)
+
+
+def tables_of(cells: Iterable[Cell], evidence: Evidence) -> list[Table]:
+    """Return the tables of *cells* of a run."""
+    known = list(cells)
+    made = table([row for cell in known for row in _rows(cell)], evidence.averaging.aggregate)
+    failed = failures([row for cell in known for row in _failures(cell)])
+    return [made, measures_table(described(one) for one in evidence.measures), *failed]
+
+
+def table(rows: Sequence[tuple[Mapping[str, Value], Mapping[str, str]]], aggregate: str) -> Table:
+    """Return the cells from rows and why their values are unknown."""
+    of_value = {"pooled": "the mean of all insights together", "per_summary": "the mean of the summaries' own means"}
+    return Table(
+        CELLS,
+        [
+            *_NAMED,
+            *AXES,
+            Column("order", shown=False),
+            Column("measure"),
+            Column("value", "stated", told=of_value.get(aggregate, "")),
+            Column("per_summary", "stated", "per summary", of_value["per_summary"]),
+            Column("unit"),
+            Column("spread_summaries", "stated", told="standard deviation of the mean over repeats of the summaries"),
+            Column("spread_judge", "stated", told="the same over repeats of the judge's answers"),
+        ],
+        [row for row, _ in rows],
+        title="Every system",
+        key=[*KEY, "measure"],
+        reasons=[reasons for _, reasons in rows],
+        apart=("judge", "dataset"),
+        shown=False,
+    )
+
+
+def measures_table(described_measures: Iterable[Description]) -> Table:
+    """Return what measures are, and FACTS."""
+    words = ("name", "unit", "title", "told", "better", "digits")
+    facts = [{**{word: getattr(one.column, word) for word in words}, "page": one.page, "fact": "yes"} for one in FACTS]
+    columns = [
+        Column("name"),
+        Column("title"),
+        Column("unit"),
+        Column("better", none="neither"),
+        Column("told"),
+        Column("judged_by", told="the kind of judge that it needs", none="none"),
+        Column("digits", "count", none="as the unit has"),
+        Column("page", told="the page of the report whose tables have it"),
+        Column("fact", told="no score, but what is known of the system", none="no"),
+    ]
+    rows = [{**one, "page": "scores"} for one in described_measures]
+    return Table(MEASURES, columns, [], title="Measures", key=["name"], shown=False).having([*rows, *facts])
+
+
+def failures(rows: Sequence[Mapping[str, Value]]) -> list[Table]:
+    """Return why summaries failed; none if none did."""
+    columns = [*_NAMED[:4], Column("reason"), Column("n_summaries", "count", "summaries")]
+    made = Table(FAILURES, columns, rows, title="Summaries that failed", key=[*KEY, "reason"], shown=False)
+    return [made] if rows else []
+
+
+def cells_of(family: Family) -> Iterator[Cell]:
+    """Yield the systems of a data set under a judge, sorted by setting and summarizer."""
+    scores, facts, evidence = family.scores, family.facts, family.evidence
+    summaries, known = final(facts), set(with_facts(scores, facts.select("summary_id"))["measure"].unique())
+    listed = [measure for measure in evidence.measures if measure.name in known]
+    names = known.intersection([*(measure.name for measure in listed), *_COUNTED])
+    found = {name: _by_system(scores.filter(pl.col("measure") == name), summaries) for name in names}
+    groups = systems_of(final_summaries(family.summaries)) if evidence.spent else {}
+    for one in _systems(summaries):
+        key = (one["setting"], one["summarizer"])
+        own = {name: scored[key] for name, scored in found.items() if key in scored}
+        yield Cell(family.judge, one, own, listed, groups.get(key, ()), evidence)
+
+
+def _systems(summaries: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return a row for each system, sorted: the facts of its first summary, counts, and the causes of failures."""
+    failed = pl.col("failure").is_not_null()
+    found = summaries.group_by("setting", "summarizer", maintain_order=True).agg(
+        pl.exclude("cut_share").first(),
+        pl.col("cut_share").mean(),
+        n_summaries=pl.len(),
+        n_repeats=1 + pl.col("summary_repeat").max().fill_null(0),
+        n_failed=failed.sum(),
+        causes=pl.coalesce("cause", "failure").filter(failed),
+    )
+    return sorted(found.to_dicts(), key=lambda row: (row["setting"], row["summarizer"]))
+
+
+def _by_system(scores: pl.DataFrame, summaries: pl.DataFrame) -> Mapping[tuple[str, str], pl.DataFrame]:
+    """Return the scores of each system by one measure, with the facts that means and counts need."""
+    facts = summaries.select("summary_id", "setting", "summarizer", "query_id", "cluster", "summary_repeat", "failure")
+    found = with_facts(scores.drop("judge", "measure"), facts)
+    of_systems = found.partition_by("setting", "summarizer", as_dict=True, include_key=False)
+    return cast("Mapping[tuple[str, str], pl.DataFrame]", of_systems)
+
+
+def _names(cell: Cell) -> dict[str, Value]:
+    """Return the columns that name a system, without those that are empty."""
+    facts = cell.facts
+    marks = {name: facts[name] for name in ("twin_of", "cited_by") if facts[name] is not None}
+    axes = {name: facts[name] for name in Axes._fields if facts["retriever"] is not None and facts[name] is not None}
+    elsewhere = {"elsewhere": True} if facts["elsewhere"] else {}
+    return {"judge": cell.judge, **{name: facts[name] for name in KEY[1:]}, **marks, **elsewhere, **axes}
+
+
+def _rows(cell: Cell) -> Iterator[tuple[dict[str, Value], dict[str, str]]]:
+    """Yield a row for each measure and each fact of a system, with why its value is unknown."""
+    names = _names(cell)
+    for measure in cell.measures:
+        aggregate = cell.evidence.averaging.aggregate
+        value = cell.estimate(measure, aggregate)
+        other = value if aggregate == "per_summary" else cell.estimate(measure, "per_summary")
+        spread_by = cast("Mapping[str, float | None]", cell.spread(measure))
+        repeated = {f"spread_{by}": one for by, one in spread_by.items() if one is not None}
+        why = cell.why_unknown(measure.name) if value.value is None else None
+        row = {**names, "measure": measure.name, "value": None if why else value, "per_summary": None if why else other}
+        yield {**row, "unit": measure.unit, **repeated}, {"value": why, "per_summary": why} if why else {}
+    for fact in FACTS:
+        if (known := fact.of(cell)) is not None:
+            why = known.reason if isinstance(known, Unknown) else None
+            row = {**names, "measure": fact.column.name, "value": None if isinstance(known, Unknown) else known}
+            yield {**row, "unit": fact.column.unit}, {"value": why} if why else {}
+
+
+def _failures(cell: Cell) -> Iterator[dict[str, Value]]:
+    """Yield the reasons why summaries failed, the most frequent first; numbers behind a colon are no other reason."""
+    names = {name: value for name, value in _names(cell).items() if name in KEY}
+    for reason, n in Counter(cause.partition(":")[0] for cause in cell.facts["causes"]).most_common():
+        yield {**names, "reason": reason, "n_summaries": n}
