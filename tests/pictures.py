@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from actors.storage.folder import Folder
 from jobs.results.write import read_results
-from longform.report.figures import figures
+from longform.report.sections import figures
 from tests.places import ROOT
 
 

@@ -31,12 +31,13 @@ ROOMS = {
     "synthesis": Room(81, 10_961, "longform/synthesis/* jobs/synthesis/* jobs/synthesize*.py actors/synthesis/*"),
     "serve": Room(32, 3_918, "serve/*"),
     "rehearsal": Room(18, 2_329, "longform/rehearsal/* actors/rehearsal/*"),
-    "evidence as frames": Room(7, 691, "longform/evidence/* actors/surface/folders.py"),
+    "evidence as frames": Room(6, 678, "longform/evidence/* actors/surface/folders.py"),
     "tables": Room(7, 799, "longform/tables/*"),
-    "studies": Room(31, 5_178, "longform/studies/*"),
+    "results of older versions, for one release": Room(8, 957, "longform/studies/schema_1/*"),
+    "studies": Room(25, 4_635, "longform/studies/*"),
     "results, report and the verbs that read": Room(
-        155,
-        19_335,
+        143,
+        19_103,
         "longform/results/* longform/report/* jobs/results/* actors/studies.py jobs/compar*.py jobs/gate.py"
         " jobs/correct.py jobs/export.py jobs/status.py jobs/report.py jobs/plan_sample.py",
     ),

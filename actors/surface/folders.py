@@ -15,8 +15,7 @@ from actors.storage.run_files import RECORD, RESULTS
 from longform.errors import UsageError
 from longform.evidence.frames import Frames
 from longform.evidence.infos import SummaryInfo, summary_infos, with_clusters
-from longform.evidence.later import pl
-from longform.evidence.scan import Read
+from longform.evidence.scan import Read, pl
 from longform.evidence.scores import SCORE_COLUMNS
 from longform.results.cells import systems_in
 from longform.results.columns import with_columns

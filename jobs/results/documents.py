@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
@@ -19,6 +19,8 @@ from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.results.drilldown import keep_unfolded, kept_unfolded
 from longform.records import Document
+from longform.report.document_pages import DocumentFiles, document_pages, documents_html
+from longform.report.site import Site, numbered
 from longform.results.passages import DocumentFacts, PassageFinder, document_facts
 from longform.results.unfolded_passages import wanted_documents, with_passages
 
@@ -102,3 +104,23 @@ def kept_documents(run: Folder) -> KeptDocuments:
     if "reason" in first:
         return KeptDocuments((), first["reason"])
     return KeptDocuments((line["document"] for line in chain([first], lines)), None)
+
+
+def write_documents(
+    folder: Folder, site: Site, documents: Iterable[DocumentFacts], name: Callable[[str], str]
+) -> DocumentFiles:
+    """
+    Write the pages of documents; return which page holds which. Two pages are in memory at a time.
+
+    Args:
+        folder: Where to.
+        site: That lists `document_pages.LINK`.
+        documents: Those of a haystack together, by their numbers.
+        name: Of a haystack, for readers.
+    """
+    found: dict[str, list[tuple[str, int, int]]] = {}
+    for place, page in numbered("documents", document_pages(documents, name)):
+        folder.write_bytes(place.file, documents_html(site, page, place).encode())
+        for haystack, (first, last) in page.held.items():
+            found.setdefault(haystack, []).append((place.file, first, last))
+    return DocumentFiles(found)

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
+import actors
+import jobs
+import longform
 from actors.measures import check_measures
-from actors.storage.benchmark import Benchmark
+from actors.storage.benchmark import ACCOUNT, AUDIT, TABLES, Benchmark
 from actors.storage.folder import Folder
 from actors.studies import open_studies
 from jobs.files.outputs import marks_told
 from jobs.results.calls import call_results
-from jobs.results.elsewhere import elsewhere_rows
-from jobs.results.evidence import RunEvidence, Work, by_summary
+from jobs.results.elsewhere import elsewhere_rows, languages_told
+from jobs.results.evidence import BY_MATRIX, RunEvidence, Work, by_summary
 from jobs.results.in_sample import fitted_of
-from jobs.results.languages import languages_told
 from jobs.results.live_pages import retire
-from jobs.results.repair import BY_MATRIX
 from jobs.results.retrieval import rankings_told
-from jobs.results.standing import key_of, note, stands
 from jobs.results.write import RESULTS, read_results, write_results
 from jobs.runs.cards import judge_rows
 from jobs.runs.record import Recorded
@@ -33,12 +35,14 @@ from jobs.stages.retrieve import Ranked
 from jobs.stages.split import unit_work_id
 from jobs.stages.stage import Plan, Stage
 from jobs.stages.summarize import Summarized
+from longform.keys import content_key
 from longform.results.aggregate import Averaging
 from longform.results.calls import CallsRow
 from longform.results.columns import with_columns
 from longform.results.elsewhere import elsewhere_tables, elsewhere_told
 from longform.results.evidence import Driver
 from longform.results.results import JudgeRow, Results
+from longform.schemas import SCHEMAS
 from longform.settings.experiment import Experiment
 from longform.studies.calls import missing_ledgers
 from longform.tables.table import Table
@@ -212,3 +216,51 @@ def _driver(run: Folder, benchmark: Benchmark, experiment: Experiment, plan: Pla
     if (judge := experiment.citing_judge) is None:
         return BY_MATRIX
     return judge_driver(run, benchmark, experiment, judge, checks_of(plan))
+
+
+MADE_OF = "made_of.json"
+"""Beside the pages of a run's report: the key of what they were made of."""
+
+_PAGE = "index.html"
+
+
+def key_of(run: Folder, benchmark: Benchmark, *told: object) -> str:
+    """
+    Return a key of all that results are made of.
+
+    Args:
+        run: Its commits count, and with them its rows.
+        benchmark: Of the run.
+        told: What its results are made of besides, as JSON has it.
+    """
+    commits = {table: list(run.commits(table)) for table in sorted(SCHEMAS)}
+    told_of = (AUDIT, ACCOUNT, TABLES)
+    audits = {name: benchmark.folder.has(name) and benchmark.folder.read_json(name) for name in told_of}
+    return content_key("results", list(_code()), commits, benchmark.manifest, audits, *told)
+
+
+def stands(run: Folder, results: str, key: str) -> bool:
+    """Return whether *results*, a file of the run, and the report's page were made of what *key* names."""
+    report = run.child("report")
+    made = report.has(MADE_OF) and run.has(results) and report.has(_PAGE)
+    return made and report.read_json(MADE_OF) == {"key": key}
+
+
+def note(run: Folder, key: str) -> None:
+    """Note what the results and the report are made of, once they are written."""
+    run.child("report").write_json(MADE_OF, {"key": key})
+
+
+@cache
+def _code() -> tuple[str, ...]:
+    """Return what tells one version of the code from another, in a checkout that is worked on too."""
+    return tuple(_files())
+
+
+def _files() -> Iterator[str]:
+    for package in (longform, actors, jobs):
+        for folder in package.__path__:
+            for file in sorted(Path(folder).rglob("*")):
+                if file.is_file() and file.suffix != ".pyc":
+                    state = file.stat()
+                    yield f"{package.__name__}/{file.relative_to(folder)} {state.st_size} {state.st_mtime_ns}"

@@ -15,7 +15,6 @@ from actors.storage.folder import Folder
 from jobs.results.drilldown import Unfolding
 from jobs.results.faithfulness import checked_run
 from jobs.results.infos import summary_infos
-from jobs.results.repair import BY_MATRIX, repaired_originals
 from jobs.results.retrieval import gold_by_query, packed_queries, ranked_queries
 from jobs.results.spent import spent_on
 from jobs.stages.items import Item
@@ -31,6 +30,7 @@ from longform.keys import content_key
 from longform.measures import scored_together
 from longform.metrics.measure import Measure, RankingMeasure
 from longform.records import Document
+from longform.repair.twins import LABEL, METHOD
 from longform.results.aggregate import Averaging
 from longform.results.calls import CallsRow
 from longform.results.checked import CheckedRun
@@ -294,3 +294,18 @@ class _ScoreRows(Iterable[ScoreRow]):
 def _content(summary: SummaryFacts) -> str:
     """Return the same for summaries of the same text and citations."""
     return content_key([(bullet["text"], bullet["citations"]) for bullet in summary["bullets"]], summary["failure"])
+
+
+BY_MATRIX: Driver = {"by": "matrix", "label": LABEL}
+"""Words of the report on citations that the words of bullets and documents drove."""
+
+_COLUMNS = ["work_id", "summary_id", "method", "parents"]
+
+
+def repaired_originals(run: Folder, summary_work_ids: Sequence[str]) -> dict[str, str]:
+    """Summary id of each repaired twin -> of its original, in the order given; empty if nothing was repaired."""
+    rows = {
+        row["work_id"]: row for row in run.read("summaries", work_ids=summary_work_ids, columns=_COLUMNS).to_pylist()
+    }
+    found = [rows[work_id] for work_id in summary_work_ids if work_id in rows]
+    return {row["summary_id"]: row["parents"][0] for row in found if row["method"] == METHOD}

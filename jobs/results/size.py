@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from actors.storage.benchmark import Benchmark
 from jobs.results.evidence import RunEvidence
-from longform.evidence.later import pl
+from longform.evidence.scan import pl
 from longform.evidence.scores import means
 from longform.judges.kinds import KINDS
 from longform.report.measures import main_measure

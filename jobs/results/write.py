@@ -15,8 +15,7 @@ from pydantic import JsonValue
 from actors.storage import run_files
 from actors.storage.benchmark import ACCOUNT, AUDIT, TABLES, Benchmark
 from actors.storage.folder import Folder
-from jobs.results.document_pages import write_documents
-from jobs.results.documents import NO_DOCUMENTS, KeptDocuments, keep_documents, kept_documents
+from jobs.results.documents import NO_DOCUMENTS, KeptDocuments, keep_documents, kept_documents, write_documents
 from jobs.results.drilldown import keep_unfolded, kept_unfolded
 from jobs.results.evidence import RunEvidence
 from jobs.results.in_sample import TWINS_ONLY, Fitted, mark_in_sample
@@ -25,7 +24,7 @@ from jobs.runs.record import Recorded
 from longform.errors import UsageError
 from longform.report import document_pages, matrix_page
 from longform.report.cited_places import CitedPlaces
-from longform.report.document_pages import DocumentFiles
+from longform.report.document_pages import DocumentFiles, summary_pages
 from longform.report.haystacks import haystack_name
 from longform.report.page import PageLink, markdown
 from longform.report.quotes import Quotes
@@ -38,7 +37,6 @@ from longform.report.site import (
     site_of,
     site_pages,
 )
-from longform.report.summary_pages import summary_pages
 from longform.results.aggregate import models_tables, several_models
 from longform.results.cells import systems_in
 from longform.results.columns import with_columns

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 
 from longform.evidence.infos import SummaryInfo, summary_frame
-from longform.evidence.later import pl
-from longform.evidence.scan import Read, scan
+from longform.evidence.scan import Read, pl, scan
 from longform.evidence.scores import facts_of
 from longform.schemas import SCHEMAS
 

@@ -7,8 +7,7 @@ from sys import intern
 from typing import Any, Literal, NamedTuple
 
 from longform.axes import COLUMNS, Axes, axes_of
-from longform.evidence.later import pl
-from longform.evidence.scan import NAMES, Read
+from longform.evidence.scan import NAMES, Read, pl
 from longform.keys import content_key
 from longform.records import Query
 from longform.repair.twins import METHOD

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from longform.evidence.later import pl
+if TYPE_CHECKING:
+    import polars as pl
+else:
+
+    class _Later:
+        """polars, imported when it is first used: who studies nothing neither waits for it nor holds it."""
+
+        def __getattr__(self, name: str) -> object:
+            import polars as pl
+
+            return getattr(pl, name)
+
+    pl = _Later()
+
+__all__ = ["NAMES", "Read", "as_frame", "pl", "scan"]
 
 Read = Callable[[list[str]], Iterable[pa.Table]]
 """Columns -> the rows of a table with these columns, a part at a time."""

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import pyarrow as pa
 
-from longform.evidence.later import pl
-from longform.evidence.scan import as_frame
+from longform.evidence.scan import as_frame, pl
 from longform.rows import ScoreRow
 from longform.schemas import SCORES
 

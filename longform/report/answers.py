@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import cast
 
-from longform.report.figures import figures
 from longform.report.page import sections_html, sections_markdown
 from longform.report.parts import Section, as_shown
 from longform.report.plain_tables import plain_text
 from longform.report.result_tables import table_sections
+from longform.report.sections import figures
 from longform.results.answer import VerbAnswer
 from longform.results.results import Results
 

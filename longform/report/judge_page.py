@@ -10,10 +10,10 @@ from typing import TypedDict
 
 from longform.judges.support_meta import SupportMeta
 from longform.judges.target_meta import TargetMeta
-from longform.report.figures import Figure
 from longform.report.judge_parts import FailedJudge, failed_sections, made_sections
 from longform.report.page import sections_html, sections_markdown
 from longform.report.parts import Section, as_shown
+from longform.report.plots import Captioned
 from longform.report.support_judges import support_sections
 from longform.report.target_judges import target_figures, target_sections
 
@@ -57,5 +57,5 @@ def _sections(page: JudgePage) -> list[Section]:
     return [section._replace(tables=[as_shown(table) for table in section.tables]) for section in found]
 
 
-def _figures(page: JudgePage, anchor: str) -> list[Figure]:
+def _figures(page: JudgePage, anchor: str) -> list[Captioned]:
     return target_figures(anchor, page["of_targets"]) if page["of_targets"] else []

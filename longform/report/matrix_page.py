@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from longform.report.haystacks import haystack_name
-from longform.report.links import MATRIX
 from longform.report.measures import Head, all_heads
 from longform.report.page import PageLink, rendered
 from longform.report.site import Site
+from longform.report.tables import MATRIX
 from longform.results.cells import systems_in
 from longform.results.drilldown import PLACES, Packed, SummaryFacts, Unfolded, script_json
 from longform.results.results import Results

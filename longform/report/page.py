@@ -19,14 +19,14 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from longform.errors import LongformError
-from longform.report.figures import Figure
 from longform.report.parts import Section
+from longform.report.plots import Captioned
 from longform.report.repair import SIDES, DocumentOf, Side, chips, evidence_line, example_head, markdown_examples
 from longform.report.sections import sections
-from longform.report.so_far import banner
 from longform.report.tables import Column, Table
 from longform.results.repaired_examples import Example
 from longform.results.results import Results
+from longform.results.so_far import banner
 from longform.tables.cells import Cell
 
 UNKNOWN = "–"
@@ -123,7 +123,7 @@ def no_document(_example: Example, _side: Side, _number: int) -> None:
 
 def sections_html(
     title: str,
-    shown: Sequence[tuple[Section, Sequence[Figure]]],
+    shown: Sequence[tuple[Section, Sequence[Captioned]]],
     *,
     here: Here | None = None,
     file_of: Mapping[str, str] | None = None,
@@ -140,7 +140,7 @@ def sections_html(
         here: Place in a site; None: the page stands alone.
         file_of: Summary id -> the page that holds it; the others are not linked to.
         document_of: Finds the documents that examples lead to.
-        matrix_page: The page that numbers lead to, as `longform.report.links` says; None: that of the site, if any.
+        matrix_page: The page that numbers lead to, as `longform.report.tables` says; None: that of the site, if any.
         parts: Files of the pages that this one is one of; none: it is whole.
     """
     return rendered(

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from longform.report.figures import Figure
 from longform.report.parts import Section
+from longform.report.plots import Captioned
 from longform.report.tables import Table
 
 MOST_BYTES = 2_900_000
 """Most bytes of a page with all its markup."""
 
-Shown = tuple[Section, Sequence[Figure]]
+Shown = tuple[Section, Sequence[Captioned]]
 
 
 class Part(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
 from longform.metrics.statistics import LEVEL
-from longform.report.tables import IN_SAMPLE, Table, is_position_row
+from longform.report.tables import IN_SAMPLE, Column, Table, is_position_row, reason, setting_cell, summarizer_cell
 from longform.results.cells import CellRow, systems_in
 from longform.results.columns import Columns, OfJudge, text_in
 from longform.results.judges import card_words
@@ -62,8 +62,8 @@ def _left_out(table: Table, places: Sequence[int]) -> Iterator[str]:
     for place in places:
         reasons = dict.fromkeys(str(row[place].reason) for row in table.rows)
         by_reason.setdefault("; ".join(reasons), []).append(table.columns[place].whole_name)
-    for reason, names in by_reason.items():
-        yield f"Left out: {', '.join(names)} ({reason})."
+    for why, names in by_reason.items():
+        yield f"Left out: {', '.join(names)} ({why})."
 
 
 def _without_definitions(text: str, places: Iterable[int], table: Table) -> str:
@@ -207,3 +207,35 @@ def in_sample_told(results: Results) -> str | None:
 def _judge_row(results: Results, judge: object) -> JudgeRow:
     unknown: JudgeRow = {"judge": str(judge), "scale": None, "card": None, "card_reason": None}
     return next((row for row in results.get("judges") or [] if row["judge"] == judge), unknown)
+
+
+NAMES = ("judge", "dataset", "support_judge", "setting", "summarizer", "system")
+"""Columns whose cells say what a row is about, with marks beside a name."""
+
+
+def named(results: Results, row: Columns, names: Sequence[str]) -> list[Cell]:
+    """The texts that say what a row is about; a judge with the scale of its scores."""
+    return [_name_cell(results, row, name) for name in names]
+
+
+def _name_cell(results: Results, row: Columns, name: str) -> Cell:
+    if name == "judge":
+        return judge_cell(results, row.get(name), reason="the measure needs none")
+    if name == "summarizer":
+        return summarizer_cell(row)
+    if name in ("setting", "system"):
+        return setting_cell(row, name)
+    return words(row.get(name), reason=NO_DATASET if name == "dataset" else reason(row, name))
+
+
+_HEADS = {"a": "first", "b": "second", "dataset": "data set", "support_judge": "support by", "system": "documents by"}
+
+
+def with_dataset(rows: Sequence[Columns], *names: str) -> tuple[str, ...]:
+    """*names*, and before them the data set where *rows* are of several."""
+    return ("dataset", *names) if has_datasets(rows) else names
+
+
+def name_columns(names: Sequence[str]) -> list[Column]:
+    """Return the columns of `named`."""
+    return [Column(_HEADS.get(name, name), numeric=False) for name in names]

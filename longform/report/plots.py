@@ -52,6 +52,11 @@ class Plot(NamedTuple):
     alt: str  # what the figure shows, in words
 
 
+class Captioned(NamedTuple):
+    plot: Plot
+    caption: str
+
+
 By = Literal["summarizer", "setting"]
 
 

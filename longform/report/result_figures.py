@@ -8,12 +8,11 @@ from typing import Any
 from longform.metrics.statistics import Estimate, EstimateColumns
 from longform.report import line_plots
 from longform.report.forest import Line, forest_plot, label_of
-from longform.report.line_plots import Panel, panel_plot
+from longform.report.line_plots import Panel, Point, Points, panel_plot, scatter_plot
 from longform.report.measures import capitalized, head_of
 from longform.report.parts import NO_DATASET
 from longform.report.plots import Plot, change_plot
 from longform.report.result_tables import anchor_of, line_of, of_report, tables_of, titled, told_above
-from longform.report.scatter_plots import Point, Points, scatter_plot
 from longform.report.shown_names import short_systems
 from longform.report.tables import IN_SAMPLE
 from longform.results.results import Results

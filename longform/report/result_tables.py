@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from longform.metrics.statistics import Estimate
 from longform.report.measures import capitalized, head_of
-from longform.report.parts import INTERVAL, Judged, Section, dataset_words, has_datasets, judge_line
-from longform.report.row_names import NAMES, named
+from longform.report.parts import INTERVAL, NAMES, Judged, Section, dataset_words, has_datasets, judge_line, named
 from longform.report.tables import Column as Head
 from longform.report.tables import Table as ShownTable
 from longform.results.results import Results

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from longform.report.so_far import live_page
 from longform.results.run_status import CommandStatus, RunStatus, SpendStatus, StageStatus
+from longform.results.so_far import live_page
 
 _HEADS = ("stage", "done", "wanted", "failed", "rate", "time left")
 _EXIT_CODES: Mapping[int, str] = {

@@ -17,11 +17,13 @@ from longform.report.parts import (
     judge_line,
     judge_repeats_told,
     main_cells,
+    name_columns,
+    named,
     repeats_told,
+    with_dataset,
 )
 from longform.report.plots import By, Plot, score_plot
 from longform.report.provenance import AVERAGED
-from longform.report.row_names import name_columns, named, with_dataset
 from longform.report.tables import (
     CUT,
     EXTREMES,

@@ -1,18 +1,20 @@
-"""The sections of a report: which there are, and in which order."""
+"""The sections of a report, and the figures of each: which there are, and in which order."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from longform.report.audit import audit_sections
+from longform.report.audit import audit_sections, benchmark_figures
 from longform.report.models_told import models_told
 from longform.report.pair_chooser import choosers
 from longform.report.parts import Section, as_shown, judge_line
-from longform.report.pooling import pooled_told
+from longform.report.plots import Captioned, Plot
 from longform.report.provenance import provenance_section
 from longform.report.repair import repair_sections
+from longform.report.result_figures import table_figures
 from longform.report.result_tables import table_sections
-from longform.report.scores import citation_sections, every_cell, score_sections
+from longform.report.scores import citation_sections, every_cell, score_figures, score_sections
+from longform.report.tables import Table
 from longform.results.results import Results
 
 
@@ -84,3 +86,47 @@ def _with_judges(results: Results, shown: Sequence[Section]) -> list[Section]:
         )
         for section in shown
     ]
+
+
+_NOT_OF_DATA = frozenset(
+    {
+        "table-judges",
+        "retest",
+        "audit",
+        "made",
+        "unscored",
+        "table-calls",
+        "table-missing-ledgers",
+        "table-several-models",
+    }
+)
+"""Anchors of sections whose tables are of no data set."""
+
+
+def pooled_words(results: Results, anchor: str) -> str:
+    """Name the data sets that a section pools, to stand before a caption; empty if each stands apart."""
+    pooled = results.get("pooled_datasets") or []
+    if not pooled or anchor in _NOT_OF_DATA:
+        return ""
+    return f"Data sets pooled: {', '.join(pooled)}. "
+
+
+def pooled_told(results: Results, anchor: str, table: Table) -> Table:
+    """Return *table* with the data sets that it pools in its caption."""
+    return table._replace(caption=f"{pooled_words(results, anchor)}{table.caption}")
+
+
+FIGURES: Mapping[str, Callable[[Results], Iterable[tuple[Plot | None, str]]]] = {
+    "scores": score_figures,
+    "audit": benchmark_figures,
+}
+"""Anchor of a section -> what draws its figures."""
+
+
+def figures(anchor: str, results: Results) -> list[Captioned]:
+    """The figures of the section *anchor*; ids are numbered, as names of judges and systems are anyone's text."""
+    draw = FIGURES.get(anchor)
+    pooled = pooled_words(results, anchor)
+    drawn = draw(results) if draw else ()
+    found = (*drawn, *table_figures(anchor, results))
+    return [Captioned(plot, f"{pooled}{caption}") for plot, caption in found if plot is not None]

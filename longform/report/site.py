@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple, TypeVar
 
-from longform.report.figures import figures
 from longform.report.findings import findings
 from longform.report.forest import forest
 from longform.report.leaderboard import leaderboard
@@ -39,12 +38,11 @@ from longform.report.parts import Section, as_shown
 from longform.report.quotes import Quote
 from longform.report.repair import DocumentOf
 from longform.report.result_tables import shown_of
-from longform.report.sections import sections
+from longform.report.sections import figures, sections
 from longform.report.shown_names import short_systems
-from longform.report.so_far import REFRESH_S, banner
 from longform.report.tables import Table
 from longform.results.results import Results
-from longform.results.so_far import SoFar
+from longform.results.so_far import REFRESH_S, SoFar, banner
 
 Page = TypeVar("Page")
 

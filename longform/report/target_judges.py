@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal
 from longform.judges.printed_judges import STUDY_LABELS, STUDY_SUMMARIES, TABLE_1
 from longform.judges.target_meta import ALL, DifferenceColumns, PartColumns, TargetJudgeColumns, TargetMeta
 from longform.metrics.statistics import EstimateColumns
-from longform.report.figures import Figure
 from longform.report.judge_parts import (
     NO_LINKS,
     TOGETHER,
@@ -20,7 +19,7 @@ from longform.report.judge_parts import (
     people_sections,
 )
 from longform.report.parts import INTERVAL, Section
-from longform.report.plots import Plot, or_gap, render, series_style
+from longform.report.plots import Captioned, Plot, or_gap, render, series_style
 from longform.report.result_tables import shown_of
 from longform.report.tables import IN_SAMPLE, Column, Table
 from longform.results.judges import perturbed_tables
@@ -227,13 +226,13 @@ def _length(found: TargetMeta) -> Section:
 # ---------------------------------------------------------------- figure
 
 
-def target_figures(anchor: str, found: TargetMeta) -> list[Figure]:
+def target_figures(anchor: str, found: TargetMeta) -> list[Captioned]:
     """Draw the correlations of the section *agreement*; a dashed line is people's own agreement."""
     if anchor != "agreement":
         return []
     plot = _correlations(found)
     people = " The dashed line: people with each other." if found["people"] else ""
-    return [] if plot is None else [Figure(plot, f"Correlation with people, with its interval.{people}")]
+    return [] if plot is None else [Captioned(plot, f"Correlation with people, with its interval.{people}")]
 
 
 def _correlations(found: TargetMeta) -> Plot | None:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import NamedTuple, NotRequired, Protocol, TypedDict, TypeVar
 
 from longform.evidence.frames import Frames
-from longform.evidence.later import pl
+from longform.evidence.scan import pl
 from longform.evidence.scores import facts_of, under
 from longform.metrics.measure import Measure, RankingMeasure
 from longform.metrics.retest import RepeatedPair

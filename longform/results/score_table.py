@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from longform.evidence.later import pl
+from longform.evidence.scan import pl
 from longform.evidence.scores import in_order, means, names_of, rows_table, score_frame, under
 from longform.rows import ScoreRow
 

@@ -12,7 +12,7 @@ from typing import TypedDict
 
 import numpy as np
 
-from longform.evidence.later import pl
+from longform.evidence.scan import pl
 from longform.evidence.scores import means, samples
 from longform.results.aggregate import Aggregate
 

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any, NamedTuple, cast
 
 from longform.axes import Axes
-from longform.evidence.later import pl
+from longform.evidence.scan import pl
 from longform.evidence.scores import final, means, samples, with_facts
 from longform.metrics.measure import Description, Measure, described
 from longform.metrics.statistics import Estimate, pooled_mean

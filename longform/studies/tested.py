@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from longform.evidence.later import pl
+from longform.evidence.scan import pl
 from longform.evidence.scores import final, means, samples, with_facts
 from longform.metrics.measure import Better, Unit
 from longform.metrics.statistics import Array

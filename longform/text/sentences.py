@@ -12,12 +12,11 @@ _CLOSING = r"[\"'”’»」』）〉》】〕)］\]｣]"
 _STOP = re.compile(
     rf"""
     (?=(?P<stop> (?: (?: [。｡！？؟۔।॥።] | (?<=[^\W\da-zA-Zａ-ｚＡ-Ｚ]) ． )+ {_CLOSING}* )+ ))
-    (?P=stop)  # the whole or nothing, as `++` would say, which Python 3.11.2 gets wrong; ． behind a digit is a point
-    (?! [、，,;；] | (?<={_CLOSING})(?:と|って|など|を|の|的|吗|呢) )  # 「はい。」と言った is one sentence
+    (?P=stop) (?! [、，,;；] | (?<={_CLOSING})(?:と|って|など|を|の|的|吗|呢) )  # 「はい。」と言った is one sentence
     """,
     re.VERBOSE,
 )
-"""Stops of other scripts than the Latin, with the quotes and brackets that they close."""
+"""Stops of other scripts (no ． behind a digit) and what they close, whole, as by `++`, wrong in Python 3.11.2."""
 
 
 class Sentence(NamedTuple):

@@ -29,7 +29,7 @@ function intervalOf(pair) {
   return `[${bounds.map((bound) => signed(bound, digits)).join(", ")}]`;
 }
 
-// In the form of `longform/report/links.py`.
+// In the form of `longform/report/tables.py`.
 function besideFragment(family, first, second) {
   const [[, , summarizer, setting], [, , with_summarizer, with_setting]] = [family.systems[first], family.systems[second]];
   const named = { summarizer, setting, judge: family.judge, dataset: family.dataset, measure: family.measure, with_summarizer, with_setting };

@@ -5,9 +5,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from longform.repair.twins import LABEL, MATRIX
-from longform.report.figures import figures
 from longform.report.page import check, sections_html
-from longform.report.sections import sections
+from longform.report.sections import figures, sections
 
 FIXTURE = Path(__file__).parent / "data" / "report_results.json"
 HOSTILE = "</script><img src=x onerror=alert(1)>"

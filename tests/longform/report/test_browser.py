@@ -6,8 +6,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from longform.report.document_pages import summary_pages
 from longform.report.site import SUMMARIES, points, site_of, site_pages
-from longform.report.summary_pages import summary_pages
 from longform.results.drilldown import packed_pages, unfolded_of
 from longform.studies.schema_1 import with_tables
 from tests.longform.report.browser import needs_browser, scrolls_sideways

@@ -3,9 +3,8 @@
 from urllib.parse import parse_qs
 
 from longform.report.haystacks import haystack_name
-from longform.report.links import summaries_fragment
 from longform.report.parts import split_caption
-from longform.report.tables import scored
+from longform.report.tables import scored, summaries_fragment
 
 ROW = {"summarizer": "a & b, c", "setting": "bm25/4000", "judge": "x=y#z", "dataset": None, "joint": 40.0}
 

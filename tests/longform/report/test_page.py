@@ -7,9 +7,9 @@ import re
 import pytest
 
 from longform.errors import LongformError
+from longform.report.document_pages import summary_pages
 from longform.report.page import markdown
 from longform.report.site import SUMMARIES, site_of
-from longform.report.summary_pages import summary_pages
 from longform.results.drilldown import Packing, packed_pages, script_json, unfolded_of
 from longform.studies.schema_1 import with_tables
 from tests.longform.report.pages import FIXTURE, HOSTILE, Page, html, pipe_tables

@@ -1,14 +1,13 @@
 """Pages that are too large for one are cut, and lose nothing."""
 
-from longform.report.figures import Figure
 from longform.report.page_parts import in_parts
 from longform.report.parts import Section
-from longform.report.plots import Plot
+from longform.report.plots import Captioned, Plot
 from longform.report.tables import Column, Table
 from longform.tables.cells import Cell
 
 COLUMNS = [Column("system", numeric=False)]
-FIGURE = Figure(Plot("<svg/>", "alt"), "caption")
+FIGURE = Captioned(Plot("<svg/>", "alt"), "caption")
 
 
 def table(*names, twins=False):

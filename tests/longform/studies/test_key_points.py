@@ -13,8 +13,8 @@ import pytest
 from longform.measures import named
 from longform.metrics.measure import Facts, Measure, Verdict
 from longform.report.audit import benchmark_figures
-from longform.report.figures import figures
 from longform.report.result_tables import table_sections
+from longform.report.sections import figures
 from longform.results.aggregate import Averaging, SummaryInfo
 from longform.results.evidence import Evidence
 from longform.results.score_table import ScoreTable
