@@ -66,9 +66,9 @@ def test_they_stand_beside_what_the_run_writes_and_are_marked(tmp_path: Path, be
     page = Folder(str(tmp_path / "run")).read_bytes("report/report.md").decode()
     assert "| notes (written elsewhere) |" in page
     compared = page.partition("## Comparisons with one system")[2].partition("\n## ")[0]
-    assert "each system is compared with notes, unknown (written elsewhere)" in compared
-    assert "| person, unknown (written elsewhere) |" in compared
-    assert "Written elsewhere: notes, unknown; " in compared
+    assert "Joint compared with notes, unknown. " in compared
+    assert "| person (written elsewhere) | unknown | 0.0 |" in compared
+    assert "| notes (written elsewhere) | unknown | joint | 100.0 |" in compared
     assert "scripted, bm25 (written elsewhere)" not in page
     frontier = page.partition("## Quality beside cost")[2].partition("\n## ")[0]
     assert "| notes (written elsewhere) | unknown |" in frontier
