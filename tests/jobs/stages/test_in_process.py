@@ -37,11 +37,6 @@ TASKS = [Task(work_ids=(f"w{n}",), payload={"work_id": f"w{n}", "number": n}) fo
 closed: list[str] = []
 
 
-@pytest.fixture(autouse=True, scope="module")
-def ray_where_marked() -> None:
-    """Nothing: it is looked at here what goes to Ray, which none of these starts."""
-
-
 def row(payload: Mapping[str, Any]) -> list[Row]:
     if payload["number"] == FAILS:
         raise ValueError("planted")
