@@ -11,7 +11,7 @@ import pytest
 from actors.storage.folder import Folder
 from jobs.aggregate import main as aggregate
 from jobs.evaluate import main as evaluate
-from jobs.results import standing, write
+from jobs.results import evaluated, write
 from tests.jobs.planted_bench import bench
 
 CONFIG = {
@@ -85,7 +85,7 @@ def test_what_they_are_made_of_makes_them_anew(run: Path, written: list[str], ch
 
 
 def test_other_code_makes_them_anew(run: Path, written: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(standing, "_code", lambda: ["longform/keys.py 1 2"])
+    monkeypatch.setattr(evaluated, "_code", lambda: ["longform/keys.py 1 2"])
     assert call(run) == 0
     assert written == ["report"]
 

@@ -35,7 +35,7 @@ def cell(system: str, joint: float | None, *, order: str = "given", **more: Any)
     interval = None if joint is None else [joint - 1, joint + 1]
     return {
         "summarizer": summarizer, "setting": setting, "twin_of": None, "judge": "j", "dataset": None,
-        "axes": {"order": order}, "joint": joint, "intervals": {"joint": interval},
+        "axes": {"retriever": "full", "order": order}, "joint": joint, "intervals": {"joint": interval},
         "reasons": {}, "n_summaries": 4, "n_failed": 0, "n_repeats": 1, **more,
     }  # fmt: skip
 

@@ -221,7 +221,7 @@ def test_figures_have_a_line_a_system_over_the_values_of_a_property() -> None:
     ((plot, caption),) = figures("table-facets", results)
 
     assert plot is not None
-    assert caption.startswith("KPR by category. Judge j (")
+    assert caption.startswith("KPR by category. Judge j")
     assert ">causal<" in plot.svg
     assert ">factual<" in plot.svg
     assert "first, given: causal 12.5, factual 100.0." in plot.alt
