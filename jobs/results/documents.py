@@ -113,10 +113,10 @@ def write_documents(
     Write the pages of documents; return which page holds which. Two pages are in memory at a time.
 
     Args:
-        folder: Where to.
-        site: That lists `document_pages.LINK`.
-        documents: Those of a haystack together, by their numbers.
-        name: Of a haystack, for readers.
+        folder: The folder of the pages.
+        site: The site, which lists `document_pages.LINK`.
+        documents: Documents in order of their numbers, those of a haystack together.
+        name: Haystack id -> its name for readers.
     """
     found: dict[str, list[tuple[str, int, int]]] = {}
     for place, page in numbered("documents", document_pages(documents, name)):

@@ -1,4 +1,4 @@
-"""The results of an evaluation: its tables, with all that its configuration and its plan tell of them."""
+"""The results of an evaluation: its tables, what its configuration and plan tell of them, and whether they stand."""
 
 from __future__ import annotations
 
@@ -229,9 +229,9 @@ def key_of(run: Folder, benchmark: Benchmark, *told: object) -> str:
     Return a key of all that results are made of.
 
     Args:
-        run: Its commits count, and with them its rows.
-        benchmark: Of the run.
-        told: What its results are made of besides, as JSON has it.
+        run: The run; its commits stand for its rows.
+        benchmark: The benchmark of the run.
+        told: All else that the results are made of, as JSON values.
     """
     commits = {table: list(run.commits(table)) for table in sorted(SCHEMAS)}
     told_of = (AUDIT, ACCOUNT, TABLES)

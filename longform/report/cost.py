@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from longform.report.tables import Column, reason
-from longform.results.columns import Columns, number_in, text_in
-from longform.results.results import Results
+from longform.results.columns import Columns, number_in
 from longform.tables.cells import Cell, number
 
 _COLUMNS: Mapping[str, tuple[str, int]] = {
@@ -16,7 +15,6 @@ _COLUMNS: Mapping[str, tuple[str, int]] = {
     "seconds": ("seconds a summary", 1),
 }
 """Column of cells -> its head and decimals."""
-_SYSTEM = ("dataset", "summarizer", "setting")
 
 
 def cost_columns(cells: Sequence[Columns]) -> list[Column]:
@@ -36,14 +34,3 @@ def cost_cells(cell: Columns, cells: Sequence[Columns]) -> list[Cell]:
 def _amount_cell(value: float | None, digits: int, reason: str) -> Cell:
     """Show an amount; nothing is 0 and not a small number."""
     return number(value, digits=digits if value else 0, reason=reason)
-
-
-def system_costs(results: Results, rows: Sequence[Columns]) -> list[Columns]:
-    """Return the cost of the system of each of *rows*; nothing known of one that has none."""
-    cost = results.get("cost")
-    systems = cost.get("systems", []) if cost else []
-    known: dict[tuple[str | None, ...], Columns] = {
-        (one["dataset"], one["summarizer"], one["setting"]): one for one in systems
-    }
-    nothing: Columns = {}
-    return [known.get(tuple(text_in(row, name) for name in _SYSTEM), nothing) for row in rows]

@@ -138,10 +138,10 @@ def summary_pages(
     Yield the pages of summaries, which load nothing; two are in memory at a time.
 
     Args:
-        site: Whose pages they are.
-        results: Of the run: the topics of its haystacks.
-        pages: What they unfold.
-        documents: Where the documents stand that they cite.
+        site: The site that links to the pages.
+        results: The results of the run, for the topics of its haystacks.
+        pages: The summaries of each page, with their verdicts.
+        documents: The pages of the documents that summaries cite.
     """
     for place, page in numbered("summaries", pages):
         topic = _topic(results, page.haystacks)

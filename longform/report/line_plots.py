@@ -43,11 +43,6 @@ class Panel(NamedTuple):
     lines: Sequence[Line]
 
 
-def line_plot(lines: Sequence[Line], *, x_label: str, y_label: str, name: str) -> Plot | None:
-    """Return lines over one axis; see `panel_plot`."""
-    return panel_plot([Panel("", lines)], x_label=x_label, y_label=y_label, name=name)
-
-
 def panel_plot(
     panels: Sequence[Panel],
     *,

@@ -7,7 +7,6 @@ from typing import NamedTuple, TypedDict
 
 from longform.results.aggregate import Group
 
-OFFLINE_WRITER = "no model is asked"
 TOLD = (
     "Cost is the mean of a summary over the calls that wrote it, judges apart, and $0 only if no model is asked or its "
     "price is 0."

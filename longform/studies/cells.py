@@ -1,8 +1,8 @@
 """
 Cells: the value of each system by each measure, under each judge and on each data set, with what it rests on.
 
-A row is (judge, data set, system, measure). Counts, shares and costs of a system are rows beside its scores, so that a
-column of the main table is a measure, or an entry of FACTS. A table of measures says what each value is.
+A row is (judge, data set, system, measure). Counts, shares and costs of a system are rows beside its scores,
+each an entry of FACTS. A table of measures says what each value is.
 """
 
 from __future__ import annotations
@@ -140,12 +140,10 @@ class Fact(NamedTuple):
     Attributes:
         column: Name, unit, head and words.
         of: Returns it; None: the system has no such value.
-        page: The page whose tables have it: scores, cells (with every system), or none.
     """
 
     column: Column
     of: Callable[[Cell], float | Unknown | None]
-    page: str = "cells"
 
 
 def _counted(name: str, title: str, told: str = "") -> Fact:
@@ -153,12 +151,12 @@ def _counted(name: str, title: str, told: str = "") -> Fact:
 
 
 def _cost(name: str, unit: Unit, title: str, told: str = "", digits: int | None = 0) -> Fact:
-    return Fact(Column(name, unit, title, told, digits=digits), lambda cell: cell.spent.get(name), "scores")
+    return Fact(Column(name, unit, title, told, digits=digits), lambda cell: cell.spent.get(name))
 
 
 _PROMPT_UNKNOWN = Unknown("what the prompts held is not known, as with summaries that were written elsewhere")
 FACTS = (
-    Fact(CUT, lambda cell: _PROMPT_UNKNOWN if cell.facts["cut_share"] is None else cell.facts["cut_share"], "scores"),
+    Fact(CUT, lambda cell: _PROMPT_UNKNOWN if cell.facts["cut_share"] is None else cell.facts["cut_share"]),
     Fact(
         Column(
             "unjudged_share",
@@ -168,7 +166,6 @@ FACTS = (
             "lower",
         ),
         Cell.unjudged_share,
-        "scores",
     ),
     _cost(
         "usd_a_summary",
@@ -182,11 +179,10 @@ FACTS = (
     _cost("seconds", "number", "seconds a summary", digits=None),
     Fact(Column("n_summaries", "count", "summaries"), lambda cell: cell.facts["n_summaries"]),
     Fact(Column("n_failed", "count", "failed summaries", "they have no text"), lambda cell: cell.facts["n_failed"]),
-    Fact(Column("n_repeats", "count", "repeats"), lambda cell: cell.facts["n_repeats"], ""),
+    Fact(Column("n_repeats", "count", "repeats"), lambda cell: cell.facts["n_repeats"]),
     Fact(
         Column("n_judge_repeats", "count", "answers of the judge"),
         lambda cell: cell.n_judge_repeats if cell.n_judge_repeats > 1 else None,
-        "",
     ),
     _counted("n_insights", "insights"),
     _counted("n_covered", "covered insights", "found, fully or in part"),
@@ -194,7 +190,7 @@ FACTS = (
     _counted("n_unjudged", "unjudged", "without a readable judgement"),
     _counted("n_unlinked", "unlinked insights", "covered, but the judge named no bullet that exists"),
 )
-"""Values beside the scores of a system, in their order: an entry is a column of the main table."""
+"""Values beside the scores of a system, in their order."""
 
 
 def tables(evidence: Evidence) -> list[Table]:
@@ -239,7 +235,7 @@ def table(rows: Sequence[tuple[Mapping[str, Value], Mapping[str, str]]], aggrega
 def measures_table(described_measures: Iterable[Description]) -> Table:
     """Return what measures are, and FACTS."""
     words = ("name", "unit", "title", "told", "better", "digits")
-    facts = [{**{word: getattr(one.column, word) for word in words}, "page": one.page, "fact": "yes"} for one in FACTS]
+    facts = [{**{word: getattr(one.column, word) for word in words}, "fact": "yes"} for one in FACTS]
     columns = [
         Column("name"),
         Column("title"),
@@ -248,11 +244,10 @@ def measures_table(described_measures: Iterable[Description]) -> Table:
         Column("told"),
         Column("judged_by", told="the kind of judge that it needs", none="none"),
         Column("digits", "count", none="as the unit has"),
-        Column("page", told="the page of the report whose tables have it"),
         Column("fact", told="no score, but what is known of the system", none="no"),
     ]
-    rows = [{**one, "page": "scores"} for one in described_measures]
-    return Table(MEASURES, columns, [], title="Measures", key=["name"], shown=False).having([*rows, *facts])
+    rows = [*described_measures, *facts]
+    return Table(MEASURES, columns, [], title="Measures", key=["name"], shown=False).having(rows)
 
 
 def failures(rows: Sequence[Mapping[str, Value]]) -> list[Table]:

@@ -60,6 +60,6 @@ def _rows(row: Row, other: Row, units: Mapping[str, str]) -> Iterator[tuple[dict
 
 
 def _mean(row: Row, name: str) -> dict[str, Any] | None:
-    """Return a mean with its interval; how many summaries are in it was not said."""
+    """Return a mean with its interval; `n` is null, as it was not said how many clusters are in it."""
     low, high = (row.get("intervals") or {}).get(name) or (None, None)
-    return None if row.get(name) is None else {"value": row[name], "low": low, "high": high, "n": 0}
+    return None if row.get(name) is None else {"value": row[name], "low": low, "high": high, "n": None}
