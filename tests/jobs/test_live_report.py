@@ -295,8 +295,8 @@ def test_a_run_that_is_removed_is_not_made_again(judged_run: Path) -> None:
 
 def test_a_part_that_is_not_whole_costs_the_pages_alone(judged_run: Path) -> None:
     status = going(judged_run)
-    (part, *_) = (judged_run / "verdicts").glob("*.parquet")
-    part.write_bytes(part.read_bytes()[:100])
+    for part in (judged_run / "verdicts").glob("*.parquet"):  # which of them are read depends on the judge
+        part.write_bytes(part.read_bytes()[:100])
     with LiveReport(str(judged_run)) as live:
         told = live.refresh(status)
     assert told["live_report"] is None

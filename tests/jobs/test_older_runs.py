@@ -30,7 +30,7 @@ OF_LEDGER = ("cost", "calls")
 def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Path:
     """The folder of a run, in a working directory of its own."""
     with tarfile.open(ROOT / "tests" / "made" / "older" / f"{request.param}.tar.xz") as kept:
-        kept.extractall(tmp_path, filter="data")
+        kept.extractall(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path / str(request.param)
 
@@ -91,7 +91,7 @@ def test_a_run_that_was_killed_goes_on_with_the_calls_that_had_no_answer(opened:
     after = go_on(opened)
 
     with tarfile.open(ROOT / "tests" / "made" / "older" / "chat.tar.xz") as kept:
-        kept.extractall(tmp_path, filter="data")
+        kept.extractall(tmp_path)
     whole, _ = answered(tmp_path / "chat")
     assert begun > had  # it was killed with calls under way
     assert answered(opened) == (begun + whole - had, whole)
