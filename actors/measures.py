@@ -18,8 +18,8 @@ from actors.studies import open_studies
 from longform.errors import UsageError
 from longform.judges.kinds import KINDS
 from longform.measures import RANKING, SHIPPED, default_names, named
-from longform.metrics import bertscore, embedding
 from longform.metrics.measure import Facts, Measure, RankingMeasure, Score, TokenModel
+from longform.metrics.similarity import bertscores, embedding_similarity
 from longform.settings.experiment import Experiment
 from longform.settings.measures import (
     BertScoreSettings,
@@ -122,13 +122,13 @@ def _similarity(settings: EmbeddingSimilaritySettings) -> Measure:
         return encoder().embed(texts)
 
     version = encoder_version(settings)
-    return embedding.measure_of(settings.measure, shown=own_name(settings.model), encode=encode, version=version)
+    return embedding_similarity(settings.measure, shown=own_name(settings.model), encode=encode, version=version)
 
 
 def _bertscore(settings: BertScoreSettings) -> Sequence[Measure]:
     model = TokenModel(settings.place, settings.layer)
     version = checkpoint_content(settings.place)
-    return bertscore.measures_of(settings.measure, model, shown=settings.shown, version=version)
+    return bertscores(settings.measure, model, shown=settings.shown, version=version)
 
 
 def _of_class(settings: PythonClassSettings) -> Measure:

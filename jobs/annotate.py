@@ -30,7 +30,7 @@ from longform.judges.rubrics import RUBRICS, RatedColumns, Rubric, rated
 from longform.judges.sheets import Filled, SheetKind, check_columns
 from longform.judges.support_cards import with_interval
 from longform.judges.target_checks import CHECKS, TargetCheck
-from longform.metrics.agreement import Between, BetweenColumns, Label, between_annotators
+from longform.metrics.agreement import Between, Label, between_annotators
 from longform.results.corrected import Sample
 from longform.rows import LabelRow
 
@@ -125,7 +125,7 @@ def _note_sample(arguments: argparse.Namespace, subjects: SummarySubjects, chose
     note_sample(arguments.sheets, sample)
 
 
-class Agreed(BetweenColumns):
+class Agreed(Between):
     """The agreement of two annotators; `criterion` is null if there is no rubric."""
 
     criterion: str | None
@@ -173,7 +173,7 @@ def _told(arguments: argparse.Namespace, kind: SheetKind, place: LabelledPlace, 
         "sheets": {name: {"rows": n, "filled": done[name]} for name, n in rows.items()},
         "labels": dict(Counter(row["annotator"] for row in there)),
         "rated": [one.as_json() for one in means],
-        "agreement": [{**one.as_json(), "criterion": name or None} for name, one in found],
+        "agreement": [{**one, "criterion": name or None} for name, one in found],
     }
     lines = [f"{name}: {done[name]:,} of {n:,} rows are filled" for name, n in rows.items()]
     lines.append(f"labels of {kind.task}: {', '.join(f'{n:,} by {name}' for name, n in told['labels'].items())}")
@@ -217,15 +217,15 @@ def _as_label(row: LabelRow) -> Label:
 
 def _agreement_words(one: Between) -> str:
     figures = [
-        f"kappa {with_interval(one.kappa.as_json(), 1, 2)}",
-        f"free-marginal kappa {with_interval(one.free_kappa.as_json(), 1, 2)}",
-        f"same answer {with_interval(one.same.as_json(), 100, 1)} %",
-        f"r {with_interval(one.pearson.as_json(), 1, 2)}",
+        f"kappa {with_interval(one['kappa'], 1, 2)}",
+        f"free-marginal kappa {with_interval(one['free_kappa'], 1, 2)}",
+        f"same answer {with_interval(one['same'], 100, 1)} %",
+        f"r {with_interval(one['pearson'], 1, 2)}",
     ]
-    if one.links.n:
-        figures.append(f"same line {with_interval(one.links.as_json(), 100, 1)} % where both link")
-    figures += [f"kappa of {label} {with_interval(of.as_json(), 1, 2)}" for label, of in one.by_label.items()]
-    return f"{' and '.join(one.annotators)}, {one.same.n:,} labels each: {', '.join(figures)}"
+    if one["links"]["n"]:
+        figures.append(f"same line {with_interval(one['links'], 100, 1)} % where both link")
+    figures += [f"kappa of {label} {with_interval(of, 1, 2)}" for label, of in one["by_label"].items()]
+    return f"{' and '.join(one['annotators'])}, {one['same']['n']:,} labels each: {', '.join(figures)}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -43,9 +43,8 @@ from longform.judges.kinds import KINDS
 from longform.measures import SHIPPED, default_names
 from longform.metrics.cited_support import MEASURES as CITED
 from longform.metrics.cited_support import SHARE
+from longform.metrics.counts import REFUSALS, refusals
 from longform.metrics.measure import Description, described
-from longform.metrics.refusals import MEASURES as REFUSALS
-from longform.metrics.refusals import refusals
 from longform.metrics.rouge import MEASURES as ROUGE
 from longform.report.measures import main_measure
 from longform.report.overview import size_told
@@ -96,7 +95,7 @@ def choose(benchmark: Benchmark, answers: Collection[Released], named: Sequence[
     queries = dict.fromkeys(answer.query_id for answer in answers)
     kinds = {target.kind for query_id in queries for target in benchmark.targets.get(query_id, [])}
     measures = [measure.name for measure in ROUGE] if "reference" in kinds else []
-    refusing = [measure.name for measure in REFUSALS] if _refuses(benchmark) else []
+    refusing = [REFUSALS.name] if _refuses(benchmark) else []
     if named is not None:
         if unknown := [name for name in named if name not in JUDGES]:
             raise UsageError(f"--judge: expected judges of {', '.join(JUDGES)}, found {', '.join(unknown)}")

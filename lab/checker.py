@@ -38,7 +38,7 @@ from lab.parsers import checker
 from longform.errors import UsageError
 from longform.judges.card_columns import Reach, reach_of
 from longform.keys import content_key
-from longform.metrics.balanced import Labelled, best_threshold, separation
+from longform.metrics.balanced import auroc, best_threshold
 from longform.settings.shipped_judges import SHIPPED_CHECKER
 from longform.text.sentences import sentences
 
@@ -203,12 +203,12 @@ def _auroc(
 ) -> Reach | None:
     """None: there is no such pair."""
     chosen = [at for at, pair in enumerate(pairs) if pair.kind in (*SUPPORTED, kind) or kind == "all"]
-    items = [Labelled(pairs[at].document, pairs[at].supported, float(numbers[at])) for at in chosen]
-    found = separation(items, **INTERVALS)
-    if found.reason:
+    supported = np.array([pairs[at].supported for at in chosen], dtype=bool)
+    found = auroc(numbers[chosen], supported, [pairs[at].document for at in chosen], **INTERVALS)
+    if found.value is None:
         return None
     measure = f"{name}, pairs: AUROC, {kind} errors"
-    return reach_of(measure, found.auroc, fitted_on=fitted, scored_on="pairs of documents kept from training")
+    return reach_of(measure, found, fitted_on=fitted, scored_on="pairs of documents kept from training")
 
 
 # ---------------------------------------------------------------- command line

@@ -11,40 +11,20 @@ from collections.abc import Collection, Mapping, Sequence
 from longform.errors import UsageError
 from longform.judges import failure_modes
 from longform.judges.kinds import KINDS
-from longform.metrics import (
-    bertscore,
-    cited_support,
-    coverage,
-    embedding,
-    errors,
-    faithfulness,
-    geval,
-    length,
-    misses,
-    ratings,
-    refusals,
-    released,
-    retrieval,
-    rouge,
-)
+from longform.metrics import cited_support, counts, coverage, faithfulness, retrieval, rouge, similarity, verdict_means
 from longform.metrics.measure import Measure, RankingMeasure
 from longform.nearest import meant
 
 SHIPPED: tuple[Measure, ...] = (
     *coverage.MEASURES,
-    *length.MEASURES,
+    *counts.LENGTHS,
     *rouge.MEASURES,
     *rouge.RELEASED,
-    *embedding.MEASURES,
-    *bertscore.MEASURES,
+    *similarity.MEASURES,
     *faithfulness.MEASURES,
     *cited_support.MEASURES,
-    *ratings.MEASURES,
-    *geval.MEASURES,
-    *released.MEASURES,
-    *errors.MEASURES,
-    *misses.MEASURES,
-    *refusals.MEASURES,
+    *verdict_means.MEASURES,
+    counts.REFUSALS,
     *failure_modes.MEASURES,
 )
 RANKING: tuple[RankingMeasure, ...] = (*retrieval.MEASURES, retrieval.AT_BUDGET)

@@ -13,7 +13,7 @@ from jobs.cluster import Cluster
 from longform.judges.cards import card_of
 from longform.judges.mean import mean_rows
 from longform.judges.repeats import merged_repeats, repeated_pairs
-from longform.metrics.retest import Retest, retest
+from longform.metrics.agreement import Retest, retest
 from longform.rows import JudgementRow
 
 

@@ -46,7 +46,7 @@ from longform.judges.support_cards import shown_row, support_card
 from longform.judges.support_meta import SupportJudge, support_meta
 from longform.keys import content_key
 from longform.metrics.agreement import Label
-from longform.metrics.faithfulness import Array
+from longform.metrics.statistics import Array
 from longform.rows import JudgementRow
 
 

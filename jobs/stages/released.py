@@ -20,7 +20,7 @@ from longform.errors import UsageError
 from longform.judges.kind import Kind
 from longform.judges.kinds import KINDS
 from longform.keys import content_key
-from longform.metrics.released import SOURCES
+from longform.metrics.similarity import SOURCES
 from longform.records import Target
 from longform.rows import JudgementRow, SummaryRow, TableRow, VerdictRow
 from longform.schemas import LABELS, SUMMARIES, TARGETS, VERDICTS

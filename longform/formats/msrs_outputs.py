@@ -14,7 +14,7 @@ from pydantic import Field
 
 from longform.formats.fields import Entry, Expected, Filled, Text
 from longform.formats.rows import ShippedLabel, ShippedSummary
-from longform.metrics.released import BERTSCORE
+from longform.metrics.similarity import BERTSCORE
 from longform.rows import ReleasedScoreRow
 
 RATER = "released:geval"

@@ -6,8 +6,8 @@ from typing import NamedTuple, NotRequired, TypedDict, final
 
 from pydantic import JsonValue
 
-from longform.metrics.balanced import SeparationColumns
-from longform.metrics.retest import Retest
+from longform.metrics.agreement import Retest
+from longform.metrics.balanced import Separation
 from longform.metrics.statistics import Estimate, EstimateColumns
 
 
@@ -94,11 +94,16 @@ class SummarizerBias(EstimateColumns):
     summarizer: str
 
 
-class Bias(TypedDict):
-    mean: EstimateColumns
+class SampleBias(TypedDict):
+    """Biases of the means of summaries: of each summarizer's, and correlations with the words of a bullet."""
+
     by_summarizer: list[SummarizerBias]
     length_to_score: EstimateColumns
     length_to_bias: EstimateColumns
+
+
+class Bias(SampleBias):
+    mean: EstimateColumns
 
 
 class AdversarialRow(TypedDict):
@@ -185,7 +190,7 @@ class HeldOutCounts(LabelCounts):
     held_out: bool
 
 
-class DataSetRow(SeparationColumns):
+class DataSetRow(Separation):
     data_set: str
     level: str
     n_labels: int
@@ -206,7 +211,7 @@ class GridRow(TypedDict):
 
     documents: str
     sentences: str
-    data_sets: dict[str, SeparationColumns]
+    data_sets: dict[str, Separation]
     mean: GridMean
     mean_reason: str | None
 
@@ -228,10 +233,10 @@ class OrderRow(TypedDict):
     """The figures of a data set by the order of the joined documents."""
 
     data_set: str
-    original: SeparationColumns
-    top: SeparationColumns
-    middle: SeparationColumns
-    bottom: SeparationColumns
+    original: Separation
+    top: Separation
+    middle: Separation
+    bottom: Separation
 
 
 class Sensitivity(TypedDict):

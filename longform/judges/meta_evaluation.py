@@ -20,7 +20,6 @@ from longform.metrics.faithfulness import (
     MERGES,
     RECOMMENDED,
     SUPPORTED,
-    Array,
     Merge,
     Merging,
     merge_documents,
@@ -28,6 +27,7 @@ from longform.metrics.faithfulness import (
     sensitivity,
     summary_faithfulness,
 )
+from longform.metrics.statistics import Array
 from longform.rows import JudgementRow
 
 Level = Literal["sentence", "summary"]
@@ -219,14 +219,14 @@ def _ways(mode: str) -> list[tuple[str, Merge]]:
 
 
 def _grid_row(documents: str, sentences: str, found: Mapping[str, Separation]) -> GridRow:
-    undefined = [name for name, one in found.items() if one.reason]
+    undefined = [name for name, one in found.items() if one["reason"]]
     return {
         "documents": documents,
         "sentences": sentences,
-        "data_sets": {name: one.as_json() for name, one in found.items()},
+        "data_sets": dict(found),
         "mean": {
-            "balanced_accuracy": _mean([one.balanced_accuracy.value for one in found.values()]),
-            "auroc": _mean([one.auroc.value for one in found.values()]),
+            "balanced_accuracy": _mean([one["balanced_accuracy"]["value"] for one in found.values()]),
+            "auroc": _mean([one["auroc"]["value"] for one in found.values()]),
         },
         "mean_reason": f"undefined in {', '.join(undefined)}" if undefined else None if found else "no data set",
     }
@@ -246,7 +246,7 @@ def order_study(summaries: Sequence[LabelledSummary], cells: Cells, scoring: Sco
     """
     tables = {order: by_data_set(summaries, cells, mode.name, RECOMMENDED, scoring) for order, mode in BY_ORDER.items()}
     names = list(tables["top"])
-    scores = [[tables[order][name].balanced_accuracy.value for order in ORDERS] for name in names]
+    scores = [[tables[order][name]["balanced_accuracy"]["value"] for order in ORDERS] for name in names]
     rows = [_order_row(name, tables) for name in names]
     if not names or any(value is None for row in scores for value in row):
         return {"rows": rows, "sensitivity": None, "reason": "a data set has no balanced accuracy in some order"}
@@ -261,10 +261,10 @@ def order_study(summaries: Sequence[LabelledSummary], cells: Cells, scoring: Sco
 def _order_row(data_set: str, tables: Mapping[str, Mapping[str, Separation]]) -> OrderRow:
     return {
         "data_set": data_set,
-        "original": tables["original"][data_set].as_json(),
-        "top": tables["top"][data_set].as_json(),
-        "middle": tables["middle"][data_set].as_json(),
-        "bottom": tables["bottom"][data_set].as_json(),
+        "original": tables["original"][data_set],
+        "top": tables["top"][data_set],
+        "middle": tables["middle"][data_set],
+        "bottom": tables["bottom"][data_set],
     }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from longform.judges.card_columns import GridRow, HeldOutCounts, OrderStudy, SupportFound
 from longform.judges.meta_evaluation import ORDERS
 from longform.judges.support_cards import with_interval
-from longform.metrics.balanced import SeparationColumns
+from longform.metrics.balanced import Separation
 
 
 def meta_evaluation_words(found: SupportFound) -> str:
@@ -53,7 +53,7 @@ def _grid(rows: Sequence[GridRow], names: Sequence[str]) -> str:
     return _table(["documents", "sentences", *heads, "mean"], body)
 
 
-def _cell(found: SeparationColumns | None) -> str:
+def _cell(found: Separation | None) -> str:
     if found is None:
         return "not judged"
     if found["reason"]:

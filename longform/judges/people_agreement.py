@@ -16,8 +16,8 @@ from typing import NamedTuple, TypedDict
 
 import numpy as np
 
-from longform.metrics.agreement import BetweenColumns, Label, between_annotators
-from longform.metrics.contrasts import Compared, ContrastColumns, contrasts
+from longform.metrics.agreement import Between, Label, between_annotators
+from longform.metrics.contrasts import Compared, Contrast, contrasts
 from longform.metrics.statistics import (
     Array,
     Estimate,
@@ -45,7 +45,7 @@ class JudgeAgainstPeople(PairMeans):
     """The means over a judge with each annotator."""
 
     judge: str
-    less_people: ContrastColumns  # correlation of the judge with people less that of people with each other
+    less_people: Contrast  # correlation of the judge with people less that of people with each other
 
 
 class PeopleAgreement(TypedDict):
@@ -54,7 +54,7 @@ class PeopleAgreement(TypedDict):
     annotators: list[str]
     n_items: int  # that two or more labelled
     n_summaries: int
-    pairs: list[BetweenColumns]
+    pairs: list[Between]
     people: PairMeans
     judges: list[JudgeAgainstPeople]
 
@@ -96,12 +96,11 @@ def people_agreement(
         {"judge": name, **measured.means(parts), "less_people": less[place]}
         for place, (name, parts) in enumerate(against.items())
     ]
-    pairs = between_annotators(labels, counts, seed=seed, resamples=resamples)
     return {
         "annotators": sorted({label.annotator for label in labels}),
         "n_items": len(common),
         "n_summaries": len(measured.summaries),
-        "pairs": [one.as_json() for one in pairs],
+        "pairs": between_annotators(labels, counts, seed=seed, resamples=resamples),
         "people": measured.means(among),
         "judges": found,
     }
@@ -141,9 +140,7 @@ class _Measured(NamedTuple):
             "links": self._mean(linked, _same_links, ratio),
         }
 
-    def less(
-        self, against: Sequence[Sequence[Sequence[Pair]]], among: Sequence[Sequence[Pair]]
-    ) -> list[ContrastColumns]:
+    def less(self, against: Sequence[Sequence[Sequence[Pair]]], among: Sequence[Sequence[Pair]]) -> list[Contrast]:
         """Return the mean correlation of each judge with people less that of people with each other."""
         theirs = self._sums(among, self._moments)
         family = [
@@ -156,8 +153,8 @@ class _Measured(NamedTuple):
             if parts
         ]
         found = iter(contrasts(family, **self.settings))
-        nothing: ContrastColumns = {"value": None, "low": None, "high": None, "p": None, "n": 0, "n_clusters": 0}
-        return [next(found).as_json() if parts else nothing for parts in against]
+        nothing: Contrast = {"value": None, "low": None, "high": None, "p": None, "n": 0, "n_clusters": 0}
+        return [next(found) if parts else nothing for parts in against]
 
     def _mean(
         self,

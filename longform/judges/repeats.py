@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from longform.judges.kind import Kind
 from longform.judges.meta_evaluation import text_index
-from longform.metrics.retest import RepeatedPair
+from longform.metrics.agreement import RepeatedPair
 from longform.rows import JudgementRow
 
 _DIGITS = 6

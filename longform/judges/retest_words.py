@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from longform.judges.support_cards import with_interval
-from longform.metrics.retest import Retest
+from longform.metrics.agreement import Retest
 
 
 def retest_words(found: Retest) -> str:

@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol
 
 from longform.errors import UsageError
 from longform.keys import content_key
-from longform.metrics.label_sets import LABEL_SEPARATOR, NO_LABEL, label_set
+from longform.metrics.verdict_means import LABEL_SEPARATOR, NO_LABEL, label_set
 from longform.text.spreadsheets import plain_cell
 
 PAIR, ANNOTATOR, NOTE = "pair", "annotator", "note"

@@ -29,10 +29,9 @@ from longform.judges.meta_evaluation import (
 from longform.judges.people_agreement import PeopleAgreement, people_agreement
 from longform.metrics.agreement import Label
 from longform.metrics.balanced import Labelled, mean_recall, recall_sums
-from longform.metrics.contrasts import Compared, ContrastColumns, contrasts, n_used
+from longform.metrics.contrasts import Compared, Contrast, contrasts, n_used
 from longform.metrics.faithfulness import RECOMMENDED
-from longform.metrics.resampling import drawn_sums
-from longform.metrics.statistics import Array, EstimateColumns, cluster_sums, of_draws
+from longform.metrics.statistics import Array, EstimateColumns, cluster_sums, drawn_sums, of_draws
 
 ORIGINAL = "original"
 """The joined documents as a judge cuts them itself, and the maximum over its windows (table 3's first row)."""
@@ -126,7 +125,7 @@ class SetDifference(TypedDict):
     first: str
     second: str
     data_set: str
-    difference: ContrastColumns
+    difference: Contrast
 
 
 class SupportMeta(TypedDict):
@@ -279,7 +278,7 @@ def _differences(judges: Sequence[SupportJudge], summaries: Sequence[LabelledSum
             "first": judges[first].name,
             "second": judges[second].name,
             "data_set": part,
-            "difference": found.as_json(),
+            "difference": found,
         }
 
 

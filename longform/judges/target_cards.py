@@ -11,12 +11,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from longform.judges.card_columns import Agreement, Bias, HeldOutRow, LabelSet, TargetCard, TargetFigures, TextRow
+import numpy as np
+
+from longform.judges.card_columns import Agreement, HeldOutRow, LabelSet, SampleBias, TargetCard, TargetFigures, TextRow
 from longform.judges.support_cards import with_interval
 from longform.keys import content_key
 from longform.metrics import agreement
 from longform.metrics.agreement import WEIGHTS, JudgedPair
-from longform.metrics.statistics import Estimate
+from longform.metrics.statistics import EstimateColumns, pearson, pooled_mean
 from longform.rows import JudgementRow, LabelRow, SummaryRow
 from longform.text.citations import words_per_bullet
 
@@ -88,7 +90,10 @@ def target_card(
         "kappa": figures["kappa"],
         "linking_accuracy": figures["linking_accuracy"],
         "linking_recall": figures["linking_recall"],
-        "bias": _bias(pairs, summaries, settings),
+        "bias": {
+            "mean": agreement.mean_bias(pairs, **settings).as_json(),
+            **sample_bias(pairs, summaries, settings),
+        },
         "texts": _texts(insights, fitted_haystacks, settings),
         "n_unjudged": len(insights) - len(_pairs(insights)),
         "unjudged": dict(Counter(_why_unjudged(one) for one in insights if one.pair is None)),
@@ -155,26 +160,22 @@ def _figures(pairs: Sequence[JudgedPair], settings: Settings) -> Agreement:
     }
 
 
-def _bias(pairs: Sequence[JudgedPair], summaries: Mapping[str, SummaryRow], settings: Settings) -> Bias:
-    samples = agreement.sample_biases(pairs)
-    by_summarizer: dict[str, list[agreement.SampleBias]] = {}
-    for sample in samples:
-        by_summarizer.setdefault(summaries[sample.summary_id]["summarizer"], []).append(sample)
-    texts = [summaries[sample.summary_id]["text"] or "" for sample in samples]
-    lengths = [words_per_bullet(text.split("\n")) or 0.0 for text in texts]
-    ids = [sample.summary_id for sample in samples]
+def sample_bias(pairs: Sequence[JudgedPair], summaries: Mapping[str, SummaryRow], settings: Settings) -> SampleBias:
+    """Return how far a judge's means of summaries are above people's, and what goes with their lengths."""
+    ids, scores, biases = agreement.sample_biases(pairs)
+    families = np.array([summaries[one]["summarizer"] for one in ids])
+    lengths = np.array([words_per_bullet((summaries[one]["text"] or "").split("\n")) or 0.0 for one in ids])
+
+    def mean_of(name: str) -> EstimateColumns:
+        own = families == name
+        clusters = [one for one, is_own in zip(ids, own, strict=True) if is_own]
+        return pooled_mean(biases[own], np.ones(len(clusters)), clusters, **settings).as_json()
+
     return {
-        "mean": agreement.mean_bias(pairs, **settings).as_json(),
-        "by_summarizer": [
-            {"summarizer": name, **_mean_of(group, settings).as_json()} for name, group in sorted(by_summarizer.items())
-        ],
-        "length_to_score": agreement.correlation(lengths, [s.score for s in samples], ids, **settings).as_json(),
-        "length_to_bias": agreement.correlation(lengths, [s.bias for s in samples], ids, **settings).as_json(),
+        "by_summarizer": [{"summarizer": name, **mean_of(name)} for name in sorted(set(families.tolist()))],
+        "length_to_score": pearson(lengths, scores, ids, **settings).as_json(),
+        "length_to_bias": pearson(lengths, biases, ids, **settings).as_json(),
     }
-
-
-def _mean_of(group: Sequence[agreement.SampleBias], settings: Settings) -> Estimate:
-    return agreement.sample_mean([s.bias for s in group], [s.summary_id for s in group], **settings)
 
 
 # ---------------------------------------------------------------- in words

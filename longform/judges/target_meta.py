@@ -15,12 +15,12 @@ from typing import NamedTuple, TypedDict
 
 import numpy as np
 
-from longform.judges.card_columns import Adversarial, CostColumns, LabelSet, SummarizerBias
+from longform.judges.card_columns import Adversarial, CostColumns, LabelSet, SampleBias
 from longform.judges.people_agreement import PeopleAgreement, people_agreement
-from longform.judges.target_cards import LabelledTarget, labels_of_targets
+from longform.judges.target_cards import LabelledTarget, labels_of_targets, sample_bias
 from longform.metrics import agreement
 from longform.metrics.agreement import JudgedPair, Label
-from longform.metrics.contrasts import Compared, ContrastColumns, contrasts
+from longform.metrics.contrasts import Compared, Contrast, contrasts
 from longform.metrics.statistics import (
     Array,
     Estimate,
@@ -30,7 +30,6 @@ from longform.metrics.statistics import (
     pearson_of_sums,
 )
 from longform.rows import SummaryRow
-from longform.text.citations import words_per_bullet
 
 ALL = "all"
 """The part of the labels that is all of them."""
@@ -69,13 +68,10 @@ class PartColumns(TypedDict):
     in_sample: bool  # the judge was fitted on some of it
 
 
-class BiasColumns(TypedDict):
+class BiasColumns(SampleBias):
     """Mean score of the judge less that of people, of 1, over summaries."""
 
-    by_summarizer: list[SummarizerBias]
     average: EstimateColumns  # over summarizers
-    length_to_score: EstimateColumns
-    length_to_bias: EstimateColumns
 
 
 class TargetJudgeColumns(TypedDict):
@@ -93,7 +89,7 @@ class DifferenceColumns(TypedDict):
     first: str
     second: str
     part: str
-    difference: ContrastColumns
+    difference: Contrast
     in_sample: list[str]  # of the two, those that were fitted on some of the labels
 
 
@@ -178,7 +174,10 @@ def _judge(
             part: _part([one for one in judge.targets if belongs(one)], judge, settings)
             for part, belongs in parts.items()
         },
-        "bias": _bias(_pairs(judge.targets), summaries, settings),
+        "bias": {
+            **sample_bias(_pairs(judge.targets), summaries, settings),
+            "average": _average(_pairs(judge.targets), summaries, settings).as_json(),
+        },
     }
 
 
@@ -197,39 +196,13 @@ def _part(targets: Sequence[LabelledTarget], judge: TargetJudge, settings: Setti
 # ---------------------------------------------------------------- bias
 
 
-def _bias(pairs: Sequence[JudgedPair], summaries: Mapping[str, SummaryRow], settings: Settings) -> BiasColumns:
-    samples = agreement.sample_biases(pairs)
-    ids = [sample.summary_id for sample in samples]
-    families = [summaries[one]["summarizer"] for one in ids]
-    biases, scores = [sample.bias for sample in samples], [sample.score for sample in samples]
-    lengths = [words_per_bullet((summaries[one]["text"] or "").split("\n")) or 0.0 for one in ids]
-    names = sorted(set(families))
-    return {
-        "by_summarizer": [
-            {
-                "summarizer": name,
-                **agreement.sample_mean(
-                    [bias for bias, family in zip(biases, families, strict=True) if family == name],
-                    [one for one, family in zip(ids, families, strict=True) if family == name],
-                    **settings,
-                ).as_json(),
-            }
-            for name in names
-        ],
-        "average": _average(biases, families, names, ids, settings).as_json(),
-        "length_to_score": agreement.correlation(lengths, scores, ids, **settings).as_json(),
-        "length_to_bias": agreement.correlation(lengths, biases, ids, **settings).as_json(),
-    }
-
-
-def _average(
-    biases: Sequence[float], families: Sequence[str], names: Sequence[str], ids: Sequence[str], settings: Settings
-) -> Estimate:
+def _average(pairs: Sequence[JudgedPair], summaries: Mapping[str, SummaryRow], settings: Settings) -> Estimate:
     """Return the mean over families of their mean bias; a family that a resample lacks is left out of it."""
-    columns = np.zeros((len(biases), 2 * len(names)))
-    for row, (bias, family) in enumerate(zip(biases, families, strict=True)):
-        place = names.index(family)
-        columns[row, place], columns[row, len(names) + place] = bias, 1.0
+    ids, _, biases = agreement.sample_biases(pairs)
+    families = [summaries[one]["summarizer"] for one in ids]
+    names = sorted(set(families))
+    belongs = np.array([[family == name for name in names] for family in families], dtype=np.float64)
+    belongs = belongs.reshape(len(ids), len(names))  # (summaries, families), also of none
 
     def of_sums(sums: Array) -> Array:
         found: Array = np.nanmean(sums[:, : len(names)] / sums[:, len(names) :], axis=1)
@@ -237,7 +210,8 @@ def _average(
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of means of nothing but NaN
-        return bootstrap(columns, ids, of_sums, n=len(biases), **settings)
+        columns = np.hstack([belongs * biases[:, None], belongs])
+        return bootstrap(columns, ids, of_sums, n=len(ids), **settings)
 
 
 # ---------------------------------------------------------------- differences
@@ -258,7 +232,7 @@ def _differences(
             "first": judges[a].name,
             "second": judges[b].name,
             "part": part,
-            "difference": found.as_json(),
+            "difference": found,
             "in_sample": [
                 judges[place].name
                 for place in (a, b)

@@ -1,22 +1,37 @@
 """
-A judge against people: agreement, linking, bias.
+Agreement of a judge with people, of people among themselves, and of a judge with itself.
 
 SummHay, section 4.2, table 1 (insight-level Pearson, linking accuracy) and appendix A.3, table 4 (bias by summarizer
 and by length), with chance-corrected agreement beside them. Coverage counts 1, 0.5, 0. Intervals resample summaries.
+
+A judge is asked the same question several times. Its repeats are interchangeable, so kappa is Fleiss' (Measuring
+nominal scale agreement among many raters, Psychological Bulletin 76, 1971), with the expected agreement of the answers
+that all repeats give. The other figure, r, is the intraclass correlation by double entry (Fisher, Statistical Methods
+for Research Workers, 1925, section 38). Intervals resample clusters, which are queries or summaries.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple, TypedDict
 
 import numpy as np
 
 from longform.metrics.coverage import ANSWERS
-from longform.metrics.label_sets import labels_in
-from longform.metrics.statistics import Array, Estimate, EstimateColumns, kappa, pearson, pooled_mean
+from longform.metrics.statistics import (
+    Array,
+    Estimate,
+    EstimateColumns,
+    bootstrap,
+    kappa,
+    pearson,
+    pearson_of_sums,
+    pooled_mean,
+    ratio,
+)
+from longform.metrics.verdict_means import labels_in
 
 WEIGHTS: Mapping[str, float] = {"full": 1.0, "partial": 0.5, "none": 0.0}
 
@@ -74,35 +89,14 @@ def mean_bias(pairs: Sequence[JudgedPair], *, seed: int, resamples: int) -> Esti
     return pooled_mean(deltas, np.ones(len(pairs)), _clusters(pairs), seed=seed, resamples=resamples)
 
 
-class SampleBias(NamedTuple):
-    """One summary: its mean score by the judge, and how far that is above people's."""
-
-    summary_id: str
-    score: float
-    bias: float
-
-
-def sample_biases(pairs: Iterable[JudgedPair]) -> list[SampleBias]:
-    """Each summary's means over its insights (SummHay, table 4, averages these)."""
+def sample_biases(pairs: Iterable[JudgedPair]) -> tuple[list[str], Array, Array]:
+    """Return summaries, their mean scores by the judge, and how far those are above people's (SummHay, table 4)."""
     groups: dict[str, list[JudgedPair]] = {}
     for pair in pairs:
         groups.setdefault(pair.summary_id, []).append(pair)
-    return [
-        SampleBias(summary_id, float(_judge(group).mean()), float((_judge(group) - _human(group)).mean()))
-        for summary_id, group in groups.items()
-    ]
-
-
-def sample_mean(values: Sequence[float], clusters: Sequence[Hashable], *, seed: int, resamples: int) -> Estimate:
-    """The mean of one value a summary."""
-    return pooled_mean(np.array(values), np.ones(len(values)), clusters, seed=seed, resamples=resamples)
-
-
-def correlation(
-    x: Sequence[float], y: Sequence[float], clusters: Sequence[Hashable], *, seed: int, resamples: int
-) -> Estimate:
-    """Pearson correlation of two values a summary."""
-    return pearson(np.array(x), np.array(y), clusters, seed=seed, resamples=resamples)
+    scores = [_judge(group).mean() for group in groups.values()]
+    biases = [(_judge(group) - _human(group)).mean() for group in groups.values()]
+    return list(groups), np.array(scores), np.array(biases)
 
 
 def _link_share(pairs: Sequence[JudgedPair], seed: int, resamples: int) -> Estimate:
@@ -143,8 +137,19 @@ class Label(NamedTuple):
     number: float | None = None
 
 
-class BetweenColumns(TypedDict):
-    """`Between` as JSON values."""
+class Between(TypedDict):
+    """
+    The agreement of two annotators on what both have labelled; intervals resample summaries.
+
+    Attributes:
+        same: Share of equal answers.
+        kappa: Cohen's: chance agreement as often as each annotator gives each answer.
+        free_kappa: Randolph's free-marginal kappa (2005), (same - 1 / k) / (1 - 1 / k) of k answers: chance agreement
+            as if all were given equally often.
+        pearson: Correlation of what the answers count.
+        links: Share of equal links over the pairs that both linked.
+        by_label: Label -> Cohen's kappa of having it, of answers that have several labels.
+    """
 
     annotators: list[str]
     same: EstimateColumns
@@ -153,67 +158,6 @@ class BetweenColumns(TypedDict):
     pearson: EstimateColumns
     links: EstimateColumns
     by_label: dict[str, EstimateColumns]
-
-
-class Between(NamedTuple):
-    """
-    The agreement of two annotators on what both have labelled; intervals resample summaries.
-
-    Attributes:
-        same: Share of equal answers.
-        kappa: Cohen's: chance agreement as often as each annotator gives each answer.
-        free_kappa: Randolph's free-marginal kappa: chance agreement as if all answers were given equally often.
-        pearson: Correlation of what the answers count.
-        links: Share of equal links over the pairs that both linked.
-        by_label: Label -> Cohen's kappa of having it, of answers that have several labels.
-    """
-
-    annotators: tuple[str, str]
-    same: Estimate
-    kappa: Estimate
-    free_kappa: Estimate
-    pearson: Estimate
-    links: Estimate
-    by_label: Mapping[str, Estimate] = {}
-
-    def as_json(self) -> BetweenColumns:
-        return {
-            "annotators": list(self.annotators),
-            "same": self.same.as_json(),
-            "kappa": self.kappa.as_json(),
-            "free_kappa": self.free_kappa.as_json(),
-            "pearson": self.pearson.as_json(),
-            "links": self.links.as_json(),
-            "by_label": {label: one.as_json() for label, one in self.by_label.items()},
-        }
-
-
-def free_marginal_kappa(
-    items: Sequence[Sequence[str]], n_answers: int, clusters: Sequence[Hashable], *, seed: int, resamples: int
-) -> Estimate:
-    """
-    Compute the free-marginal multi-rater kappa: (observed - 1 / k) / (1 - 1 / k) (Randolph 2005).
-
-    Args:
-        items: The answers of two or more annotators to each item.
-        n_answers: k, how many answers there are to choose from; two or more.
-        clusters: Of each item; the interval resamples them.
-        seed: Of the interval.
-        resamples: Of the interval.
-
-    Returns:
-        1 if all agree, 0 if they agree as often as by chance; null without items.
-    """
-    observed = np.array([_agreeing(answers) for answers in items])
-    chance = 1 / n_answers
-    free = (observed - chance) / (1 - chance)
-    return pooled_mean(free, np.ones(len(items)), clusters, seed=seed, resamples=resamples)
-
-
-def _agreeing(answers: Sequence[str]) -> float:
-    """Return the share of pairs of annotators who gave an item the same answer."""
-    n = len(answers)
-    return sum(count * (count - 1) for count in Counter(answers).values()) / (n * (n - 1))
 
 
 def between_annotators(
@@ -243,8 +187,7 @@ def between_annotators(
         both = [(one, other[item]) for item, one in by_annotator[first].items() if item in other]
         if both:
             pairs = [_as_pair(one, two, counts) for one, two in both]
-            by_label = {name: label_kappa(pairs, name, seed=seed, resamples=resamples) for name in named}
-            found.append(_between((first, second), pairs, seed, resamples)._replace(by_label=by_label))
+            found.append(_between([first, second], pairs, named, {"seed": seed, "resamples": resamples}))
     return found
 
 
@@ -252,19 +195,99 @@ def _as_pair(first: Label, second: Label, counts: Mapping[str, float]) -> Judged
     return JudgedPair(first.summary_id, first.answer, first.link, second.answer, second.link, None, counts)
 
 
-def _between(annotators: tuple[str, str], pairs: Sequence[JudgedPair], seed: int, resamples: int) -> Between:
+def _between(
+    annotators: list[str], pairs: Sequence[JudgedPair], named: Sequence[str], settings: Mapping[str, int]
+) -> Between:
     same = np.array([float(pair.human == pair.judge) for pair in pairs])
-    return Between(
-        annotators,
-        pooled_mean(same, np.ones(len(pairs)), _clusters(pairs), seed=seed, resamples=resamples),
-        answer_kappa(pairs, seed=seed, resamples=resamples),
-        free_marginal_kappa(
-            [(pair.human, pair.judge) for pair in pairs],
-            len(pairs[0].counts),
-            _clusters(pairs),
-            seed=seed,
-            resamples=resamples,
-        ),
-        answer_agreement(pairs, seed=seed, resamples=resamples),
-        linking_accuracy(pairs, seed=seed, resamples=resamples),
-    )
+    chance = 1 / len(pairs[0].counts)
+    each, clusters = np.ones(len(pairs)), _clusters(pairs)
+    return {
+        "annotators": annotators,
+        "same": pooled_mean(same, each, clusters, **settings).as_json(),
+        "kappa": answer_kappa(pairs, **settings).as_json(),
+        "free_kappa": pooled_mean((same - chance) / (1 - chance), each, clusters, **settings).as_json(),
+        "pearson": answer_agreement(pairs, **settings).as_json(),
+        "links": linking_accuracy(pairs, **settings).as_json(),
+        "by_label": {name: label_kappa(pairs, name, **settings).as_json() for name in named},
+    }
+
+
+# ---------------------------------------------------------------- a judge with itself
+
+
+class RepeatedPair(NamedTuple):
+    """
+    The answers of a judge to one question.
+
+    Attributes:
+        cluster: Of the question.
+        answers: Of each repeat; None: unjudged.
+        numbers: Of each repeat, in [0, 1]; None: unjudged.
+    """
+
+    cluster: Hashable
+    answers: Sequence[str | None]
+    numbers: Sequence[float | None]
+
+
+class Retest(TypedDict):
+    """The agreement of a judge with itself."""
+
+    n_repeats: int
+    n_pairs: int  # questions with two or more answers
+    n_without: int  # questions with fewer
+    same: EstimateColumns  # share of two repeats that give the same answer
+    kappa: EstimateColumns  # null: all answers are the same
+    r: EstimateColumns  # of the numbers; null: they do not vary
+    spread: float | None  # standard deviation of one answer's number about the mean of its question
+
+
+def retest(pairs: Sequence[RepeatedPair], *, seed: int, resamples: int) -> Retest:
+    """Return the agreement between the repeats of *pairs*; questions with fewer than two answers count in no figure."""
+    known = [pair for pair in pairs if sum(answer is not None for answer in pair.answers) > 1]
+    clusters = [pair.cluster for pair in known]
+    classes = sorted({answer for pair in known for answer in pair.answers if answer is not None})
+    shares = np.array([_shares(pair, classes) for pair in known]).reshape(-1, 2 + len(classes))
+    moments = np.array([_moments(pair) for pair in known]).reshape(-1, 6)
+    variances = [float(np.var(_numbers(pair), ddof=1)) for pair in known]
+
+    def of(columns: Array, statistic: Callable[[Array], Array]) -> EstimateColumns:
+        return bootstrap(columns, clusters, statistic, n=len(known), seed=seed, resamples=resamples).as_json()
+
+    return {
+        "n_repeats": max((len(pair.answers) for pair in pairs), default=0),
+        "n_pairs": len(known),
+        "n_without": len(pairs) - len(known),
+        "same": of(shares[:, [1, 0]], ratio),
+        "kappa": of(shares, _kappa),
+        "r": of(moments, pearson_of_sums),
+        "spread": float(np.sqrt(np.mean(variances))) if variances else None,
+    }
+
+
+def _shares(pair: RepeatedPair, classes: Sequence[str]) -> list[float]:
+    """Return 1, the share of two repeats that agree, and the share of each answer."""
+    votes = Counter(answer for answer in pair.answers if answer is not None)
+    n = votes.total()
+    return [1.0, sum(of * (of - 1) for of in votes.values()) / (n * (n - 1)), *(votes[name] / n for name in classes)]
+
+
+def _kappa(sums: Array) -> Array:
+    """Return Fleiss' kappa of sums of `_shares`, shape (m, 2 + classes) -> (m,)."""
+    n, observed = sums[:, 0], sums[:, 1] / sums[:, 0]
+    expected = ((sums[:, 2:] / n[:, None]) ** 2).sum(axis=1)
+    apart = expected < 1 - 1e-12
+    return np.where(apart, (observed - expected) / np.where(apart, 1 - expected, 1.0), np.nan)
+
+
+def _numbers(pair: RepeatedPair) -> Array:
+    return np.array([number for number in pair.numbers if number is not None])
+
+
+def _moments(pair: RepeatedPair) -> list[float]:
+    """Return the means of 1, x, y, xx, yy and xy over both orders of two repeats, about 1/2 for their precision."""
+    numbers = _numbers(pair) - 0.5
+    n = len(numbers)
+    mean, square = float(numbers.mean()), float((numbers**2).mean())
+    product = (n * n * mean * mean - n * square) / (n * (n - 1))
+    return [1.0, mean, mean, square, square, product]

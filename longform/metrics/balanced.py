@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longform.metrics.faithfulness import SUPPORTED
-from longform.metrics.statistics import Array, Estimate, EstimateColumns, bootstrap
+from longform.metrics.statistics import Array, Estimate, EstimateColumns, bootstrap, cluster_places
 
 NO_LABELS = "no labelled item was judged"
 ONE_CLASS = "all judged items are {label}: no number can tell them apart"
@@ -29,19 +29,7 @@ class Labelled(NamedTuple):
     number: float | None
 
 
-class SeparationColumns(TypedDict):
-    """`Separation` as JSON values."""
-
-    balanced_accuracy: EstimateColumns
-    auroc: EstimateColumns
-    threshold: float
-    n_supported: int
-    n_unsupported: int
-    n_unjudged: int
-    reason: str | None
-
-
-class Separation(NamedTuple):
+class Separation(TypedDict):
     """
     Both measures in [0, 1], with 95 % intervals over clusters.
 
@@ -50,27 +38,16 @@ class Separation(NamedTuple):
         n_supported: Judged items that people call supported.
         n_unsupported: The others among the judged.
         n_unjudged: Labelled items without a number; they are in neither measure.
-        reason: Why both measures are null; None: they are not.
+        reason: Why both measures are null; null: they are not.
     """
 
-    balanced_accuracy: Estimate
-    auroc: Estimate
+    balanced_accuracy: EstimateColumns
+    auroc: EstimateColumns
     threshold: float
     n_supported: int
     n_unsupported: int
     n_unjudged: int
     reason: str | None
-
-    def as_json(self) -> SeparationColumns:
-        return {
-            "balanced_accuracy": self.balanced_accuracy.as_json(),
-            "auroc": self.auroc.as_json(),
-            "threshold": self.threshold,
-            "n_supported": self.n_supported,
-            "n_unsupported": self.n_unsupported,
-            "n_unjudged": self.n_unjudged,
-            "reason": self.reason,
-        }
 
 
 def separation(
@@ -91,15 +68,16 @@ def separation(
     clusters = [item.cluster for item in judged]
     n_supported = int(labels.sum())
     settings = {"seed": seed, "resamples": resamples}
-    return Separation(
-        balanced_accuracy=balanced_accuracy(numbers, labels, clusters, threshold=threshold, **settings),
-        auroc=auroc(numbers, labels, clusters, **settings),
-        threshold=threshold,
-        n_supported=n_supported,
-        n_unsupported=len(judged) - n_supported,
-        n_unjudged=len(items) - len(judged),
-        reason=_reason(len(judged), n_supported),
-    )
+    accuracy = balanced_accuracy(numbers, labels, clusters, threshold=threshold, **settings)
+    return {
+        "balanced_accuracy": accuracy.as_json(),
+        "auroc": auroc(numbers, labels, clusters, **settings).as_json(),
+        "threshold": threshold,
+        "n_supported": n_supported,
+        "n_unsupported": len(judged) - n_supported,
+        "n_unjudged": len(items) - len(judged),
+        "reason": _reason(len(judged), n_supported),
+    }
 
 
 def _reason(n: int, n_supported: int) -> str | None:
@@ -166,9 +144,8 @@ def auroc(
     A resample in which a cluster stands w times holds its pairs with a cluster that stands v times w x v times, so that
     each resample is a quadratic form of the clusters' counts.
     """
-    place = {cluster: index for index, cluster in enumerate(dict.fromkeys(clusters))}
-    of_item = np.array([place[cluster] for cluster in clusters], dtype=np.intp)
-    n = len(place)
+    of_item = cluster_places(clusters)
+    n = len(set(clusters))
     won = _pairs_won(numbers, supported, of_item, n)
     n_positive = np.bincount(of_item[supported], minlength=n)
     n_negative = np.bincount(of_item[~supported], minlength=n)

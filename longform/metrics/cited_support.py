@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from longform.metrics.counts import why_nothing
 from longform.metrics.faithfulness import JUDGED_BY, RECOMMENDED
 from longform.metrics.measure import Facts, Measure, Score
-from longform.metrics.refusals import why_nothing
 
 SHARE, PRECISION, RECALL, ELSEWHERE = "sentences_supported", "cited_support", "sentences_cited", "supported_elsewhere"
 MAIN = (SHARE, RECOMMENDED.name)

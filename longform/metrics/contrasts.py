@@ -17,8 +17,7 @@ from typing import NamedTuple, TypedDict
 import numpy as np
 
 from longform.metrics.paired_differences import ALPHA, smallest_p
-from longform.metrics.resampling import drawn_counts
-from longform.metrics.statistics import Array
+from longform.metrics.statistics import Array, drawn_counts
 
 TOO_FEW = "too few {clusters} to tell"
 _NOTHING = 1e-12  # of a standard deviation of draws
@@ -41,46 +40,15 @@ class Compared(NamedTuple):
     n_clusters: int | None = None
 
 
-class ContrastColumns(TypedDict):
-    """`Contrast` as JSON values."""
+class Contrast(TypedDict):
+    """A difference with its simultaneous interval; bounds and p are null if there are too few clusters."""
 
-    value: float | None
+    value: float | None  # null: undefined
     low: float | None
     high: float | None
-    p: float | None
-    n: int
+    p: float | None  # adjusted for the family
+    n: int  # rows behind the value
     n_clusters: int
-
-
-class Contrast(NamedTuple):
-    """
-    A difference with its interval.
-
-    Attributes:
-        value: None if it is undefined.
-        low: Of the simultaneous interval; None if there are too few clusters.
-        high: The same.
-        p: Adjusted for the family; None as the bounds.
-        n: Rows behind the value.
-        n_clusters: Clusters behind it.
-    """
-
-    value: float | None
-    low: float | None
-    high: float | None
-    p: float | None
-    n: int
-    n_clusters: int
-
-    def as_json(self) -> ContrastColumns:
-        return {
-            "value": self.value,
-            "low": self.low,
-            "high": self.high,
-            "p": self.p,
-            "n": self.n,
-            "n_clusters": self.n_clusters,
-        }
 
 
 def contrasts(family: Sequence[Compared], *, seed: int, resamples: int = 2000) -> list[Contrast]:
@@ -107,15 +75,9 @@ def contrasts(family: Sequence[Compared], *, seed: int, resamples: int = 2000) -
         distances = np.where(usable, np.abs(drawn - values) / spread, np.nan)
         largest = np.nanmax(np.column_stack([np.zeros(len(drawn)), distances]), axis=1)
     return [
-        _contrast(_Drawn(values[place], spread[place], bool(usable[place])), largest, one.n, n_clusters[place])
-        for place, one in enumerate(family)
+        _contrast(float(values[place]), float(spread[place]) if usable[place] else None, largest, one.n, n)
+        for place, (one, n) in enumerate(zip(family, n_clusters, strict=True))
     ]
-
-
-class _Drawn(NamedTuple):
-    value: float
-    spread: float  # NaN: every draw gives the same
-    usable: bool
 
 
 def n_used(sums: Array) -> int:
@@ -133,29 +95,30 @@ def _drawn(family: Sequence[Compared], seed: int, resamples: int) -> Array:
     return found
 
 
-def _contrast(one: _Drawn, largest: Array, n: int, n_clusters: int) -> Contrast:
-    value = float(one.value)
+def _contrast(value: float, spread: float | None, largest: Array, n: int, n_clusters: int) -> Contrast:
+    """Return the difference; *spread* is None if there are too few clusters, and NaN if every draw gives the same."""
+    found: Contrast = {"value": value, "low": None, "high": None, "p": None, "n": n, "n_clusters": n_clusters}
     if np.isnan(value):
-        return Contrast(None, None, None, None, n, n_clusters)
-    if not one.usable:
-        return Contrast(value, None, None, None, n, n_clusters)
-    if np.isnan(one.spread):
-        return Contrast(value, value, value, 1.0 if value == 0 else 1 / (1 + len(largest)), n, n_clusters)
+        return {**found, "value": None}
+    if spread is None:
+        return found
+    if np.isnan(spread):
+        return {**found, "low": value, "high": value, "p": 1.0 if value == 0 else 1 / (1 + len(largest))}
     from scipy.stats import norm, t  # slow to import
 
-    error = one.spread * np.sqrt(n_clusters / (n_clusters - 1))
+    error = spread * np.sqrt(n_clusters / (n_clusters - 1))
     reached = int((largest >= norm.isf(t.sf(abs(value) / error, n_clusters - 1))).sum())
     half = float(error * t.isf(norm.sf(np.quantile(largest, 1 - ALPHA)), n_clusters - 1))
-    return Contrast(value, value - half, value + half, (1 + reached) / (1 + len(largest)), n, n_clusters)
+    return {**found, "low": value - half, "high": value + half, "p": (1 + reached) / (1 + len(largest))}
 
 
-def is_shown(contrast: ContrastColumns) -> bool:
+def is_shown(contrast: Contrast) -> bool:
     """Return whether the interval excludes 0."""
     low, high = contrast["low"], contrast["high"]
     return low is not None and high is not None and (low > 0 or high < 0)
 
 
-def contrast_words(contrast: ContrastColumns, first: str, second: str, *, clusters: str = "summaries") -> str:
+def contrast_words(contrast: Contrast, first: str, second: str, *, clusters: str = "summaries") -> str:
     """Say which of two is higher; `not distinguishable` unless the interval excludes 0."""
     if contrast["value"] is None:
         return "unknown"

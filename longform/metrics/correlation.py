@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from longform.metrics.resampling import drawn_counts
-from longform.metrics.statistics import Array, Estimate, of_draws, pearson_of_sums
+from longform.metrics.statistics import Array, Estimate, cluster_places, drawn_counts, of_draws, pearson_of_sums
 
 FEWEST = 3
 """Points of a correlation; through two there is always a line."""
@@ -44,11 +43,10 @@ class Resampling:
     """
 
     def __init__(self, clusters: Sequence[Hashable], *, seed: int, resamples: int) -> None:
-        place = {cluster: index for index, cluster in enumerate(dict.fromkeys(clusters))}
-        n = len(place)
+        n = len(set(clusters))
         drawn = drawn_counts(n, seed=seed, resamples=resamples) if n > 1 else ()
         self._counts: Array = np.vstack([np.ones((1, n)), *drawn])
-        self._members = np.array([place[cluster] for cluster in clusters], dtype=np.intp)
+        self._members = cluster_places(clusters)
 
     def _weights(self) -> Iterator[Array]:
         """Yield how often each item was drawn, shape (draws, items), some draws at a time; the first has each once."""

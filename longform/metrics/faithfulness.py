@@ -13,10 +13,10 @@ from functools import lru_cache, partial
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from longform.metrics.counts import why_nothing
 from longform.metrics.measure import Facts, Measure, Score, Verdict
-from longform.metrics.refusals import why_nothing
+from longform.metrics.statistics import Array
 
 Merge = Literal["min", "mean", "max"]
 MERGES: tuple[Merge, ...] = ("min", "mean", "max")
@@ -26,8 +26,6 @@ SUPPORTED = 0.5
 
 SOME_CHECKED = "only some documents were checked: faithfulness.mode document checks all"
 """The reason of a number that reads the verdict on every document."""
-
-Array = NDArray[np.float64]
 
 
 class Merging(NamedTuple):

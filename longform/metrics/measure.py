@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longform.records import Document, Target
-from longform.text.citations import Bullet
+from longform.text.citations import Bullet, without_citations
 
 Unit = Literal["points", "share", "words", "count", "rating"]
 """Units of the numbers that a report prints. Points are shares times 100, ratings go from 1 to 5."""
@@ -27,8 +27,6 @@ its haystack, qrels of its targets, the packaged encoder of sentences, the score
 models that make vectors of tokens."""
 Setting = Literal["partial_score"]
 _HAYSTACKS_HELD = 4
-
-
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 """Texts -> unit vectors, shape (texts, dimensions)."""
 
@@ -155,6 +153,19 @@ def _by_query(haystack: Haystack) -> Mapping[str, Sequence[Target]]:
     for target in haystack.targets():
         found.setdefault(target.query_id, []).append(target)
     return found
+
+
+def beside_references(
+    facts: Facts, name: str, compared: Callable[[str, Sequence[str]], float], *, cited: bool = False
+) -> Score:
+    """Compare a summary's text, without citations unless *cited*, with the reference texts of its query."""
+    references = [target.text for target in facts.targets("reference")]
+    if facts.text is None:
+        return Score(name, 0.0, 0, reason=f"summary_failed: {facts.failure or 'no text'}")
+    if not references:
+        return Score(name, 0.0, 0, reason="the query has no reference text")
+    text = facts.text if cited else "\n".join(map(without_citations, facts.text.split("\n")))
+    return Score(name, compared(text, references), 1)
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, permutations, product
 from math import factorial
-from typing import NamedTuple, NotRequired, TypedDict, TypeVar
+from typing import NotRequired, TypedDict, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from longform.metrics.statistics import LEVEL, holm
+from longform.metrics.statistics import LEVEL, Array, holm
 
-Array = NDArray[np.float64]
 _POINTS = 100.0
 _AT_ONCE = 256
 _PLACES_AT_ONCE = 500_000  # of orders: 4 MB, however many queries
@@ -26,43 +25,24 @@ _ROUNDING = 1e-9  # points
 
 
 class SensitivityColumns(TypedDict):
-    """A sensitivity in results."""
-
-    sensitivity: float | None
-    chance: float | None
-    p: float | None
-    n_independent: int
-    chance_high: NotRequired[float | None]  # the 95 % point of chance; absent from older results
-    p_holm: float | None  # adjusted for the rows of a family; null: no p, or not adjusted yet
-
-
-class Sensitivity(NamedTuple):
     """
-    All in points of 100; None: no value.
+    A sensitivity in points of 100; null: no value.
 
     Attributes:
         sensitivity: Over all queries.
         chance: The mean over exchanges of orders within queries.
         p: The share of exchanges that reach the observed one, itself counted.
         n_independent: Queries or other clusters that have all orders; `chance` and `p` are of them.
-        chance_high: The sensitivity that 95 of 100 exchanges do not exceed.
+        chance_high: The sensitivity that 95 of 100 exchanges do not exceed; absent from older results.
+        p_holm: Adjusted for the rows of a family; null: no p, or not adjusted yet.
     """
 
     sensitivity: float | None
     chance: float | None
     p: float | None
     n_independent: int
-    chance_high: float | None = None
-
-    def as_json(self) -> SensitivityColumns:
-        return {
-            "sensitivity": self.sensitivity,
-            "chance": self.chance,
-            "p": self.p,
-            "n_independent": self.n_independent,
-            "chance_high": self.chance_high,
-            "p_holm": None,
-        }
+    chance_high: NotRequired[float | None]
+    p_holm: float | None
 
 
 SensitiveRow = TypeVar("SensitiveRow", bound=SensitivityColumns)
@@ -80,7 +60,9 @@ def largest_spread(means: Array) -> Array:
     return found
 
 
-def order_sensitivity(sums: Array, statistic: Callable[[Array], Array], *, seed: int, resamples: int) -> Sensitivity:
+def order_sensitivity(
+    sums: Array, statistic: Callable[[Array], Array], *, seed: int, resamples: int
+) -> SensitivityColumns:
     """
     A sensitivity with its null distribution: all exchanges if there are at most *resamples*, else so many drawn.
 
@@ -93,8 +75,11 @@ def order_sensitivity(sums: Array, statistic: Callable[[Array], Array], *, seed:
     whole = sums[(sums[:, :, 1] > 0).all(axis=1)]
     n, k = whole.shape[:2]
     value = _number(statistic(_means(sums.sum(axis=0)[None])))
+    unknown: SensitivityColumns = {
+        "sensitivity": value, "chance": None, "p": None, "n_independent": n, "chance_high": None, "p_holm": None,
+    }  # fmt: skip
     if not n or value is None:
-        return Sensitivity(value, None, None, n)
+        return unknown
     observed = float(statistic(_means(whole.sum(axis=0)[None]))[0])
     found = np.concatenate(
         [statistic(_means(_exchanged(whole, orders))) for orders in _exchanges(n, k, seed=seed, resamples=resamples)]
@@ -102,7 +87,8 @@ def order_sensitivity(sums: Array, statistic: Callable[[Array], Array], *, seed:
     reached = int((found >= observed - _ROUNDING).sum())
     drawn = _n_exchanges(n, k, resamples) > resamples
     p = (1 + reached) / (1 + len(found)) if drawn else reached / len(found)
-    return Sensitivity(value, float(found.mean()), p, n, float(np.quantile(found, LEVEL, method="higher")))
+    high = float(np.quantile(found, LEVEL, method="higher"))
+    return {**unknown, "chance": float(found.mean()), "p": p, "chance_high": high}
 
 
 def with_holm(rows: Sequence[SensitiveRow]) -> list[SensitiveRow]:

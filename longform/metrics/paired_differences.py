@@ -18,17 +18,25 @@ if the p-value is at most ALPHA, and all intervals of a family hold their differ
 
 Means are ratios of sums. If the systems of a pair count differently many rows in a cluster (unjudged ones), the
 differences of clusters are those of the linearised ratio.
+
+Pairs that are not read as one family by max-T are tested alone and adjusted by Holm's procedure
+(`stepwise_differences`; Sonja Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of
+Statistics 6, 1979). The pair with the k-th smallest p-value of m is tested at ALPHA / (m - k + 1), and all after the
+first that fails fail too. Each pair's interval is at the level at which the procedure tested it; those after the first
+that fails are at that one's level. So here, too, an interval excludes 0 exactly if the adjusted p-value is at most
+ALPHA.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from longform.metrics.statistics import LEVEL, Array
+from longform.keys import stable_seed
+from longform.metrics.statistics import LEVEL, Array, holm
 
 ALPHA = 1 - LEVEL
 ENUMERATED = 14
@@ -40,6 +48,7 @@ _STATISTICS_AT_ONCE = 50_000  # tosses of pairs: arrays of 400 kB, which a proce
 _SIGNS_AT_ONCE = 500_000  # tosses of clusters: 4 MB, however many clusters
 _SAME = 1e-10  # of statistics in [0, 1] that differ by rounding only
 _NOTHING = 1e-14  # of a cluster's difference, which is a share
+_SAME_LEVEL = 1e-12  # of levels that differ by rounding only
 
 
 class Difference(NamedTuple):
@@ -234,3 +243,57 @@ def _signs(n_clusters: int, seed: int) -> Iterator[Array]:
     for start in range(0, DRAWS, at_once):
         size = (min(at_once, DRAWS - start), n_clusters)
         yield 1.0 - 2.0 * rng.integers(0, 2, size=size).astype(np.float64)
+
+
+# ---------------------------------------------------------------- each pair alone, adjusted by Holm's procedure
+
+
+class Adjusted(NamedTuple):
+    """
+    Attributes:
+        difference: First less second, with the p-value of the pair alone.
+        p_holm: Adjusted for the family.
+        level: At which the interval is.
+    """
+
+    difference: Difference
+    p_holm: float
+    level: float
+
+    @property
+    def too_few_clusters(self) -> bool:
+        """No difference whatever could have been shown, at the level of this pair."""
+        return smallest_p(self.difference.n_clusters) > self.level + _SAME_LEVEL
+
+
+def stepwise_differences(pairs: Sequence[tuple[Array, Array]], *, seed: int) -> list[Adjusted | None]:
+    """
+    Return the differences of a family of *pairs*; None for a pair that shares no cluster, which is no member.
+
+    A pair holds the totals and counts of two systems, each of shape (clusters, 2); a count of 0: not there.
+    """
+    alone = [_alone(pair, seed, place, ALPHA) for place, pair in enumerate(pairs)]
+    known = [place for place, found in enumerate(alone) if found is not None]
+    p_values = [found.p for found in alone if found is not None]
+    levels = holm_levels(p_values)
+    made: list[Adjusted | None] = [None] * len(pairs)
+    for place, level, adjusted in zip(known, levels, holm(p_values), strict=True):
+        if (found := _alone(pairs[place], seed, place, level)) is not None:
+            made[place] = Adjusted(found, adjusted, level)
+    return made
+
+
+def holm_levels(p_values: Sequence[float]) -> list[float]:
+    """Return the level at which Holm's procedure tests each; for all after the first that fails, that one's."""
+    levels = [0.0] * len(p_values)
+    failed: float | None = None
+    for step, place in enumerate(sorted(range(len(p_values)), key=lambda i: p_values[i])):
+        level = ALPHA / (len(p_values) - step) if failed is None else failed
+        failed = level if failed is None and p_values[place] > level + _SAME_LEVEL else failed
+        levels[place] = level
+    return levels
+
+
+def _alone(pair: tuple[Array, Array], seed: int, place: int, level: float) -> Difference | None:
+    own = stable_seed(seed, place)
+    return paired_differences(pair[0][:, None], pair[1][:, None], seed=own, alpha=level)[0]

@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longform.metrics.faithfulness import best_documents, merge_documents
-from longform.metrics.statistics import Estimate, pooled_mean
+from longform.metrics.statistics import Array, Estimate, pooled_mean
 
-Array = NDArray[np.float64]
 MOST_BINS = 10
 FOUND = 0.001
 """The level of a verdict on a curve: about 1 in 1,000 flat curves is called anything else (decision 73)."""
@@ -62,16 +61,6 @@ class SummaryPlaces(NamedTuple):
     def aligned(self) -> Array:
         """Shape (sentences,): the place of each one's best document, the mean of several; NaN: none."""
         return np.array([np.mean(places) if places else np.nan for places in self.best])
-
-
-class Degenerate(NamedTuple):
-    """Counts of cases without a place on a curve."""
-
-    n_summaries: int
-    n_empty: int  # summaries without a sentence
-    n_sentences: int
-    n_unattributed: int
-    n_bins_never_attributed: int
 
 
 class PlaceSums(NamedTuple):
@@ -232,15 +221,16 @@ def bias_index(sums: PlaceSums, bins: int, *, seed: int, permutations: int = 200
     return BiasIndex(spread, lead, ends, *p.tolist())
 
 
-def degenerate(summaries: Sequence[SummaryPlaces], bins: int) -> Degenerate:
+def degenerate(summaries: Sequence[SummaryPlaces], bins: int) -> dict[str, int]:
+    """Count cases without a place on a curve, and summaries, sentences and bins in all."""
     counts = binned(attributed_sums(summaries), bins)[1].sum(axis=0)
-    return Degenerate(
-        n_summaries=len(summaries),
-        n_empty=sum(summary.n_sentences == 0 for summary in summaries),
-        n_sentences=sum(summary.n_sentences for summary in summaries),
-        n_unattributed=sum(summary.n_unattributed for summary in summaries),
-        n_bins_never_attributed=int((counts == 0).sum()),
-    )
+    return {
+        "n_summaries": len(summaries),
+        "n_empty": sum(summary.n_sentences == 0 for summary in summaries),
+        "n_sentences": sum(summary.n_sentences for summary in summaries),
+        "n_unattributed": sum(summary.n_unattributed for summary in summaries),
+        "n_bins_never_attributed": int((counts == 0).sum()),
+    }
 
 
 # ---------------------------------------------------------------- inside

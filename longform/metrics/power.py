@@ -1,10 +1,20 @@
 """
-Plan a comparison: the differences that some clusters can show, and the clusters that a difference or an interval needs.
+Plan a study: the differences that some clusters can show, and the clusters or summaries that a finding needs.
 
-A difference over n clusters is tested by its size over its standard error, which follows Student's distribution of
-n - 1 degrees of freedom, in its noncentral form if the systems differ (Cohen, Statistical Power Analysis for the
-Behavioral Sciences, 1988, chapter 2). The critical value of a family of tests stands for a level of one test, at which
-a larger sample is tested, too. All spreads are standard deviations of one cluster's difference, in its unit.
+Comparisons of systems. A difference over n clusters is tested by its size over its standard error, which follows
+Student's distribution of n - 1 degrees of freedom, in its noncentral form if the systems differ (Cohen, Statistical
+Power Analysis for the Behavioral Sciences, 1988, chapter 2). The critical value of a family of tests stands for a level
+of one test, at which a larger sample is tested, too. All spreads are standard deviations of one cluster's difference,
+in its unit.
+
+Positions of documents. Planted is a U over the places of the documents, `lowest + depth * (2 x - 1)**2` at x from 0
+(first) to 1 (last). It is found if the tests of `longform.metrics.position_bias` say so at level FOUND: the spread of
+the places, adjusted for the rows of its family, and the contrast of the ends with the middle. Sentences are
+independent, and supported or not: any other number from 0 to 1 with the same mean varies less. Then the spread is a
+noncentral chi-square with a degree of freedom less than there are bins (the between-groups sum of squares over the
+variance of one sentence), and the contrast is normal. Their joint power is at least the sum of both less 1. A judge
+that errs in both directions alike, with balanced accuracy b, sees 2 b - 1 of every difference between places: the size
+grows with one over its square.
 """
 
 from __future__ import annotations
@@ -12,18 +22,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from math import inf, sqrt
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from longform.metrics.paired_differences import ALPHA
+from longform.metrics.position_bias import FOUND, MOST_BINS
+from longform.metrics.statistics import Array
 
 POWER = 0.8
 """Usual for planning (Cohen, 1988)."""
 _POINTS = 2000  # of the integral over the mean square
 _PRECISION = 1e-9  # of a difference, relative
 MOST = 10**7
-"""Clusters that nobody has: more are not looked for."""
+"""Clusters or summaries that nobody has: more are not looked for."""
+U_POWER = 0.999
+"""Power at the size of a study of positions: twenty of three judges each find the U in all but about 6 of 100 cases."""
 
 
 def level_of_one(critical: float, n: int) -> float:
@@ -55,7 +69,7 @@ def power_of(difference: float, *, spread: float, n: int, critical: float) -> fl
 
 
 @lru_cache(maxsize=512)  # 16 KB each; the reports of one process ask for the same again
-def _root_mean_squares(n: int) -> NDArray[np.float64]:
+def _root_mean_squares(n: int) -> Array:
     """Return equally likely values of the root of the mean square of n - 1 normal numbers, shape (_POINTS,)."""
     from scipy.stats import chi2  # slow to import
 
@@ -98,9 +112,9 @@ def clusters_for_difference(
     return _fewest(enough) if level > 0 and difference else None
 
 
-def _fewest(enough: Callable[[int], bool]) -> int | None:
-    """Return the smallest n from 2 that is *enough*, which every larger one is too."""
-    high = 2
+def _fewest(enough: Callable[[int], bool], least: int = 2) -> int | None:
+    """Return the smallest n from *least* that is *enough*, which every larger one is too."""
+    high = least
     while not enough(high):
         high *= 2
         if high > MOST:
@@ -110,3 +124,75 @@ def _fewest(enough: Callable[[int], bool]) -> int | None:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high
+
+
+# ---------------------------------------------------------------- positions of documents
+
+
+class Assumed(NamedTuple):
+    """
+    Attributes:
+        depth: The best place of the U less the worst one, in shares of 1.
+        mean: Faithfulness over all places.
+        n_documents: In a prompt.
+        n_sentences: In a summary, as many about each document.
+        accuracy: Balanced accuracy of the judge of sentences.
+        n_tests: Rows of the family, for which the p-values are adjusted.
+    """
+
+    depth: float
+    mean: float
+    n_documents: int
+    n_sentences: float
+    accuracy: float = 1.0
+    n_tests: int = 1
+
+    @property
+    def bins(self) -> int:
+        return min(MOST_BINS, self.n_documents)
+
+    @property
+    def fits(self) -> bool:
+        """Return whether a U of this depth and mean stays between 0 and 1."""
+        planted = planted_u(self)
+        return bool(planted.min() >= 0 and planted.max() <= 1)
+
+
+def planted_u(assumed: Assumed) -> Array:
+    """Return the planted faithfulness of each bin, shape (bins,)."""
+    curved = (2 * np.arange(assumed.bins) / (assumed.bins - 1) - 1) ** 2
+    return np.asarray(assumed.mean + assumed.depth * (curved - curved.mean()))
+
+
+def seen(profile: Array, accuracy: float) -> Array:
+    """Return the share of sentences that a judge of that balanced accuracy calls supported, shape of *profile*."""
+    return np.asarray(1 - accuracy + (2 * accuracy - 1) * profile)
+
+
+def power_of_u(assumed: Assumed, n_summaries: int) -> float:
+    """
+    Return the probability, or a lower bound of it, that so many summaries show the U.
+
+    Raises:
+        ValueError: Fewer than three documents, of which no curve has a shape.
+    """
+    from scipy.stats import chi2, ncx2, norm  # slow to import
+
+    if assumed.bins < 3:
+        msg = f"expected 3 documents or more, found {assumed.n_documents}"
+        raise ValueError(msg)
+    rates = seen(planted_u(assumed), assumed.accuracy)
+    each = n_summaries * assumed.n_sentences / assumed.bins  # sentences of a bin
+    variance = rates.mean() * (1 - rates.mean())
+    away = each * ((rates - rates.mean()) ** 2).sum() / variance
+    by_spread = ncx2.sf(chi2.isf(FOUND / assumed.n_tests, assumed.bins - 1), assumed.bins - 1, away)
+    third = assumed.bins // 3
+    ends = (rates[:third].mean() + rates[-third:].mean()) / 2 - rates[third:-third].mean()
+    error = np.sqrt(variance / each * (1 / (2 * third) + 1 / (assumed.bins - 2 * third)))
+    by_ends = norm.sf(norm.isf(FOUND / 2) - ends / error)
+    return max(0.0, float(by_spread + by_ends - 1))
+
+
+def summaries_needed(assumed: Assumed, power: float = U_POWER) -> int | None:
+    """Return the fewest summaries that show the U with *power*; None if the judge sees too little of it."""
+    return _fewest(lambda n: power_of_u(assumed, n) >= power, least=1)

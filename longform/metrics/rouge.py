@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache, partial
 from typing import Protocol
 
-from longform.metrics.measure import Facts, Measure, Score
-from longform.text.citations import without_citations
+from longform.metrics.measure import Facts, Measure, Score, beside_references
 
 _WORD = re.compile("[a-z0-9]+")
 
@@ -74,14 +73,10 @@ def _f1(shared: int, n_own: int, n_wanted: int) -> float:
 def _score(
     facts: Facts, name: str, compare: Callable[[Sequence[str], Sequence[str]], float], *, as_released: bool
 ) -> Score:
-    references = [target.text for target in facts.targets("reference")]
-    if facts.text is None:
-        return Score(name, 0.0, 0, reason=f"summary_failed: {facts.failure or 'no text'}")
-    if not references:
-        return Score(name, 0.0, 0, reason="the query has no reference text")
-    text = facts.text if as_released else "\n".join(map(without_citations, facts.text.split("\n")))
-    own = rouge_words(text)
-    return Score(name, max(compare(own, rouge_words(text)) for text in references), 1)
+    def best(text: str, references: Sequence[str]) -> float:
+        return max(compare(rouge_words(text), rouge_words(one)) for one in references)
+
+    return beside_references(facts, name, best, cited=as_released)
 
 
 def _measures(version: str, *, as_released: bool) -> Iterator[Measure]:

@@ -7,7 +7,7 @@ from typing import TypedDict
 
 from longform.judges.card_columns import CostColumns
 from longform.judges.people_agreement import PairMeans, PeopleAgreement
-from longform.metrics.contrasts import ContrastColumns, contrast_words
+from longform.metrics.contrasts import Contrast, contrast_words
 from longform.metrics.statistics import EstimateColumns
 from longform.report.parts import INTERVAL, Section
 from longform.report.tables import IN_SAMPLE, Column, Table
@@ -37,14 +37,14 @@ def estimate(
     return number(one["value"], factor=factor, digits=digits, sign=sign, interval=interval, reason=reason)
 
 
-def difference(one: ContrastColumns, *, factor: float = 1, digits: int = 3) -> Cell:
+def difference(one: Contrast, *, factor: float = 1, digits: int = 3) -> Cell:
     """Show a difference with its interval."""
     interval = (one["low"], one["high"])
     return number(one["value"], factor=factor, digits=digits, sign=True, interval=interval, reason=UNDEFINED)
 
 
 def contrast_cells(
-    one: ContrastColumns,
+    one: Contrast,
     first: str,
     second: str,
     *,

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from longform.judges.sheets import SheetKind, SheetPair, guide, offered
 from longform.keys import content_key
-from longform.metrics.label_sets import LABEL_SEPARATOR, NO_LABEL
+from longform.metrics.verdict_means import LABEL_SEPARATOR, NO_LABEL
 from longform.report.page import rendered
 
 _SCRIPTS = ("element.js", "sheet.js")

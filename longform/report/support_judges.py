@@ -14,7 +14,7 @@ from longform.judges.support_meta import (
     SupportJudgeColumns,
     SupportMeta,
 )
-from longform.metrics.balanced import SeparationColumns
+from longform.metrics.balanced import Separation
 from longform.metrics.faithfulness import RECOMMENDED
 from longform.metrics.statistics import EstimateColumns
 from longform.report.judge_parts import TOGETHER, card_sections, contrast_cells, cost_cell, estimate, people_sections
@@ -233,11 +233,11 @@ def _order_table(studies: Sequence[tuple[SupportJudgeColumns, OrderStudy]]) -> T
     return Table(f"{_BALANCED} {INTERVAL}", columns, body)
 
 
-def _by_order(row: OrderRow) -> list[SeparationColumns]:
+def _by_order(row: OrderRow) -> list[Separation]:
     return [row["original"], row["top"], row["middle"], row["bottom"]]
 
 
-def _separated(one: SeparationColumns) -> Cell:
+def _separated(one: Separation) -> Cell:
     return estimate(one["balanced_accuracy"], factor=100, digits=1, reason=one["reason"] or "undefined")
 
 

@@ -2,7 +2,7 @@
 Every method and order of documents against the plain one: faithfulness of the same summarizer on the same queries.
 
 The plain system of a row has its retriever, budget and lengths, the order given and the plain method. The rows of a
-judge and data set are a family, adjusted together (Holm, `longform.metrics.stepwise`).
+judge and data set are a family, adjusted together (Holm, `stepwise_differences`).
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import TypedDict
 import numpy as np
 
 from longform.keys import stable_seed
-from longform.metrics.paired_differences import n_sign_changes
-from longform.metrics.stepwise import Adjusted, Pair, stepwise_differences
+from longform.metrics.paired_differences import Adjusted, n_sign_changes, stepwise_differences
+from longform.metrics.statistics import Array
 from longform.results.aggregate import Averaging, cluster_totals
 from longform.results.checked import FAITHFULNESS, CheckedSummary
 from longform.results.columns import OfJudge
@@ -75,10 +75,10 @@ def _family(found: dict[Key, Group], pairs: Sequence[tuple[Key, Key]], how: Aver
     return {"judge": judge, "dataset": dataset, "n_sign_changes": n_sign_changes(n), "rows": rows}
 
 
-def _pair(group: Group, plain: Group) -> Pair:
+def _pair(group: Group, plain: Group) -> tuple[Array, Array]:
     clusters = list(dict.fromkeys(one.info.cluster for one in (*plain, *group)))
     sums = [cluster_totals([one.scored for one in own], clusters, FAITHFULNESS) for own in (group, plain)]
-    return Pair(*sums)
+    return sums[0], sums[1]
 
 
 def _mean(group: Group) -> float | None:

@@ -10,8 +10,8 @@ from typing import NamedTuple, NotRequired, Protocol, TypedDict, TypeVar
 from longform.evidence.frames import Frames
 from longform.evidence.scan import pl
 from longform.evidence.scores import facts_of, under
+from longform.metrics.agreement import RepeatedPair
 from longform.metrics.measure import Measure, RankingMeasure
-from longform.metrics.retest import RepeatedPair
 from longform.records import Document
 from longform.repair.by_judge import How
 from longform.results.aggregate import Averaging, Scored, SummaryInfo, scored_summaries

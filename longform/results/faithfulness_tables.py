@@ -16,7 +16,6 @@ import numpy as np
 from longform.metrics.order_sensitivity import largest_spread, order_sensitivity, with_holm
 from longform.metrics.position_bias import (
     FOUND,
-    Array,
     BiasIndex,
     PlaceSums,
     attributed_sums,
@@ -28,7 +27,7 @@ from longform.metrics.position_bias import (
     n_bins,
     shape_words,
 )
-from longform.metrics.statistics import LEVEL, Estimate, EstimateColumns, holm
+from longform.metrics.statistics import LEVEL, Array, Estimate, EstimateColumns, holm
 from longform.results.aggregate import Averaging, Scored, cluster_totals, estimate, n_repeats
 from longform.results.aggregate import averaged as averaged_summaries
 from longform.results.checked import FAITHFULNESS, SUPPORTED, CheckedSummary
@@ -184,7 +183,7 @@ def _curves(group: Group, how: Averaging, key: Key, untestable: str | None, perm
 
     return {
         "bins": bins,
-        "degenerate": degenerate(places, bins)._asdict(),
+        "degenerate": degenerate(places, bins),
         "faithfulness": of("faithfulness", attributed_sums(places))
         if untestable is None
         else {"curve": None, "index": None, "reason": untestable},
@@ -222,7 +221,7 @@ def order_rows(summaries: Sequence[CheckedSummary], how: Averaging) -> list[Orde
         if len(scores) > 1 and any(found.value is not None for found in scores.values()):
             _, seed, resamples = how.own("exchanged", base)
             moved = order_sensitivity(_by_query(by_order), largest_spread, seed=seed, resamples=resamples)
-            row: OrdersRow = {**base.named(), **moved.as_json()}
+            row: OrdersRow = {**base.named(), **moved}
             row = with_columns(row, {order: found.as_json() for order, found in scores.items()})
             rows.setdefault((base.judge, base.dataset), []).append(row)
     return [row for own in rows.values() for row in with_holm(own)]

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypedDict
 
 from longform.judges.card_columns import DataSetRow
 from longform.metrics.position_bias import FOUND
-from longform.metrics.position_power import POWER, Assumed, summaries_needed
+from longform.metrics.power import U_POWER, Assumed, summaries_needed
 
 MEAN = 0.75
 """Assumed faithfulness over all places: near that of the paper's summaries (Table 5: 66 to 86, of 100)."""
@@ -103,7 +103,7 @@ def positions_row(
         "accuracy": sure,
         "accuracy_from": "assumed" if accuracy is None else "card",
         "level": FOUND,
-        "power": POWER,
+        "power": U_POWER,
         "sizes": [size(depth) for depth in depths],
     }
 

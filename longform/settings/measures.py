@@ -18,7 +18,7 @@ _USUAL_LAYERS: Mapping[str, int] = {"FacebookAI/roberta-large": 17}
 
 
 class BertScoreSettings(Strict):
-    """BERTScore by the vectors of a model of one's choice (`longform.metrics.bertscore`)."""
+    """BERTScore by the vectors of a model of one's choice (`longform.metrics.similarity`)."""
 
     kind: Literal["bertscore"]
     model: str  # a hub name, a folder or package:NAME
@@ -52,7 +52,7 @@ class BertScoreSettings(Strict):
 
 
 class EmbeddingSimilaritySettings(EncoderSettings):
-    """Embedding similarity by an encoder of one's choice, here or behind an endpoint (`longform.metrics.embedding`)."""
+    """Similarity by an encoder of one's choice, here or behind an endpoint (`longform.metrics.similarity`)."""
 
     kind: Literal["embedding_similarity"]
     name: str | None = Field(None, pattern=r"^embedding_similarity_[a-z0-9_]+$")  # null: ends in the model's own

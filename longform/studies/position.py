@@ -185,7 +185,7 @@ def _position_row(orders: Mapping[str, Group], rule: Rule, *, seed: int, resampl
     moved = order_sensitivity(sums[:, compared], largest_from_first, seed=seed, resamples=resamples)
     values = {order: None if np.isnan(mean) else float(mean) for order, mean in zip(shown, means, strict=True)}
     scores = {order: _score(orders[order], values[order], Averaging("pooled", seed, resamples)) for order in shown}
-    return {"scores": scores, "reference": reference, "compared": others, **moved.as_json()}
+    return {"scores": scores, "reference": reference, "compared": others, **moved}
 
 
 def _score(group: Group, value: float | None, how: Averaging) -> Estimate:

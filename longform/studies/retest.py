@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from longform.keys import stable_seed
-from longform.metrics.retest import retest
+from longform.metrics.agreement import retest
 from longform.results.evidence import Evidence
 from longform.tables.names import DATASET, JUDGE
 from longform.tables.table import Column, Table

@@ -14,10 +14,10 @@ from typing import Any
 from longform.chat.call import TokenLogprobs
 from longform.judges.json_replies import UnreadableError, read_object
 from longform.judges.kind import Fidelity, Group, Kind, Verdict, settle_empty
-from longform.metrics.errors import LABELS
-from longform.metrics.label_sets import NO_LABEL, label_set, label_sets
+from longform.metrics.verdict_means import ERRORS_MADE, NO_LABEL, label_set, label_sets
 from longform.text.citations import without_citations
 
+LABELS = tuple(ERRORS_MADE)
 NO_REFERENCE = "reference_without_text"
 """The failure of a reference that says nothing."""
 

@@ -15,7 +15,7 @@ from longform.judges.kind import Fidelity, Group, Kind, Verdict, settle_empty, u
 from longform.judges.kinds.key_point import NO_KEY_POINT
 from longform.judges.kinds.support import claim
 from longform.judges.yes_no_replies import unread
-from longform.metrics.misses import SAID, WAYS
+from longform.metrics.verdict_means import SAID, WAYS
 
 UNREADABLE = "no_way_of_missing"
 """The failure of a reply that is no answer."""

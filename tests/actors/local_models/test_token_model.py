@@ -9,8 +9,8 @@ import pytest
 from actors.local_models.token_model import token_vectors
 from actors.local_models.weights import model_path
 from longform.errors import UsageError
-from longform.metrics.bertscore import SHIPPED_MODEL, agreement
 from longform.metrics.measure import TokenModel
+from longform.metrics.similarity import SHIPPED_MODEL, agreement
 
 PAIRS = [
     ("The dam was closed in May for repairs.", "The dam shut in May."),

@@ -124,14 +124,16 @@ def test_mean_over_data_sets_is_null_where_one_has_one_class_only() -> None:
 def test_threshold_is_the_caller_s() -> None:
     strict = Scoring(resamples=100, threshold=0.7)
 
-    assert by_data_set(SUMMARIES, DOCUMENT_CELLS, "document", Merging(), strict)["x"].balanced_accuracy.value == 1.0
+    assert (
+        by_data_set(SUMMARIES, DOCUMENT_CELLS, "document", Merging(), strict)["x"]["balanced_accuracy"]["value"] == 1.0
+    )
 
 
 def test_cells_that_are_not_judged_are_counted() -> None:
     cells = {("document", "a1"): np.array([[NAN]]), ("document", "a2"): np.array([[0.1]])}
     found = by_data_set(SUMMARIES[:2], cells, "document", Merging(), SCORING)["x"]
 
-    assert (found.n_unjudged, found.n_unsupported, found.balanced_accuracy.value) == (1, 1, None)
+    assert (found["n_unjudged"], found["n_unsupported"], found["balanced_accuracy"]["value"]) == (1, 1, None)
 
 
 def ordered(right: dict[str, int]) -> dict[tuple[str, str], np.ndarray]:

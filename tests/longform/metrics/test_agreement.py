@@ -9,7 +9,6 @@ from longform.metrics.agreement import (
     Label,
     answer_kappa,
     between_annotators,
-    free_marginal_kappa,
     linking_accuracy,
     linking_recall,
     mean_bias,
@@ -50,7 +49,7 @@ def test_generous_judge_has_bias_above_zero() -> None:
     pairs = [pair("none", "full"), pair("partial", "full"), pair("full", "full"), pair("full", "full", summary="b")]
 
     assert mean_bias(pairs, **SETTINGS).value == pytest.approx(1.5 / 4)
-    assert {s.summary_id: s.bias for s in sample_biases(pairs)} == {"a": pytest.approx(0.5), "b": 0}
+    assert sample_biases(pairs)[2].tolist() == [pytest.approx(0.5), 0]
 
 
 def test_linking_accuracy_sees_only_pairs_that_both_linked() -> None:
@@ -65,16 +64,6 @@ def test_linking_accuracy_sees_only_pairs_that_both_linked() -> None:
     assert linking_recall(pairs, **SETTINGS)[0] == pytest.approx(1 / 3)
 
 
-def test_randolph_s_kappa_supposes_that_all_answers_are_equally_likely() -> None:
-    # by hand: 8 of 10 items agree, of 4 answers: (0.8 - 0.25) / (1 - 0.25)
-    pairs = [("a", "a")] * 8 + [("a", "b"), ("c", "d")]
-    found = free_marginal_kappa(pairs, 4, range(10), **SETTINGS)
-    assert found.value == pytest.approx((0.8 - 0.25) / 0.75)
-    # three annotators: of an item's three pairs 3, 1 and 0 agree, so that observed is 4 / 9
-    three = [("a", "a", "a"), ("a", "a", "b"), ("a", "b", "c")]
-    assert free_marginal_kappa(three, 3, range(3), **SETTINGS).value == pytest.approx((4 / 9 - 1 / 3) / (2 / 3))
-
-
 def test_where_one_answer_prevails_cohen_s_kappa_falls_and_randolph_s_does_not() -> None:
     labels = [
         Label(annotator, f"s{n}", n, "none" if (annotator, n) in {("ann", 0), ("bo", 1)} else "full")
@@ -82,6 +71,6 @@ def test_where_one_answer_prevails_cohen_s_kappa_falls_and_randolph_s_does_not()
         for n in range(10)
     ]
     (between,) = between_annotators(labels, {"full": 1.0, "none": 0.0}, **SETTINGS)
-    assert between.same.value == pytest.approx(0.8)
-    assert between.kappa.value == pytest.approx((0.8 - 0.82) / (1 - 0.82))
-    assert between.free_kappa.value == pytest.approx(0.6)
+    assert between["same"]["value"] == pytest.approx(0.8)
+    assert between["kappa"]["value"] == pytest.approx((0.8 - 0.82) / (1 - 0.82))
+    assert between["free_kappa"]["value"] == pytest.approx((0.8 - 1 / 2) / (1 - 1 / 2))

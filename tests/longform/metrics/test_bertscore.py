@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from longform.metrics.bertscore import MEASURES, SHIPPED_MODEL, agreement, measures_of
 from longform.metrics.measure import Facts, TokenModel, TokenVectors
+from longform.metrics.similarity import SHIPPED_MODEL, agreement, bertscores
 from longform.records import Target
 
+MEASURES = bertscores("bertscore_minilm", SHIPPED_MODEL, shown="MiniLM")
 SCORE, CUT = (measure.per_summary for measure in MEASURES)
 
 
@@ -68,7 +69,7 @@ def test_what_cannot_be_scored_says_why() -> None:
 
 
 def test_a_measure_tells_its_model_and_each_model_is_another_version() -> None:
-    one, other = (measures_of("bertscore_x", TokenModel("x", layers), shown="x")[0] for layers in (3, 4))
+    one, other = (bertscores("bertscore_x", TokenModel("x", layers), shown="x")[0] for layers in (3, 4))
     assert one.version != other.version
     assert (one.title, other.title) == ("BERTScore (x, layer 3)", "BERTScore (x, layer 4)")
     assert MEASURES[0].title == "BERTScore (MiniLM, layer 5)"

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from longform.metrics.correlation import Resampling
-from longform.metrics.resampling import drawn_counts
+from longform.metrics.statistics import drawn_counts
 
 X = np.array([0.1, 0.4, 0.4, 0.8, 0.9, 0.2])
 Y = np.array([1.0, 3.0, 2.0, 2.0, 5.0, 1.5])

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from actors.local_models.encoder import Encoder
 from actors.local_models.weights import MINILM
-from longform.metrics.embedding import MEASURES, similarity
+from longform.metrics.similarity import MEASURES, similarity
 from tests.longform.metrics.test_rouge import facts
 
-(SIMILARITY,) = MEASURES
+SIMILARITY = MEASURES[0]
 VECTORS = {"east": (1.0, 0.0), "north": (0.0, 1.0), "west": (-1.0, 0.0), "between": (0.6, 0.8)}
 
 

@@ -84,7 +84,7 @@ def test_a_bin_that_nothing_falls_into_has_no_value() -> None:
     summaries = [summary_places(np.array([[1.0], [0.0], [0.0]]))] * 2
     found = curve(attributed_sums(summaries), ["a", "b"], 3, seed=1, resamples=100)
     assert [point.value for point in found] == [1.0, None, None]
-    assert degenerate(summaries, 3).n_bins_never_attributed == 2
+    assert degenerate(summaries, 3)["n_bins_never_attributed"] == 2
     covered = curve(covered_sums(summaries), ["a", "b"], 3, seed=1, resamples=100)
     assert [point.value for point in covered] == [1.0, 0.0, 0.0]
 
@@ -92,7 +92,7 @@ def test_a_bin_that_nothing_falls_into_has_no_value() -> None:
 def test_empty_summaries_are_counted() -> None:
     summaries = [summary_places(np.zeros((3, 0))), summary_places(np.zeros((3, 2)))]
     found = degenerate(summaries, n_bins(summaries))
-    assert (found.n_summaries, found.n_empty, found.n_sentences, found.n_unattributed) == (2, 1, 2, 2)
+    assert [found[name] for name in ("n_summaries", "n_empty", "n_sentences", "n_unattributed")] == [2, 1, 2, 2]
 
 
 @pytest.mark.parametrize(("profile", "contrast"), [("u", "ends"), ("lead", "lead")])

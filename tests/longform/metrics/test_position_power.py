@@ -16,7 +16,7 @@ from longform.metrics.position_bias import (
     bias_index,
     summary_places,
 )
-from longform.metrics.position_power import POWER, Assumed, power, seen, summaries_needed, u_profile
+from longform.metrics.power import U_POWER, Assumed, planted_u, power_of_u, seen, summaries_needed
 from longform.metrics.statistics import Array
 
 PLANTED = Assumed(depth=0.4, mean=0.75, n_documents=5, n_sentences=5)
@@ -31,7 +31,7 @@ def size_of(assumed: Assumed) -> int:
 
 
 def test_the_planted_curve_has_the_depth_and_the_mean_that_are_assumed() -> None:
-    profile = u_profile(PLANTED)
+    profile = planted_u(PLANTED)
     assert profile == pytest.approx([0.95, 0.65, 0.55, 0.65, 0.95])
     assert seen(profile, 1.0) == pytest.approx(profile)
     assert np.ptp(seen(profile, 0.8)) == pytest.approx(0.6 * 0.4)
@@ -39,7 +39,7 @@ def test_the_planted_curve_has_the_depth_and_the_mean_that_are_assumed() -> None
 
 def test_a_recommended_size_is_the_smallest_of_its_power() -> None:
     n = size_of(PLANTED)
-    assert power(PLANTED, n) >= POWER > power(PLANTED, n - 1)
+    assert power_of_u(PLANTED, n) >= U_POWER > power_of_u(PLANTED, n - 1)
 
 
 def test_half_the_depth_or_half_the_judge_takes_four_times_the_summaries() -> None:
@@ -57,7 +57,7 @@ def test_more_tests_of_a_family_take_more_summaries_and_a_blind_judge_any_number
 
 def test_two_places_have_no_shape_and_a_deep_u_needs_room() -> None:
     with pytest.raises(ValueError, match="3 documents or more, found 2"):
-        power(PLANTED._replace(n_documents=2), 10)
+        power_of_u(PLANTED._replace(n_documents=2), 10)
     assert PLANTED.fits
     assert not PLANTED._replace(mean=0.9).fits
 
@@ -66,7 +66,7 @@ def test_stated_power_is_that_of_simulated_studies() -> None:
     """At a size of power 0.8 or more, of 100 studies; the bound is conservative."""
     n = summaries_needed(PLANTED, 0.8)
     assert n is not None
-    found = sum(U_SHAPED in shape_of(yes_no(u_profile(PLANTED), n, seed), seed) for seed in range(100))
+    found = sum(U_SHAPED in shape_of(yes_no(planted_u(PLANTED), n, seed), seed) for seed in range(100))
     assert 0.73 * 100 < found < 0.98 * 100
 
 
@@ -121,7 +121,7 @@ def study(judge: Judge, rates: Array, seed: int) -> str:
 
 def assert_found_and_not(judge: Judge, seeds: range) -> None:
     """A U is said of every planted one and of no flat one; 1 in 1,000 flat curves may get another name by chance."""
-    planted, flat = u_profile(WITH_JUDGE), np.full(5, WITH_JUDGE.mean)
+    planted, flat = planted_u(WITH_JUDGE), np.full(5, WITH_JUDGE.mean)
     assert [U_SHAPED in study(judge, planted, seed) for seed in seeds] == [True] * len(seeds)
     shapes = [study(judge, flat, 1000 + seed) for seed in seeds]
     assert not [shape for shape in shapes if U_SHAPED in shape]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from longform.metrics.resampling import drawn_counts, drawn_places, drawn_sums
+from longform.metrics.statistics import drawn_counts, drawn_places, drawn_sums
 
 
 def together(parts):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from longform.metrics.retest import RepeatedPair, retest
+from longform.metrics.agreement import RepeatedPair, retest
 from longform.metrics.statistics import pearson
 
 NUMBERS = {"yes": 1.0, "no": 0.0}

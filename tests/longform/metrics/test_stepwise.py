@@ -5,19 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from longform.metrics.paired_differences import ALPHA, paired_differences
+from longform.metrics.paired_differences import ALPHA, holm_levels, paired_differences, stepwise_differences
 from longform.metrics.statistics import Array
-from longform.metrics.stepwise import Pair, holm_levels, stepwise_differences
 
 
-def pair(lead: float, seed: int, n: int = 30) -> Pair:
+def pair(lead: float, seed: int, n: int = 30) -> tuple[Array, Array]:
     """Two systems over clusters of one count each; the first is better by *lead*."""
     draw = np.random.default_rng(seed)
 
     def sums(mean: float) -> Array:
         return np.column_stack([mean + draw.normal(0, 0.1, n), np.ones(n)])
 
-    return Pair(sums(0.5 + lead), sums(0.5))
+    return sums(0.5 + lead), sums(0.5)
 
 
 def test_the_smallest_p_value_is_tested_at_the_smallest_level_and_all_stop_with_the_first_that_fails() -> None:
@@ -42,7 +41,7 @@ def test_a_single_pair_is_tested_as_a_family_of_one() -> None:
     one = pair(0.1, 3)
     (found,) = stepwise_differences([one], seed=1)
     assert found is not None
-    (alone,) = paired_differences(one.first[:, None], one.second[:, None], seed=5)
+    (alone,) = paired_differences(one[0][:, None], one[1][:, None], seed=5)
     assert alone is not None
     assert found.difference.value == alone.value == pytest.approx(0.1, abs=0.08)
     assert found.p_holm == found.difference.p == pytest.approx(alone.p, abs=0.01)
@@ -59,7 +58,7 @@ def test_six_clusters_suffice_for_one_pair_and_not_for_three() -> None:
 
 
 def test_a_pair_without_a_cluster_in_common_is_no_member() -> None:
-    apart = Pair(np.array([[1.0, 1.0], [0.0, 0.0]]), np.array([[0.0, 0.0], [1.0, 1.0]]))
+    apart = (np.array([[1.0, 1.0], [0.0, 0.0]]), np.array([[0.0, 0.0], [1.0, 1.0]]))
     none, alone = stepwise_differences([apart, pair(0.5, 1)], seed=1)
     assert none is None
     assert alone is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from longform.judges.cards import shipped_card_of
-from longform.metrics.position_power import Assumed, summaries_needed
+from longform.metrics.power import Assumed, summaries_needed
 from longform.results.position_plan import Prompts, positions_row, positions_words, sentence_accuracy
 from longform.settings.judges import OfflineJudgeSettings
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from longform.metrics.retest import RepeatedPair
+from longform.metrics.agreement import RepeatedPair
 from longform.report.result_tables import shown_of, table_sections
 from longform.results.aggregate import Averaging
 from longform.results.evidence import AskedAgain

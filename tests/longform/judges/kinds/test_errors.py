@@ -10,12 +10,11 @@ import pytest
 from actors.rehearsal.scripted_summaries import PROFILES
 from actors.rehearsal.scripted_tasks import read_sentence_task
 from longform.judges.kind import Group
-from longform.judges.kinds.errors import ERRORS, parse_errors
+from longform.judges.kinds.errors import ERRORS, LABELS, parse_errors
 from longform.judges.sheets import SheetPair, read_sheet, sheet
 from longform.metrics.agreement import Label, between_annotators
-from longform.metrics.errors import LABELS, MEASURES
-from longform.metrics.label_sets import label_set, label_sets, labels_in
 from longform.metrics.measure import Facts, Verdict
+from longform.metrics.verdict_means import MEASURES, label_set, label_sets, labels_in
 from longform.prompts import load_prompt
 
 
@@ -72,15 +71,15 @@ def test_agreement_is_told_of_each_label() -> None:
     labels = [Label(name, f"s{n}", n, one) for name, of in (("ann", ann), ("bo", bo)) for n, one in enumerate(of)]
     (both,) = between_annotators(labels, ERRORS.counts, seed=1, resamples=50, named=LABELS)
 
-    assert both.by_label["too_general"].value == 1.0
-    assert both.by_label["hallucination"].value == pytest.approx((0.75 - 0.5) / (1 - 0.5))
-    assert both.by_label["major_details"].value is None
+    assert both["by_label"]["too_general"]["value"] == 1.0
+    assert both["by_label"]["hallucination"]["value"] == pytest.approx((0.75 - 0.5) / (1 - 0.5))
+    assert both["by_label"]["major_details"]["value"] is None
 
 
 def test_measures_are_shares_of_the_references() -> None:
     answers = ["none", "minor_details+too_general", "too_general", None]
     facts = Facts(verdicts=[Verdict("t", answer) for answer in answers])
-    found = {measure.name: measure.per_summary(facts) for measure in MEASURES}
+    found = {measure.name: measure.per_summary(facts) for measure in MEASURES if measure.judged_by == "errors"}
 
     assert (found["error_free"].total, found["error_free"].n, found["error_free"].n_unjudged) == (1.0, 3, 1)
     assert (found["error_too_general"].total, found["error_hallucination"].total) == (2.0, 0.0)
