@@ -39,9 +39,16 @@ def cells(
     scores: pl.DataFrame, facts: pl.DataFrame, measures: Iterable[Measure], how: Averaging, *, judge: str | None
 ) -> list[CellRow]:
     """Return the systems of the table of cells of one judge and data set."""
+    return systems_in(cell_tables(scores, facts, measures, how, judge=judge))
+
+
+def cell_tables(
+    scores: pl.DataFrame, facts: pl.DataFrame, measures: Iterable[Measure], how: Averaging, *, judge: str | None
+) -> dict[str, Any]:
+    """Return results with the tables of cells of one judge and data set."""
     evidence: Any = SimpleNamespace(averaging=how, measures=list(measures), spent={})
     family: Any = SimpleNamespace(judge=judge, scores=scores, facts=facts, evidence=evidence)
-    return systems_in(tables_in_json(tables_of(cells_of(family), evidence)))
+    return tables_in_json(tables_of(cells_of(family), evidence))
 
 
 def tables_in_json(tables: Iterable[Table]) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from longform.metrics.paired_differences import ALPHA, smallest_p
-from longform.metrics.statistics import LEVEL
-from longform.report.measures import MAIN, all_heads, main_measure
+from longform.metrics.statistics import LEVEL, Estimate
+from longform.report.measures import MAIN, all_heads, head_of, main_measure
 from longform.report.parts import NO_DATASET, brief_card, main_cells
 from longform.report.shown_names import short_systems
 from longform.report.tables import IN_SAMPLE, has_oracle, is_position_row
@@ -141,7 +141,7 @@ def _nothing(results: Results) -> str:
     systems = {(cell["summarizer"], cell["setting"]) for cell in cells}
     if known and len(systems) == 1:
         measure = main_measure(known[0])
-        told = _with_interval(known[0], measure, _shape(results, measure))
+        told = _with_interval(results, known[0], measure)
         name = _measure_words(results, measure)
         return f"There is one system, {_system(known[0])}, so none is compared. Its {name}: {told}."
     if known:
@@ -328,17 +328,10 @@ def _lower(results: Results, measure: str) -> bool:
     return any(head.better == "lower" for head in all_heads(results) if head.name == measure)
 
 
-def _shape(results: Results, measure: str) -> int:
-    return next((head.digits for head in all_heads(results) if head.name == measure), 1)
-
-
-def _with_interval(row: Columns, measure: str, digits: int) -> str:
-    value, interval = number_in(row, measure), interval_in(row, measure)
-    if value is None:
-        return "not known"
-    if interval is None or None in interval:
-        return f"{value:.{digits}f}"
-    return f"{value:.{digits}f} [{interval[0]:.{digits}f}, {interval[1]:.{digits}f}] ({100 * LEVEL:.0f} % interval)"
+def _with_interval(results: Results, row: Columns, measure: str) -> str:
+    low, high = interval_in(row, measure) or (None, None)
+    cell = head_of(results, measure).shown(Estimate(number_in(row, measure), low, high, 0))
+    return f"{cell.text} {cell.detail} ({100 * LEVEL:.0f} % interval)" if cell.detail else cell.text or "not known"
 
 
 def _system(row: Columns) -> str:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from longform.measures import default_names, named
-from longform.metrics.measure import Measure, described
-from longform.results.cells import measures_in
+from longform.metrics.measure import Better
+from longform.results.cells import described_in
 from longform.results.columns import Columns, held, within
 from longform.results.results import Results
+from longform.tables.cells import Cell, value_cell
+from longform.tables.table import Column, Unit, Value
 
-IN_PARTS = ("precision", "recall")
-"""Measures that have a section of their own."""
+CITATION = {"precision": "precision", "recall": "recall", "citation": "F1 (citation)"}
+"""Measures of the section of citations -> their heads there."""
+_IN_PARTS = ("precision", "recall")
+"""Those of them that stand there alone."""
 LENGTH = "words_per_bullet"
 MAIN = "joint"
 
@@ -23,15 +26,30 @@ def capitalized(text: str) -> str:
 
 
 class Head(NamedTuple):
-    """A measure as results describe it."""
+    """
+    A measure, or a fact of a system, as results describe it.
+
+    Attributes:
+        name: The key of its values in cells.
+        title: The head of its column.
+        unit: Decides scale and digits.
+        better: The direction of a better value; None: neither.
+        told: Says in a sentence what its values are.
+        judged_by: The kind of judge that it needs; None: none.
+        in_sample: Whether a judge that was fitted on these very data gave it.
+        digits: Decimals; None: as many as the unit has.
+        fact: The place of what is no score: beside scores, or with every system alone; None: a score.
+    """
 
     name: str
     title: str
-    unit: str
-    better: str | None
+    unit: Unit
+    better: Better | None
     told: str
-    judged_by: str | None = None  # kind of the judge that it needs; None: none
-    in_sample: bool = False  # a judge that was fitted on these very data gave it
+    judged_by: str | None = None
+    in_sample: bool = False
+    digits: int | None = None
+    fact: str | None = None
 
     @property
     def marked(self) -> str:
@@ -47,29 +65,28 @@ class Head(NamedTuple):
         """One sentence of a caption."""
         if not self.told:
             return ""
-        direction = f"; {self.better} is better" if self.better else ", neither better nor worse"
+        direction = f"; {self.better} is better" if self.better else "" if self.fact else ", neither better nor worse"
         more = "" if self.in_points and self.better == "higher" else direction
         return f"{capitalized(self.title)}: {self.told}{more}."
 
-    @property
-    def digits(self) -> int:
-        """Number of decimals in a table."""
-        return 2 if self.unit == "rating" else 1
-
-    @property
-    def factor(self) -> int:
-        """The number by which a value is shown larger: shares are kept in 0 to 1 and shown in 0 to 100."""
-        return 100 if self.unit == "share" else 1
+    def shown(self, value: Value, reason: str | None = None) -> Cell:
+        """Return a value of it."""
+        return value_cell(value, Column(self.name, self.unit, digits=self.digits), reason=reason)
 
 
 def all_heads(results: Results) -> list[Head]:
-    """Return the measures of *results*; older ones list none and have those of coverage."""
-    rows = measures_in(results)
-    if not rows and "measures" not in results and not results.get("tables"):
-        rows = [described(one) for one in named(default_names(["coverage"])) if isinstance(one, Measure)]
-    return [
-        Head(row["name"], row["title"], row["unit"], row["better"], row["told"], row.get("judged_by")) for row in rows
-    ]
+    """Return the measures of *results*."""
+    return [head for head in _heads(results) if head.fact is None]
+
+
+def fact_heads(results: Results, cells: Sequence[Columns], *facts: str) -> list[Head]:
+    """Return the facts that *cells* have, those that reports show in the places *facts*."""
+    names = held(cells)
+    return [head for head in _heads(results) if head.fact in facts and head.name in names]
+
+
+def _heads(results: Results) -> list[Head]:
+    return [Head(**{name: row[name] for name in Head._fields if name in row}) for row in described_in(results)]
 
 
 def head_of(results: Results, measure: str) -> Head:
@@ -87,7 +104,7 @@ def by_this_judge(heads: Sequence[Head], results: Results, judge: str | None) ->
 def heads_of(results: Results, cells: Sequence[Columns]) -> list[Head]:
     """Return the measures that *cells* have, without those that stand in another table or column."""
     names = held(cells)
-    return [head for head in all_heads(results) if head.name in names and head.name not in (*IN_PARTS, LENGTH)]
+    return [head for head in all_heads(results) if head.name in names and head.name not in (*_IN_PARTS, LENGTH)]
 
 
 def main_measure(cell: Columns) -> str:

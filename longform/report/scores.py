@@ -1,11 +1,25 @@
-"""The sections of cells: one column a measure."""
+"""The sections of cells: a column for each measure and fact that results describe, whatever they are."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
-from longform.report.measures import LENGTH, MAIN, all_heads, by_this_judge, capitalized, heads_of, main_measure
-from longform.report.more_columns import beside_grid, more_columns, with_more
+from longform.metrics.statistics import Estimate
+from longform.report.groups_column import HEAD as GROUP
+from longform.report.groups_column import groups_column
+from longform.report.measures import (
+    CITATION,
+    LENGTH,
+    MAIN,
+    Head,
+    all_heads,
+    by_this_judge,
+    capitalized,
+    fact_heads,
+    heads_of,
+    main_measure,
+)
 from longform.report.overview import clusters_told
 from longform.report.parts import (
     INTERVAL,
@@ -25,14 +39,10 @@ from longform.report.parts import (
 from longform.report.plots import By, Plot, score_plot
 from longform.report.provenance import AVERAGED
 from longform.report.tables import (
-    CUT,
     EXTREMES,
-    UNJUDGED,
-    WORDS_A_BULLET,
+    NOT_RUN,
     Column,
     Table,
-    asides,
-    asides_of,
     best_first,
     distinct,
     has_oracle,
@@ -40,38 +50,43 @@ from longform.report.tables import (
     is_wide,
     marked_settings,
     reason,
-    score_grid,
-    score_list,
-    scored,
     settings_of,
-    share_cut,
+    summaries_fragment,
     summarizer_cell,
     summarizers_by_joint,
 )
-from longform.results.cells import CellRow, systems_in
-from longform.results.columns import count_in, held
+from longform.results.cells import BESIDE_SCORES, WITH_EVERY_SYSTEM, CellRow, has_per_summary, systems_in
+from longform.results.columns import held, interval_in, number_in, within
+from longform.results.compared import table_rows
 from longform.results.results import Results
-from longform.tables.cells import count
+from longform.tables.cells import Cell
 
-_ASIDES = {
-    WORDS_A_BULLET: "Words a bullet: length, neither better nor worse.",
-    CUT: "Share cut: of the retrieved tokens, what the limit took away.",
-    UNJUDGED: "Share unjudged: of the insights, those without a readable judgement; lower is better.",
-}
+_SYSTEM = ("setting", "summarizer")
 _ELSEWHERE = "Intervals stand under “Every system”."
 _HOW_CITED = (
     "Precision: of the documents a bullet cites, the share that states the linked insight. Recall: of the documents "
     "that state it, the share that the bullet cites. F1: of both. Each is a mean over covered insights."
 )
-_PARTS = {"precision": "precision", "recall": "recall", "citation": "F1 (citation)"}
-_COUNTS = {
-    "n_summaries": "summaries",
-    "n_failed": "failed summaries",
-    "n_insights": "insights",
-    "n_covered": "covered insights",
-    "n_unjudged": "unjudged insights",
-    "n_unlinked": "unlinked insights",
-}
+_FRONTIER = "Frontier: no system is better and cheaper (see “Quality beside cost”)."
+_SPREAD = (
+    "Spread between repeats: standard deviation of the system's mean over repeats of its summaries, and over repeats "
+    "of the judge's answers."
+)
+
+
+class SystemColumn(NamedTuple):
+    """
+    A column of tables whose rows are systems.
+
+    Attributes:
+        column: Its head.
+        told: A sentence on its values; empty: its head says all.
+        cell: Returns the cell of a system.
+    """
+
+    column: Column
+    told: str
+    cell: Callable[[CellRow], Cell]
 
 
 def score_sections(results: Results) -> Iterator[Section]:
@@ -86,27 +101,105 @@ def score_sections(results: Results) -> Iterator[Section]:
 
 
 def _tables(results: Results, judge: Judged, cells: Sequence[CellRow]) -> Iterator[Table]:
+    """Yield the scores of one judge and data set, and what else is known of the same systems."""
     heads, line = by_this_judge(heads_of(results, cells), results, judge.judge), judge_line(results, judge)
-    ranked = _ranked_by(results, cells)
-    told = [*(head.definition for head in heads if head.definition)]
-    told += [_ASIDES[name] for name in asides_of(held(cells))]
-    more = more_columns(results, cells, main_measure(cells[0]))
+    ranked, group = _ranked_by(results, cells), list(_group(results, cells))
+    told = " ".join(filter(None, (head.definition for head in heads)))
     if is_grid(cells):
         where = "with the oracle retriever" if has_oracle(cells) else "in the best setting"
         caption = f"{line}. Rows by {ranked} {where}, best first. {_ELSEWHERE}"
-        table = score_grid(cells, caption, heads)
-        yield table._replace(how=" ".join(told))
-        beside = beside_grid(table, more, cells, caption=f"{line}. Beside the scores of the same systems.")
-        yield from [beside] if beside else []
+        yield score_grid(cells, heads, settings_of(cells), caption)._replace(how=told)
     else:
-        caption = f"{line}. Rows by {ranked}, best first. {INTERVAL}"
-        table = with_more(score_list(cells, caption, heads), more, best_first(cells))
-        yield table._replace(how=" ".join([*told, *more.told]))
+        yield system_table(
+            results, cells, [*map(scored_column, heads), *group], f"{line}. Rows by {ranked}, best first. {INTERVAL}"
+        )
+    beside = [head for head in all_heads(results) if head.name == LENGTH and head.name in held(cells)]
+    columns = [*map(scored_column, [*beside, *fact_heads(results, cells, BESIDE_SCORES)])]
+    columns += [*(group if is_grid(cells) else ()), *_frontier(results, cells), *_spread(cells)]
+    if columns:
+        yield system_table(results, cells, columns, f"{line}. Beside the scores of the same systems.")
 
 
 def _ranked_by(results: Results, cells: Sequence[CellRow]) -> str:
     main = main_measure(cells[0])
     return "joint score" if main == MAIN else next(head.title for head in all_heads(results) if head.name == main)
+
+
+def scored_column(head: Head) -> SystemColumn:
+    """Return the column of a measure, with intervals, or of a fact."""
+    return SystemColumn(Column(head.marked), head.definition, lambda cell: scored(cell, head))
+
+
+def scored(row: CellRow | None, head: Head, *, with_interval: bool = True) -> Cell:
+    """Return the value of a row with the address of its summaries, or an unknown if there is no such row."""
+    if row is None:
+        return Cell(None, reason=NOT_RUN)
+    value, (low, high) = number_in(row, head.name), interval_in(row, head.name) or (None, None)
+    estimate = Estimate(value, low, high, 0) if with_interval and not head.fact else value
+    cell = head.shown(estimate, reason(row, head.name))
+    return cell if head.fact or value is None else cell._replace(mean_of=summaries_fragment(row, head.name))
+
+
+def system_table(
+    results: Results, cells: Sequence[CellRow], columns: Sequence[SystemColumn], caption: str, *names: str
+) -> Table:
+    """Return a row for each system, the best first."""
+    naming = with_dataset(cells, *names) if names else _SYSTEM
+    rows = [[*named(results, cell, naming), *(one.cell(cell) for one in columns)] for cell in best_first(cells)]
+    told = " ".join(filter(None, (one.told for one in columns)))
+    return Table(caption, [*name_columns(naming), *(one.column for one in columns)], rows, told)
+
+
+def score_grid(cells: Sequence[CellRow], heads: Sequence[Head], settings: Sequence[str], caption: str) -> Table:
+    """Return one row a summarizer, one column a (measure, setting): SummHay's table 2."""
+    by_key, marked = {(cell["summarizer"], cell["setting"]): cell for cell in cells}, marked_settings(cells)
+    columns = [Column(marked[setting], group=head.marked) for head in heads for setting in settings]
+    rows = [
+        [
+            summarizer_cell(next(cell for cell in cells if cell["summarizer"] == name)),
+            *(scored(by_key.get((name, s)), head, with_interval=False) for head in heads for s in settings),
+        ]
+        for name in summarizers_by_joint(cells)
+        if any((name, setting) in by_key for setting in settings)
+    ]
+    return Table(caption, [*name_columns(["summarizer"]), *columns], rows)
+
+
+def _group(results: Results, cells: Sequence[CellRow]) -> Iterator[SystemColumn]:
+    """Yield the column of systems that cannot be told apart, if any could be."""
+    if groups := groups_column(results, cells, main_measure(cells[0])):
+        of = groups.cells
+        yield SystemColumn(
+            Column(GROUP, numeric=False), groups.told, lambda cell: of[cell["summarizer"], cell["setting"]]
+        )
+
+
+def _frontier(results: Results, cells: Sequence[CellRow]) -> Iterator[SystemColumn]:
+    """Yield the column of systems that no other one beats in quality and cost, if results have costs."""
+    own = {(cell["judge"], cell.get("dataset")) for cell in cells}
+    placed = {
+        (row["summarizer"], row["setting"]): row["place"]
+        for row in table_rows(results, "cost")
+        if (row["judge"], row.get("dataset")) in own and row.get("place") is not None
+    }
+    unplaced = Cell(None, reason="no place by cost")
+    if placed:
+        yes = {key: Cell("yes" if place == "frontier" else "no") for key, place in placed.items()}
+        column = Column("frontier", numeric=False)
+        yield SystemColumn(column, _FRONTIER, lambda cell: yes.get((cell["summarizer"], cell["setting"]), unplaced))
+
+
+def _spread(cells: Sequence[CellRow]) -> Iterator[SystemColumn]:
+    """Yield the column of spread between repeats, if anything was repeated."""
+    measure = main_measure(cells[0])
+
+    def shown(cell: CellRow) -> Cell:
+        found = within(within(cell, "spread"), measure)
+        parts = [f"{by} {value:.1f}" for by in ("summaries", "judge") if (value := number_in(found, by)) is not None]
+        return Cell(", ".join(parts)) if parts else Cell(None, reason="not repeated")
+
+    if any(cell.get("spread") for cell in cells):
+        yield SystemColumn(Column("spread", numeric=False), _SPREAD, shown)
 
 
 def score_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
@@ -125,66 +218,36 @@ def score_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
 def citation_sections(results: Results) -> Iterator[Section]:
     """One section if citations were scored."""
     by_name = {head.name: head for head in all_heads(results)}
-    heads = [by_name[name]._replace(title=title) for name, title in _PARTS.items() if name in by_name]
-    cited = [cell for cell in main_cells(results) if any(head.name in cell for head in heads)]
+    known = [by_name[name]._replace(title=title) for name, title in CITATION.items() if name in by_name]
+    cited = [cell for cell in main_cells(results) if any(head.name in cell for head in known)]
     tables = []
     for judge, cells in by_judge(cited):
-        heads = by_this_judge(heads, results, judge.judge)
+        heads = by_this_judge(known, results, judge.judge)
         caption = f"{judge_line(results, judge)}. Citations of covered insights."
-        if not is_grid(cells):
-            tables.append(score_list(cells, f"{caption} {INTERVAL}", heads, [CUT])._replace(how=_HOW_CITED))
-            continue
         extremes = [setting for setting in EXTREMES if setting in settings_of(cells)]
         settings = extremes if len(extremes) > 1 else settings_of(cells)
-        by_key = {(cell["summarizer"], cell["setting"]): cell for cell in cells}
-        columns = [Column("summarizer", numeric=False)]
-        marked = marked_settings(cells)
-        columns += [Column(marked[setting], group=head.marked) for head in heads for setting in settings]
-        columns.append(Column(CUT))
-        body = [
-            [
-                summarizer_cell(next(cell for cell in cells if cell["summarizer"] == name)),
-                *(scored(by_key.get((name, s)), head.name, with_interval=False) for head in heads for s in settings),
-                share_cut([cell for cell in cells if cell["summarizer"] == name and cell["setting"] in settings]),
-            ]
-            for name in summarizers_by_joint(cells)
-            if any((name, setting) in by_key for setting in settings)
-        ]
-        tables.append(Table(caption, columns, body, _HOW_CITED))
+        if is_grid(cells):
+            table = score_grid(cells, heads, settings, caption)
+        else:
+            table = system_table(results, cells, [*map(scored_column, heads)], f"{caption} {INTERVAL}")
+        tables.append(table._replace(how=_HOW_CITED))
     if tables:
         yield Section("citation", "Citation precision and recall", [], tables)
 
 
 def every_cell(results: Results) -> Iterator[Section]:
     """One section with all systems, also those whose documents were ordered on purpose."""
-    parts = [(systems_in(results), str(results["aggregate"]))]
-    if results["aggregate"] != "per_summary":
+    cells, parts = systems_in(results), [(systems_in(results), str(results["aggregate"]))]
+    if results["aggregate"] != "per_summary" and has_per_summary(results):
         parts.append((systems_in(results, "per_summary"), "per_summary"))
-    tables = [_cell_table(results, cells, f"{AVERAGED[how].capitalize()}. {INTERVAL}") for cells, how in parts if cells]
+    tables = [_every(results, own, f"{AVERAGED[how].capitalize()}. {INTERVAL}") for own, how in parts if own]
     if tables:
-        yield Section("cells", "Every system", [], tables)
+        facts = fact_heads(results, cells, BESIDE_SCORES, WITH_EVERY_SYSTEM)
+        tables.append(_every(results, cells, "What the scores of every system rest on.", facts))
+        yield Section("cells", "Every system", [], [table for table in tables if table.columns])
 
 
-def _cell_table(results: Results, cells: Sequence[CellRow], caption: str) -> Table:
-    names = with_dataset(cells, "summarizer", "setting", "judge")
-    fields = held(cells)
-    counts = [name for name in _COUNTS if name in fields]
-    measures = [head for head in all_heads(results) if head.name in fields and head.name != LENGTH]
-    columns = name_columns(names)
-    columns += [Column(head.title) for head in measures]
-    columns += [Column(_COUNTS[name]) for name in counts]
-    columns += [Column(name) for name in asides_of(fields)]
-    body = [
-        [
-            *named(results, cell, names),
-            *(scored(cell, head.name, digits=head.digits, factor=head.factor) for head in measures),
-            *(count(count_in(cell, name), reason=reason(cell, name)) for name in counts),
-            *asides([cell], asides_of(fields)),
-        ]
-        for cell in best_first(cells)
-    ]
-    told = (
-        "Failed summaries: they have no text. Covered insights: found, fully or in part. Unjudged insights: without a "
-        "readable judgement. Unlinked insights: covered, but the judge named no bullet that exists."
-    )
-    return Table(caption, columns, body, told)
+def _every(results: Results, cells: Sequence[CellRow], caption: str, heads: Sequence[Head] = ()) -> Table:
+    """Return all systems with *heads*, with all of their measures if there are none."""
+    shown = heads or [head for head in all_heads(results) if head.name in held(cells)]
+    return system_table(results, cells, [*map(scored_column, shown)], caption, "summarizer", "setting", "judge")

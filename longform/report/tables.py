@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
 from longform.repair.twins import twin_label
-from longform.report.measures import LENGTH, Head, main_measure
-from longform.results.columns import AnyRow, Columns, held, interval_in, number_in, text_in, within
-from longform.tables.cells import NOT_RECORDED, Cell, number, percent, words
+from longform.report.measures import main_measure
+from longform.results.columns import AnyRow, Columns, number_in, text_in, within
+from longform.tables.cells import NOT_RECORDED, Cell, words
 from longform.tables.layout import below_originals
 
-_PROMPT_UNKNOWN = "what the prompts held is not known, as with summaries that were written elsewhere"
 NOT_RUN = "not run with this setting"
-
-WORDS_A_BULLET = "words a bullet"
-CUT = "share cut"
-UNJUDGED = "share unjudged"
 
 _ORDERS = ("top", "middle", "bottom", "random")
 _SETTINGS = {"random": -1, "Rand": -1, "oracle": 1, "Orac": 1, "full": 2, "Full": 2}
@@ -60,33 +55,8 @@ class Table(NamedTuple):
 
 
 def reason(row: Columns, field: str) -> str:
-    """Say why *field* of *row* is unknown: as recorded, or as its counts tell."""
-    if recorded := within(row, "reasons").get(field):
-        return str(recorded)
-    if row.get("n_summaries") and row.get("n_failed") == row["n_summaries"]:
-        return "every summary failed"
-    if field in {"citation", "precision", "recall"} and row.get("n_covered") == 0:
-        return "no insight was covered"
-    if field == "cut_share":
-        return _PROMPT_UNKNOWN
-    return NOT_RECORDED
-
-
-def scored(
-    row: Columns | None, measure: str, *, digits: int = 1, factor: float = 1, with_interval: bool = True
-) -> Cell:
-    """A measure of a row with the address of its summaries, or an unknown if there is no such row."""
-    if row is None:
-        return Cell(None, reason=NOT_RUN)
-    interval = interval_in(row, measure) if with_interval else None
-    cell = number(number_in(row, measure), digits=digits, factor=factor, interval=interval, reason=reason(row, measure))
-    return cell._replace(mean_of=_summaries(row, measure)) if cell.text is not None else cell
-
-
-def _summaries(row: Columns, measure: str) -> str | None:
-    """Return the fragment of the summaries behind a measure; None if the row is not of all summaries of a system."""
-    whole = text_in(row, "summarizer") and text_in(row, "setting") and "minutes" not in row
-    return summaries_fragment(row, measure) if whole else None
+    """Say why *field* of *row* is unknown."""
+    return str(within(row, "reasons").get(field) or NOT_RECORDED)
 
 
 def is_position_row(row: Columns) -> bool:
@@ -162,11 +132,10 @@ def has_oracle(cells: Iterable[Columns]) -> bool:
 
 
 def is_wide(cells: Collection[Columns]) -> bool:
-    """Return whether a grid of summarizers by settings reads better than a row a system, and holds every cell once."""
-    keys = {(cell["summarizer"], cell["setting"]) for cell in cells}
+    """Return whether a grid of summarizers by settings reads better than a row a system."""
     originals = [cell for cell in cells if not cell.get("twin_of")]
     n_settings, n_summarizers = len(settings_of(cells)), len(distinct(originals, "summarizer"))
-    return len(keys) == len(cells) and n_settings <= n_summarizers and n_summarizers > 1
+    return n_summarizers > 1 and n_settings <= n_summarizers
 
 
 def is_grid(cells: Collection[Columns]) -> bool:
@@ -195,87 +164,6 @@ def summarizers_by_joint(cells: Sequence[Columns]) -> list[str]:
     ranked = [*best_first(oracle), *best_first(cells)]
     once = {cell["summarizer"]: {name: cell.get(name) for name in ("summarizer", "twin_of")} for cell in ranked}
     return distinct(below_originals(once.values()), "summarizer")
-
-
-def score_grid(cells: Sequence[Columns], caption: str, measures: Sequence[Head]) -> Table:
-    """One row a summarizer, one column a (measure, setting): SummHay's table 2."""
-    settings = settings_of(cells)
-    by_key = {(cell["summarizer"], cell["setting"]): cell for cell in cells}
-    columns = [Column("summarizer", numeric=False)]
-    heads = marked_settings(cells)
-    columns += [Column(heads[setting], group=head.marked) for head in measures for setting in settings]
-    shown = asides_of(held(cells))
-    columns += [Column(name) for name in shown]
-    rows = []
-    for name in summarizers_by_joint(cells):
-        own = [cell for cell in cells if cell["summarizer"] == name]
-        scores = [
-            scored(by_key.get((name, s)), m.name, digits=m.digits, factor=m.factor, with_interval=False)
-            for m in measures
-            for s in settings
-        ]
-        rows.append([summarizer_cell(own[0]), *scores, *asides(own, shown)])
-    return Table(caption, columns, rows)
-
-
-def score_list(
-    cells: Sequence[Columns], caption: str, measures: Sequence[Head], asides_shown: Sequence[str] | None = None
-) -> Table:
-    """One row a (setting, summarizer), best joint score first, with intervals."""
-    columns = [Column("setting", numeric=False), Column("summarizer", numeric=False)]
-    columns += [Column(head.marked) for head in measures]
-    shown = asides_of(held(cells)) if asides_shown is None else asides_shown
-    columns += [Column(name) for name in shown]
-    rows = [
-        [
-            setting_cell(cell),
-            summarizer_cell(cell),
-            *(scored(cell, head.name, digits=head.digits, factor=head.factor) for head in measures),
-            *asides([cell], shown),
-        ]
-        for cell in best_first(cells)
-    ]
-    return Table(caption, columns, rows)
-
-
-def asides_of(fields: Collection[str]) -> list[str]:
-    """Return the columns beside the scores of cells that have these *fields*."""
-    length, judged = [WORDS_A_BULLET] if LENGTH in fields else [], [UNJUDGED] if "unjudged_share" in fields else []
-    return [*length, CUT, *judged]
-
-
-def asides(cells: Sequence[Columns], shown: Sequence[str]) -> list[Cell]:
-    """Words a bullet, share cut and share unjudged over some settings of one summarizer, those of `asides_of`."""
-    first = cells[0]
-    n_words = _mean(
-        cells, LENGTH, lambda cell: (number_in(cell, "n_summaries") or 0) - (number_in(cell, "n_failed") or 0)
-    )
-    unjudged = _mean(
-        cells,
-        "unjudged_share",
-        lambda cell: (
-            (number_in(cell, "n_insights") or number_in(cell, "n_judged") or 0) + (number_in(cell, "n_unjudged") or 0)
-        ),
-    )
-    found = {
-        WORDS_A_BULLET: number(n_words, reason=reason(first, LENGTH)),
-        CUT: share_cut(cells),
-        UNJUDGED: percent(unjudged, reason=reason(first, "unjudged_share")),
-    }
-    return [found[name] for name in shown]
-
-
-def share_cut(cells: Sequence[Columns]) -> Cell:
-    """The share of retrieved tokens that the limit took away, mean over rows by their summaries where they say so."""
-    cut = _mean(cells, "cut_share", lambda cell: 1 if (n := number_in(cell, "n_summaries")) is None else n)
-    return percent(cut, reason=reason(cells[0], "cut_share"))
-
-
-def _mean(cells: Iterable[Columns], field: str, weight: Callable[[Columns], float]) -> float | None:
-    """Return the mean of the known values, each counted as often as *weight* says; None if none is known."""
-    known = [(value, weight(cell)) for cell in cells if (value := number_in(cell, field)) is not None]
-    total = sum(times for _, times in known)
-    return sum(value * times for value, times in known) / total if total else None
 
 
 MATRIX = "matrix.html"

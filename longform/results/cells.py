@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, cast
 
 from longform.axes import Axes
@@ -12,6 +12,8 @@ from longform.results.spread import NO_SPREAD, SpreadColumns
 
 CELLS, MEASURES, FAILURES = "cells", "measures", "failures"
 """Tables of `longform.studies.cells`."""
+BESIDE_SCORES, WITH_EVERY_SYSTEM, IN_WORDS = "beside scores", "with every system", "in words"
+"""Where reports show what is known of systems besides scores."""
 KEY = ("judge", "dataset", "summarizer", "setting")
 """The columns that tell systems apart."""
 
@@ -75,6 +77,11 @@ def systems_in(results: Mapping[str, Any], averaged: Literal["value", "per_summa
     return cast("list[CellRow]", list(found.values()))
 
 
+def has_per_summary(results: Mapping[str, Any]) -> bool:
+    """Return whether the means of the summaries' own means are known; older results may lack them."""
+    return any(row.get("per_summary") for row in ((results.get("tables") or {}).get(CELLS) or {"rows": ()})["rows"])
+
+
 def _named(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the columns that name a system, its axes together."""
     axes = None if row.get("retriever") is None else {name: row.get(name) for name in Axes._fields}
@@ -84,11 +91,14 @@ def _named(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**names, "axes": axes, **more, **kept}
 
 
-def measures_in(results: Mapping[str, Any]) -> list[Description]:
-    """Return the measures of cells, without what is no score; of what has no tables, those that it lists."""
+def described_in(results: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """Return what results say of each measure and of each fact of systems; of what has no tables, its measures."""
     content = (results.get("tables") or {}).get(MEASURES)
-    if content is None:
-        return list(results.get("measures") or [])
+    return list(results.get("measures") or []) if content is None else content["rows"]
+
+
+def measures_in(results: Mapping[str, Any]) -> list[Description]:
+    """Return the measures of cells, without what is no score."""
     names = Description.__annotations__
-    rows = [{name: row.get(name) for name in names} for row in content["rows"] if not row.get("fact")]
+    rows = [{name: row.get(name) for name in names} for row in described_in(results) if not row.get("fact")]
     return cast("list[Description]", rows)

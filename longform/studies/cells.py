@@ -19,7 +19,7 @@ from longform.evidence.scores import final, means, samples, with_facts
 from longform.metrics.measure import Description, Measure, described
 from longform.metrics.statistics import Estimate, pooled_mean
 from longform.results.aggregate import Scored, final_summaries, systems_of
-from longform.results.cells import CELLS, FAILURES, KEY, MEASURES
+from longform.results.cells import BESIDE_SCORES, CELLS, FAILURES, IN_WORDS, KEY, MEASURES, WITH_EVERY_SYSTEM
 from longform.results.evidence import Evidence, Family, families
 from longform.results.spent import mean_spent
 from longform.results.spread import NO_SPREAD, SpreadColumns, spread
@@ -140,10 +140,12 @@ class Fact(NamedTuple):
     Attributes:
         column: Name, unit, head and words.
         of: Returns it; None: the system has no such value.
+        shown: Where reports show it.
     """
 
     column: Column
     of: Callable[[Cell], float | Unknown | None]
+    shown: str = WITH_EVERY_SYSTEM
 
 
 def _counted(name: str, title: str, told: str = "") -> Fact:
@@ -151,38 +153,34 @@ def _counted(name: str, title: str, told: str = "") -> Fact:
 
 
 def _cost(name: str, unit: Unit, title: str, told: str = "", digits: int | None = 0) -> Fact:
-    return Fact(Column(name, unit, title, told, digits=digits), lambda cell: cell.spent.get(name))
+    return Fact(Column(name, unit, title, told, digits=digits), lambda cell: cell.spent.get(name), BESIDE_SCORES)
 
 
-_PROMPT_UNKNOWN = Unknown("what the prompts held is not known, as with summaries that were written elsewhere")
+PROMPT_UNKNOWN = Unknown("what the prompts held is not known, as with summaries that were written elsewhere")
+_USD = "over the calls that wrote it, judges apart; 0 only if no model is asked or its price is 0"
+_UNJUDGED = "of what was to be judged, without a readable judgement"
 FACTS = (
-    Fact(CUT, lambda cell: _PROMPT_UNKNOWN if cell.facts["cut_share"] is None else cell.facts["cut_share"]),
     Fact(
-        Column(
-            "unjudged_share",
-            "share",
-            "share unjudged",
-            "of what was to be judged, without a readable judgement",
-            "lower",
-        ),
+        CUT,
+        lambda cell: PROMPT_UNKNOWN if cell.facts["cut_share"] is None else cell.facts["cut_share"],
+        BESIDE_SCORES,
+    ),
+    Fact(
+        Column("unjudged_share", "share", "share unjudged", _UNJUDGED, "lower"),
         Cell.unjudged_share,
+        BESIDE_SCORES,
     ),
-    _cost(
-        "usd_a_summary",
-        "usd",
-        "dollars a summary",
-        "over the calls that wrote it, judges apart; 0 only if no model is asked or its price is 0",
-        5,
-    ),
+    _cost("usd_a_summary", "usd", "dollars a summary", _USD, 5),
     _cost("tokens_in", "number", "tokens in, a summary"),
     _cost("tokens_out", "number", "tokens out, a summary"),
-    _cost("seconds", "number", "seconds a summary", digits=None),
+    _cost("seconds", "seconds", "time a summary", digits=None),
     Fact(Column("n_summaries", "count", "summaries"), lambda cell: cell.facts["n_summaries"]),
     Fact(Column("n_failed", "count", "failed summaries", "they have no text"), lambda cell: cell.facts["n_failed"]),
-    Fact(Column("n_repeats", "count", "repeats"), lambda cell: cell.facts["n_repeats"]),
+    Fact(Column("n_repeats", "count", "repeats"), lambda cell: cell.facts["n_repeats"], IN_WORDS),
     Fact(
         Column("n_judge_repeats", "count", "answers of the judge"),
         lambda cell: cell.n_judge_repeats if cell.n_judge_repeats > 1 else None,
+        IN_WORDS,
     ),
     _counted("n_insights", "insights"),
     _counted("n_covered", "covered insights", "found, fully or in part"),
@@ -190,7 +188,11 @@ FACTS = (
     _counted("n_unjudged", "unjudged", "without a readable judgement"),
     _counted("n_unlinked", "unlinked insights", "covered, but the judge named no bullet that exists"),
 )
-"""Values beside the scores of a system, in their order."""
+"""
+Values beside the scores of a system, in their order.
+
+Whoever adds one adds a column to pages, files and exports: none of these names it.
+"""
 
 
 def tables(evidence: Evidence) -> list[Table]:
@@ -235,7 +237,7 @@ def table(rows: Sequence[tuple[Mapping[str, Value], Mapping[str, str]]], aggrega
 def measures_table(described_measures: Iterable[Description]) -> Table:
     """Return what measures are, and FACTS."""
     words = ("name", "unit", "title", "told", "better", "digits")
-    facts = [{**{word: getattr(one.column, word) for word in words}, "fact": "yes"} for one in FACTS]
+    facts = [{**{word: getattr(one.column, word) for word in words}, "fact": one.shown} for one in FACTS]
     columns = [
         Column("name"),
         Column("title"),
@@ -244,7 +246,7 @@ def measures_table(described_measures: Iterable[Description]) -> Table:
         Column("told"),
         Column("judged_by", told="the kind of judge that it needs", none="none"),
         Column("digits", "count", none="as the unit has"),
-        Column("fact", told="no score, but what is known of the system", none="no"),
+        Column("fact", told="where reports show what is known of a system and is no score", none="a score"),
     ]
     rows = [*described_measures, *facts]
     return Table(MEASURES, columns, [], title="Measures", key=["name"], shown=False).having(rows)

@@ -14,6 +14,7 @@ from longform.tables.names import SYSTEM
 from longform.tables.table import Table
 
 Row = Mapping[str, Any]
+_CITED = ("precision", "recall", "citation")
 _FACTS = {fact.column.name: fact.column.unit for fact in cells.FACTS}
 
 
@@ -49,7 +50,7 @@ def _rows(row: Row, other: Row, units: Mapping[str, str]) -> Iterator[tuple[dict
     names = {name: flat[name] for name in kept if flat.get(name) is not None} | dict(zip(KEY, _key(row), strict=True))
     for name, unit in {**units, **_FACTS}.items():
         if name in row:
-            reason = (row.get("reasons") or {}).get(name)
+            reason = (row.get("reasons") or {}).get(name) or (_why(row, name) if row[name] is None else None)
             means = (
                 {"value": row[name]}
                 if name in _FACTS
@@ -57,6 +58,15 @@ def _rows(row: Row, other: Row, units: Mapping[str, str]) -> Iterator[tuple[dict
             )
             spread = {f"spread_{by}": one for by, one in ((row.get("spread") or {}).get(name) or {}).items()}
             yield {**names, "measure": name, **means, "unit": unit, **spread}, {"value": reason} if reason else {}
+
+
+def _why(row: Row, name: str) -> str | None:
+    """Return why a value is unknown of which no reason was recorded, as counts tell; None: they do not."""
+    if name == cells.CUT.name:
+        return cells.PROMPT_UNKNOWN.reason
+    if row.get("n_summaries") and row.get("n_failed") == row["n_summaries"]:
+        return "every summary failed"
+    return "no insight was covered" if name in _CITED and row.get("n_covered") == 0 else None
 
 
 def _mean(row: Row, name: str) -> dict[str, Any] | None:

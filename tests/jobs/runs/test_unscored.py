@@ -14,9 +14,8 @@ from jobs.evaluate import main
 from jobs.ingest import main as ingest
 from jobs.runs.unscored import unscored
 from longform.records import Target
-from longform.report.page import markdown
 from longform.settings.experiment import Experiment
-from tests.longform.report.pages import html
+from tests.longform.report.pages import html, markdown
 
 NOT_SCORED = "Coverage, citation and joint scores need insights, and no query has insights"
 BULLETS = "8 bullets are asked for there; set bullets to another number"

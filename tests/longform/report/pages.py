@@ -5,8 +5,10 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from longform.repair.twins import LABEL, MATRIX
+from longform.report import page as of_report
 from longform.report.page import check, sections_html
 from longform.report.sections import figures, sections
+from longform.studies.schema_1 import with_tables
 
 FIXTURE = Path(__file__).parent / "data" / "report_results.json"
 HOSTILE = "</script><img src=x onerror=alert(1)>"
@@ -59,10 +61,16 @@ class Page(HTMLParser):
 
 
 def html(results, **given):
-    """Return all sections of a report on one page."""
+    """Return all sections of a report on one page; rows may stand as older results had them."""
+    results = with_tables(results)
     check(results)
     shown = [(section, figures(section.anchor, results)) for section in sections(results)]
     return sections_html(results["title"], shown, **given)
+
+
+def markdown(results):
+    """Return a report as Markdown, from rows as `html` takes them."""
+    return of_report.markdown(with_tables(results))
 
 
 def only(results, *lists):

@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from longform.report.audit import audit_sections
-from longform.report.page import markdown
 from longform.synthesis.tables import benchmark_tables
 from longform.tables.table import Column, Table
-from tests.longform.report.pages import html
+from tests.longform.report.pages import html, markdown
 
 FACTS = {
     "haystack_id": "town-0",

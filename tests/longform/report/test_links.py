@@ -3,8 +3,10 @@
 from urllib.parse import parse_qs
 
 from longform.report.haystacks import haystack_name
+from longform.report.measures import Head
 from longform.report.parts import split_caption
-from longform.report.tables import scored, summaries_fragment
+from longform.report.scores import scored
+from longform.report.tables import summaries_fragment
 
 ROW = {"summarizer": "a & b, c", "setting": "bm25/4000", "judge": "x=y#z", "dataset": None, "joint": 40.0}
 
@@ -16,10 +18,11 @@ def test_a_fragment_is_read_as_a_query_string_whatever_names_hold():
 
 
 def test_numbers_of_a_part_of_the_summaries_and_unknowns_have_no_address():
-    assert scored(ROW, "joint").mean_of == summaries_fragment(ROW, "joint")
-    assert scored(ROW, "citation").mean_of is None
-    assert scored(ROW | {"minutes": 10}, "joint").mean_of is None
-    assert scored({"system": "bm25", "R@5": 0.5}, "R@5", factor=100)[:2] == ("50.0", 0.5)
+    joint, citation = (Head(name, name, "points", "higher", "") for name in ("joint", "citation"))
+    assert scored(ROW, joint).mean_of == summaries_fragment(ROW, "joint")
+    assert scored(ROW, citation).mean_of is None
+    assert scored(ROW | {"cut_share": 0.5}, Head("cut_share", "cut", "share", None, "", fact="x")).mean_of is None
+    assert scored(ROW | {"kappa": 0.5}, joint._replace(name="kappa", unit="share"))[:2] == ("50.0 %", 0.5)
 
 
 def test_a_haystack_is_named_by_its_topic_with_its_id_if_topics_repeat():

@@ -3,8 +3,7 @@
 from typing import Any
 
 from longform.report.models_told import models_told
-from longform.report.page import markdown
-from tests.longform.report.pages import html, only
+from tests.longform.report.pages import html, markdown, only
 
 CONFIG = {
     "summarizers": {

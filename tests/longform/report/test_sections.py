@@ -8,44 +8,44 @@ from longform.axes import Axes
 from longform.errors import LongformError
 from longform.repair.twins import LABEL
 from longform.report.findings import findings
-from longform.report.page import markdown
 from longform.report.provenance import flatten
 from longform.report.sections import SECTIONS
 from longform.report.tables import is_position_row, summarizers_by_joint
 from longform.studies.schema_1 import with_tables
 from longform.tables.cells import number, percent
-from tests.longform.report.pages import HOSTILE, Page, html, only, pipe_tables, with_twins
+from tests.longform.report.pages import Page, html, markdown, only, pipe_tables, with_twins
 
 
 def test_main_table_has_summarizers_by_oracle_joint_and_measures_by_setting(page):
     groups, names, *rows = page.tables["scores"][0]
-    assert groups == ["", "coverage", "citation", "joint", ""]
-    assert names == ["summarizer", *["random", "oracle", "full"] * 3, "words a bullet", "share cut", "share unjudged"]
+    assert groups == ["", "coverage", "citation", "joint"]
+    assert names == ["summarizer", *["random", "oracle", "full"] * 3]
     by_name = {row[0]: row[1:] for row in rows}
     assert [row[0] for row in rows][:2] == ["beta", "alpha"]
     assert by_name["alpha"][:9] == ["41.2", "71.5", "62.7", "11.3", "52.6", "21.8", "5.6", "40.4", "13.9"]
     assert by_name["beta"][:9] == ["39.1", "76.3", "–", "12.4", "55.7", "–", "4.5", "44.9", "–"]
 
 
-def test_asides_are_means_over_the_settings_where_they_are_known(page):
-    """beta: (28.4 + 31.2) / 2 words, (0 + 8) / (20 + 20) unjudged; in its third setting every summary failed."""
-    rows = {row[0]: row for row in page.tables["scores"][0][2:]}
-    assert rows["beta"][-3:] == ["29.8", "3.1 %", "20.0 %"]
-    assert rows[f"gpt_x|{HOSTILE}"][-3:] == ["–", "3.1 %", "25.0 %"]
+def test_what_is_known_besides_stands_below_the_scores_with_a_row_a_system(page):
+    heads, *rows = page.tables["scores"][1]
+    assert heads == ["setting", "summarizer", "words a bullet", "share cut", "share unjudged"]
+    by_system = {tuple(row[:2]): row[2:] for row in rows}
+    assert by_system["oracle", "beta"] == ["31.2", "3.1 %", "40.0 %"]
+    assert by_system["random", "beta"] == ["28.4", "3.1 %", "0.0 %"]
+    assert by_system["full", "beta"][0] == "–"
 
 
 def test_a_system_that_nobody_could_judge_counts_as_unjudged(results):
     """It has no judged insight, so a mean weighted by those alone would hide it."""
     cell = results["cells"][1]
     blind = cell | {"setting": "full", "joint": None, "n_insights": 0, "n_unjudged": 20, "unjudged_share": 1.0}
-    other = cell | {"summarizer": "beta"}
-    rows = Page(html(only(results) | {"cells": [cell, blind, other, other | {"setting": "full"}]})).tables["scores"][0]
-    assert next(row for row in rows if row[0] == "alpha")[-1] == "50.0 %"
+    rows = Page(html(only(results) | {"cells": [cell, blind]})).tables["scores"][1]
+    assert [row[-1] for row in rows if row[0] == "full"] == ["100.0 %"]
 
 
 def test_each_judge_has_its_own_block_with_its_card(results, page):
-    assert len(page.tables["scores"]) == len(results["judges"])
-    second = page.tables["scores"][1]
+    assert len(page.tables["scores"]) == 2 * len(results["judges"])
+    second = page.tables["scores"][2]
     assert [row[:2] for row in second[1:]] == [["oracle", "beta"], ["oracle", "alpha"]]
     assert second[1][2].startswith("74.4 [")  # one setting alone: rows with intervals, no grid
     report = markdown(results)
@@ -57,8 +57,8 @@ def test_each_judge_has_its_own_block_with_its_card(results, page):
 
 
 def test_settings_that_are_positions_stay_out_of_the_main_table(page):
-    heads = {name for table in page.tables["scores"] for name in table[1]}
-    assert not {"full/top", "fl-ctxt-sort"} & heads
+    shown = {text for table in page.tables["scores"] for row in table for text in row[:10]}
+    assert not {"full/top", "fl-ctxt-sort"} & shown
     assert {row[1] for row in page.tables["cells"][0]} >= {"full/top", "fl-ctxt-sort"}
 
 
@@ -84,15 +84,6 @@ def test_one_summarizer_and_many_settings_become_one_row_a_system_with_intervals
     assert rows[0][2:5] == ["71.5 [67.2, 75.8]", "52.6 [48.4, 56.9]", "40.4 [36.1, 44.6]"]
 
 
-def test_two_cells_of_one_setting_and_summarizer_are_both_shown(results):
-    """A grid has one place for them; a list has two."""
-    alpha, beta = ({**results["cells"][place], "setting": "oracle"} for place in (1, 4))
-    rows = Page(html(only(results) | {"cells": [alpha, {**alpha, "joint": 1.5, "intervals": {}}, beta]})).tables[
-        "scores"
-    ][0][1:]
-    assert sorted(row[4].split()[0] for row in rows) == ["1.5", "40.4", "44.9"]
-
-
 def test_without_an_oracle_the_best_joint_score_decides():
     cells = [
         {"summarizer": name, "setting": setting, "joint": joint}
@@ -106,7 +97,7 @@ def test_every_cell_is_told_per_summary_too_unless_the_run_averages_so_already(r
     pooled, per_summary = pipe_tables(markdown(lists).split("## Every system")[1])[:2]
     assert (pooled[2][3], per_summary[2][3]) == ("76.3 [72.0, 80.5]", "75.6 [72.0, 80.5]")
     told = markdown(lists | {"aggregate": "per_summary"}).split("## Every system")[1].split("## How")[0]
-    assert len(pipe_tables(told)) == 1
+    assert len(pipe_tables(told)) == 2, "the second says what they rest on"
     assert "Pooled:" not in told
 
 
@@ -124,7 +115,7 @@ def test_every_section_holds_its_numbers(page):
     assert retrieval[1] == ["bm25", "15,000", "61.3 % [55.0, 68.0]", "40.0 %", "51.2 %", "3.1 %"]
     assert retrieval[2][1] == "no limit"
     citation = page.tables["citation"][0]
-    assert citation[0] == ["", "precision", "recall", "F1 (citation)", ""]
+    assert citation[0] == ["", "precision", "recall", "F1 (citation)"]
     assert next(row for row in citation if row[0] == "alpha")[1:7] == ["66.2", "30.8", "51.3", "19.7", "52.6", "21.8"]
     assert [row[3] for row in page.tables["table-curve"][0][1:]] == ["10", "20", "30", "120"]
     assert page.tables["table-curve"][0][3][5:] == ["35.5", "–", "–", "–", "–"]
@@ -163,9 +154,9 @@ def test_twin_stands_below_its_original_in_every_table(results):
         heads = len([row for row in rows if row[0] in ("", "summarizer")])
         assert [row[name] for row in rows[heads::2]] == [row[name] for row in originals[heads:]]
         assert {row[name] for row in rows[heads + 1 :: 2]} == {f"↳ repaired twin: {LABEL}"}
-    assert page.attributes.count(("tr", "class", "beside")) == sum(
-        len(page.tables[s][0]) - len(before.tables[s][0]) for s in page.tables if s != "made"
-    )
+    more = sum(len(rows) for found in page.tables.values() for rows in found)
+    more -= sum(len(rows) for found in before.tables.values() for rows in found)
+    assert page.attributes.count(("tr", "class", "beside")) == more
 
 
 def test_twins_do_not_change_the_form_of_the_first_table(results):
@@ -271,8 +262,7 @@ def test_results_that_an_older_rule_compared_are_not_shown_as_if_this_one_had(re
     assert "longform aggregate RUN compares them again" in found.best
 
 
-def test_a_grid_marks_the_frontier_by_setting(results):
-    """It stands in a grid below, with a column for each setting, as the scores have."""
+def test_the_frontier_is_marked_beside_the_cost_of_each_system(results):
     cells = [cell | {"usd_a_summary": 0.01} for cell in results["cells"] if not is_position_row(cell)]
     judge = cells[0]["judge"]
     points = [
@@ -280,7 +270,7 @@ def test_a_grid_marks_the_frontier_by_setting(results):
             "summarizer": cell["summarizer"],
             "setting": cell["setting"],
             "cost": 0.01,
-            "quality": {"value": 1.0, "low": None, "high": None},
+            "quality": {"value": 1.0, "low": None, "high": None, "n": 4},
             "on_frontier": cell["setting"] == "oracle",
             "beaten_by": None,
             "not_distinguishable_from": [],
@@ -289,14 +279,18 @@ def test_a_grid_marks_the_frontier_by_setting(results):
         if cell["judge"] == judge
     ]
     frontier = {"judge": judge, "dataset": None, "measure": "joint", "currency": "usd_a_summary", "points": points}
+    frontier["cluster"] = "query"
     cost = {"frontiers": [frontier | {"left_out": []}], "judges": [], "systems": []}
     scores, beside, *_ = Page(html(only(results) | {"cells": cells, "cost": cost})).tables["scores"]
-    groups, names, *rows = beside
+    heads, *rows = beside
 
-    assert "frontier" not in scores[0], "a grid of scores with all of it would be too wide"
-    assert groups[-2:] == ["dollars a summary", "frontier"]
-    assert names[-3:] == ["random", "oracle", "full"]
-    assert next(row for row in rows if row[0] == "alpha")[-3:] == ["no", "yes", "no"]
+    assert "frontier" not in scores[0], "a table of scores with all of it would be too wide"
+    assert heads[-2:] == ["dollars a summary", "frontier"]
+    assert {row[0]: row[-2:] for row in rows if row[1] == "alpha"} == {
+        "random": ["$0.01000", "no"],
+        "oracle": ["$0.01000", "yes"],
+        "full": ["$0.01000", "no"],
+    }
 
 
 def test_one_system_alone_has_its_interval(results):

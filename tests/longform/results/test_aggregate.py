@@ -22,10 +22,13 @@ from longform.results.aggregate import (
     scored_summaries,
     several_models,
 )
+from longform.results.cells import BESIDE_SCORES
 from longform.results.score_table import ScoreTable
+from longform.studies import cells as study
 from longform.studies.curve import curve
-from longform.tables.table import checked
-from tests.frames import cells, frames_of
+from longform.tables.table import Column, checked
+from tests.frames import cell_tables, cells, frames_of
+from tests.longform.report.pages import Page, html, markdown
 
 LISTED = named(default_names(["coverage"]))
 SUMMARIES = [measure for measure in LISTED if isinstance(measure, Measure)]
@@ -94,6 +97,24 @@ def test_unjudged_insights_stand_beside_the_mean() -> None:
     cell = cells(*frames_of([scored("a", coverage=(2, 2), unjudged=2)]), SUMMARIES, POOLED, judge="j")[0]
 
     assert (cell["coverage"], cell["unjudged_share"]) == (pytest.approx(100), 0.5)
+
+
+def test_what_is_known_of_a_system_is_declared_in_one_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One entry more, and pages have a column more, with its head, its words, its unit and its reason."""
+    told = Column("shouted", "share", "share shouted", "of the words, those in capitals", "lower")
+    fact = study.Fact(told, lambda cell: study.Unknown("nobody read it") if cell.judge else 0.25, BESIDE_SCORES)
+    monkeypatch.setattr(study, "FACTS", (*study.FACTS, fact))
+    group = frames_of([scored("a", query="q1"), scored("b", query="q2", summarizer="t")])
+    known, unknown = (
+        {"title": "t", "aggregate": "pooled", **cell_tables(*group, SUMMARIES, POOLED, judge=judge)}
+        for judge in (None, "j")
+    )
+
+    heads, *rows = Page(html(known)).tables["scores"][1]
+    assert (heads[-1], {row[-1] for row in rows}) == ("share shouted", {"25.0 %"})
+    assert "Share shouted: of the words, those in capitals; lower is better." in html(known)
+    assert "| share shouted |" in markdown(known)
+    assert "Left out: share shouted (nobody read it)." in markdown(unknown)
 
 
 def test_unjudged_targets_of_another_task_stand_beside_the_mean() -> None:

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 import pytest
 
 from longform.axes import Axes
-from longform.report.page import markdown
 from longform.results.aggregate import SummaryInfo
 from longform.results.order_dependence import order_dependence, order_table
-from tests.longform.report.pages import html
+from tests.longform.report.pages import html, markdown
 
 N_QUERIES = 3
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from longform.report.page import markdown
 from longform.report.parts import as_shown
 from longform.report.result_tables import table_sections
 from longform.results.calls import UNSETTLED, calls_told
 from longform.studies.schema_1 import as_before, with_tables
-from tests.longform.report.pages import html
+from tests.longform.report.pages import html, markdown
 
 HEAD = {"title": "t", "aggregate": "pooled"}
 PLANNED = {

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from longform.report.page import markdown
 from longform.report.result_figures import table_figures
 from longform.report.result_tables import table_sections
 from longform.results.against_plain import against_plain
@@ -16,7 +15,7 @@ from longform.results.faithfulness_tables import cells, length_rows, order_rows,
 from longform.settings.judges import SECOND_ALIGNER
 from longform.studies.faithfulness import tables
 from longform.studies.schema_1 import as_before, with_tables
-from tests.longform.report.pages import html
+from tests.longform.report.pages import html, markdown
 from tests.longform.results.test_against_plain import ALIKE, BETTER, PLAIN
 from tests.longform.results.test_alignment import study
 from tests.longform.results.test_faithfulness_tables import BY_TOKENS, SETTINGS, checked, lead, system

@@ -6,13 +6,12 @@ import re
 
 import pytest
 
-from longform.report.page import markdown
 from longform.report.plots import change_plot
 from longform.report.repair import chips
 from longform.report.result_figures import table_figures
 from longform.studies.repair import WARNING
 from longform.studies.schema_1 import as_before, with_tables
-from tests.longform.report.pages import html
+from tests.longform.report.pages import html, markdown
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 HEAD = {"title": "t", "aggregate": "pooled"}
