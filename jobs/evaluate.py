@@ -31,6 +31,7 @@ from longform.report.models_told import scripted_told
 from longform.report.overview import size_told
 from longform.report.parts import failures_told
 from longform.results.cells import systems_in
+from longform.results.compared import table_rows
 from longform.results.position_plan import positions_words
 from longform.results.results import Results
 from longform.settings.experiment import Experiment
@@ -112,7 +113,7 @@ def benchmark_url(experiment: Experiment, named: str | None, out_url: str) -> st
 
 def shortfall(results: Mapping[str, Any], threshold: float) -> str | None:
     """Say which share of judgements, or of a system's summaries, is missing above the threshold; None: none is."""
-    cells: list[Mapping[str, Any]] = [*systems_in(results), *results.get("faithfulness", {}).get("cells", [])]
+    cells: list[Mapping[str, Any]] = [*systems_in(results), *table_rows(results, "faithfulness")]
     told = []
     unjudged = max((cell.get("unjudged_share") or 0.0 for cell in cells), default=0.0)
     if unjudged > threshold:

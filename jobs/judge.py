@@ -50,6 +50,7 @@ from longform.report.measures import main_measure
 from longform.report.overview import size_told
 from longform.report.parts import failures_told
 from longform.results.cells import measures_in, systems_in
+from longform.results.compared import table_rows
 from longform.results.gate import OF_SUPPORT
 from longform.settings.chat import ShippedSummarizerSettings
 from longform.settings.experiment import Experiment
@@ -307,7 +308,7 @@ def _outcome(results: dict[str, Any], added: Added, choice: Choice, experiment: 
 def table(results: Mapping[str, Any]) -> list[str]:
     """Return the main scores of each system as lines of a table, a block a judge."""
     titles = {one["name"]: one["title"] for one in measures_in(results)}
-    checked = _by_judge(results.get("faithfulness", {}).get("cells", []))
+    checked = _by_judge(table_rows(results, "faithfulness"))
     found: list[str] = []
     for judge, cells in _by_judge(systems_in(results)).items():
         if judge not in checked:

@@ -143,7 +143,7 @@ class Replay:
             sensitivity=settings.sensitivity,
         )
         title = "Released summaries, replayed"
-        return dict(write_results(evidence, self.record, self.studies, title=title, judges=rows))
+        return write_results(evidence, self.record, self.studies, title=title, judges=rows)
 
     def _do(self, stage: Stage[Any]) -> None:
         items = self.plan.items(stage)

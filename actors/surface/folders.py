@@ -19,7 +19,7 @@ from longform.evidence.scan import Read, pl
 from longform.evidence.scores import SCORE_COLUMNS
 from longform.results.cells import systems_in
 from longform.results.columns import with_columns
-from longform.results.compared import compared_families
+from longform.results.compared import compared_families, table_rows
 from longform.results.results import Results
 from longform.results.score_table import ScoreTable
 from longform.settings.judges import ALIGNERS
@@ -112,7 +112,7 @@ class Run:
         return lambda columns: folder.batches(table, columns=columns)
 
     def _calls(self) -> Sequence[Mapping[str, object]]:
-        return self.results.get("calls") or ()
+        return table_rows(self.results, "calls")
 
     @cached_property
     def results(self) -> Mapping[str, Any]:
@@ -127,7 +127,7 @@ class Run:
                 f"{self.folder.url}: expected {RESULTS}, found none yet; the command that makes the run goes on to it, "
                 f"and `longform status {self.folder.url}` says how far it is"
             )
-        return with_tables(self.folder.read_json(RESULTS, needs=["cells"]))
+        return with_tables(self.folder.read_json(RESULTS, needs=()))
 
     def explain(self, summary_id: str, judge: str, *, bench: str | None = None) -> pa.Table:
         """

@@ -41,7 +41,7 @@ from longform.results.calls import CallsRow
 from longform.results.columns import with_columns
 from longform.results.elsewhere import elsewhere_tables, elsewhere_told
 from longform.results.evidence import Driver
-from longform.results.results import JudgeRow, Results
+from longform.results.results import JudgeRow, Results, document
 from longform.schemas import SCHEMAS
 from longform.settings.experiment import Experiment
 from longform.studies.calls import missing_ledgers
@@ -58,7 +58,7 @@ def evaluation_results(
     *,
     budget_ended: bool = False,
     again: bool = True,
-) -> Results:
+) -> dict[str, Any]:
     """
     Return the results of a run whose stages are done, written with its report.
 
@@ -76,7 +76,7 @@ def evaluation_results(
     kept = {name: told for name, told in record.content.items() if name != "last_call"}
     key = key_of(run, benchmark, kept, told.judges, told.more, told.calls, asked, plan.query_ids, budget_ended)
     if not again and stands(run, RESULTS, key):
-        return with_columns(read_results(run), {"run": record.content})
+        return document(with_columns(read_results(run), {"run": record.content}))
     results = made_results(run, benchmark, record, experiment, plan, told=told, budget_ended=budget_ended)
     note(run, key)
     retire(run)
@@ -138,7 +138,7 @@ def made_results(
     *,
     told: Told,
     budget_ended: bool = False,
-) -> Results:
+) -> dict[str, Any]:
     """Return the results of all that *plan* holds, written with their report, of what is *told* besides the tables."""
     measures = check_measures(experiment)
     evidence = RunEvidence(

@@ -22,6 +22,7 @@ from longform.metrics.position_bias import SummaryPlaces, summary_places
 from longform.results.aggregate import Scored, SummaryInfo
 from longform.results.attribution import Attribution, placed
 from longform.results.checked import FAITHFULNESS, SUPPORTED, CheckedRun, CheckedSummary
+from longform.results.compared import table_rows
 from longform.results.order_dependence import OrderDependence, varied
 from longform.results.score_table import ScoreTable
 from longform.settings.experiment import Experiment
@@ -81,7 +82,7 @@ def checked_run(
 def with_another_order(experiment: Experiment, results: Mapping[str, Any]) -> Experiment | None:
     """Return the experiment with one more drawn order, if the interval of a mean over orders is to be narrower."""
     settings = experiment.permutations
-    rows = results.get("faithfulness", {}).get("permutations", [])
+    rows = table_rows(results, "faithfulness_permutations")
     if settings.half_width is None or settings.n_orders >= settings.most or all(row["narrow"] for row in rows):
         return None
     more = settings.model_copy(update={"n_orders": settings.n_orders + 1})

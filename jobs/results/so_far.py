@@ -25,7 +25,6 @@ from jobs.stages.performing import awaited
 from jobs.stages.score import Score
 from jobs.stages.stage import Plan, Site, Stage, Works
 from longform.errors import UsageError
-from longform.results.results import Results
 from longform.results.so_far import SoFar
 from longform.settings.experiment import Experiment
 
@@ -175,7 +174,7 @@ def judged_so_far(wanted: Wanted, tables: Mapping[str, Snapshot]) -> JudgedSoFar
     return JudgedSoFar(frozenset(most), tuple(waiting))
 
 
-def results_so_far(opened: OpenRun, judged: JudgedSoFar, so_far: SoFar, into: OwnResults) -> Results:
+def results_so_far(opened: OpenRun, judged: JudgedSoFar, so_far: SoFar, into: OwnResults) -> dict[str, Any]:
     """
     Return the results of what is *judged*, written *into* a folder with their pages.
 

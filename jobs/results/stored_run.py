@@ -14,7 +14,7 @@ from actors.storage.folder import Folder
 from jobs.results.infos import summary_infos
 from jobs.results.run_status import run_status
 from jobs.results.spend import Spend, run_spend
-from jobs.results.write import RESULTS
+from jobs.results.write import RESULTS, read_results
 from jobs.runs.record import read_record
 from longform.errors import UsageError
 from longform.evidence.infos import SummaryInfo
@@ -22,6 +22,7 @@ from longform.evidence.scores import SCORE_COLUMNS
 from longform.measures import RANKING, SHIPPED, default_names
 from longform.metrics.measure import Description, described
 from longform.results.aggregate import Averaging
+from longform.results.cells import measures_in
 from longform.results.run_status import RunStatus
 from longform.results.score_table import ScoreTable
 from longform.settings.experiment import Experiment
@@ -173,10 +174,8 @@ def _judge_settings(record: Mapping[str, Any]) -> dict[str, JsonValue]:
 
 def _measures(run: Folder, record: Mapping[str, Any]) -> list[Description]:
     """Return the measures that the results list; of a run without results those that follow from its judges."""
-    if run.has(RESULTS):
-        listed: list[Description] | None = run.read_json(RESULTS, needs=()).get("measures")
-        if listed:
-            return listed
+    if run.has(RESULTS) and (listed := measures_in(read_results(run))):
+        return listed
     judges = (record["config"] or {}).get("judges") or {}
     names = default_names([str(judge.get("task", "coverage")) for judge in judges.values()])
     ranking = {one.name for one in RANKING}
@@ -188,7 +187,7 @@ def written_elsewhere(run: StoredRun) -> str:
     if run.record["verb"] == "replay":
         return "all systems"
     folder = Folder(run.url)
-    rows = folder.read_json(RESULTS, needs=()).get("elsewhere") or [] if folder.has(RESULTS) else []
+    rows = read_results(folder).get("elsewhere") or [] if folder.has(RESULTS) else []
     systems = {SystemName(info.summarizer, info.setting) for info in run.infos.values() if info.twin_of is None}
     found = {SystemName(row["summarizer"], row["setting"]) for row in rows}
     return "all systems" if systems <= found else "; ".join(sorted(map(str, found)))

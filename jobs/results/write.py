@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from functools import partial
 from itertools import chain, islice
+from typing import Any
 
 from pydantic import JsonValue
 
@@ -44,7 +45,7 @@ from longform.results.compared import table_rows
 from longform.results.drilldown import Unfolded, packed_pages
 from longform.results.judges import judges_tables
 from longform.results.order_dependence import order_table
-from longform.results.results import JudgeRow, Results
+from longform.results.results import SCHEMA, JudgeRow, Results, document, of_document
 from longform.studies import cells
 from longform.studies.schema_1 import as_before, with_tables
 from longform.studies.study import Study, study_results
@@ -67,9 +68,9 @@ def write_results(
     fitted: Fitted = TWINS_ONLY,
     more: Results | None = None,
     tables: Sequence[Table] = (),
-) -> Results:
+) -> dict[str, Any]:
     """
-    Return the results of a run, written to `results.json` and, with the drill-down, as pages.
+    Return the content of the `results.json` of a run, which is written, and with the drill-down as pages.
 
     Args:
         evidence: The run.
@@ -99,15 +100,15 @@ def write_results(
         results["pooled_datasets"] = pooled
         results["title"] = f"{title} (data sets pooled: {', '.join(pooled)})"
     made = list(studies)
-    results = with_columns(results, {**study_results(made, evidence), **(more or {}), "run": record.content})
+    beside = study_results(made, evidence)
+    found |= beside.pop("tables", {})
+    results = with_columns(results, {**(more or {}), "run": record.content, "tables": found})
     by_place = any(row.get("mode") == "document" for row in table_rows(results, "faithfulness"))
     orders = order_table(evidence.dependence.rows(), by_place=by_place)
-    found |= results.get("tables") or {}
     found |= {table.name: table.as_json() for table in (*models_tables(results["several_models"]), orders)}
-    results["tables"] = found
     mark_in_sample(results, benchmark, evidence.query_ids, fitted)
     users = {study.name for study in made if study.of_user}
-    results = with_columns(results, as_before(found, users))
+    results["beside"] = {**beside, **as_before(found, users)}
     again = found["retest"]["rows"] if "retest" in found and "retest" not in users else ()
     results["tables"] = found | {table.name: table.as_json() for table in judges_tables(results["judges"], again)}
     if benchmark.folder.has(AUDIT):
@@ -116,11 +117,12 @@ def write_results(
         results["synthesis"] = benchmark.folder.read_json(ACCOUNT)
     if benchmark.folder.has(TABLES):
         results["benchmark_tables"] = benchmark.folder.read_json(TABLES)
-    run.write_json(RESULTS, {**results, "tables": packed(results["tables"])}, sealed=True)
+    content = document(results)
+    run.write_json(RESULTS, {**content, "tables": packed(content["tables"])}, sealed=True)
     keep_unfolded(run, evidence.all_unfolded())
     keep_documents(run, benchmark)
     write_pages(run.child(REPORT), results, kept_unfolded(run), kept_documents(run))
-    return results
+    return content
 
 
 def write_pages(
@@ -194,8 +196,8 @@ def read_results(run: Folder) -> Results:
     """
     if not run.has(RESULTS):
         raise UsageError(f"{run.url}: expected a finished run with {RESULTS}; run it to its end first")
-    results: Results = {}
-    return with_columns(results, with_tables(run.read_json(RESULTS, needs=())))
+    content = run.read_json(RESULTS, needs=())
+    return of_document(content if content.get("schema") == SCHEMA else with_tables(content))
 
 
 def _benchmark_facts(benchmark: Benchmark) -> dict[str, JsonValue]:

@@ -74,14 +74,11 @@ def _judgements(datasets: Iterable[str | None]) -> dict[str | None, str]:
 
 def _report(results: Mapping[str, Any], judgements: Mapping[str | None, str]) -> dict[str, dict[str, dict[str, float]]]:
     found: dict[str, dict[str, dict[str, float]]] = {}
-    for row in results.get("retrieval") or []:
-        values = {
-            f"{_NAMES[name]}@{cutoff}": row[f"{name}@{cutoff}"]
-            for name, cutoff in (key.split("@") for key in row["intervals"] if "@" in key)
-            if row.get(f"{name}@{cutoff}") is not None
-        }
-        if values and row["dataset"] in judgements:
-            found.setdefault(judgements[row["dataset"]], {})[row["system"]] = values
+    for row in (results["tables"].get("retrieval") or {"rows": ()})["rows"]:
+        name, _, cutoff = row["measure"].partition("@")
+        if cutoff and row["score"]["value"] is not None and row["dataset"] in judgements:
+            of_system = found.setdefault(judgements[row["dataset"]], {}).setdefault(row["system"], {})
+            of_system[f"{_NAMES[name]}@{cutoff}"] = row["score"]["value"]
     return found
 
 

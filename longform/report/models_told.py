@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from longform.report.parts import main_cells
 from longform.report.shown_names import scripted
+from longform.results.compared import table_rows
 from longform.results.results import Results
 
 _USUAL = "openai"  # the provider that is not worth a word
@@ -20,8 +21,7 @@ def models_told(results: Results) -> list[str]:
     config = (results.get("run") or {}).get("config")
     if not isinstance(config, Mapping):
         return []
-    found = results.get("faithfulness")
-    rows = [*main_cells(results), *(found["cells"] if found else [])]
+    rows = [*main_cells(results), *table_rows(results, "faithfulness")]
     writers = {str(row["summarizer"]) for row in rows}
     judges = {str(row["judge"]) for row in results.get("judges") or []}
     told = [*_told(config, "summarizers", writers, "summarizer"), *_told(config, "judges", judges, "judge")]

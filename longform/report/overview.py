@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from longform.report.models_told import models_told
 from longform.report.parts import dataset_words, has_datasets
 from longform.report.tables import is_position_row
-from longform.results.calls import calls_told
+from longform.results.calls import CallsRow, calls_told
 from longform.results.cells import systems_in
+from longform.results.compared import table_rows
 from longform.results.results import ClustersRow, Results, Size
 from longform.results.work import RunFacts
 
@@ -130,7 +131,7 @@ def _time(seconds: float) -> str:
 
 
 def _cost(results: Results) -> Fact:
-    rows = results.get("calls") or []
+    rows = cast("list[CallsRow]", table_rows(results, "calls"))
     lost = results.get("missing_ledgers") or []
     if rows:
         missing = f" {_counted(lost, 'ledger')} cannot be read: what they hold is not in it." if lost else ""

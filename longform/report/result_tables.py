@@ -12,7 +12,7 @@ from longform.report.tables import Table as ShownTable
 from longform.results.results import Results
 from longform.tables.cells import Cell, row_cell, with_beside, words
 from longform.tables.layout import Part, below_originals, headed, laid_out, visible
-from longform.tables.table import Column, Table, Value, table_of
+from longform.tables.table import Column, Table, Value
 
 FURTHER = "studies"
 """The page of tables that name none."""
@@ -26,15 +26,10 @@ def anchor_of(name: str) -> str:
 
 
 def tables_of(results: Results) -> Iterator[Table]:
-    """Yield the tables of studies that a page shows; those that users brought to older versions know no units."""
-    told = results.get("tables") or {}
-    for name, content in told.items():
+    """Yield the tables that a page shows."""
+    for name, content in (results.get("tables") or {}).items():
         if content.get("shown", True):
             yield Table.from_json(name, content)
-    for name, study in (results.get("own_studies") or {}).items():
-        if name not in told:
-            rows = Table(name, [], []).having(study["rows"]).rows
-            yield table_of(name, rows, title=study["title"], told=study["told"])
 
 
 def table_sections(results: Results) -> Iterator[Section]:

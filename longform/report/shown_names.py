@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeVar, cast
 from longform.repair.twins import MATRIX
 from longform.results.cells import systems_in
 from longform.results.columns import Columns, text_in
+from longform.results.compared import table_rows
 from longform.results.drilldown import SummaryFacts, Unfolded
 from longform.results.results import Results
 
@@ -51,8 +52,7 @@ def shown_names(results: Results) -> Names:
     """Return the names that pages give to scripted writers and judges, and to repaired twins."""
     parts = ("summarizers", "judges")
     names, judges = ({name: f"{name} (scripted)" for name in scripted(results, part)} for part in parts)
-    checked = results.get("faithfulness")
-    rows: list[Columns] = [*systems_in(results), *(checked["cells"] if checked else [])]
+    rows: list[Columns] = [*systems_in(results), *table_rows(results, "faithfulness")]
     for row in rows:
         if original := text_in(row, "twin_of"):
             by = f" by {row['cited_by']}" if row.get("cited_by") not in (None, MATRIX) else ""

@@ -84,7 +84,8 @@ def calls_told(rows: Sequence[CallsRow], *, goes_on: bool | None = False) -> str
     """Return the sums of calls and dollars in words; *goes_on*: whether the run does; None: not known."""
     n_unknown = sum(row["n_unknown_usd"] for row in rows)
     n_known = sum(row["calls"] - row["refused"] - row["open"] for row in rows) - n_unknown
-    calls, dollars = (f"{sum(row['calls'] for row in rows):,} calls", f"${sum(row['known_usd'] for row in rows):,.4f}")
+    calls = f"{sum(row['calls'] for row in rows):,} calls"
+    dollars = f"${sum(row['known_usd'] or 0.0 for row in rows):,.4f}"
     if not n_unknown:
         told = [f"{calls} cost {dollars}."]
     elif n_known:

@@ -11,7 +11,7 @@ Row = Mapping[str, Any]
 _BOUNDS = {"difference": "value", "low": "low", "high": "high", "n_clusters": "n"}
 
 
-def table_rows(results: Results, name: str) -> list[dict[str, Any]]:
+def table_rows(results: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
     """Return the rows of a table; none if there is no such table."""
     return list(((results.get("tables") or {}).get(name) or {"rows": ()})["rows"])
 

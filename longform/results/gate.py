@@ -17,6 +17,7 @@ from longform.metrics.statistics import Estimate
 from longform.nearest import meant
 from longform.results.cells import measures_in, systems_in
 from longform.results.columns import number_in
+from longform.results.compared import table_rows
 from longform.results.compared_runs import UNITS, Finding, told_of
 from longform.settings.system_names import SystemName, named_system
 from longform.tables.names import DATASET, JUDGE
@@ -151,7 +152,7 @@ def scored(results: Mapping[str, Any]) -> Iterator[Scored]:
             if name in cell or name in cell["reasons"]:
                 low, high = cell["intervals"].get(name) or (None, None)
                 yield _scored(cell, name, (number_in(cell, name), low, high), cell["reasons"].get(name))
-    for row in (results.get("faithfulness") or {}).get("cells", []):
+    for row in table_rows(results, "faithfulness"):
         for name, part in OF_SUPPORT.items():
             if (found := row.get(part)) is not None and name not in names:
                 yield _scored(row, name, (found["value"], found["low"], found["high"]), None)

@@ -1,22 +1,23 @@
-"""The results of a run: the content of `results.json`, and with the drill-down that of its report."""
+"""
+The results of a run, and their form in `results.json`: `{"schema": 2, "run": {...}, "tables": {name: table}}`.
+
+`run` has what was run and how; every number stands in a table. For one release a file has the keys of schema 1, too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NotRequired, TypedDict
+from collections.abc import Mapping, Sequence
+from typing import Any, NotRequired, TypedDict, cast
 
 from pydantic import JsonValue
 
 from longform.judges.card_columns import Adversarial
-from longform.metrics.measure import Description
 from longform.results.aggregate import Aggregate, ClusterKind, ModelsRow
-from longform.results.calls import CallsRow
-from longform.results.cells import CellRow
 from longform.results.drilldown import Drilldown
 from longform.results.elsewhere import ElsewhereRow
-from longform.results.faithfulness_rows import Faithfulness
 from longform.results.so_far import SoFar
 from longform.results.work import RunFacts
+from longform.tables.packed import unpacked
 
 
 class JudgeRow(TypedDict):
@@ -52,26 +53,23 @@ class Size(TypedDict):
 
 
 class Results(TypedDict, total=False):
-    """An empty or missing part leaves its section of a report out; results of older versions lack some."""
+    """
+    What a report shows, `tables` first.
+
+    An empty or missing part leaves its section of a report out; results of older versions lack some.
+    """
 
     title: str
     so_far: SoFar  # absent: the run was done
     pooled_datasets: list[str]  # taken as one in all tables and figures; absent: each stands apart
-    aggregate: Aggregate  # of `cells`
+    aggregate: Aggregate  # of the table of cells
     benchmark: dict[str, JsonValue]
     size: Size
     haystack_topics: dict[str, str | None]  # haystack id -> topic; null: not stated
     clusters: Sequence[ClustersRow] | ClustersRow
     several_models: list[ModelsRow]
     judges: list[JudgeRow]
-    measures: list[Description]
-    cells: list[CellRow]
-    per_summary_cells: list[CellRow]
     rankings_told: list[str]  # why measures of rankings differ from published ones
-    faithfulness: Faithfulness
-    cost: dict[str, Any]  # what stands in `tables`, as versions before 0.7 wrote it
-    calls: list[CallsRow]
-    own_studies: dict[str, dict[str, Any]]  # what stands in `tables`, as versions before 0.7 wrote it
     tables: dict[str, dict[str, Any]]  # name -> `longform.tables.table.Table.as_json`
     read: list[str]  # how texts were read as units and citations, in sentences
     unscored: list[str]
@@ -82,3 +80,25 @@ class Results(TypedDict, total=False):
     benchmark_tables: dict[str, Any]  # `title`, `told` and `tables`, likewise; absent: the benchmark keeps none
     run: RunFacts
     drilldown: Drilldown
+    beside: dict[str, Any]  # further keys of the file, which no report reads: schema 1, and results that are no tables
+
+
+SCHEMA = 2
+_ABOUT = frozenset(Results.__annotations__) - {"run", "tables", "beside"}
+
+
+def document(results: Results) -> dict[str, Any]:
+    """Return the content of `results.json`, whose large tables are packed there."""
+    about = {name: value for name, value in results.items() if name in _ABOUT}
+    run, tables = {**results.get("run", {}), **about}, results.get("tables") or {}
+    return {"schema": SCHEMA, "run": run, "tables": tables, **about, **results.get("beside", {})}
+
+
+def of_document(content: Mapping[str, Any]) -> Results:
+    """Return the results that a file holds; those of schema 1 need their tables first."""
+    if content.get("schema") != SCHEMA:
+        return cast("Results", {**content})
+    about = {name: value for name, value in content["run"].items() if name in _ABOUT}
+    run = {name: value for name, value in content["run"].items() if name not in _ABOUT}
+    beside = {name: value for name, value in content.items() if name not in ("schema", "run", "tables", *_ABOUT)}
+    return cast("Results", {**about, "run": run, "tables": unpacked(content["tables"]), "beside": beside})

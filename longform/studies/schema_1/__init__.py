@@ -43,7 +43,7 @@ from longform.studies.schema_1.rankings import (
 from longform.studies.schema_1.rows import Json, of_measures, rows_in, with_axes, without_axes
 from longform.studies.schema_1.scores import key_points_before, of_curve, of_key_points
 from longform.tables.packed import unpacked
-from longform.tables.table import Table
+from longform.tables.table import Table, table_of
 
 
 def as_before(tables: Mapping[str, Json], users: Collection[str] = ()) -> dict[str, Any]:
@@ -81,6 +81,10 @@ def with_tables(results: Json) -> dict[str, Any]:
         there[table.name] = table.as_json()
     if CELLS not in there and CELLS in results:
         there |= {table.name: table.as_json() for table in of_cells(results)}
+    for name, study in (results.get("own_studies") or {}).items():
+        if name not in there:
+            rows = Table(name, [], []).having(study["rows"]).rows
+            there[name] = table_of(name, rows, title=study["title"], told=study["told"]).as_json()
     if "judges" not in there:
         own = judges_tables(results.get("judges") or [], results.get("retest") or [])
         there |= {table.name: table.as_json() for table in own}

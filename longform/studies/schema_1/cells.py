@@ -10,7 +10,7 @@ from longform.metrics.measure import Measure, described
 from longform.results.cells import CELLS, KEY
 from longform.studies import cells
 from longform.studies.schema_1.rows import Json, without_axes
-from longform.tables.names import SYSTEM
+from longform.tables.names import CUT, SYSTEM
 from longform.tables.table import Table
 
 Row = Mapping[str, Any]
@@ -62,7 +62,7 @@ def _rows(row: Row, other: Row, units: Mapping[str, str]) -> Iterator[tuple[dict
 
 def _why(row: Row, name: str) -> str | None:
     """Return why a value is unknown of which no reason was recorded, as counts tell; None: they do not."""
-    if name == cells.CUT.name:
+    if name == CUT.name:
         return cells.PROMPT_UNKNOWN.reason
     if row.get("n_summaries") and row.get("n_failed") == row["n_summaries"]:
         return "every summary failed"

@@ -8,6 +8,7 @@ from longform.report import page_parts
 from longform.report.page import INDEX
 from longform.report.sections import sections
 from longform.report.site import GROUPS, OTHERS, is_page, site_of, site_pages
+from longform.studies.schema_1 import with_tables
 from tests.longform.report.pages import Page
 
 
@@ -48,7 +49,7 @@ def test_a_page_without_content_is_not_there(results, pages):
 
 def test_sections_that_no_group_names_have_a_page(results):
     own = {"named": {"title": "Mine", "told": "Mine.", "rows": [{"a": 1}]}}
-    assert OTHERS.link.file in {link.file for link in site_of({**results, "own_studies": own}).nav}
+    assert OTHERS.link.file in {link.file for link in site_of(with_tables({**results, "own_studies": own})).nav}
 
 
 def test_a_large_page_is_cut_and_its_parts_lead_to_each_other(results, pages, monkeypatch):

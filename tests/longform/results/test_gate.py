@@ -128,7 +128,7 @@ def test_support_is_read_from_its_own_table() -> None:
         "supported": supported,
         "faithfulness": probability,
     }
-    results = {"measures": [], "cells": [], "faithfulness": {"cells": [row]}}
+    results: dict[str, Any] = {"measures": [], "cells": [], "tables": {"faithfulness": {"rows": [row]}}}
     share, mean = scored(results)
     assert (share.measure, share.value, share.low) == (SUPPORT_MEASURE, 30.0, 20.0)
     assert (mean.measure, mean.value) == (RECOMMENDED.name, 35.0)

@@ -14,6 +14,7 @@ from longform.report.plain_tables import WIDTH, aligned
 from longform.report.result_figures import table_figures
 from longform.report.result_tables import shown_of, table_sections
 from longform.results.results import Results
+from longform.studies.schema_1 import with_tables
 from longform.tables.cells import NOT_RECORDED, Cell, cell_rows, row_cell, value_cell
 from longform.tables.files import csv_text, latex_tabular
 from longform.tables.layout import laid_out, visible
@@ -164,7 +165,7 @@ def test_a_scatter_names_its_points_by_their_key() -> None:
 
 def test_results_of_an_older_version_are_shown_without_units() -> None:
     rows: list[dict[str, Any]] = [{"query": "q", "coverage": {"value": 1.0, "low": 0.5, "high": 2.0, "n": 3}}]
-    (section,) = table_sections({"own_studies": {"hard": {"title": "Hard", "told": "", "rows": rows}}})
+    (section,) = table_sections(with_tables({"own_studies": {"hard": {"title": "Hard", "told": "", "rows": rows}}}))
 
     assert [[cell.text for cell in row] for row in section.tables[0].rows] == [["q", "1.0"]]
 
