@@ -15,7 +15,7 @@ from longform.tables.table import Column, Unit, Value
 CITATION = {"precision": "precision", "recall": "recall", "citation": "F1 (citation)"}
 """Measures of the section of citations -> their heads there."""
 _IN_PARTS = ("precision", "recall")
-"""Those of them that stand there alone."""
+"""Measures that stand in no other section."""
 LENGTH = "words_per_bullet"
 MAIN = "joint"
 

@@ -13,7 +13,7 @@ from longform.results.spread import NO_SPREAD, SpreadColumns
 CELLS, MEASURES, FAILURES = "cells", "measures", "failures"
 """Tables of `longform.studies.cells`."""
 BESIDE_SCORES, WITH_EVERY_SYSTEM, IN_WORDS = "beside scores", "with every system", "in words"
-"""Where reports show what is known of systems besides scores."""
+"""Places of reports for what is known of systems besides scores."""
 KEY = ("judge", "dataset", "summarizer", "setting")
 """The columns that tell systems apart."""
 

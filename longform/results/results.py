@@ -54,7 +54,7 @@ class Size(TypedDict):
 
 class Results(TypedDict, total=False):
     """
-    What a report shows, `tables` first.
+    The parts of a report, `tables` first.
 
     An empty or missing part leaves its section of a report out; results of older versions lack some.
     """

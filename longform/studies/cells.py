@@ -165,11 +165,7 @@ FACTS = (
         lambda cell: PROMPT_UNKNOWN if cell.facts["cut_share"] is None else cell.facts["cut_share"],
         BESIDE_SCORES,
     ),
-    Fact(
-        Column("unjudged_share", "share", "share unjudged", _UNJUDGED, "lower"),
-        Cell.unjudged_share,
-        BESIDE_SCORES,
-    ),
+    Fact(Column("unjudged_share", "share", "share unjudged", _UNJUDGED, "lower"), Cell.unjudged_share, BESIDE_SCORES),
     _cost("usd_a_summary", "usd", "dollars a summary", _USD, 5),
     _cost("tokens_in", "number", "tokens in, a summary"),
     _cost("tokens_out", "number", "tokens out, a summary"),
@@ -188,11 +184,7 @@ FACTS = (
     _counted("n_unjudged", "unjudged", "without a readable judgement"),
     _counted("n_unlinked", "unlinked insights", "covered, but the judge named no bullet that exists"),
 )
-"""
-Values beside the scores of a system, in their order.
-
-Whoever adds one adds a column to pages, files and exports: none of these names it.
-"""
+"""Values beside the scores of a system, in their order: one more is a column more on pages, which name none."""
 
 
 def tables(evidence: Evidence) -> list[Table]:

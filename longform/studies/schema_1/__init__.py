@@ -77,17 +77,15 @@ def with_tables(results: Json) -> dict[str, Any]:
             there |= {table.name: table.as_json() for table in made(older[name])}
     if older.get("order_independent") and "order_independent" not in there:
         by_place = (older.get("faithfulness") or {}).get("mode") == "document"
-        table = order_table(older["order_independent"], by_place=by_place)
-        there[table.name] = table.as_json()
+        there["order_independent"] = order_table(older["order_independent"], by_place=by_place).as_json()
     if CELLS not in there and CELLS in results:
         there |= {table.name: table.as_json() for table in of_cells(results)}
     for name, study in (results.get("own_studies") or {}).items():
-        if name not in there:
-            rows = Table(name, [], []).having(study["rows"]).rows
-            there[name] = table_of(name, rows, title=study["title"], told=study["told"]).as_json()
+        rows = Table(name, [], []).having(study["rows"]).rows
+        there.setdefault(name, table_of(name, rows, title=study["title"], told=study["told"]).as_json())
     if "judges" not in there:
-        own = judges_tables(results.get("judges") or [], results.get("retest") or [])
-        there |= {table.name: table.as_json() for table in own}
+        cards = judges_tables(results.get("judges") or [], results.get("retest") or [])
+        there |= {table.name: table.as_json() for table in cards}
     return {**results, "tables": there} if there else dict(results)
 
 
@@ -142,16 +140,8 @@ LOWER = frozenset(
     {
         *("comparisons_families", "comparisons_groups", "retrieval_pairs_best"),
         *(f"{name}_{end}" for name in ("pairwise", "retrieval_pairs") for end in ("systems", "families", "plans")),
-        *(
-            "facets_lengths",
-            "key_points_judges",
-            "elsewhere",
-            "several_models",
-            "order_independent",
-            "judges",
-            "judges_perturbed",
-        ),
-        *(CELLS, MEASURES, FAILURES),
+        *("facets_lengths", "key_points_judges", "elsewhere", "several_models", "order_independent"),
+        *("judges", "judges_perturbed", CELLS, MEASURES, FAILURES),
         *(f"{AGAINST}_{level}" for level in CORRELATED),
         *(repair.CHANGES, repair.CITATIONS, repair.EXAMPLES),
         *("calls_planned", "missing_ledgers", "cost_systems", "cost_judges"),

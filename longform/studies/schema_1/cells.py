@@ -14,7 +14,6 @@ from longform.tables.names import CUT, SYSTEM
 from longform.tables.table import Table
 
 Row = Mapping[str, Any]
-_CITED = ("precision", "recall", "citation")
 _FACTS = {fact.column.name: fact.column.unit for fact in cells.FACTS}
 
 
@@ -51,11 +50,8 @@ def _rows(row: Row, other: Row, units: Mapping[str, str]) -> Iterator[tuple[dict
     for name, unit in {**units, **_FACTS}.items():
         if name in row:
             reason = (row.get("reasons") or {}).get(name) or (_why(row, name) if row[name] is None else None)
-            means = (
-                {"value": row[name]}
-                if name in _FACTS
-                else {"value": _mean(row, name), "per_summary": _mean(other, name)}
-            )
+            means = {"value": _mean(row, name), "per_summary": _mean(other, name)}
+            means = {"value": row[name]} if name in _FACTS else means
             spread = {f"spread_{by}": one for by, one in ((row.get("spread") or {}).get(name) or {}).items()}
             yield {**names, "measure": name, **means, "unit": unit, **spread}, {"value": reason} if reason else {}
 
@@ -64,9 +60,9 @@ def _why(row: Row, name: str) -> str | None:
     """Return why a value is unknown of which no reason was recorded, as counts tell; None: they do not."""
     if name == CUT.name:
         return cells.PROMPT_UNKNOWN.reason
-    if row.get("n_summaries") and row.get("n_failed") == row["n_summaries"]:
-        return "every summary failed"
-    return "no insight was covered" if name in _CITED and row.get("n_covered") == 0 else None
+    all_failed = row.get("n_summaries") and row.get("n_failed") == row["n_summaries"]
+    none_covered = name in ("precision", "recall", "citation") and row.get("n_covered") == 0
+    return "every summary failed" if all_failed else "no insight was covered" if none_covered else None
 
 
 def _mean(row: Row, name: str) -> dict[str, Any] | None:
