@@ -1,4 +1,9 @@
-"""Train the checker that ships; see `lab.parsers.checker`."""
+"""
+Train the checker that ships; see `lab.parsers.checker`.
+
+The corpus is documents of benchmarks, with known statements if a benchmark has a gold map, and sentences that another
+document nearly states.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +11,11 @@ import argparse
 import json
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from functools import cached_property, partial
+from math import exp
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,228 +24,258 @@ from actors.local_models.checkpoints import change_content
 from actors.local_models.encoder import Encoder
 from actors.local_models.low_rank import write_checkpoint
 from actors.local_models.weights import MINILM, model_path
+from actors.storage.benchmark import Benchmark
 from actors.terminal import say
 from jobs.calibration.people_labels import people_reach
 from jobs.command.run import Outcome, run_verb
 from jobs.runs.cards import card_bytes
-from lab.checker_corpus import Corpus, near, read_corpus, stated
 from lab.checker_training import MAX_TOKENS, CheckerTrainer, Recipe
+from lab.fits import INTERVALS, reach_table
 from lab.fits.checker_pairs import (
+    SENTENCE_WORDS,
     SUPPORTED,
     UNSUPPORTED,
     CheckerPair,
     Near,
     Stated,
     checker_pairs,
+    passages,
 )
-from lab.fits.reach import INTERVALS, reach_table
 from lab.parsers import checker
 from longform.errors import UsageError
 from longform.judges.card_columns import Reach, reach_of
-from longform.keys import content_key
+from longform.keys import content_key, stable_seed
 from longform.metrics.balanced import auroc, best_threshold
+from longform.records import gold_documents
 from longform.settings.shipped_judges import SHIPPED_CHECKER
 from longform.text.sentences import sentences
 
 VERSION = "3"
 """Changes with any change of the pairs, or of what is learned from them."""
-
 HELD_OUT_PAIRS = 3_000
-_LEFT_OUT_SHARE = 8
+CHANGE, CHECKPOINT = "checker.safetensors", "checkpoint"
 _SEED = 1
 _HELD_OUT_SEED = 2
+_HELD_OUT = 10
+"""One document in so many is kept from training, by the hash of its text."""
 
-CHANGE, STATEMENT, REACH, CARD, CHECKPOINT = (
-    "checker.safetensors",
-    "checker.json",
-    "reach_checker.json",
-    "support-checker.json",
-    "checkpoint",
-)
+_NEAR_SENTENCES = 10  # of a document
+_NEAR_RANKS = (0, 0, 0, 1, 3, 10, 30)  # of the passage among those of the haystack's other documents, by nearness
+_EVEN_COSINE, _COSINE_STEP = 0.6, 0.1
+"""A cosine that is learned as 0.5, and the step that multiplies the odds by e; set by hand."""
 
 
-class CheckerRun:
+class Corpus(NamedTuple):
     """
-    Trainings on one corpus, each kept under *out* as soon as it is done.
+    Documents to train on and documents that are kept, name -> text.
 
-    Args:
-        corpus: What pairs are made from.
-        n_pairs: Of the main training.
-        out: A local folder.
-        threads: Of the processor.
+    Attributes:
+        groups: Name -> haystack.
+        statements: Haystack -> each insight's text, with the names of the documents that state it.
     """
 
-    def __init__(self, corpus: Corpus, n_pairs: int, out: Path, *, threads: int) -> None:
-        self._corpus, self._n_pairs, self._out, self._threads = corpus, n_pairs, out, threads
-        self._recipe = Recipe(seed=_SEED)
+    trained: dict[str, str]
+    kept: dict[str, str]
+    groups: dict[str, str]
+    statements: dict[str, list[tuple[str, frozenset[str]]]]
 
     @property
-    def recipe(self) -> dict[str, Any]:
-        """All that the weights were made from, as JSON values."""
-        return asdict(self._recipe) | {
-            "version": VERSION,
-            "base": MINILM,
-            "pairs": self._n_pairs,
-            "tokens": MAX_TOKENS,
-            "documents": len(self._corpus.trained),
-            "corpus": self._corpus.hash,
-        }
-
-    @cached_property
-    def held_out(self) -> list[CheckerPair]:
-        """Pairs of documents that were kept from training."""
-        kept, groups = self._corpus.kept, self._corpus.groups
-        return checker_pairs(kept, min(HELD_OUT_PAIRS, self._n_pairs), seed=_HELD_OUT_SEED, groups=groups)
-
-    def trained(self) -> NDArray[np.float64]:
-        """The main training's probabilities of the held-out pairs; its change is written."""
-        return self._probabilities("all", self._n_pairs, without=())
-
-    def without(self, kind: str) -> NDArray[np.float64]:
-        """The same of a training without errors of *kind*, on an eighth of the pairs."""
-        return self._probabilities(f"without {kind}", self._n_pairs // _LEFT_OUT_SHARE, without=(kind,))
-
-    @cached_property
-    def threshold(self) -> float:
-        """Return the threshold of the shipped judge: the one that tells held-out pairs apart best."""
-        supported = np.array([pair.supported for pair in self.held_out])
-        return round(best_threshold(_judged(self.trained(), self.cosine), supported), 2)
-
-    @cached_property
-    def cosine(self) -> NDArray[np.float64]:
-        """Return the cosines of the held-out pairs."""
-        return pair_cosines(self.held_out, threads=self._threads)
-
-    @cached_property
-    def _stated(self) -> list[Stated]:
-        return stated(self._corpus, threads=self._threads)
-
-    @cached_property
-    def _near(self) -> list[Near]:
-        """Kept beside the trainings: it takes as long as one of them."""
-        file = self._out / "measured" / f"near-{content_key(VERSION, self._corpus.hash)}.json"
-        if not file.is_file():
-            file.parent.mkdir(parents=True, exist_ok=True)
-            _write(
-                file.with_suffix(".part"), [list(one) for one in near(self._corpus, seed=_SEED, threads=self._threads)]
-            )
-            file.with_suffix(".part").rename(file)
-        return [Near(*one) for one in json.loads(file.read_text(encoding="utf-8"))]
-
-    def _probabilities(self, name: str, n_pairs: int, *, without: Sequence[str]) -> NDArray[np.float64]:
-        folder = self._out / "measured" / content_key(self.recipe, name)
-        file = folder / "probabilities.npy"
-        if not file.is_file():
-            trained, groups = self._corpus.trained, self._corpus.groups
-            pairs = checker_pairs(
-                trained, n_pairs, seed=_SEED, groups=groups, stated=self._stated, near=self._near, without=without
-            )
-            trainer = CheckerTrainer(self._recipe, threads=self._threads)
-            change = trainer.fit(pairs, folder, said=partial(_say, name))
-            from safetensors.torch import save_file
-
-            folder.mkdir(parents=True, exist_ok=True)
-            save_file({key: value.contiguous() for key, value in change.items()}, folder / CHANGE)
-            np.save(folder / "unfinished.npy", trainer.probabilities(self.held_out))
-            (folder / "unfinished.npy").rename(file)
-        if not without:
-            shutil.copyfile(folder / CHANGE, self._out / CHANGE)
-        return np.asarray(np.load(file), dtype=np.float64)
-
-    def write_checkpoint(self) -> Path:
-        """The folder of the trained checkpoint, made of its change anew."""
-        from safetensors.torch import load_file
-
-        folder = self._out / CHECKPOINT
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
-        write_checkpoint(Path(model_path(MINILM)), load_file(self._out / CHANGE), folder)
-        return folder
+    def hash(self) -> str:
+        return content_key(sorted(self.trained), sorted(self.kept))
 
 
-def _say(name: str, words: str) -> None:
-    say(f"{name}: {words}", file=sys.stderr)
+def read_corpus(bench_urls: Sequence[str], people_urls: Sequence[str]) -> Corpus:
+    """
+    Return the documents of benchmarks, each text once, without those that people labelled.
+
+    Raises:
+        UsageError: Too few documents are left.
+    """
+    labelled = {text for url in people_urls for text, _ in _texts(url)}
+    trained: dict[str, str] = {}
+    kept: dict[str, str] = {}
+    groups: dict[str, str] = {}
+    for url in bench_urls:
+        for text, haystack_id in _texts(url):
+            name = content_key(text)
+            if text.strip() and text not in labelled and name not in groups:
+                groups[name] = haystack_id
+                (kept if stable_seed("kept", name) % _HELD_OUT == 0 else trained)[name] = text
+    if min(len({groups[name] for name in side}) for side in (trained, kept)) < 2:
+        raise UsageError(
+            f"{', '.join(bench_urls)}: expected documents of several haystacks to train on and to measure with, found "
+            f"{len(trained)} and {len(kept)} documents; name more benchmarks"
+        )
+    statements = {key: rows for url in bench_urls for key, rows in _statements(Benchmark(url)).items()}
+    return Corpus(trained, kept, groups, statements)
+
+
+def _statements(benchmark: Benchmark) -> dict[str, list[tuple[str, frozenset[str]]]]:
+    """Return the statements of the haystacks with a gold map."""
+    gold = gold_documents(benchmark.qrels)
+    rows = benchmark.folder.read("documents", columns=["doc_id", "text"]).to_pylist() if gold else []
+    names = {row["doc_id"]: content_key(row["text"]) for row in rows}
+    return {
+        haystack_id: [
+            (target.text, frozenset(names[doc_id] for doc_id in gold[target.target_id]))
+            for target in benchmark.haystack_targets(haystack_id)
+            if target.target_id in gold
+        ]
+        for haystack_id in benchmark.haystack_ids
+        if gold
+    }
+
+
+def stated(corpus: Corpus, *, threads: int) -> list[Stated]:
+    """Each insight beside the nearest passage of each document that is trained on, in its haystack."""
+    encoder = Encoder(MINILM, threads=threads)
+    found = []
+    for name, text in corpus.trained.items():
+        statements = corpus.statements.get(corpus.groups[name], [])
+        parts = passages(text)
+        if statements and parts:
+            near = encoder.embed([said for said, _ in statements]) @ encoder.embed(parts).T
+            best = near.argmax(axis=1)
+            found += [
+                Stated(name, parts[place], said, name in stating)
+                for (said, stating), place in zip(statements, best, strict=True)
+            ]
+    return found
+
+
+def near(corpus: Corpus, *, seed: int, threads: int) -> list[Near]:
+    """Some sentences of each document that is trained on beside passages of the others of its haystack."""
+    encoder = Encoder(MINILM, threads=threads)
+    haystacks: dict[str, list[str]] = {}
+    for name in corpus.trained:
+        haystacks.setdefault(corpus.groups[name], []).append(name)
+    rng = np.random.default_rng(seed)
+    return [one for names in haystacks.values() for one in _near_in(names, corpus.trained, encoder, rng)]
+
+
+def _near_in(names: Sequence[str], texts: Mapping[str, str], encoder: Encoder, rng: np.random.Generator) -> list[Near]:
+    parts = [(name, passage) for name in names for passage in passages(texts[name])]
+    vectors = encoder.embed([passage for _, passage in parts])
+    chosen = []
+    for name in names:
+        others = np.array([place for place, (other, _) in enumerate(parts) if other != name], dtype=int)
+        said = _some_sentences(texts[name], rng) if len(others) else []
+        for text, cosines in zip(said, encoder.embed(said) @ vectors[others].T if said else (), strict=True):
+            ranked = others[np.argsort(-cosines, kind="stable")]
+            chosen.append((text, *parts[ranked[min(int(rng.choice(_NEAR_RANKS)), len(ranked) - 1)]]))
+    encoder.embed([sight for _, _, passage in chosen for sight in sights(passage)])  # all at once is faster
+    return [Near(other, passage, text, _likeness(encoder, text, passage)) for text, other, passage in chosen]
+
+
+def _some_sentences(text: str, rng: np.random.Generator) -> list[str]:
+    said = [one.text for one in sentences(text) if len(one.text.split()) in SENTENCE_WORDS]
+    return [said[place] for place in rng.permutation(len(said))[:_NEAR_SENTENCES]]
+
+
+def sights(passage: str) -> list[str]:
+    """Return the whole passage and each of its sentences."""
+    return [passage, *(sentence.text for sentence in sentences(passage))]
+
+
+def _cosine(encoder: Encoder, text: str, passage: str) -> float:
+    """Return the cosine of a sentence with the nearest of its passage's sights."""
+    return float((encoder.embed([text]) @ encoder.embed(sights(passage)).T).max())
+
+
+def _likeness(encoder: Encoder, text: str, passage: str) -> float:
+    return 1 / (1 + exp((_EVEN_COSINE - _cosine(encoder, text, passage)) / _COSINE_STEP))
+
+
+def _texts(url: str) -> list[tuple[str, str]]:
+    rows = Benchmark(url).folder.read("documents", columns=["text", "haystack_id"]).to_pylist()
+    return [(row["text"], row["haystack_id"]) for row in rows]
+
+
+# ---------------------------------------------------------------- training
+
+
+def train_checker(
+    bench_urls: Sequence[str], people_urls: Sequence[str], out: Path, *, n_pairs: int, threads: int
+) -> list[Reach]:
+    """Train, measure and write; a stopped training goes on from its state in *out*, a local folder."""
+    out.mkdir(parents=True, exist_ok=True)
+    corpus = read_corpus(bench_urls, people_urls)
+    groups = corpus.groups
+    stating, nearly = stated(corpus, threads=threads), near(corpus, seed=_SEED, threads=threads)
+    pairs = checker_pairs(corpus.trained, n_pairs, seed=_SEED, groups=groups, stated=stating, near=nearly)
+    recipe = Recipe(seed=_SEED)
+    trainer = CheckerTrainer(recipe, threads=threads)
+    checkpoint = _write_checkpoint(trainer.fit(pairs, out, said=_say), out)
+    held_out = checker_pairs(corpus.kept, min(HELD_OUT_PAIRS, n_pairs), seed=_HELD_OUT_SEED, groups=groups)
+    cosine = pair_cosines(held_out, threads=threads)
+    share = SHIPPED_CHECKER.cosine_share
+    judged = (1 - share) * trainer.probabilities(held_out) + share * cosine  # as the shipped judge makes its number
+    threshold = round(best_threshold(judged, np.array([pair.supported for pair in held_out])), 2)
+    content = change_content(out / CHANGE)
+    rows = pair_reach(held_out, {"checker": judged, "cosine": cosine})
+    if people_urls:
+        settings = SHIPPED_CHECKER.model_copy(update={"threshold": threshold})
+        reached, card = people_reach(people_urls, settings, str(checkpoint), content, threads=threads)
+        rows += reached
+        (out / "support-checker.json").write_bytes(card_bytes(card))
+    made_from = asdict(recipe) | {
+        "version": VERSION,
+        "base": MINILM,
+        "pairs": n_pairs,
+        "tokens": MAX_TOKENS,
+        "documents": len(corpus.trained),
+        "corpus": corpus.hash,
+    }
+    _write(out / "checker.json", {"content": content, "threshold": threshold, "recipe": made_from})
+    _write(out / "reach_checker.json", {"content": content, "rows": [row._asdict() for row in rows]})
+    return rows
+
+
+def _write_checkpoint(change: Mapping[str, Any], out: Path) -> Path:
+    """Write the trained change, and return the folder of the checkpoint that is made of it anew."""
+    from safetensors.torch import load_file, save_file
+
+    save_file({key: value.contiguous() for key, value in change.items()}, out / CHANGE)
+    folder = out / CHECKPOINT
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    write_checkpoint(Path(model_path(MINILM)), load_file(out / CHANGE), folder)
+    return folder
+
+
+def _say(words: str) -> None:
+    say(words, file=sys.stderr)
+
+
+def _write(file: Path, content: Any) -> None:
+    file.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
 # ---------------------------------------------------------------- what it reaches
 
 
 def pair_cosines(pairs: Sequence[CheckerPair], *, threads: int) -> NDArray[np.float64]:
-    """
-    Return the cosine of each sentence with the nearest of its passage's sentences or the whole passage, by the packaged
-    encoder.
-    """
+    """Return the cosine of each sentence with the nearest of its passage's sights, by the packaged encoder."""
     encoder = Encoder(MINILM, threads=threads)
-    found = []
-    for pair in pairs:
-        sights = [pair.passage, *(sentence.text for sentence in sentences(pair.passage))]
-        found.append(float((encoder.embed([pair.sentence]) @ encoder.embed(sights).T).max()))
-    return np.array(found)
+    return np.array([_cosine(encoder, pair.sentence, pair.passage) for pair in pairs])
 
 
-def pair_reach(run: CheckerRun, *, left_out: bool) -> list[Reach]:
-    """AUROC on held-out pairs: all, and each kind of error against all supported; checker and cosine."""
-    numbers = {"checker": _judged(run.trained(), run.cosine), "cosine": run.cosine}
+def pair_reach(pairs: Sequence[CheckerPair], numbers: Mapping[str, NDArray[np.float64]]) -> list[Reach]:
+    """Return the AUROC of each judge's *numbers* of held-out *pairs*: all, and each kind of error against supported."""
     rows = []
-    for name, probability in numbers.items():
-        fitted = "pairs of other documents" if name == "checker" else "nothing"
-        rows += [_auroc(run.held_out, probability, name, kind, fitted) for kind in ("all", *UNSUPPORTED)]
-    if left_out:
-        for kind in UNSUPPORTED:
-            fitted = f"pairs of other documents without {kind}, an eighth as many"
-            rows.append(_auroc(run.held_out, _judged(run.without(kind), run.cosine), "checker", kind, fitted))
-    return [row for row in rows if row is not None]
-
-
-def _judged(probability: NDArray[np.float64], cosine: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the number that the shipped judge makes of a pair's two numbers."""
-    share = SHIPPED_CHECKER.cosine_share
-    return (1 - share) * probability + share * cosine
-
-
-def _auroc(
-    pairs: Sequence[CheckerPair], numbers: NDArray[np.float64], name: str, kind: str, fitted: str
-) -> Reach | None:
-    """None: there is no such pair."""
-    chosen = [at for at, pair in enumerate(pairs) if pair.kind in (*SUPPORTED, kind) or kind == "all"]
-    supported = np.array([pairs[at].supported for at in chosen], dtype=bool)
-    found = auroc(numbers[chosen], supported, [pairs[at].document for at in chosen], **INTERVALS)
-    if found.value is None:
-        return None
-    measure = f"{name}, pairs: AUROC, {kind} errors"
-    return reach_of(measure, found, fitted_on=fitted, scored_on="pairs of documents kept from training")
-
-
-# ---------------------------------------------------------------- command line
-
-
-def train_checker(
-    bench_urls: Sequence[str],
-    people_urls: Sequence[str],
-    out: Path,
-    *,
-    n_pairs: int,
-    left_out: bool,
-    threads: int,
-) -> list[Reach]:
-    """Train, measure and write; finished work of an earlier command of the same recipe is kept."""
-    out.mkdir(parents=True, exist_ok=True)
-    run = CheckerRun(read_corpus(bench_urls, people_urls), n_pairs, out, threads=threads)
-    rows = pair_reach(run, left_out=left_out)
-    checkpoint = run.write_checkpoint()
-    content = change_content(out / CHANGE)
-    if people_urls:
-        settings = SHIPPED_CHECKER.model_copy(update={"threshold": run.threshold})
-        reached, card = people_reach(people_urls, settings, str(checkpoint), content, threads=threads)
-        rows += reached
-        (out / CARD).write_bytes(card_bytes(card))
-    _write(out / STATEMENT, {"content": content, "threshold": run.threshold, "recipe": run.recipe})
-    _write(out / REACH, {"content": content, "rows": [row._asdict() for row in rows]})
+    for name, own in numbers.items():
+        for kind in ("all", *UNSUPPORTED):
+            chosen = [at for at, pair in enumerate(pairs) if pair.kind in (*SUPPORTED, kind) or kind == "all"]
+            supported = np.array([pairs[at].supported for at in chosen], dtype=bool)
+            found = auroc(own[chosen], supported, [pairs[at].document for at in chosen], **INTERVALS)
+            if found.value is not None:
+                fitted = "pairs of other documents" if name == "checker" else "nothing"
+                measure, scored = f"{name}, pairs: AUROC, {kind} errors", "pairs of documents kept from training"
+                rows.append(reach_of(measure, found, fitted_on=fitted, scored_on=scored))
     return rows
 
 
-def _write(file: Path, content: Any) -> None:
-    file.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+# ---------------------------------------------------------------- command line
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -248,18 +283,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _work(arguments: argparse.Namespace) -> Outcome:
-    if arguments.pairs < 1 or arguments.threads < 1:
-        raise UsageError(f"expected --pairs and --threads above 0, found {arguments.pairs}, {arguments.threads}")
-    rows = train_checker(
-        arguments.benchmarks,
-        arguments.people,
-        arguments.out,
-        n_pairs=arguments.pairs,
-        left_out=arguments.kinds_left_out,
-        threads=arguments.threads,
-    )
+    n_pairs, threads = arguments.pairs, arguments.threads
+    if n_pairs < 1 or threads < 1:
+        raise UsageError(f"expected --pairs and --threads above 0, found {n_pairs}, {threads}")
+    rows = train_checker(arguments.benchmarks, arguments.people, arguments.out, n_pairs=n_pairs, threads=threads)
     return Outcome({"reach": [row._asdict() for row in rows]}, reach_table(rows))
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -15,12 +15,11 @@ _CHECKER = """
 Train the checker that ships: whether a passage supports a sentence, learned from pairs made by rule.
 
     longform train checker BENCH... --out DIR
-    longform train checker BENCH... --people LABELS... --kinds-left-out --out DIR
+    longform train checker BENCH... --people LABELS... --out DIR
 
 Pairs come from the documents of all BENCH. One document in ten is kept from training; pairs of these measure what was
 learned, beside the cosine of the packaged MiniLM. `--people` measures it on people's labels too, and makes the judge's
-card; the documents of LABELS are never trained on. `--kinds-left-out` trains once more for each kind of error, on an
-eighth of the pairs and without that kind. A stopped command goes on from its state.
+card; the documents of LABELS are never trained on. A stopped training goes on from its state in DIR.
 
 Reads   documents of benchmarks; of LABELS the labels and summaries
 Writes  checker.safetensors (a low-rank change of the packaged MiniLM), checker.json (its hash and recipe),
@@ -42,7 +41,6 @@ def checker() -> argparse.ArgumentParser:
     made.add_argument("benchmarks", nargs="+", metavar="BENCH", help="documents to make pairs from")
     made.add_argument("--people", nargs="+", default=[], metavar="LABELS", help="benchmarks with people's labels")
     made.add_argument("--pairs", type=int, default=PAIRS, metavar="N", help=f"to train on; {PAIRS:,} where not said")
-    made.add_argument("--kinds-left-out", action="store_true", help="train without each kind of error, too")
     made.add_argument("--threads", type=int, default=2, metavar="N")
     made.add_argument("--out", required=True, type=Path, metavar="DIR", help="a local folder")
     return made

@@ -10,58 +10,49 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from actors.local_models.encoder import Encoder
 from actors.local_models.tokenizer import TokenCounter
 from actors.local_models.weights import MINILM
-from actors.retrieval.haystack_retriever import HaystackRetriever
 from actors.storage.benchmark import Benchmark
 from jobs.command.run import Outcome, run_verb
-from jobs.configs import read_experiment
 from jobs.parsers.train import parser
 from lab.checker import main as train_checker_main
-from lab.fits.haystacks import GoldHaystack, ranked_queries
-from lab.fits.judge import bullets_outside, fit_judge, fit_shipped_judges, judge_reach
+from lab.fits import reach_table
+from lab.fits.haystacks import GoldHaystack, fit_support
+from lab.fits.judge import (
+    PEOPLE_VECTORS,
+    TEXTS_HELD,
+    Damage,
+    Topics,
+    bullets_outside,
+    fit_judge,
+    fit_shipped_judges,
+    judge_reach,
+)
 from lab.fits.judge_examples import LabelledSet, judge_examples, labelled_set
-from lab.fits.judge_vectors import NAME as PEOPLE_VECTORS
-from lab.fits.judge_vectors import TEXTS_HELD, Topics, vectors_reach
-from lab.fits.ranker import fit_ranker
-from lab.fits.reach import reach_table
-from lab.fits.reach_spelling import GPT4O_STRENGTH, spelling_reach
-from lab.fits.reach_summary import (
-    Joined,
+from lab.fits.ranker import fit_ranker, ranked_queries
+from lab.fits.reach import (
+    KINDS,
     SummaryJudge,
+    document_reach,
     held_out,
-    judge_by_spelling,
     judge_by_words,
     retrieval_reach,
     summary_reach,
 )
-from lab.fits.reach_support import KINDS, citation_reach, document_reach
-from lab.fits.spelling_judge import SpellingModel, fit_spelling, spelled_examples
-from lab.fits.support import fit_support
-from lab.support_judge import main as train_support_judge_main
+from lab.fits.support_judge import main as train_support_judge_main
 from longform.errors import UsageError
 from longform.judges.card_columns import Reach
 from longform.judges.coverage_model import JudgeModel
 from longform.judges.offline_coverage import SHIPPED
 from longform.records import Query, gold_documents
 from longform.results.in_sample import FILES, insight_keys
-from longform.rows import LabelRow
-from longform.settings.experiment import Experiment
-from longform.settings.retrievers import FusionRetrieverSettings
 from longform.summaries.extractive import VERSION as RANKER_VERSION
 from longform.support.model import VERSION as SUPPORT_VERSION
 from longform.text.vectors import RecentTexts
 
 HUMAN, GPT_4O = "human", "released:gpt-4o"
 _THREADS = 2
-_TRAINING_FREE = ("bm25", "hybrid-rm3", "bm25-rm3", "bm25-rm3-short")
-"""Retrievers of the summhay preset; its `trained` joins the statements with `bm25-rm3-short`."""
-
-_JOINED = ("trained", "bm25-rm3-short")
 
 Files = dict[str, dict[str, Any]]
 
@@ -115,20 +106,18 @@ class Training:
         return _labels(self._bench, GPT_4O)
 
     @cached_property
-    def topics(self) -> Topics | None:
-        """Return people's labels of both topics, for the judge by vectors; None if there is one topic."""
-        if self._kept_out is None or self._kept_out_people is None:
-            return None
-        encoder = RecentTexts(Encoder(MINILM, threads=_THREADS), held=TEXTS_HELD)
-        first, second = (
-            labels._replace(name=_topic_name(benchmark, labels), encoder=encoder)
-            for benchmark, labels in ((self._human, self.people), (self._kept_out, self._kept_out_people))
-        )
-        return Topics(first, second)
+    def kept_out(self) -> LabelledSet | None:
+        """Return people's labels of another topic."""
+        return None if self._kept_out is None else _labels(self._kept_out, HUMAN)
 
     @cached_property
-    def _kept_out_people(self) -> LabelledSet | None:
-        return None if self._kept_out is None else _labels(self._kept_out, HUMAN)
+    def topics(self) -> Topics | None:
+        """Return people's labels of both topics, for the judge by vectors; None if there is one topic."""
+        if self._kept_out is None or self.kept_out is None:
+            return None
+        encoder = RecentTexts(Encoder(MINILM, threads=_THREADS), held=TEXTS_HELD)
+        both = ((self._human, self.people), (self._kept_out, self.kept_out))
+        return Topics(*(labels._replace(name=_topic_name(where, labels), encoder=encoder) for where, labels in both))
 
     @cached_property
     def _human(self) -> Benchmark:
@@ -150,13 +139,7 @@ class Training:
         } | {f"{FILES['support']}.json": {"support": self._insights}}
 
     def support_reach(self) -> list[Reach]:
-        labels: dict[str, list[LabelRow]] = {}
-        rows: list[LabelRow] = self._bench.folder.read("labels").to_pylist()
-        for row in rows:
-            if row["annotator"] == GPT_4O:
-                labels.setdefault(row["summary_id"], []).append(row)
-        summaries = self._bench.folder.read("summaries").to_pylist()
-        return [*document_reach(self.haystacks), *citation_reach(self.haystacks, summaries, labels)]
+        return document_reach(self.haystacks)
 
     # ------------------------------------------------------------ ranker
 
@@ -174,70 +157,33 @@ class Training:
         tokens = {h.haystack_id: counter.counts([d.text for d in h.documents]) for h in self.haystacks}
         return [
             *summary_reach(systems, self._summary_judges()),
-            *retrieval_reach(systems, self._training_free(), tokens, joined=self._joined()),
-            *spelling_reach(self.people, self.gpt4o, self._kept_out_people),
+            *retrieval_reach(systems, tokens),
         ]
 
     def _summary_judges(self) -> list[SummaryJudge]:
-        without_haystack, spelled = f"{self.gpt4o.name}, without the haystack", spelled_examples(self.gpt4o)
+        """Return the judges by words, each fitted without the haystack or query that it marks."""
+        people, marked = judge_examples(self.people), judge_examples(self.gpt4o)
 
         @cache
-        def speller(left_out: str) -> SpellingModel:
-            return fit_spelling(spelled, strength=GPT4O_STRENGTH, left_out=[left_out])
+        def as_gpt4o(left_out: str) -> JudgeModel:
+            return fit_judge(marked, calibration="gpt-4o", fitted_on=self.gpt4o.name, left_out=[left_out])
+
+        @cache
+        def as_people(left_out: str) -> JudgeModel:
+            return fit_judge(people, calibration="people", fitted_on=self.people.name, left_out=[left_out])
 
         return [
             SummaryJudge(
                 "as GPT-4o",
-                without_haystack,
-                lambda haystack, query: judge_by_words(haystack, query, self._judge("gpt-4o", haystack.haystack_id)),
+                f"{self.gpt4o.name}, without the haystack",
+                lambda haystack, query: judge_by_words(haystack, query, as_gpt4o(haystack.haystack_id)),
             ),
             SummaryJudge(
                 "as people",
                 f"{self.people.name}, without the query",
-                lambda haystack, query: judge_by_words(haystack, query, self._judge("people", query.query_id)),
-            ),
-            SummaryJudge(
-                "by spelling",
-                without_haystack,
-                lambda haystack, query: judge_by_spelling(haystack, query, speller(haystack.haystack_id)),
+                lambda haystack, query: judge_by_words(haystack, query, as_people(query.query_id)),
             ),
         ]
-
-    def _joined(self) -> Joined:
-        name, with_ = _JOINED
-        settings = self._preset.retrievers[name]
-        assert isinstance(settings, FusionRetrieverSettings)
-        assert settings.of[1] == with_
-        assert settings.weights is not None
-        return Joined(name, with_, settings.weights)
-
-    @cached_property
-    def _preset(self) -> Experiment:
-        return read_experiment("summhay")
-
-    def _training_free(self) -> dict[str, dict[str, NDArray[np.float64]]]:
-        retriever = HaystackRetriever(self._bench.folder.url, self._preset.retrieval, threads=_THREADS)
-        found: dict[str, dict[str, NDArray[np.float64]]] = {name: {} for name in _TRAINING_FREE}
-        for haystack in self.haystacks:
-            places = {document.doc_id: document.doc_index for document in haystack.documents}
-            query_ids = [query.query_id for query, _ in haystack.queries]
-            for row in retriever.rank(haystack.haystack_id, query_ids, list(_TRAINING_FREE)):
-                scores = found[row["system"]].setdefault(row["query_id"], np.zeros(len(places)))
-                scores[places[row["doc_id"]]] = row["score"]
-        return found
-
-    @cached_property
-    def _judge(self) -> Callable[[str, str], JudgeModel]:
-        examples = {"people": judge_examples(self.people), "gpt-4o": judge_examples(self.gpt4o)}
-        names = {"people": self.people.name, "gpt-4o": self.gpt4o.name}
-
-        @cache
-        def judge(calibration: Any, left_out: str) -> JudgeModel:
-            return fit_judge(
-                examples[calibration], calibration=calibration, fitted_on=names[calibration], left_out=[left_out]
-            )
-
-        return judge
 
     # ------------------------------------------------------------ judge
 
@@ -251,20 +197,13 @@ class Training:
         return models | {f"{FILES['people']}.json": seen}
 
     def judge_reach(self) -> list[Reach]:
-        gold = {
-            target_id: numbers
-            for haystack_id in self._bench.haystack_ids
-            for target_id, numbers in (self._bench.gold_numbers(haystack_id) or {}).items()
-        }
         labelled = [self._human] if self._kept_out is None else [self._human, self._kept_out]
         texts = {query.query_id: query.text for benchmark in labelled for query in benchmark.queries.values()}
-        second = _labels(self._human, GPT_4O)
-        kept_out = self._kept_out_people
-        rows = judge_reach(self.people, second, self.gpt4o, kept_out=kept_out, query_texts=texts, gold=gold)
+        rows = judge_reach(self.people, self.gpt4o, kept_out=self.kept_out, query_texts=texts)
         if self.topics is None:
             return rows
         foreign = bullets_outside(self.gpt4o, {summary.haystack_id for summary in self.people.summaries})
-        return [*rows, *vectors_reach(self.topics, foreign, texts)]
+        return [*rows, *self.topics.reach(Damage(foreign, texts))]
 
     @property
     def _insights(self) -> list[str]:

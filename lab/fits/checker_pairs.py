@@ -11,7 +11,7 @@ sentence, and a part of the supported pairs has the same changed sentence on bot
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import partial
 from typing import NamedTuple
@@ -99,7 +99,6 @@ def checker_pairs(
     groups: Mapping[str, str],
     stated: Sequence[Stated] = (),
     near: Sequence[Near] = (),
-    without: Collection[str] = (),
 ) -> list[CheckerPair]:
     """
     Return *n* pairs, about half of them supported, kinds in equal shares; the same arguments give the same pairs.
@@ -114,20 +113,15 @@ def checker_pairs(
         near: Sentences that another document nearly says; if there are some, three in ten of the pairs are of them, of
             `kind` `NEAR`,
             their likenesses spread evenly from 0 to 1 as far as there are such.
-        without: Kinds of `UNSUPPORTED` that are not made.
 
     Raises:
-        ValueError: Fewer than two groups have sentences of a fit length, or they have the same ones; *without* names
-            no kind, or all.
+        ValueError: Fewer than two groups have sentences of a fit length, or they have the same ones.
     """
-    kinds = [kind for kind in UNSUPPORTED if kind not in without]
-    if set(without) - set(UNSUPPORTED) or not kinds:
-        raise ValueError(f"expected some of {UNSUPPORTED} left out, got {sorted(without)}")
     sources = [source for name, text in documents.items() if (source := _source(name, groups[name], text)).usable]
     if len({source.group for source in sources}) < 2:
         raise ValueError(f"expected documents of two groups with sentences, got {len(sources)} of one or none")
     known = [[one for one in stated if one.supported is answer] for answer in (True, False)]
-    made = [_pair(sources, known, kinds, stable_seed("checker pair", seed, number)) for number in range(n)]
+    made = [_pair(sources, known, stable_seed("checker pair", seed, number)) for number in range(n)]
     if near:
         rng = np.random.default_rng(stable_seed("near pairs", seed))
         places = rng.permutation(n)[: int(_NEAR_SHARE * n)].tolist()
@@ -150,13 +144,11 @@ def _source(name: str, group: str, text: str) -> _Source:
     return _Source(name, group, found, usable)
 
 
-def _pair(
-    sources: Sequence[_Source], known: Sequence[Sequence[Stated]], kinds: Sequence[str], seed: int
-) -> CheckerPair:
+def _pair(sources: Sequence[_Source], known: Sequence[Sequence[Stated]], seed: int) -> CheckerPair:
     rng = np.random.default_rng(seed)
-    if all(known) and rng.random() < _STATED_SHARE and (pair := _of_statement(sources, known, kinds, rng)) is not None:
+    if all(known) and rng.random() < _STATED_SHARE and (pair := _of_statement(sources, known, rng)) is not None:
         return pair
-    kind = str(rng.choice(SUPPORTED if rng.random() < 0.5 else kinds))
+    kind = str(rng.choice(SUPPORTED if rng.random() < 0.5 else UNSUPPORTED))
     for _ in range(_TRIES):
         source = sources[int(rng.integers(len(sources)))]
         if (pair := _MAKERS[kind](source, sources, rng)) is not None:
@@ -175,7 +167,7 @@ def _certain(unsupported: bool, sources: Sequence[_Source], rng: np.random.Gener
 
 
 def _of_statement(
-    sources: Sequence[_Source], known: Sequence[Sequence[Stated]], kinds: Sequence[str], rng: np.random.Generator
+    sources: Sequence[_Source], known: Sequence[Sequence[Stated]], rng: np.random.Generator
 ) -> CheckerPair | None:
     """A statement that its document makes; one that it does not make, or one that was changed."""
     supported, changed = rng.random() < 0.5, rng.random() < 0.5
@@ -185,11 +177,8 @@ def _of_statement(
         kind, wrong = (STATEMENT, False) if supported else (OTHER_DOCUMENT, True)
         marks = (wrong,) * len(chosen.text.split())
         return CheckerPair(chosen.document, chosen.passage, chosen.text, supported, kind, marks)
-    altering = [kind for kind in kinds if kind in ALTERING]
-    if not altering:
-        return None
     stock = _stock(sources[int(rng.integers(len(sources)))], sources, rng)
-    kind = str(rng.choice(altering))
+    kind = str(rng.choice(list(ALTERING)))
     said = ALTERING[kind](chosen.text, rng, stock)
     if said is None:
         return None

@@ -1,22 +1,61 @@
-"""A haystack with a gold map, read and embedded once, for fitting and for measuring."""
+"""
+Haystacks with a gold map, read and embedded once, and the support model fitted on them.
+
+A support model says which documents state a claim. Nothing but insights, documents and the map is read; no language
+model had a part in the labels of SummHay's map, which is known by construction and incomplete (a document may state an
+insight that was not planted in it).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.fits.ranker import GoldInsight, RankedQuery
-from lab.fits.support import HaystackClaims
+from lab.fits import fit_logistic
 from longform.records import Document, Query, Target, retrieval_text
-from longform.summaries.extractive import Extractor
 from longform.summaries.query_relevance import QueryText
-from longform.summaries.sentence_support import Embed, SentenceSupport
-from longform.summaries.tree_ensemble import TreeEnsemble
+from longform.summaries.sentence_support import Embed
 from longform.support.index import Signals, SupportIndex
-from longform.support.model import SupportModel
+from longform.support.model import Kind, SupportModel, features_of
+
+STRENGTH = 0.3
+"""Inverse regularisation, scikit-learn's C, on standardised features."""
+
+
+class HaystackClaims(NamedTuple):
+    """The insights of one haystack as claims on its documents."""
+
+    haystack_id: str
+    query_ids: tuple[str, ...]  # of each claim
+    signals: Signals
+    gold: NDArray[np.bool_]  # (claims, documents)
+
+
+def fit_support(haystacks: Iterable[HaystackClaims], kind: Kind, *, left_out: Collection[str]) -> SupportModel:
+    """
+    The model fitted on all haystacks but those whose ids are *left_out*.
+
+    Raises:
+        ValueError: None is left.
+    """
+    fitted_on = [haystack for haystack in haystacks if haystack.haystack_id not in left_out]
+    if not fitted_on:
+        raise ValueError("no haystack is left to fit the support model on")
+    width = len(features_of(kind))
+    unfitted = SupportModel(kind, (0.0,) * width, 0.0)
+    rows = [unfitted.features(haystack.signals).reshape(-1, width) for haystack in fitted_on]
+    labels = [haystack.gold.ravel() for haystack in fitted_on]
+    weights, intercept = fit_logistic(np.concatenate(rows), np.concatenate(labels), strength=STRENGTH)
+    return SupportModel(kind, weights, intercept)
+
+
+def set_f1(found: NDArray[np.bool_], gold: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return the F1 of each row of documents found, shape (claims,); 0 if nothing right is found."""
+    return np.asarray(2 * (found & gold).sum(axis=1) / np.maximum(found.sum(axis=1) + gold.sum(axis=1), 1))
 
 
 class GoldHaystack:
@@ -42,7 +81,7 @@ class GoldHaystack:
         self.documents = documents
         self.queries = queries
         self._gold = gold
-        self._embed = embed
+        self.embed = embed
 
     @property
     def domain(self) -> str:
@@ -73,48 +112,18 @@ class GoldHaystack:
     def index(self) -> SupportIndex:
         """Return the index of its sentences, with vectors."""
         index = SupportIndex([document.text for document in self.documents])
-        return index.with_vectors(self._embed(index.sentences))
+        return index.with_vectors(self.embed(index.sentences))
 
     @cached_property
     def claims(self) -> HaystackClaims:
         """The insights as claims on the documents."""
         texts = [target.text for target in self.targets]
-        signals: Signals = self.index.signals(texts, self._embed(texts))
+        signals: Signals = self.index.signals(texts, self.embed(texts))
         gold = np.stack([self.states(target.target_id) for target in self.targets])
         return HaystackClaims(self.haystack_id, tuple(t.query_id for t in self.targets), signals, gold)
 
     def query_text(self, query: Query) -> QueryText:
         """Return a query's text as the summarizer and the retrievers see it."""
         text = retrieval_text(query, query_text="query_subtopic")
-        vectors = self._embed([text, query.subtopic or query.text])
+        vectors = self.embed([text, query.subtopic or query.text])
         return QueryText(text, vectors[0], vectors[1])
-
-    def support(self, model: SupportModel) -> SentenceSupport:
-        """The sentences as claims on the documents."""
-        return SentenceSupport([document.text for document in self.documents], self._embed, model)
-
-    def ranked_queries(self, model: SupportModel) -> list[RankedQuery]:
-        """Return the ranker's examples."""
-        support = self.support(model)
-        return [
-            RankedQuery(
-                self.haystack_id,
-                support,
-                self.query_text(query),
-                [
-                    GoldInsight(target.text, self._embed([target.text])[0], self.states(target.target_id))
-                    for target in targets
-                ],
-            )
-            for query, targets in self.queries
-        ]
-
-    def extractor(self, model: SupportModel, ranker: TreeEnsemble) -> Extractor:
-        """The summarizer of this haystack."""
-        numbered = [(document.number, document.text) for document in self.documents]
-        return Extractor(numbered, self._embed, model=model, ranker=ranker)
-
-
-def ranked_queries(haystacks: Iterable[GoldHaystack], model: SupportModel) -> list[RankedQuery]:
-    """The queries of all *haystacks*."""
-    return [query for haystack in haystacks for query in haystack.ranked_queries(model)]

@@ -9,17 +9,21 @@ Not fitted, but chosen by hand: the features and guards of the judge by words, t
 labels of both news topics in sight, people's among them, so that figures against people are of held-out coefficients,
 not of a held-out design. What was tried and not taken reached r .80 to .83 there; the largest single step was from
 denials that reach to the end of the sentence (.81) to the published six words (.83). Other designs of words alone,
-chosen with a topic left out, gained too little there to ship (decision 92); `lab.fits.judge_vectors` fits the
-design that reads vectors.
+chosen with a topic left out, gained too little there to ship (decision 92).
+
+The judge that reads vectors beside words is fitted on people's labels of two topics. Its design
+(`longform.judges.coverage_model.VECTORS`) was chosen by fits on each topic measured on the other, with both in view:
+figures of a topic kept out are of held-out coefficients, not of a held-out design.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from lab.fits import INTERVALS, cuts_by_shares, fit_ordinal, significant
 from lab.fits.judge_examples import (
     ANSWERS,
     JudgeExample,
@@ -27,19 +31,18 @@ from lab.fits.judge_examples import (
     LabelledSummary,
     judge_examples,
 )
-from lab.fits.logistic import cuts_by_shares, fit_ordinal, significant
-from lab.fits.reach import INTERVALS
 from longform.errors import LongformError
 from longform.judges.card_columns import Reach, reach_of
-from longform.judges.coverage_model import WORDS, Calibration, Design, JudgeModel, column
+from longform.judges.coverage_model import VECTORS, WORDS, Calibration, Design, JudgeModel, column
 from longform.judges.offline_coverage import Reading
 from longform.judges.perturbations import PERTURBATIONS, PerturbedScore, drop_table, perturb
 from longform.judges.target_cards import SCALE_NAMES, TOPIC_KEPT_OUT
 from longform.metrics import agreement
 from longform.metrics.agreement import WEIGHTS, JudgedPair
-from longform.metrics.coverage import score_summary
-from longform.metrics.measure import Verdict
 
+PEOPLE_VECTORS = "people-vectors"
+TEXTS_HELD = 50_000
+"""More than all texts of the study and their copies, which take about 0.3 GB."""
 PENALTY_STRENGTH: Mapping[Calibration, float] = {"people": 0.1, "gpt-4o": 1.0}
 """Inverse of the L2 penalty: 562 labels of people, 10,374 of GPT-4o."""
 
@@ -127,53 +130,47 @@ Models = Mapping[str, JudgeModel]
 
 def judge_reach(
     people: LabelledSet,
-    second: LabelledSet,
     gpt4o: LabelledSet,
     *,
     kept_out: LabelledSet | None,
     query_texts: Mapping[str, str],
-    gold: Mapping[str, Collection[int]],
 ) -> list[Reach]:
     """
-    Return the judge's agreement with labels that it was not fitted on.
+    Return the agreement of the judges by words with labels that they were not fitted on.
 
     Args:
         people: People's labels. Queries are left out one at a time.
-        second: GPT-4o's labels of the same summaries, whose mean with the judge is measured too.
-        gpt4o: GPT-4o's labels of at least two haystacks, left out one at a time; those of people's haystacks never
-            reach a judge that is measured against people.
+        gpt4o: GPT-4o's labels; those of people's haystacks never reach a judge that is measured.
         kept_out: People's labels of topics that nothing else here labels; None: there are none.
         query_texts: Query id -> its text, of all queries that people labelled.
-        gold: Insight id -> numbers of the documents that state it, of *gpt4o*'s insights.
     """
     haystacks = {summary.haystack_id for summary in people.summaries}
-    gpt4o_examples = judge_examples(gpt4o)
-    others = fit_judge(gpt4o_examples, calibration="gpt-4o", fitted_on=gpt4o.name, left_out=haystacks)
-    without_query = _models_without_query(people)
-    without_haystack = dict.fromkeys(people.targets, others)
-    foreign = bullets_outside(gpt4o, haystacks)
-    found = []
-    if kept_out is not None:
-        found += [
-            row
-            for transfer in (
-                Transfer("people", judge_examples(people), people.name, kept_out, "people"),
-                Transfer("people", judge_examples(kept_out), kept_out.name, people, "people"),
-                Transfer("gpt-4o", gpt4o_examples, gpt4o.name, kept_out, "gpt-4o"),
-            )
-            for row in topic_reach(transfer, foreign, query_texts)
+    examples, marked = judge_examples(people), judge_examples(gpt4o)
+    others = fit_judge(marked, calibration="gpt-4o", fitted_on=gpt4o.name, left_out=haystacks)
+    damage = Damage(bullets_outside(gpt4o, haystacks), query_texts)
+    transfers = (
+        []
+        if kept_out is None
+        else [
+            Transfer("people", examples, people.name, kept_out, "people"),
+            Transfer("people", judge_examples(kept_out), kept_out.name, people, "people"),
+            Transfer("gpt-4o", marked, gpt4o.name, kept_out, "gpt-4o"),
         ]
-    for scale, models, fitted_on in (
-        ("people", without_query, f"{people.name}, without the query"),
-        ("GPT-4o", without_haystack, f"{gpt4o.name}, without the haystack"),
-    ):
-        rows = [
-            *agreement_reach(people, models, fitted_on=fitted_on),
-            *_mean_reach(people, second, models, fitted_on=fitted_on),
-            *drop_reach(people, models, foreign, query_texts, fitted_on=fitted_on),
-        ]
-        found += [row._replace(measure=f"judge as {scale}: {row.measure}") for row in rows]
-    return [*found, _second_alone(people, second), *_system_reach(gpt4o, gpt4o_examples, gold)]
+    )
+    by_people, by_gpt4o = f"{people.name}, without the query", f"{gpt4o.name}, without the haystack"
+    models = models_without_query(people, examples)
+    return [
+        *(row for transfer in transfers for row in topic_reach(transfer, damage)),
+        *_all_reach("people", people, models, damage, by_people),
+        *_all_reach("GPT-4o", people, dict.fromkeys(people.targets, others), damage, by_gpt4o),
+    ]
+
+
+class Damage(NamedTuple):
+    """Text to damage summaries with, which the guards were not fitted with, and their queries by id."""
+
+    foreign: Sequence[str]
+    query_texts: Mapping[str, str]
 
 
 class Transfer(NamedTuple):
@@ -186,32 +183,72 @@ class Transfer(NamedTuple):
     judge: str  # the name of the shipped judge whose design it has
     design: Design = WORDS
 
+    def fit(self) -> JudgeModel:
+        """Return the judge, fitted without the topic."""
+        return fit_judge(
+            self.examples,
+            calibration=self.calibration,
+            fitted_on=self.fitted_on,
+            left_out={summary.haystack_id for summary in self.measured.summaries},
+            design=self.design,
+        )
 
-def topic_reach(transfer: Transfer, foreign: Sequence[str], query_texts: Mapping[str, str]) -> list[Reach]:
-    """Agreement and drops on topics kept out of the fit."""
-    labelled = transfer.measured
-    model = fit_judge(
-        transfer.examples,
-        calibration=transfer.calibration,
-        fitted_on=transfer.fitted_on,
-        left_out={summary.haystack_id for summary in labelled.summaries},
-        design=transfer.design,
-    )
-    models = dict.fromkeys(labelled.targets, model)
+
+def topic_reach(transfer: Transfer, damage: Damage) -> list[Reach]:
+    """Return agreement and drops on topics kept out of the fit."""
+    labelled, scale = transfer.measured, f"{SCALE_NAMES[transfer.judge]}, {TOPIC_KEPT_OUT}"
+    return _all_reach(scale, labelled, dict.fromkeys(labelled.targets, transfer.fit()), damage, transfer.fitted_on)
+
+
+def _all_reach(scale: str, labelled: LabelledSet, models: Models, damage: Damage, fitted_on: str) -> list[Reach]:
     rows = [
-        *agreement_reach(labelled, models, fitted_on=transfer.fitted_on),
-        *drop_reach(labelled, models, foreign, query_texts, fitted_on=transfer.fitted_on),
+        *agreement_reach(labelled, models, fitted_on=fitted_on),
+        *drop_reach(labelled, models, damage, fitted_on=fitted_on),
     ]
-    scale = SCALE_NAMES[transfer.judge]
-    return [row._replace(measure=f"judge as {scale}, {TOPIC_KEPT_OUT}: {row.measure}") for row in rows]
+    return [row._replace(measure=f"judge as {scale}: {row.measure}") for row in rows]
 
 
-def _models_without_query(labelled: LabelledSet) -> Models:
-    examples = judge_examples(labelled)
+def models_without_query(
+    labelled: LabelledSet, examples: Sequence[JudgeExample], *, fitted_on: str = "", design: Design = WORDS
+) -> Models:
+    """Return for each query of *labelled* the judge that the other queries teach."""
+    name = fitted_on or labelled.name
     return {
-        query_id: fit_judge(examples, calibration="people", fitted_on=labelled.name, left_out=[query_id])
+        query_id: fit_judge(examples, calibration="people", fitted_on=name, left_out=[query_id], design=design)
         for query_id in dict.fromkeys(summary.query_id for summary in labelled.summaries)
     }
+
+
+class Topics:
+    """
+    People's labels of two topics, for the judge that reads vectors; their examples are made once.
+
+    Args:
+        first: Labels of one topic, with an encoder.
+        second: Labels of another topic.
+    """
+
+    def __init__(self, first: LabelledSet, second: LabelledSet) -> None:
+        of_first, of_second = (judge_examples(topic, VECTORS.fit) for topic in (first, second))
+        self.sets, self.examples = (first, second), [*of_first, *of_second]
+        self.name = f"{first.name} and {second.name}"
+        self.transfers = [
+            Transfer("people", of_first, first.name, second, PEOPLE_VECTORS, VECTORS),
+            Transfer("people", of_second, second.name, first, PEOPLE_VECTORS, VECTORS),
+        ]
+
+    def fit(self) -> JudgeModel:
+        """Return the judge that both topics teach."""
+        return fit_judge(self.examples, calibration="people", fitted_on=self.name, left_out=(), design=VECTORS)
+
+    def reach(self, damage: Damage) -> list[Reach]:
+        """Return what the judge reaches on a topic that was kept out, both ways, then on queries that were left out."""
+        found = [row for transfer in self.transfers for row in topic_reach(transfer, damage)]
+        for topic in self.sets:
+            models = models_without_query(topic, self.examples, fitted_on=self.name, design=VECTORS)
+            fitted_on = "labels of both topics, without the query"
+            found += _all_reach(SCALE_NAMES[PEOPLE_VECTORS], topic, models, damage, fitted_on)
+        return found
 
 
 def _read(labelled: LabelledSet, models: Models) -> list[tuple[LabelledSummary, list[Reading]]]:
@@ -242,37 +279,6 @@ def agreement_reach(people: LabelledSet, models: Models, *, fitted_on: str) -> l
     ]
 
 
-def _mean_reach(people: LabelledSet, second: LabelledSet, models: Models, *, fitted_on: str) -> list[Reach]:
-    """Correlation with people of the mean of the judge and the second annotator."""
-    verdicts = {summary.summary_id: summary.answers for summary in second.summaries}
-    mean = []
-    for summary, readings in _read(people, models):
-        for pair, verdict in zip(_pairs(summary, readings), verdicts[summary.summary_id], strict=True):
-            assert verdict is not None
-            assert pair.probability is not None
-            mean.append(pair._replace(probability=(pair.probability + WEIGHTS[verdict]) / 2))
-    agreed = agreement.score_agreement(mean, **INTERVALS)
-    return [reach_of("pearson of the mean with GPT-4o's verdict", agreed, fitted_on=fitted_on, scored_on=people.name)]
-
-
-def _second_alone(people: LabelledSet, second: LabelledSet) -> Reach:
-    verdicts = {summary.summary_id: summary for summary in second.summaries}
-    pairs = [
-        JudgedPair(summary.summary_id, answer, link, verdict, second_link, None)
-        for summary in people.summaries
-        for answer, link, verdict, second_link in zip(
-            summary.answers,
-            summary.links,
-            verdicts[summary.summary_id].answers,
-            verdicts[summary.summary_id].links,
-            strict=True,
-        )
-        if answer is not None and verdict is not None
-    ]
-    agreed = agreement.answer_agreement(pairs, **INTERVALS)
-    return reach_of("GPT-4o's own verdicts: pearson", agreed, fitted_on="nothing", scored_on=people.name)
-
-
 # ---------------------------------------------------------------- perturbations
 
 
@@ -280,27 +286,23 @@ def bullets_outside(labelled: LabelledSet, haystacks: Collection[str]) -> list[s
     return [line for s in labelled.summaries if s.haystack_id not in haystacks for line in s.lines[1:]]
 
 
-def drop_reach(
-    people: LabelledSet, models: Models, foreign: Sequence[str], query_texts: Mapping[str, str], *, fitted_on: str
-) -> list[Reach]:
-    """Drops of the mean score; the foreign text is none that the guards were fitted with."""
-    scores = [score for name in PERTURBATIONS for score in _perturbed(people, models, name, foreign, query_texts)]
-    found = []
-    for row in drop_table(scores, **INTERVALS):
-        place = f"{row.perturbation}, {row.rows}"
-        found.append(reach_of(f"drop by {place}", row.drop, fitted_on=fitted_on, scored_on=people.name))
-    return found
+def drop_reach(labelled: LabelledSet, models: Models, damage: Damage, *, fitted_on: str) -> list[Reach]:
+    """Return drops of the mean score by each way to damage a summary."""
+    scores = [score for name in PERTURBATIONS for score in _perturbed(labelled, models, name, damage)]
+    return [
+        reach_of(f"drop by {row.perturbation}, {row.rows}", row.drop, fitted_on=fitted_on, scored_on=labelled.name)
+        for row in drop_table(scores, **INTERVALS)
+    ]
 
 
-def _perturbed(
-    people: LabelledSet, models: Models, name: str, foreign: Sequence[str], query_texts: Mapping[str, str]
-) -> list[PerturbedScore]:
-    insights = people.query_insights()
+def _perturbed(labelled: LabelledSet, models: Models, name: str, damage: Damage) -> list[PerturbedScore]:
+    insights = labelled.query_insights()
     found = []
-    for summary, before in _read(people, models):
-        changed = perturb(name, summary.lines, seed=_TEST_SEED, foreign=foreign, query=query_texts[summary.query_id])
+    for summary, before in _read(labelled, models):
+        query = damage.query_texts[summary.query_id]
+        changed = perturb(name, summary.lines, seed=_TEST_SEED, foreign=damage.foreign, query=query)
         after = insights[summary.query_id].readings(changed, models[summary.query_id])
-        texts = [target.text for target in people.targets[summary.query_id]]
+        texts = [target.text for target in labelled.targets[summary.query_id]]
         found += [
             PerturbedScore(name, summary.summary_id, answer == "full", old.score, new.score)
             for text, answer, old, new in zip(texts, summary.answers, before, after, strict=True)
@@ -311,56 +313,3 @@ def _perturbed(
             and (name != "number" or perturb(name, [text], seed=_TEST_SEED) != [text])
         ]
     return found
-
-
-# ---------------------------------------------------------------- systems
-
-
-def _system_reach(
-    gpt4o: LabelledSet, examples: Sequence[JudgeExample], gold: Mapping[str, Collection[int]]
-) -> list[Reach]:
-    """Joint scores of systems on each haystack, by the judge fitted on the others, against GPT-4o's own labels."""
-    found = []
-    for haystack_id in dict.fromkeys(summary.haystack_id for summary in gpt4o.summaries):
-        scored = gpt4o.only(haystack_id)
-        model = fit_judge(examples, calibration="gpt-4o", fitted_on=gpt4o.name, left_out=[haystack_id])
-        read = _read(scored, dict.fromkeys(scored.targets, model))
-        judged = [(s, [r.answer for r in readings], [r.linked for r in readings]) for s, readings in read]
-        labels = [(s, list(s.answers), list(s.links)) for s in scored.summaries]
-        ours, theirs = _joint_scores(judged, gpt4o, gold), _joint_scores(labels, gpt4o, gold)
-        found += _system_figures(ours, theirs, f"{gpt4o.name}, without haystack", f"haystack {haystack_id}")
-    return found
-
-
-def _system_figures(
-    ours: Mapping[str, float], theirs: Mapping[str, float], fitted_on: str, scored_on: str
-) -> list[Reach]:
-    from scipy.stats import kendalltau
-
-    a, b = (np.array([scores[system] for system in theirs]) for scores in (ours, theirs))
-    values = {
-        "judge as GPT-4o: Kendall tau of systems' joint scores": float(kendalltau(a, b).statistic),
-        "judge as GPT-4o: mean absolute error of systems' joint scores, in points": 100 * float(np.abs(a - b).mean()),
-    }
-    return [Reach(name, value, None, None, len(a), fitted_on, scored_on) for name, value in values.items()]
-
-
-def _joint_scores(
-    judged: Iterable[tuple[LabelledSummary, Sequence[str | None], Sequence[int | None]]],
-    labelled: LabelledSet,
-    gold: Mapping[str, Collection[int]],
-) -> dict[str, float]:
-    """System -> its joint score pooled over insights, as the product scores it."""
-    totals: dict[str, tuple[float, int]] = {}
-    for summary, answers, links in judged:
-        targets = labelled.targets[summary.query_id]
-        verdicts = [
-            Verdict(target.target_id, answer, linked_unit=link)
-            for target, answer, link in zip(targets, answers, links, strict=True)
-        ]
-        joint = next(
-            s for s in score_summary(verdicts, summary.bullets, gold, partial_score=0.5) if s.measure == "joint"
-        )
-        total, n = totals.get(summary.system, (0.0, 0))
-        totals[summary.system] = (total + joint.total, n + joint.n)
-    return {system: total / n for system, (total, n) in totals.items()}

@@ -47,7 +47,6 @@ class LabelledSummary(NamedTuple):
     summary_id: str
     query_id: str
     haystack_id: str
-    system: str  # summarizer and setting
     bullets: tuple[Bullet, ...]
     answers: tuple[str | None, ...]  # one an insight; null: not labelled
     links: tuple[int | None, ...]
@@ -64,10 +63,6 @@ class LabelledSet(NamedTuple):
     targets: Mapping[str, Sequence[Target]]  # query id -> its insights, in order
     summaries: Sequence[LabelledSummary]
     encoder: TextReader | None = None  # for judges that read vectors; null: no judge of these labels reads any
-
-    def only(self, haystack_id: str) -> LabelledSet:
-        """The part of one haystack."""
-        return self._replace(summaries=[s for s in self.summaries if s.haystack_id == haystack_id])
 
     def query_insights(self) -> dict[str, QueryInsights]:
         """Query id -> its insights, weighed by those of their haystack."""
@@ -129,7 +124,6 @@ def _labelled(row: SummaryRow, labels: Mapping[str, LabelRow], targets: Sequence
         summary_id=row["summary_id"],
         query_id=row["query_id"],
         haystack_id=row["haystack_id"],
-        system=f"{row['summarizer']} / {row['setting']}",
         bullets=tuple(bullets(row["text"] or "")),
         answers=tuple(None if label is None else label["answer"] for label in of_targets),
         links=tuple(None if label is None else label["linked_unit"] for label in of_targets),

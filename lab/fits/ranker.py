@@ -14,13 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.fits.logistic import significant
-from lab.fits.support import set_quality
+from lab.fits import significant
+from lab.fits.haystacks import GoldHaystack, set_f1
 from longform.keys import stable_seed
 from longform.summaries.candidates import first_candidates
+from longform.summaries.extractive import Extractor
 from longform.summaries.query_relevance import FEATURES, QueryText, relevance
 from longform.summaries.sentence_support import SentenceSupport
 from longform.summaries.tree_ensemble import Tree, TreeEnsemble
+from longform.support.model import SupportModel
 from longform.text.words import stems, without_marks
 
 _WORDS, _MEANING = 0.6, 0.4
@@ -46,6 +48,25 @@ class RankedQuery(NamedTuple):
     support: SentenceSupport
     query: QueryText
     insights: Sequence[GoldInsight]
+
+
+def ranked_queries(haystacks: Iterable[GoldHaystack], model: SupportModel) -> list[RankedQuery]:
+    """Return the queries of all *haystacks*, whose sentences are claims that *model* reads."""
+    found = []
+    for haystack in haystacks:
+        support = SentenceSupport([document.text for document in haystack.documents], haystack.embed, model)
+        for query, targets in haystack.queries:
+            insights = [
+                GoldInsight(one.text, haystack.embed([one.text])[0], haystack.states(one.target_id)) for one in targets
+            ]
+            found.append(RankedQuery(haystack.haystack_id, support, haystack.query_text(query), insights))
+    return found
+
+
+def extractor(haystack: GoldHaystack, model: SupportModel, ranker: TreeEnsemble) -> Extractor:
+    """Return the summarizer of a haystack."""
+    numbered = [(document.number, document.text) for document in haystack.documents]
+    return Extractor(numbered, haystack.embed, model=model, ranker=ranker)
 
 
 class RankerRecipe(NamedTuple):
@@ -122,7 +143,7 @@ def earned(query: RankedQuery) -> Array:
     for insight in query.insights:
         said = _said(support, insight)
         in_gold = insight.gold[support.index.owners]
-        f1 = set_quality(support.cited, np.broadcast_to(insight.gold, support.cited.shape)).f1
+        f1 = set_f1(support.cited, np.broadcast_to(insight.gold, support.cited.shape))
         best = np.maximum(best, said * in_gold * f1)
     return best
 

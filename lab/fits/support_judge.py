@@ -11,20 +11,41 @@ its domain.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import argparse
+import gzip
+import json
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import cache, cached_property
-from typing import NamedTuple, TypedDict, cast
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter1d
 from scipy.special import expit
 
-from lab.fits.logistic import fit_logistic, significant
+from actors.local_models.encoder import Encoder
+from actors.local_models.weights import MINILM
+from jobs.command.run import Outcome, run_verb
+from lab.fits import fit_logistic, significant
+from lab.parsers import support_judge
+from longform.errors import UsageError
 from longform.judges.doubt import DoubtModel
-from longform.judges.lexical_support import GIVEN, SIGNALS, Evidence, LexicalSupportModel, all_signals
+from longform.judges.lexical_support import (
+    GIVEN,
+    SIGNALS,
+    VERSION,
+    Evidence,
+    LexicalSupportModel,
+    SupportDocument,
+    all_signals,
+    evidence,
+)
 from longform.metrics.balanced import auroc, best_threshold, mean_recall, recall_sums
+from longform.support.index import SupportIndex
+from longform.text.words import without_marks, words
 
 COMPONENTS = 32
 """The number of components of the words' vectors, and of the differences."""
@@ -232,57 +253,35 @@ class Fitting:
         return self.scaled(self.odds_without(domain)[0], without=domain)
 
 
-class DomainReach(TypedDict):
+def domain_reach(fitting: Fitting, domain: str) -> dict[str, float]:
     """
-    Figures on a domain of the model that has not seen it, supported against unsupported.
+    Measure the judge on a domain that it has not seen, supported against unsupported.
 
-    Attributes:
-        n: Claims.
-        n_supported: Of them.
-        auroc: Of probabilities.
-        balanced_accuracy: At the cut of the other domains.
-        best: The balanced accuracy at the cut that is best here.
-        calibration_error: The mean distance of probability and share, in ten bins by probability.
-        unsure: The share of claims between the bounds.
-        sure: The balanced accuracy of the others.
+    Returns:
+        Numbers of claims; AUROC of probabilities; balanced accuracy at the cut of the other domains, and at the cut
+        that is `best` here; the share of claims between the bounds, and the balanced accuracy of the others (`sure`).
     """
-
-    n: int
-    n_supported: int
-    auroc: float
-    balanced_accuracy: float
-    best: float
-    calibration_error: float
-    unsure: float
-    sure: float
-
-
-def domain_reach(fitting: Fitting, domain: str) -> DomainReach:
-    """Measure the judge on a domain that it has not seen."""
     model = fitting.fit_without(domain)
     claims = [claim for claim in fitting.claims if claim.domain == domain and claim.supported is not None]
     labels = np.array([bool(claim.supported) for claim in claims])
     numbers = model.probability([claim.evidence for claim in claims])
     low, high = model.bounds
     sure = (numbers <= low) | (numbers > high)
-    clusters = [claim.document for claim in claims]
 
     def accuracy(cut: float, of: NDArray[np.bool_]) -> float:
         return float(mean_recall(recall_sums(numbers[of], labels[of], threshold=cut).sum(axis=0, keepdims=True))[0])
 
     everything = np.ones(len(labels), dtype=bool)
-    found: DomainReach = {
-        "n": len(labels),
-        "n_supported": int(labels.sum()),
-        "auroc": auroc(numbers, labels, clusters, seed=1, resamples=1).value or 0.0,
+    found = {
+        "auroc": auroc(numbers, labels, [claim.document for claim in claims], seed=1, resamples=1).value or 0.0,
         "balanced_accuracy": accuracy(model.threshold, everything),
         "best": accuracy(best_threshold(numbers, labels), everything),
         "calibration_error": calibration_error(numbers, labels),
         "unsure": float((~sure).mean()),
         "sure": accuracy(model.threshold, sure),
     }
-    rounded = {name: round(value, 3) if isinstance(value, float) else value for name, value in found.items()}
-    return cast("DomainReach", rounded)
+    rounded = {name: round(value, 3) for name, value in found.items()}
+    return {"n": len(labels), "n_supported": int(labels.sum()), **rounded}
 
 
 def calibration_error(numbers: Array, labels: NDArray[np.bool_]) -> float:
@@ -314,3 +313,83 @@ def steady_cut(numbers: Array, labels: NDArray[np.bool_], weights: Array) -> flo
         for label, share in zip((True, False), shares, strict=True)
     ]
     return float(cuts[int(gaussian_filter1d(below[1] - below[0], SMOOTHED * 1000, mode="nearest").argmax())])
+
+
+# ---------------------------------------------------------------- command line
+
+_ANSWERS: Mapping[str, bool | None] = {"supported": True, "unsupported": False, "partial": None}
+_EDITS = "summedits"
+"""The set whose claims about one document are edits of one another."""
+
+_RECIPE = (
+    "lab/fits/support_judge.py: doubts of words by least squares on SummEdits, a logistic regression on their "
+    "greatest and on what the document lacks; token recall and verbatim runs weigh what they are given; a scale and a "
+    "cut by log odds with the domain left out; claims supported in part are not in the fit"
+)
+
+
+def _lines(file: Path) -> Iterator[dict[str, Any]]:
+    try:
+        with gzip.open(file, "rt", encoding="utf-8") as lines:
+            yield from map(json.loads, lines)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{file}: expected lines of JSON, compressed by gzip, found {error}") from error
+
+
+def labelled_claims(folder: Path, *, threads: int) -> list[LabelledClaim]:
+    """
+    Read the claims of *folder*, each with its evidence; those without a word are left out.
+
+    Raises:
+        UsageError: A file is not there, or no claims are in it.
+    """
+    texts = {row["document"]: row["text"] for row in _lines(folder / "documents.jsonl.gz")}
+    by_document: dict[str, list[dict[str, Any]]] = {}
+    for row in _lines(folder / "claims.jsonl.gz"):
+        if words(without_marks(row["claim"])):
+            by_document.setdefault(row["document"], []).append(row)
+    encoder = Encoder(MINILM, threads=threads)
+    found = []
+    for document, rows in by_document.items():
+        index = SupportIndex([texts[document]])
+        index.with_vectors(encoder.embed(index.sentences))
+        encoder.forget()
+        found_here = evidence(SupportDocument(index), [row["claim"] for row in rows], encoder)
+        for row, one in zip(rows, found_here, strict=True):
+            is_edit = row["set"] == _EDITS
+            domain = row["domain"] if is_edit else row["set"]
+            found.append(LabelledClaim(domain, document, _ANSWERS[row["label"]], one, is_edit))
+    if not found:
+        raise UsageError(f"{folder}: expected labelled claims, found none")
+    return found
+
+
+def fitted(claims: Sequence[LabelledClaim]) -> dict[str, Any]:
+    """Return the content of `support_judge.json`."""
+    fitting = Fitting(claims)
+    domains = dict(Counter(claim.domain for claim in claims))
+    reach = {name: domain_reach(fitting, name) for name in domains}
+    edits = [one["auroc"] for name, one in reach.items() if name in fitting.edited_domains]
+    return {
+        "model": fitting.fit().as_json(),
+        "version": VERSION,
+        "fitted_on": f"claims of SummEdits and of WiCE's development part: {domains}".replace("'", ""),
+        "recipe": _RECIPE,
+        "reach": {
+            "how": "a domain left out at a time; its cut and scale are those of the others; partial support left aside",
+            "mean_auroc_of_edits": round(float(np.mean(edits)), 3),
+            "domains": reach,
+        },
+    }
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    return run_verb(support_judge(), _work, argv)
+
+
+def _work(arguments: argparse.Namespace) -> Outcome:
+    content = fitted(labelled_claims(arguments.folder, threads=arguments.threads))
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    (arguments.out / "support_judge.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    lines = [f"{name}: {json.dumps(one)}" for name, one in content["reach"]["domains"].items()]
+    return Outcome({"reach": content["reach"]}, "\n".join(lines))

@@ -12,7 +12,7 @@ from actors.judges.opening import make_judge
 from actors.local_models.checkpoints import change_content, checkpoint_path
 from jobs.synthesize import read_config, synthesize
 from lab import checker as train_checker
-from lab.fits.reach import reach_table
+from lab.fits import reach_table
 from lab.parsers import PAIRS
 from lab.train import main
 from longform.judges.card_columns import Reach
@@ -119,23 +119,23 @@ def test_a_stopped_training_goes_on_to_the_same_weights(
     bench: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Interrupted behind its second saved state, and again: the weights of an undisturbed training, and one table."""
-    from actors.local_models import checker_training
+    import lab.checker_training
 
-    monkeypatch.setattr(checker_training, "_SAVE_EVERY", 2)
+    monkeypatch.setattr(lab.checker_training, "_SAVE_EVERY", 2)
     command = ["checker", bench, "--pairs", "96", "--json", "--out"]
     assert main([*command, str(tmp_path / "whole")]) == 0
     whole = json.loads(capsys.readouterr().out)
 
     steps = iter(range(2))
 
-    def interrupt(_: str, __: str) -> None:
+    def interrupt(_: str) -> None:
         if next(steps, None) is None:
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
         patch.setattr(train_checker, "_say", interrupt)
         assert main([*command, str(tmp_path / "halves")]) == 130
-    assert [*(tmp_path / "halves").glob("measured/*/training.pt")]
+    assert (tmp_path / "halves" / "training.pt").is_file()
     capsys.readouterr()
     assert main([*command, str(tmp_path / "halves")]) == 0
     again = json.loads(capsys.readouterr().out)

@@ -82,15 +82,6 @@ def test_passages_are_short_and_of_their_document(corpus: dict[str, tuple[str, s
     assert " ".join(passages(text)).split() == text.split()
 
 
-def test_a_kind_that_is_left_out_is_not_made(corpus: dict[str, tuple[str, str]]) -> None:
-    without = made(corpus, without=["negation", "role"])
-    assert not {pair.kind for pair in without} & {"negation", "role"}
-    with pytest.raises(ValueError, match="left out"):
-        made(corpus, without=["rumour"])
-    with pytest.raises(ValueError, match="left out"):
-        made(corpus, without=UNSUPPORTED)
-
-
 def test_known_statements_are_a_sixth_and_may_be_changed(corpus: dict[str, tuple[str, str]]) -> None:
     stated = [
         Stated("d1", "The port closed in 2019 after a storm.", "A storm closed the port in 2019.", supported=True),

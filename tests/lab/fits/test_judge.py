@@ -7,7 +7,7 @@ import pytest
 from actors.storage.benchmark import Benchmark
 from jobs.ingest import ingest
 from lab.fits import judge as training
-from lab.fits.judge import fit_judge, fit_shipped_judges, judge_reach
+from lab.fits.judge import fit_judge, fit_shipped_judges
 from lab.fits.judge_examples import (
     ANSWERS,
     DAMAGE,
@@ -23,7 +23,6 @@ from longform.judges.coverage_model import WORDS, Evidence, JudgeModel
 from longform.judges.offline_coverage import shipped_judge
 from longform.keys import content_key
 from longform.records import Target
-from longform.text.citations import Bullet
 from tests.lab.fits.made_rows import made_rows
 
 NO_DAMAGE = Evidence(0, True, 0.5, 0.5, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0, 0.0)
@@ -162,14 +161,6 @@ def test_each_labelled_pair_is_an_example_with_one_copy_for_each_damage() -> Non
     assert by_damage["pad"].precision < by_damage[None].precision / 1.5
 
 
-def test_joint_score_of_a_system_pools_its_insights() -> None:
-    """Hand-worked: a fully covered insight with one of its two documents cited (F1 2/3), and an uncovered one."""
-    (summary,) = small_set().summaries
-    summary = summary._replace(bullets=(Bullet("x", [2]),))
-    scores = training._joint_scores([(summary, ["full", "none"], [0, None])], small_set(), gold={"a": {2, 3}, "b": {1}})
-    assert scores == {"x / full": pytest.approx((2 / 3 + 0) / 2)}
-
-
 # ---------------------------------------------------------------- released labels
 
 
@@ -193,7 +184,7 @@ def people(released: Path, tmp_path_factory: pytest.TempPathFactory) -> Benchmar
 def test_judge_agrees_with_people_on_queries_it_was_not_fitted_on(people: Benchmark) -> None:
     """A judge trained with sentence embeddings reached r .765, kappa .52 and 86 % of links here."""
     labelled = read_set(people, "human", "people")
-    models = training._models_without_query(labelled)
+    models = training.models_without_query(labelled, judge_examples(labelled))
     reach = {r.measure: r for r in training.agreement_reach(labelled, models, fitted_on="the other queries")}
     assert reach["pearson"].n == 562
     assert reach["pearson"].value > 0.82
@@ -212,7 +203,7 @@ def test_a_kept_out_topic_never_reaches_the_fit_that_is_measured_on_it(people: B
 
     def reach(examples: list[JudgeExample]) -> list[Reach]:
         transfer = training.Transfer("people", examples, "made examples", labelled, "people")
-        return training.topic_reach(transfer, foreign, texts)
+        return training.topic_reach(transfer, training.Damage(foreign, texts))
 
     clean = reach(EXAMPLES)
     assert reach([*EXAMPLES, *poison]) == clean
@@ -223,10 +214,10 @@ def test_a_kept_out_topic_never_reaches_the_fit_that_is_measured_on_it(people: B
 
 def test_each_damage_moves_the_score_of_fully_covered_insights(people: Benchmark) -> None:
     labelled = read_set(people, "human", "people")
-    models = training._models_without_query(labelled)
+    models = training.models_without_query(labelled, judge_examples(labelled))
     texts = {query_id: query.text for query_id, query in people.queries.items()}
     foreign = ["- The river ferry was sold to an island cooperative after a dispute about winter timetables."]
-    reach = training.drop_reach(labelled, models, foreign, texts, fitted_on="the other queries")
+    reach = training.drop_reach(labelled, models, training.Damage(foreign, texts), fitted_on="the other queries")
     low = {r.measure: r.low for r in reach if r.measure.endswith("fully covered")}
     least = {"negate": 0.4, "number": 0.3, "shuffle": 0.3, "delete": 0.1, "merge": 0.3, "pad": 0.03, "echo": 0.6}
     assert {name: low[f"drop by {name}, fully covered"] > drop for name, drop in least.items()} == dict.fromkeys(
@@ -235,9 +226,7 @@ def test_each_damage_moves_the_score_of_fully_covered_insights(people: Benchmark
 
 
 @pytest.mark.slow
-def test_shipped_judges_are_the_fit_and_reach_what_the_docs_say(
-    people: Benchmark, released: Path, tmp_path: Path
-) -> None:
+def test_shipped_judges_are_the_fit(people: Benchmark, released: Path, tmp_path: Path) -> None:
     names = ["topic_news3.json.gz", "topic_news5.json.gz"]
     ingest("summhay", [str(released / "summhay" / name) for name in names], str(tmp_path))
     benchmark = Benchmark(str(tmp_path))
@@ -246,16 +235,6 @@ def test_shipped_judges_are_the_fit_and_reach_what_the_docs_say(
     assert {m.calibration: m for m in fit_shipped_judges(human, gpt4o).values()} == {
         name: shipped_judge(name) for name in ("people", "gpt-4o")
     }
-
-    gold = {k: v for h in benchmark.haystack_ids for k, v in (benchmark.gold_numbers(h) or {}).items()}
-    texts = {query_id: query.text for query_id, query in people.queries.items()}
-    second = read_set(people, "released:gpt-4o", "GPT-4o")
-    reach = judge_reach(human, second, gpt4o, kept_out=None, query_texts=texts, gold=gold)
-    taus = [r.value for r in reach if ": Kendall tau" in r.measure]
-    errors = [r.value for r in reach if ": mean absolute error" in r.measure]
-    assert (len(taus), len(errors)) == (2, 2)
-    assert min(taus) > 0.9
-    assert max(errors) < 1.5
 
 
 def test_foreign_sentences_are_those_that_the_shipped_judges_were_fitted_with() -> None:

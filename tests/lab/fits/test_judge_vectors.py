@@ -10,9 +10,8 @@ from actors.local_models.encoder import Encoder
 from actors.local_models.weights import MINILM
 from actors.storage.benchmark import Benchmark
 from jobs.ingest import ingest
-from lab.fits.judge import agreement_reach, fit_judge
+from lab.fits.judge import TEXTS_HELD, Topics, agreement_reach
 from lab.fits.judge_examples import LabelledSet, labelled_set
-from lab.fits.judge_vectors import TEXTS_HELD, Topics
 from longform.judges.coverage_model import VECTORS
 from longform.judges.offline_coverage import shipped_judge
 from longform.text.vectors import RecentTexts, TextReader
@@ -66,9 +65,7 @@ def test_the_shipped_judge_is_the_fit_on_both_topics(topics: Topics) -> None:
 def test_a_topic_kept_out_is_judged_as_the_docs_say(topics: Topics) -> None:
     expected = {"pearson": (0.763, 0.828), "kappa": (0.522, 0.570), "bias of answers": (-0.025, 0.009)}
     for place, transfer in enumerate(topics.transfers):
-        model = fit_judge(
-            transfer.examples, calibration="people", fitted_on="the other", left_out=(), design=transfer.design
-        )
+        model = transfer.fit()
         kept_out = {summary.haystack_id for summary in transfer.measured.summaries}
         rows = agreement_reach(transfer.measured, dict.fromkeys(transfer.measured.targets, model), fitted_on="")
         reach = {row.measure: row.value for row in rows}

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from lab.fits import ranker as training
+from lab.fits.haystacks import set_f1
 from lab.fits.ranker import GoldInsight, RankedQuery, RankerRecipe, earned, fit_ranker
-from lab.fits.support import set_quality
 from longform.summaries.candidates import candidates
 from longform.summaries.query_relevance import FEATURES, QueryText, relevance
 from tests.longform.summaries.test_sentence_support import (
@@ -188,7 +188,7 @@ def test_a_sentence_earns_by_what_it_says_and_cites(queries: list[RankedQuery]) 
         for insight in query.insights:
             for place in places_of(query.support, insight.text):
                 cited = query.support.cited[[place]]
-                assert target[place] == pytest.approx(set_quality(cited, insight.gold[None]).f1[0])
+                assert target[place] == pytest.approx(set_f1(cited, insight.gold[None])[0])
                 assert target[place] > 0.5
 
 

@@ -5,8 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from lab.fits.haystacks import GoldHaystack
-from lab.fits.reach_summary import HeldOut, Judge, SummaryJudge, judge_by_spelling, summary_reach
-from lab.fits.spelling_judge import SpellingModel
+from lab.fits.reach import HeldOut, Judge, SummaryJudge, summary_reach
 from longform.records import Document, Query, Target
 from longform.summaries.query_relevance import QueryText
 
@@ -41,10 +40,6 @@ def system(haystack_id: str, domain: str, text: str) -> HeldOut:
 
 
 SYSTEMS = [system("a", "news", FERRY), system("b", "news", LOCKERS), system("c", "talk", FERRY)]
-BY_RECALL = SpellingModel(((0.0,) * 3, (0.0,) * 3), (0.0, 0.0), (0.5, 0.5))._replace(
-    coefficients=((40.0, 0.0, 0.0), (40.0, 0.0, 0.0)), intercepts=(-30.0, -30.0)
-)
-"""Full from a recall of three quarters."""
 
 
 def figures(judge: SummaryJudge) -> dict[tuple[str, str], float]:
@@ -53,13 +48,17 @@ def figures(judge: SummaryJudge) -> dict[tuple[str, str], float]:
 
 def test_each_haystack_of_a_domain_that_has_several_has_figures() -> None:
     """Hand-worked: one insight of two is said, and of its two citations one is right, so that F1 is 2 / 3."""
-    judge = SummaryJudge("by spelling", "labels", lambda haystack, query: judge_by_spelling(haystack, query, BY_RECALL))
+
+    def judge_for(haystack: GoldHaystack, query: Query) -> Judge:
+        return lambda lines: [("full", 0) if said in lines[0] else ("none", None) for said in haystack.insights(query)]
+
+    judge = SummaryJudge("by what is quoted", "labels", judge_for)
     shown = figures(judge)
     assert {group for _, group in shown} == {"all", "news", "talk", "haystack a", "haystack b"}
     for group in ("all", "news", "talk", "haystack a"):
-        assert shown["summarizer, judged by spelling: coverage", group] == pytest.approx(50)
-        assert shown["summarizer, judged by spelling: citation", group] == pytest.approx(200 / 3)
-        assert shown["summarizer, judged by spelling: joint", group] == pytest.approx(100 / 3)
+        assert shown["summarizer, judged by what is quoted: coverage", group] == pytest.approx(50)
+        assert shown["summarizer, judged by what is quoted: citation", group] == pytest.approx(200 / 3)
+        assert shown["summarizer, judged by what is quoted: joint", group] == pytest.approx(100 / 3)
 
 
 def test_a_judge_reads_the_summaries_of_its_own_query() -> None:
