@@ -18,7 +18,7 @@ from jobs.calibration.documents import LabelledDocuments
 from jobs.calibration.importance import importance_by
 from jobs.calibration.judges_by_name import named_judge
 from jobs.calibration.labelled import Calibration, Labelled, Measured, kind_of_judge
-from jobs.calibration.several import Several, calibrate_all, document_of, page_of, write_page
+from jobs.calibration.several import PAGE, Several, answer_of, calibrate_all, write_cards
 from jobs.calibration.targets import LabelledTargets, fitted_haystacks
 from jobs.calling import calling_of
 from jobs.cluster import Cluster, cluster_of
@@ -26,6 +26,7 @@ from jobs.command.exit_codes import DONE, FAILURES_ABOVE_THRESHOLD
 from jobs.command.run import Outcome, run_verb
 from jobs.configs import read_experiment
 from jobs.parsers.calibrate import parser
+from jobs.results.answers import answered
 from jobs.runs.cards import write_card
 from jobs.runs.served_judges import described, with_versions
 from jobs.spending.plan import plan_words
@@ -36,7 +37,6 @@ from longform.judges.cards import describe
 from longform.judges.kind import Kind
 from longform.judges.lexical_support import shipped_lexical_support
 from longform.judges.meta_evaluation import DOCUMENT, EACH_DOCUMENT, JOINED, Mode, Scoring, chunks_of
-from longform.report.judge_page import judge_markdown
 from longform.settings.experiment import Experiment
 from longform.settings.judges import JudgeSettings
 from longform.settings.named_judges import KNOWN_JUDGES
@@ -248,20 +248,17 @@ def _code(found: Measured, most: float) -> int:
 def _several(
     calibrations: Sequence[Calibration], found: Several, arguments: argparse.Namespace, most: float
 ) -> Outcome:
-    """Write the page if `--out` names a folder, else tell it; a judge that failed gives its own exit code."""
-    document, page = document_of(calibrations, found), page_of(calibrations, found)
-    told = [f"{one['judge']}: {one['reason']}" for one in found.failed]
-    if not found.measured:
-        words = "\n".join(["no judge could be held against the labels", *told])
-    elif arguments.out:
-        files = write_page(Folder(arguments.out), document, page)
-        lines = [_words(name, one) for name, one in found.measured.items() if one.card and not one.words]
-        words = "\n\n".join([*lines, f"{arguments.out}: {', '.join(files)}", *(f"failed: {one}" for one in told)])
+    """Write page and cards if `--out` names a folder; a judge that failed gives its own exit code."""
+    answer = answer_of(calibrations, found)
+    if found.measured:
+        cards = write_cards(Folder(arguments.out), found.measured) if arguments.out else []
+        done = answered(answer, PAGE, arguments.out)
+        words = "\n".join([done.words, *([f"cards: {', '.join(cards)}"] if cards else [])])
     else:
-        words = judge_markdown(page)
+        words = "\n".join(["no judge could be held against the labels", *answer.told])
     codes = [one["exit_code"] for one in found.failed] + [_code(one, most) for one in found.measured.values()]
     failed = [code for code in codes if code not in (DONE, FAILURES_ABOVE_THRESHOLD)]
-    return Outcome({**document}, words, max(failed or codes))
+    return Outcome(answer.document, words, max(failed or codes))
 
 
 def _words(judge: str, found: Measured) -> str:

@@ -36,13 +36,13 @@ ROOMS = {
     "results of older versions, for one release": Room(8, 957, "longform/studies/schema_1/*"),
     "studies": Room(25, 4_624, "longform/studies/*"),
     "results, report and the verbs that read": Room(
-        140,
-        18_886,
+        136,
+        18_520,
         "longform/results/* longform/report/* jobs/results/* actors/studies.py jobs/compar*.py jobs/gate.py"
         " jobs/correct.py jobs/export.py jobs/status.py jobs/report.py jobs/plan_sample.py",
     ),
     "judges, cards, calibration, sheets": Room(
-        81, 10_590, "longform/judges/* actors/judges/* jobs/calibration/* jobs/calibrate.py jobs/annotate.py"
+        81, 10_429, "longform/judges/* actors/judges/* jobs/calibration/* jobs/calibrate.py jobs/annotate.py"
     ),
     "chat, quota, ledger, spending": Room(
         67,

@@ -11,17 +11,8 @@ import numpy as np
 
 from actors.judges.opening import Judge
 from jobs.calibration.importance import AS_RELEASED, ImportanceBy
-from jobs.calibration.label_texts import LabelledText, labelled_texts, texts_of_mode
-from jobs.calibration.labelled import (
-    Calibration,
-    Compared,
-    Labelled,
-    Measured,
-    Piece,
-    Verdicts,
-    nth,
-)
-from jobs.calibration.statistics import data_set_statistics
+from jobs.calibration.label_texts import LabelledText, data_set_statistics, labelled_texts, texts_of_mode
+from jobs.calibration.labelled import Calibration, Labelled, Measured, Piece, Verdicts, nth
 from longform.errors import UsageError
 from longform.formats.longformfact import PEOPLE
 from longform.judges.card_columns import CardFrame, SupportCard, SupportFound
@@ -47,6 +38,8 @@ from longform.judges.support_meta import SupportJudge, support_meta
 from longform.keys import content_key
 from longform.metrics.agreement import Label
 from longform.metrics.statistics import Array
+from longform.results.answer import VerbAnswer
+from longform.results.judges_compared import support_answer
 from longform.rows import JudgementRow
 
 
@@ -159,18 +152,18 @@ class LabelledDocuments(Labelled):
             n_unjudged=n_unjudged,
             n_cells=n,
         )
-        return Measured(card, found, meta_evaluation_words(found), n, n_unjudged, of_support=beside)
+        return Measured(card, found, meta_evaluation_words(found), n, n_unjudged, beside)
 
-    def compared(self, found: Sequence[Measured], task: str) -> Compared:  # noqa: ARG002  # the task is support
-        several = support_meta(
-            [one.of_support for one in found if one.of_support is not None],
+    def compared(self, found: Sequence[Measured], task: str) -> VerbAnswer:  # noqa: ARG002  # the task is support
+        beside = support_meta(
+            [one.beside for one in found],
             [text.summary for text in self.texts],
             data_set_statistics(self.place, self.texts),
             [label for text in self.texts for label in _labels(text)],
             [mode.name for mode in self.modes],
             importance=self.importance.words if self.orders else None,
         )
-        return Compared(None, several)
+        return support_answer(beside)._replace(beside={"of_targets": None, "of_support": beside})
 
 
 def _labels(text: LabelledText) -> Iterator[Label]:

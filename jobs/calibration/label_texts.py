@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 from jobs.calibration.importance import AS_RELEASED, ImportanceBy, Ranking, rankings
 from jobs.calibration.place import LabelledPlace
 from jobs.stages.judged_texts import SEPARATOR
 from longform.errors import UsageError
 from longform.formats.longformfact import PEOPLE
-from longform.judges.meta_evaluation import EACH_DOCUMENT, Fidelity, LabelledSummary, Mode
+from longform.judges.meta_evaluation import EACH_DOCUMENT, Fidelity, LabelledSummary, Mode, label_counts
 from longform.keys import content_key
 from longform.records import Document
 from longform.retrieval.packing import ImportanceOf, arranged
 from longform.rows import LabelRow, SummaryRow
+from longform.text.nltk_words import n_words
 from longform.text.punkt import release_sentences
 
 PrefixChars = Callable[[str, int], int]
@@ -138,3 +140,38 @@ def chunks(text: str, n_tokens: int, prefix_chars: PrefixChars) -> list[str]:
         found.append(text[:size])
         text = text[size:]
     return found
+
+
+_UNKNOWN = "unknown"
+
+
+def data_set_statistics(place: LabelledPlace, texts: Sequence[LabelledText]) -> list[dict[str, Any]]:
+    """Return what each labelled data set holds (Wan et al., table 2), from the texts themselves."""
+    counts = {row["data_set"]: row for row in label_counts([text.summary for text in texts])}
+    words = cache(n_words)  # summaries of one article share its documents
+    found = []
+    for name, row in counts.items():
+        own = [text for text in texts if text.summary.data_set == name]
+        documents = [[document.text for document in with_text(place.documents(text.row))] for text in own]
+        said = [text.row["text"] or "" for text in own]
+        models = {text.row["summarizer"] for text in own} - {_UNKNOWN}
+        found.append(
+            {
+                "data_set": name,
+                "n_examples": len(own),
+                "documents": _mean(len(of_text) for of_text in documents),
+                "document_words": _mean(sum(map(words, of_text)) for of_text in documents),
+                "summary_sentences": _mean(len(release_sentences(text)) for text in said),
+                "summary_words": _mean(n_words(text) for text in said),
+                "level": row["level"],
+                "n_labels": row["n_labels"],
+                "n_supported": row["n_supported"],
+                "models": sorted(models),
+            }
+        )
+    return found
+
+
+def _mean(values: Iterable[int]) -> float:
+    listed = list(values)
+    return sum(listed) / len(listed)

@@ -17,8 +17,7 @@ from longform.judges.kind import Kind
 from longform.judges.kinds import KINDS
 from longform.judges.matrix import JudgedText
 from longform.judges.meta_evaluation import Mode
-from longform.judges.support_meta import SupportJudge, SupportMeta
-from longform.judges.target_meta import TargetJudge, TargetMeta
+from longform.results.answer import VerbAnswer
 from longform.rows import JudgementRow, LabelRow
 from longform.settings.chat import ChatSettings
 from longform.settings.judges import JudgeSettings
@@ -67,8 +66,7 @@ class Measured(NamedTuple):
         words: The same.
         n: Answers that were wanted.
         n_unjudged: Of them.
-        of_targets: The judge with its answers, to be held beside others; None: it is of support.
-        of_support: The same of a judge of support.
+        beside: The judge with its answers, to be held beside others of its task.
     """
 
     card: Card | None
@@ -76,15 +74,7 @@ class Measured(NamedTuple):
     words: str
     n: int
     n_unjudged: int
-    of_targets: TargetJudge | None = None
-    of_support: SupportJudge | None = None
-
-
-class Compared(NamedTuple):
-    """The findings on several judges: of targets or of support, the other is None."""
-
-    of_targets: TargetMeta | None
-    of_support: SupportMeta | None
+    beside: Any
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,8 +177,8 @@ class Labelled(ABC):
         """Hold the judge's verdicts against the labels; its card begins with *frame*."""
 
     @abstractmethod
-    def compared(self, found: Sequence[Measured], task: str) -> Compared:
-        """Hold several judges of a task beside each other."""
+    def compared(self, found: Sequence[Measured], task: str) -> VerbAnswer:
+        """Hold several judges of a task beside each other; beside the tables stand the findings of older versions."""
 
 
 def _of(annotators: Sequence[str]) -> str:

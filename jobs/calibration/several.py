@@ -1,26 +1,22 @@
-"""Holds several judges against the same labels, and writes their page, their cards and one document of all."""
+"""Holds several judges against the same labels, and writes their cards; they answer in one document and page."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 from actors.storage.folder import Folder
 from jobs.calibration.card import calibrate
-from jobs.calibration.labelled import Calibration, Compared, Measured
+from jobs.calibration.labelled import Calibration, Measured
 from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.runs.cards import card_bytes
 from longform.errors import LongformError, StoppedError
-from longform.judges.card_columns import Card
-from longform.judges.support_meta import SupportMeta
-from longform.judges.target_meta import TargetMeta
-from longform.report.judge_page import JudgePage, judge_html, judge_markdown
-from longform.report.judge_parts import FailedJudge
+from longform.results.answer import VerbAnswer
+from longform.tables.table import Column, Table
 
-PAGE, DOCUMENT, CARDS = "judges", "judges.json", "cards"
+PAGE, CARDS = "judges", "cards"
 
 
 class Several(NamedTuple):
@@ -29,24 +25,13 @@ class Several(NamedTuple):
 
     Attributes:
         measured: Judge -> its findings, of those that could be held against the labels.
-        failed: The others.
+        failed: The others, each with the reason and the exit code that it alone would give.
         compared: All of them beside each other; None: every judge failed.
     """
 
     measured: Mapping[str, Measured]
-    failed: Sequence[FailedJudge]
-    compared: Compared | None
-
-
-class SeveralDocument(TypedDict):
-    """The same as JSON."""
-
-    benchmark: str
-    task: str
-    cards: dict[str, Card | None]
-    of_targets: TargetMeta | None
-    of_support: SupportMeta | None
-    failed: list[FailedJudge]
+    failed: Sequence[Mapping[str, Any]]
+    compared: VerbAnswer | None
 
 
 def calibrate_all(calibrations: Sequence[Calibration], *, run: Folder, cluster: Cluster, calling: Calling) -> Several:
@@ -65,7 +50,7 @@ def calibrate_all(calibrations: Sequence[Calibration], *, run: Folder, cluster: 
     """
     _ = calibrations[0].labelled.chosen
     measured: dict[str, Measured] = {}
-    failed: list[FailedJudge] = []
+    failed = []
     for one in calibrations:
         try:
             measured[one.judge] = calibrate(one, run=run, cluster=cluster, calling=calling)
@@ -78,51 +63,39 @@ def calibrate_all(calibrations: Sequence[Calibration], *, run: Folder, cluster: 
     return Several(measured, failed, compared)
 
 
-def document_of(calibrations: Sequence[Calibration], found: Several) -> SeveralDocument:
-    """Return all findings as one document."""
-    return {
-        "benchmark": calibrations[0].labelled.url,
-        "task": calibrations[0].kind.task,
-        "cards": {name: one.card for name, one in found.measured.items()},
-        "of_targets": found.compared.of_targets if found.compared else None,
-        "of_support": found.compared.of_support if found.compared else None,
-        "failed": list(found.failed),
-    }
-
-
-def page_of(calibrations: Sequence[Calibration], found: Several) -> JudgePage:
-    """Return the content of the page."""
-    first = calibrations[0].labelled
+def answer_of(calibrations: Sequence[Calibration], found: Several) -> VerbAnswer:
+    """Return all findings as an answer."""
+    first, task = calibrations[0].labelled, calibrations[0].kind.task
     name = first.url.rstrip("/").rpartition("/")[2]
     facts = {
         "labels": name,
         "data set hash": str(first.place.benchmark.manifest["dataset_hash"]),
         "annotators": ", ".join(first.chosen),
-        "task": calibrations[0].kind.task,
+        "task": task,
         "intervals": f"95 %, {first.resamples:,} resamples, seed {first.seed}",
         "unreadable or missing answers": "unknown: in no figure, and counted as unjudged",
+        "note": "; ".join(sorted({one.note for one in calibrations if one.note})),
     }
-    notes = {one.note for one in calibrations if one.note}
-    return {
-        "title": f"Judges of {calibrations[0].kind.task} against people: {name}",
-        "facts": facts | ({"note": "; ".join(sorted(notes))} if notes else {}),
-        "failed": list(found.failed),
-        "of_targets": found.compared.of_targets if found.compared else None,
-        "of_support": found.compared.of_support if found.compared else None,
-    }
+    rows = [{"what": what, "value": value} for what, value in facts.items() if value]
+    made = Table("made", [Column("what"), Column("value")], rows, "How the numbers were made", key=["what"])
+    nothing = VerbAnswer("", [], [], beside={"of_targets": None, "of_support": None})
+    compared = found.compared or nothing
+    cards = {judge: one.card for judge, one in found.measured.items()}
+    return compared._replace(
+        title=f"Judges of {task} against people: {name}",
+        told=[*compared.told, *(f"Missing: {one['judge']}: {one['reason']}" for one in found.failed)],
+        tables=[*compared.tables, made],
+        beside={"benchmark": first.url, "task": task, "cards": cards, **compared.beside, "failed": [*found.failed]},
+    )
 
 
-def write_page(folder: Folder, document: SeveralDocument, page: JudgePage) -> list[str]:
-    """Write `judges.html`, `judges.md`, `judges.json` and a card a judge; return their names."""
-    names = card_names([name for name, card in document["cards"].items() if card])
+def write_cards(folder: Folder, measured: Mapping[str, Measured]) -> list[str]:
+    """Write a card a judge; return their names."""
+    cards = {name: one.card for name, one in measured.items() if one.card}
+    names = card_names([*cards])
     for name, file in names.items():
-        card = document["cards"][name]
-        assert card is not None, "only judges with a card have a file"
-        folder.write_bytes(file, card_bytes(card))
-    folder.write_bytes(DOCUMENT, (json.dumps(document, indent=1, allow_nan=False) + "\n").encode())
-    folder.write_bytes(f"{PAGE}.md", judge_markdown(page).encode())
-    folder.write_bytes(f"{PAGE}.html", judge_html(page).encode())
-    return [f"{PAGE}.html", f"{PAGE}.md", DOCUMENT, *names.values()]
+        folder.write_bytes(file, card_bytes(cards[name]))
+    return [*names.values()]
 
 
 def card_names(judges: Sequence[str]) -> dict[str, str]:

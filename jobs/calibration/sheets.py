@@ -12,6 +12,7 @@ from typing import ClassVar, Literal, NamedTuple
 from actors.storage.folder import Folder, file_place
 from jobs.calibration.labelled import RELEASED
 from jobs.calibration.place import LabelledPlace
+from jobs.calibration.sheet_page import sheet_page
 from longform.axes import axes_of
 from longform.errors import UsageError
 from longform.judges.kind import Kind
@@ -19,7 +20,6 @@ from longform.judges.rubrics import Rubric
 from longform.judges.sheets import Filled, SheetKind, SheetPair, guide, read_sheet, sheet
 from longform.keys import content_key
 from longform.records import Document
-from longform.report.sheet_page import sheet_page
 from longform.rows import LabelRow, SummaryRow
 from longform.settings.system_names import SystemName, named_system
 from longform.text.citations import bullets

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from actors.judges.opening import Judge
-from jobs.calibration.labelled import Calibration, Compared, Labelled, Measured, Piece, Verdicts, nth
+from jobs.calibration.labelled import Calibration, Labelled, Measured, Piece, Verdicts, nth
 from jobs.calibration.perturbed import CopyOf, copies_of, scored_by
 from jobs.stages.judged_texts import SummaryToJudge, judged_summary
 from longform.judges.adversarial import adversarial
@@ -19,6 +19,8 @@ from longform.judges.offline_coverage import shipped_judge
 from longform.judges.target_cards import LabelledTarget, target_card
 from longform.judges.target_meta import TargetJudge, target_meta
 from longform.keys import content_key
+from longform.results.answer import VerbAnswer
+from longform.results.judges_compared import targets_answer
 from longform.rows import SummaryRow
 from longform.settings.judges import JudgeSettings
 from longform.text.citations import bullets
@@ -117,7 +119,7 @@ class LabelledTargets(Labelled):
         card: TargetCard = {**frame, **figures}
         cost = _cost(calibration, frame["cost"])
         beside = TargetJudge(calibration.judge, labelled, fitted, cost, describe(card), perturbed)
-        return Measured(card, None, "", len(labelled), figures["n_unjudged"], of_targets=beside)
+        return Measured(card, None, "", len(labelled), figures["n_unjudged"], beside)
 
     def _adversarial(self, kind: Kind, verdicts: Verdicts) -> Adversarial | None:
         """Return the section of a card on perturbed summaries; None if a judge of this kind has none."""
@@ -128,10 +130,10 @@ class LabelledTargets(Labelled):
         scored = scored_by(kind, self.place.benchmark, self.summaries, self.copies, verdicts)
         return adversarial(self.copies, scored, seed=self.seed, resamples=self.resamples)
 
-    def compared(self, found: Sequence[Measured], task: str) -> Compared:
-        of_targets = [one.of_targets for one in found if one.of_targets is not None]
+    def compared(self, found: Sequence[Measured], task: str) -> VerbAnswer:
         settings = {"seed": self.seed, "resamples": self.resamples}
-        return Compared(target_meta(of_targets, self.summaries, task=task, settings=settings), None)
+        beside = target_meta([one.beside for one in found], self.summaries, task=task, settings=settings)
+        return targets_answer(beside)._replace(beside={"of_targets": beside, "of_support": None})
 
     def _labelled(self, kind: Kind, verdicts: Verdicts) -> Iterator[LabelledTarget]:
         answers = {(row["summary_id"], row["target_id"]): row for rows in verdicts.values() for row in rows}

@@ -12,11 +12,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from longform.metrics.agreement import Between, Label, between_annotators
+from longform.metrics.agreement import Label, between_annotators
 from longform.metrics.contrasts import Compared, Contrast, contrasts
 from longform.metrics.statistics import (
     Array,
@@ -31,32 +31,10 @@ from longform.metrics.statistics import (
 Pair = tuple[Label, Label]
 
 
-class PairMeans(TypedDict):
-    """Means over pairs."""
+Findings = dict[str, Any]
+"""Findings as JSON values."""
 
-    n_pairs: int
-    pearson: EstimateColumns
-    kappa: EstimateColumns
-    same: EstimateColumns
-    links: EstimateColumns
-
-
-class JudgeAgainstPeople(PairMeans):
-    """The means over a judge with each annotator."""
-
-    judge: str
-    less_people: Contrast  # correlation of the judge with people less that of people with each other
-
-
-class PeopleAgreement(TypedDict):
-    """Agreement of annotators, and of judges with them on the same items."""
-
-    annotators: list[str]
-    n_items: int  # that two or more labelled
-    n_summaries: int
-    pairs: list[Between]
-    people: PairMeans
-    judges: list[JudgeAgainstPeople]
+ONE_ANNOTATOR = "no item has labels of two annotators"
 
 
 def people_agreement(
@@ -66,7 +44,7 @@ def people_agreement(
     *,
     seed: int,
     resamples: int,
-) -> PeopleAgreement | None:
+) -> Findings | None:
     """
     Hold people against each other and judges against people.
 
@@ -92,7 +70,7 @@ def people_agreement(
     among = _by_annotators(pair for of_item in common.values() for pair in combinations(_by_name(of_item), 2))
     against = {name: _by_annotators(_with_judge(labels, answers)) for name, answers in judges.items()}
     less = measured.less(list(against.values()), among)
-    found: list[JudgeAgainstPeople] = [
+    found = [
         {"judge": name, **measured.means(parts), "less_people": less[place]}
         for place, (name, parts) in enumerate(against.items())
     ]
@@ -130,7 +108,7 @@ class _Measured(NamedTuple):
     summaries: list[str]
     settings: Mapping[str, int]
 
-    def means(self, parts: Sequence[Sequence[Pair]]) -> PairMeans:
+    def means(self, parts: Sequence[Sequence[Pair]]) -> Findings:
         linked = [[pair for pair in part if None not in (pair[0].link, pair[1].link)] for part in parts]
         return {
             "n_pairs": len(parts),

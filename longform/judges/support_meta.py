@@ -12,7 +12,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,12 +26,12 @@ from longform.judges.meta_evaluation import (
     grid_items,
     labelled_numbers,
 )
-from longform.judges.people_agreement import PeopleAgreement, people_agreement
+from longform.judges.people_agreement import ONE_ANNOTATOR, Findings, people_agreement
 from longform.metrics.agreement import Label
 from longform.metrics.balanced import Labelled, mean_recall, recall_sums
-from longform.metrics.contrasts import Compared, Contrast, contrasts, n_used
+from longform.metrics.contrasts import Compared, contrasts, n_used
 from longform.metrics.faithfulness import RECOMMENDED
-from longform.metrics.statistics import Array, EstimateColumns, cluster_sums, drawn_sums, of_draws
+from longform.metrics.statistics import Array, cluster_sums, drawn_sums, of_draws
 
 ORIGINAL = "original"
 """The joined documents as a judge cuts them itself, and the maximum over its windows (table 3's first row)."""
@@ -68,93 +68,18 @@ class SupportJudge(NamedTuple):
     n_cells: int
 
 
-class DataSetStatistics(TypedDict):
-    """
-    The contents of a data set (table 2): means over examples.
-
-    Attributes:
-        data_set: Its name.
-        n_examples: Labelled summaries.
-        documents: An example's documents with text.
-        document_words: All documents of an example together, by NLTK's words.
-        summary_sentences: By NLTK's sentences.
-        summary_words: By NLTK's words.
-        level: What a label is of.
-        n_labels: Labels in all.
-        n_supported: Of them.
-        models: Which wrote the summaries; empty: the release does not say.
-    """
-
-    data_set: str
-    n_examples: int
-    documents: float
-    document_words: float
-    summary_sentences: float
-    summary_words: float
-    level: str
-    n_labels: int
-    n_supported: int
-    models: list[str]
-
-
-class SupportJudgeColumns(TypedDict):
-    judge: str
-    card: str | None
-    cost: CostColumns
-    threshold: float
-    n_cells: int
-    n_unjudged: int
-    in_sample: list[str]  # data sets that it was fitted on, judged there with the article left out
-    orders: OrderStudy | None
-
-
-class MergedColumns(TypedDict):
-    """Balanced accuracy of a judge by one way of merging; `reasons`: why a data set has none."""
-
-    judge: str
-    documents: str  # original, full, min, mean, max; chunk-N: the maximum over chunks of N tokens
-    sentences: str
-    data_sets: dict[str, EstimateColumns]
-    average: EstimateColumns
-    reasons: dict[str, str]
-
-
-class SetDifference(TypedDict):
-    """The difference of two judges in a data set, on the labels that both judged, or of their averages."""
-
-    first: str
-    second: str
-    data_set: str
-    difference: Contrast
-
-
-class SupportMeta(TypedDict):
-    """All findings on several judges of support."""
-
-    task: str
-    importance: str | None  # the rule by which orders rank documents; null: there are no orders
-    statistics: list[DataSetStatistics]
-    judges: list[SupportJudgeColumns]
-    grid: list[MergedColumns]
-    differences: list[SetDifference]
-    differences_reason: str | None
-    people: PeopleAgreement | None
-    people_reason: str | None
-
-
 NOT_EACH = "the documents were not judged each apart (mode document)"
-ONE_ANNOTATOR = "no item has labels of two annotators"
 
 
 def support_meta(
     judges: Sequence[SupportJudge],
     summaries: Sequence[LabelledSummary],
-    statistics: Sequence[DataSetStatistics],
+    statistics: Sequence[Mapping[str, Any]],
     people: Sequence[Label],
     modes: Sequence[str],
     *,
     importance: str | None,
-) -> SupportMeta:
+) -> Findings:
     """
     Hold several judges of support beside each other.
 
@@ -183,7 +108,7 @@ def support_meta(
     }
 
 
-def _judge(judge: SupportJudge) -> SupportJudgeColumns:
+def _judge(judge: SupportJudge) -> Findings:
     return {
         "judge": judge.name,
         "card": judge.card,
@@ -199,15 +124,13 @@ def _judge(judge: SupportJudge) -> SupportJudgeColumns:
 # ---------------------------------------------------------------- merging
 
 
-def _grid(judge: SupportJudge, summaries: Sequence[LabelledSummary], modes: Sequence[str]) -> Iterator[MergedColumns]:
+def _grid(judge: SupportJudge, summaries: Sequence[LabelledSummary], modes: Sequence[str]) -> Iterator[Findings]:
     for documents, sentences, items in grid_items(summaries, judge.cells, modes, judge.scoring):
         name = ORIGINAL if documents == FULL and judge.cuts else documents
         yield _merged(judge, name, sentences, items)
 
 
-def _merged(
-    judge: SupportJudge, documents: str, sentences: str, items: Mapping[str, Sequence[Labelled]]
-) -> MergedColumns:
+def _merged(judge: SupportJudge, documents: str, sentences: str, items: Mapping[str, Sequence[Labelled]]) -> Findings:
     sums = {name: _set_sums(of_set, judge.scoring.threshold) for name, of_set in items.items()}
     drawn = {name: _drawn(of_set, judge.scoring) for name, of_set in sums.items()}
     numbers = {name: sum(one.number is not None for one in of_set) for name, of_set in items.items()}
@@ -254,7 +177,7 @@ def _recommended(judge: SupportJudge, summaries: Sequence[LabelledSummary]) -> M
     return next(items for documents, sentences, items in rows if (documents, sentences) == wanted)
 
 
-def _differences(judges: Sequence[SupportJudge], summaries: Sequence[LabelledSummary]) -> Iterator[SetDifference]:
+def _differences(judges: Sequence[SupportJudge], summaries: Sequence[LabelledSummary]) -> Iterator[Findings]:
     """Yield the differences of each two judges in each data set and on average, as one family."""
     items = [_recommended(judge, summaries) for judge in judges]
     names = list(items[0])

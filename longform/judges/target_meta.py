@@ -11,20 +11,19 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple
 
 import numpy as np
 
-from longform.judges.card_columns import Adversarial, CostColumns, LabelSet, SampleBias
-from longform.judges.people_agreement import PeopleAgreement, people_agreement
+from longform.judges.card_columns import Adversarial, CostColumns
+from longform.judges.people_agreement import ONE_ANNOTATOR, Findings, people_agreement
 from longform.judges.target_cards import LabelledTarget, labels_of_targets, sample_bias
 from longform.metrics import agreement
 from longform.metrics.agreement import JudgedPair, Label
-from longform.metrics.contrasts import Compared, Contrast, contrasts
+from longform.metrics.contrasts import Compared, contrasts
 from longform.metrics.statistics import (
     Array,
     Estimate,
-    EstimateColumns,
     bootstrap,
     cluster_sums,
     pearson_of_sums,
@@ -58,70 +57,17 @@ class TargetJudge(NamedTuple):
     adversarial: Adversarial | None = None
 
 
-class PartColumns(TypedDict):
-    """Agreement with people on a part of the labels; n_unjudged of n_labels are in no figure."""
-
-    pearson: EstimateColumns
-    linking_accuracy: EstimateColumns
-    n_labels: int
-    n_unjudged: int
-    in_sample: bool  # the judge was fitted on some of it
-
-
-class BiasColumns(SampleBias):
-    """Mean score of the judge less that of people, of 1, over summaries."""
-
-    average: EstimateColumns  # over summarizers
-
-
-class TargetJudgeColumns(TypedDict):
-    judge: str
-    card: str
-    adversarial: Adversarial | None  # null: its kind has no perturbed summaries
-    cost: CostColumns
-    parts: dict[str, PartColumns]
-    bias: BiasColumns
-
-
-class DifferenceColumns(TypedDict):
-    """The difference of two judges on a part of the labels that both judged."""
-
-    first: str
-    second: str
-    part: str
-    difference: Contrast
-    in_sample: list[str]  # of the two, those that were fitted on some of the labels
-
-
-class TargetMeta(TypedDict):
-    """All findings on several judges of one task."""
-
-    task: str
-    labels: LabelSet
-    n_labels: int
-    parts: list[str]
-    judges: list[TargetJudgeColumns]
-    differences: list[DifferenceColumns]
-    people: PeopleAgreement | None
-    people_reason: str | None  # why there is none
-
-
 Settings = Mapping[str, int]
-
-ONE_ANNOTATOR = "no item has labels of two annotators"
 
 
 def target_meta(
     judges: Sequence[TargetJudge], summaries: Mapping[str, SummaryRow], *, task: str, settings: Settings
-) -> TargetMeta:
+) -> Findings:
     """
-    Hold several judges beside each other.
+    Hold several judges of a task beside each other, one or more, of the same labels.
 
-    Args:
-        judges: One or more, of the same labels.
-        summaries: Summary id -> its row.
-        task: Of the judges.
-        settings: `seed` and `resamples` of the intervals.
+    A judge's figures of a part of the labels leave out `n_unjudged` of `n_labels`; it is `in_sample` if the judge was
+    fitted on some of them. Biases are a judge's mean score less that of people, of 1, over summaries.
     """
     targets = judges[0].targets
     parts = _parts(targets)
@@ -164,7 +110,7 @@ def _pairs(targets: Sequence[LabelledTarget]) -> list[JudgedPair]:
 
 def _judge(
     judge: TargetJudge, parts: Mapping[str, Belongs], summaries: Mapping[str, SummaryRow], settings: Settings
-) -> TargetJudgeColumns:
+) -> Findings:
     return {
         "judge": judge.name,
         "card": judge.card,
@@ -181,7 +127,7 @@ def _judge(
     }
 
 
-def _part(targets: Sequence[LabelledTarget], judge: TargetJudge, settings: Settings) -> PartColumns:
+def _part(targets: Sequence[LabelledTarget], judge: TargetJudge, settings: Settings) -> Findings:
     labelled = [one for one in targets if one.label["answer"] is not None]
     pairs = _pairs(labelled)
     return {
@@ -217,9 +163,7 @@ def _average(pairs: Sequence[JudgedPair], summaries: Mapping[str, SummaryRow], s
 # ---------------------------------------------------------------- differences
 
 
-def _differences(
-    judges: Sequence[TargetJudge], part: str, belongs: Belongs, settings: Settings
-) -> Iterator[DifferenceColumns]:
+def _differences(judges: Sequence[TargetJudge], part: str, belongs: Belongs, settings: Settings) -> Iterator[Findings]:
     """Yield the differences of each two judges' correlations, on the labels that both judged, as one family."""
     numbers = [[_number(one.pair) for one in judge.targets if belongs(one)] for judge in judges]
     own = [one for one in judges[0].targets if belongs(one)]

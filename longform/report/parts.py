@@ -7,7 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
 from longform.metrics.statistics import LEVEL
-from longform.report.tables import IN_SAMPLE, Column, Table, is_position_row, reason, setting_cell, summarizer_cell
+from longform.report.tables import (
+    IN_SAMPLE,
+    Column,
+    Table,
+    is_position_row,
+    mark_of,
+    reason,
+    setting_cell,
+    summarizer_cell,
+)
 from longform.results.cells import CellRow, systems_in
 from longform.results.columns import Columns, OfJudge, text_in
 from longform.results.judges import card_words
@@ -220,7 +229,8 @@ def named(results: Results, row: Columns, names: Sequence[str]) -> list[Cell]:
 
 def _name_cell(results: Results, row: Columns, name: str) -> Cell:
     if name == "judge":
-        return judge_cell(results, row.get(name), reason="the measure needs none")
+        cell = judge_cell(results, row.get(name), reason="the measure needs none")
+        return cell._replace(detail=cell.detail or mark_of(row, name))
     if name == "summarizer":
         return summarizer_cell(row)
     if name in ("setting", "system"):

@@ -185,18 +185,29 @@ def _forests(results: Results, table: Table, plot: Axes, *, name: str) -> Iterat
     column, names = table.column(plot.x), short_systems(results)
     signed = column.unit == "difference"
     lines = [
-        Line(label_of(names.get(label, label)), value, signed and _excludes_zero(value))
+        Line(
+            f"{label_of(names.get(label, label))}{_series_mark(row, [plot.y])}", value, signed and _excludes_zero(value)
+        )
         for row in table.rows
         for label, value in [(str(row.get(plot.y)), row.get(plot.x))]
         if isinstance(value, Estimate) and value.value is not None
     ]
     told = " Blue, filled: the interval excludes 0." if any(line.filled for line in lines) else ""
-    x_label, digits = (f"{column.head}, in points", "+.1f") if signed else (_labelled(results, table, column), ".1f")
+    x_label, digits = (
+        (f"{column.head}, in points", "+.1f")
+        if signed
+        else (_labelled(results, table, column), f".{column.digits or 1}f")
+    )
     for start in range(0, len(lines), _MOST_LINES):
         shown = lines[start : start + _MOST_LINES]
         alt = "; ".join(f"{line.label} {line.value.value:{digits}}" for line in shown)
         own = f"{name}-{start}" if start else name
-        yield forest_plot(shown, f"{capitalized(column.head)}: {alt}.", x_label=x_label, name=own, zero=signed), told
+        zero = signed or any(_below_zero(line.value) for line in shown)
+        yield forest_plot(shown, f"{capitalized(column.head)}: {alt}.", x_label=x_label, name=own, zero=zero), told
+
+
+def _below_zero(value: Estimate) -> bool:
+    return min(bound for bound in value[:3] if bound is not None) < 0
 
 
 def _excludes_zero(value: Estimate) -> bool:

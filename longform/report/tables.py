@@ -79,16 +79,17 @@ def below_original(row: Columns) -> str:
 def summarizer_cell(row: Columns) -> Cell:
     """Name the summarizer of a row; a twin is marked as standing below its original."""
     name, original = row.get("summarizer"), row.get("twin_of")
-    cell = words(name, reason=reason(row, "summarizer"))._replace(detail=_mark(row, "summarizer"))
+    cell = words(name, reason=reason(row, "summarizer"))._replace(detail=mark_of(row, "summarizer"))
     return cell if name is None or not original else cell._replace(text=below_original(row), beside=True)
 
 
 def setting_cell(row: Columns, field: str = "setting") -> Cell:
     """Name the setting of a row's summarizer, or the ranking that a row is about."""
-    return words(row.get(field), reason=reason(row, field))._replace(detail=_mark(row, "setting"))
+    return words(row.get(field), reason=reason(row, field))._replace(detail=mark_of(row, "setting"))
 
 
-def _mark(row: Columns, part: str) -> str | None:
+def mark_of(row: Columns, part: str) -> str | None:
+    """Return the marks of what a part of a row is: made by a fitted model, or written elsewhere; None: nothing."""
     marked = row.get("in_sample")
     said = [IN_SAMPLE] if isinstance(marked, list) and part in marked else []
     said += [ELSEWHERE] if part == "summarizer" and row.get("elsewhere") else []
@@ -98,7 +99,7 @@ def _mark(row: Columns, part: str) -> str | None:
 def marked_settings(cells: Iterable[Columns]) -> dict[str, str]:
     """Return the name of each setting with its mark, for places where a mark has no cell of its own."""
     return {
-        name: f"{name} {mark}" if (mark := _mark(cell, "setting")) else name
+        name: f"{name} {mark}" if (mark := mark_of(cell, "setting")) else name
         for cell in cells
         for name in [str(cell["setting"])]
     }
@@ -112,7 +113,7 @@ def figure_labels(cells: Iterable[Columns], field: str, *, below: bool) -> dict[
     for cell in cells:
         name, original = str(cell["summarizer"]), cell.get("twin_of")
         label = below_original(cell) if original and below else name
-        found[name] = f"{label} {mark}" if (mark := _mark(cell, "summarizer")) else label
+        found[name] = f"{label} {mark}" if (mark := mark_of(cell, "summarizer")) else label
     return found
 
 

@@ -12,10 +12,9 @@ from actors.ledger.ledger import Ledger
 from actors.storage.folder import Folder
 from jobs.calibrate import has_page, main, modes_of
 from jobs.calibration.importance import ImportanceBy, importance_by
-from jobs.calibration.label_texts import labelled_texts, labels_of_people
+from jobs.calibration.label_texts import data_set_statistics, labelled_texts, labels_of_people
 from jobs.calibration.place import LabelledPlace
 from jobs.calibration.several import card_names
-from jobs.calibration.statistics import data_set_statistics
 from jobs.command.exit_codes import DONE, USAGE
 from jobs.ingest import ingest
 from jobs.parsers.calibrate import parser
@@ -94,9 +93,9 @@ def test_released_judges_are_table_1_of_the_paper_on_these_labels(
         assert part["pearson"]["value"] == pytest.approx(row["pearson"], abs=1e-9)
         assert part["linking_accuracy"]["value"] == pytest.approx(row["linking_accuracy"], abs=1e-9)
         assert by_name[row["judge"]]["cost"]["usd"] is None
-    page = (out / "judges.md").read_text()
-    assert "These are 61 of the 200 summaries" in page
-    assert "0.716" in page  # as the paper prints GPT-4o
+    assert "These are 61 of the 200 summaries" in (out / "judges.md").read_text()
+    (printed,) = (row for row in found["tables"]["printed"]["rows"] if row["judge"] == "released:gpt-4o")
+    assert (printed["printed_pearson"], printed["printed_usd"]) == (0.716, 6.9)
     assert json.loads((out / "judges.json").read_text()) == found
 
 
@@ -118,13 +117,13 @@ def test_a_page_and_a_card_each_are_written_and_a_judge_without_a_key_is_named(
     assert people["people"]["same"]["value"] == pytest.approx(23 / 24)
 
 
-def test_without_a_folder_the_page_is_printed(own: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_folder_the_answer_is_printed(own: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([own, *judges("offline-people", "offline-gpt-4o"), "--resamples", "100"]) == DONE
 
     printed = capsys.readouterr().out
-    assert printed.startswith("# Judges of coverage against people: bench")
-    assert "## People against people" in printed
-    assert "people with each other" in printed
+    assert printed.startswith("offline-people: correlation with people 0.9")
+    assert "\nPeople against people\n" in printed
+    assert "ann, bo: 24 items of 8 summaries" in printed
 
 
 def test_if_every_judge_fails_all_are_named(own: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -266,9 +265,9 @@ def test_the_page_of_support_has_the_paper_s_tables(tmp_path: Path, capsys: pyte
     assert found["of_targets"] is None
     titles = [line for line in page.splitlines() if line.startswith("## ")]
     assert titles == [
-        "## Data sets", "## Judges", "## Merging over documents", "## Differences between judges",
-        "## Orders of documents", "## Sizes of chunks", "## Merging over documents and sentences",
-        "## People against people", "## Cards", "## How the numbers were made",
+        "## What to conclude", "## Merging over documents", "## Sizes of chunks",
+        "## Merging over documents and sentences", "## Differences between judges", "## Orders of documents",
+        "## Data sets", "## Verdicts and their cost", "## Judges", "## How the numbers were made",
     ]  # fmt: skip
     best = next(row for row in found["of_support"]["grid"] if (row["judge"], row["documents"]) == ("offline", "max"))
     assert best["average"]["value"] == 1.0

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pytest
 
-from longform.judges.people_agreement import PeopleAgreement, people_agreement
+from longform.judges.people_agreement import people_agreement
 from longform.metrics.agreement import WEIGHTS, Label
 
 ITEMS = [(f"s{place // 2}", f"i{place % 2}") for place in range(16)]
@@ -26,7 +27,7 @@ def labels(name: str, answers: list[str], links: Mapping[int, int] | None = None
     ]
 
 
-def agreement(people: list[Label], **judges: list[Label]) -> PeopleAgreement:
+def agreement(people: list[Label], **judges: list[Label]) -> dict[str, Any]:
     found = people_agreement(people, judges, WEIGHTS, seed=1, resamples=200)
     assert found is not None
     return found

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from longform.judges.meta_evaluation import Cells, LabelledSummary, Scoring
-from longform.judges.support_meta import ORIGINAL, SupportJudge, SupportMeta, support_meta
+from longform.judges.support_meta import ORIGINAL, SupportJudge, support_meta
 from longform.metrics.agreement import Label
 
 SCORING = Scoring(resamples=200)
@@ -42,11 +44,11 @@ def made(name: str, cells: Cells, *, cuts: bool = False) -> SupportJudge:
     return SupportJudge(name, cells, cuts, None, [], SCORING, {"usd": 0.0, "why": "none"}, None, 0, 10)
 
 
-def meta(*judges: SupportJudge, modes: tuple[str, ...] = ("document", "full")) -> SupportMeta:
+def meta(*judges: SupportJudge, modes: tuple[str, ...] = ("document", "full")) -> dict[str, Any]:
     return support_meta(judges, [*SENTENCES, *WHOLE], [], people("ann"), modes, importance=None)
 
 
-def row(found: SupportMeta, name: str, documents: str, sentences: str = "mean"):  # type: ignore[no-untyped-def]
+def row(found: dict[str, Any], name: str, documents: str, sentences: str = "mean"):  # type: ignore[no-untyped-def]
     wanted = (name, documents, sentences)
     return next(one for one in found["grid"] if (one["judge"], one["documents"], one["sentences"]) == wanted)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from longform.judges.target_cards import LabelledTarget
-from longform.judges.target_meta import ALL, TargetJudge, TargetMeta, target_meta
+from longform.judges.target_meta import ALL, TargetJudge, target_meta
 
 SETTINGS = {"seed": 1, "resamples": 200}
 N = 12
@@ -41,7 +41,7 @@ def judge(name: str, answers: list[str | None], *, fitted: frozenset[str] = froz
     return TargetJudge(name, targets, fitted, {"usd": None, "why": "unknown"}, "a card")
 
 
-def meta(*judges: TargetJudge) -> TargetMeta:
+def meta(*judges: TargetJudge) -> dict[str, Any]:
     return target_meta(judges, summaries(), task="coverage", settings=SETTINGS)
 
 

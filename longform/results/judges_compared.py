@@ -1,0 +1,442 @@
+"""
+Judges held against the same labels, as an answer: sentences that conclude, and tables that describe themselves.
+
+Judges of targets have tables 1 and 4 of SummHay, those of support tables 2, 3, 4, 6 and 7 of Wan et al. Both have
+differences of each two, people's own agreement, verdicts with their cost, and cards.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from longform.judges.meta_evaluation import ORDERS
+from longform.judges.printed_judges import STUDY_LABELS, STUDY_SUMMARIES, TABLE_1
+from longform.judges.support_meta import AVERAGE, ORIGINAL
+from longform.judges.target_meta import ALL
+from longform.metrics.contrasts import contrast_words
+from longform.metrics.faithfulness import RECOMMENDED
+from longform.metrics.statistics import Estimate
+from longform.results.answer import VerbAnswer
+from longform.results.judges import judges_tables
+from longform.tables.names import JUDGE
+from longform.tables.table import Axes, Column, Table
+
+Row = Mapping[str, Any]
+_UNDEFINED = "a side does not vary, or no label was judged"
+_NO_LINKS = "no pair has two links"
+_TOGETHER = "intervals of differences, which hold for all of their table together, in 95 of 100 cases"
+_PART = Column("part", title="kind of text")
+_DATA_SET = Column("data_set", title="data set")
+_PAIR = (Column("first"), Column("second"))
+_CORRELATION = Column("pearson", "coefficient", "correlation", better="higher", digits=3, unknown=_UNDEFINED)
+_KAPPA = Column("kappa", "coefficient", better="higher", unknown=_UNDEFINED)
+_SAME = Column("same", "share", "equal answers", better="higher", unknown=_UNDEFINED)
+_LINKS = Column("links", "share", "equal links", better="higher", unknown=_NO_LINKS)
+_IN_SAMPLE = Column("in_sample", told="judge: it was fitted on some of these labels", shown=False)
+_FINDING = Column("finding", title="in words")
+_ON_PAGES = ("bias", "length", "judges_perturbed", "data_sets", "grid", "pairs", "printed", "judges", "made")
+
+
+def targets_answer(found: Row) -> VerbAnswer:
+    """Return what `target_meta` found; the title is its task."""
+    figures = {judge["judge"]: judge["parts"][ALL]["pearson"] for judge in found["judges"]}
+    overall = [row for row in found["differences"] if row["part"] == ALL]
+    differences = _differences(found["differences"], _PART, "summaries", "correlation")
+    tables = [
+        *_agreement(found, sorted(figures, key=lambda judge: _below_known(figures[judge]))),
+        differences._replace(apart=["part"]),
+        *_people(found["people"]),
+        _bias(found["judges"]),
+        _length(found["judges"]),
+    ]
+    told = [*_conclusion(figures, overall, "correlation with people", ".3f"), *_labels_told(found)]
+    parts = [(judge, judge["parts"][ALL]) for judge in found["judges"]]
+    verdicts = [{**part, **judge, "n": part["n_labels"], "in_sample": _marks(part)} for judge, part in parts]
+    return _answer(found, told, tables, _verdicts(verdicts, "labels"))
+
+
+def support_answer(found: Row) -> VerbAnswer:
+    """Return what `support_meta` found."""
+    wanted = (RECOMMENDED.documents, RECOMMENDED.sentences)
+    rows = [row for row in found["grid"] if (row["documents"], row["sentences"]) == wanted]
+    figures = {row["judge"]: _estimate(row["average"], 100).as_json() for row in rows}
+    names = {row["data_set"] for row in found["statistics"]}
+    overall = [row for row in found["differences"] if row["data_set"] == AVERAGE or len(names) == 1]
+    told_of = "balanced accuracy in points, each document apart, the best one, the mean over sentences,"
+    differences = _differences(found["differences"], _DATA_SET, "articles", told_of, "points")
+    unknown = f"How judges differ is not known: {found['differences_reason']}."
+    told = [*_conclusion(figures, overall, "balanced accuracy, in per cent,", ".1f")]
+    told += [unknown] if found["differences_reason"] and len(found["judges"]) > 1 else []
+    tables = [*_merges(found), differences, *_orders(found), *_people(found["people"]), _data_sets(found["statistics"])]
+    verdicts = [{**judge, "n": judge["n_cells"]} for judge in found["judges"]]
+    return _answer(found, told, tables, _verdicts(verdicts, "pairs"))
+
+
+def _answer(found: Row, told: Sequence[str], tables: Sequence[Table], verdicts: Table) -> VerbAnswer:
+    people = f"The agreement of people, the ceiling for a judge, is not known: {found['people_reason']}."
+    worth = judges_tables([{**judge, "card_reason": "a card is of mode document"} for judge in found["judges"]])
+    told = [*told, *([people] if found["people"] is None else [])]
+    return VerbAnswer(found["task"], told, [*tables, verdicts, *worth], pages_only=_ON_PAGES)
+
+
+def _conclusion(figures: Mapping[str, Row], differences: Sequence[Row], what: str, shown: str) -> Iterator[str]:
+    """Say which judge is best, and which others are surely below it."""
+    known = {judge: one for judge, one in figures.items() if one["value"] is not None}
+    if not known:
+        return
+    best = max(known, key=lambda judge: known[judge]["value"])
+    low, high = (known[best][name] for name in ("low", "high"))
+    interval = "" if low is None else f" [{low:{shown}}, {high:{shown}}]"
+    told = [f"{best}: {what} {known[best]['value']:{shown}}{interval}{', the highest' if len(known) > 1 else ''}."]
+    said: dict[str, list[str]] = {}
+    for row in differences:
+        if best in (pair := (row["first"], row["second"])):
+            is_higher = contrast_words(row["difference"], *pair) == f"{best} is higher"
+            words = "It is surely higher than" if is_higher else "It cannot be told from"
+            said.setdefault(words, []).append(pair[pair[0] == best])
+    yield " ".join([*told, *(f"{words} {', '.join(others)}." for words, others in said.items())])
+
+
+def _labels_told(found: Row) -> Iterator[str]:
+    labels, n = found["labels"], found["n_labels"]
+    topics = f"{labels['n_topics']} {'topic' if labels['n_topics'] == 1 else 'topics'}"
+    by = " and ".join(labels["annotators"])
+    yield f"{n:,} labels of {labels['n_summaries']} summaries on {topics}, by {by}. A judge counts on those it judged."
+    if _printed_names(found):
+        yield (
+            f"These are {labels['n_summaries']} of the {STUDY_SUMMARIES} summaries and {n:,} of the {STUDY_LABELS:,} "
+            "labels of SummHay's human study: its printed figures need not be reached on a part."
+        )
+    if fitted := [one["judge"] for one in found["judges"] if one["parts"][ALL]["in_sample"]]:
+        yield (
+            f"In sample: {', '.join(fitted)} was fitted on some of these very labels; its figures are higher than on "
+            "other text. Its card leads with text that it has not seen."
+        )
+
+
+def _estimate(one: Row, factor: float = 1) -> Estimate:
+    """Return an estimate or a difference from its columns."""
+    return Estimate(one["value"], one["low"], one["high"], one["n"]).scaled(factor)
+
+
+def _marks(part: Row) -> list[str]:
+    """Return the names to mark in a row on a part of the labels."""
+    return ["judge"] if part["in_sample"] else []
+
+
+def _below_known(one: Row) -> float:
+    return 2.0 if one["value"] is None else -one["value"]
+
+
+# ---------------------------------------------------------------- both
+
+
+def _differences(rows: Sequence[Row], of: Column, clusters: str, told: str, unit: str = "") -> Table:
+    factor = 100 if unit else 1
+    columns = [
+        of,
+        *_PAIR,
+        Column("difference", "difference" if unit else "coefficient", "first less second", digits=1 if unit else 3,
+               unknown=_UNDEFINED, brackets=_TOGETHER, signed=True),
+        Column("p", "p", digits=3, unknown=f"too few {clusters}"),
+        Column("n", "count", "labels"),
+        Column("n_clusters", "count", clusters),
+        _FINDING,
+        Column("in_sample", title="in sample", told="those that were fitted on some of these labels",
+               shown=any(row.get("in_sample") for row in rows)),
+    ]  # fmt: skip
+    body = [
+        {
+            **{name: row[name] for name in (of.name, "first", "second")},
+            **{name: row["difference"][name] for name in ("p", "n", "n_clusters")},
+            "difference": _estimate(row["difference"], factor),
+            "finding": contrast_words(row["difference"], "first", "second", clusters=clusters),
+            "in_sample": [side for side in ("first", "second") if row[side] in row.get("in_sample", ())],
+        }
+        for row in rows
+    ]
+    about = (
+        f"The {told} of the first judge less that of the second, on the labels that both judged; {clusters} are drawn."
+    )
+    return Table("differences", columns, body, "Differences between judges", about, [of.name, "first", "second"])
+
+
+def _people(found: Row | None) -> Iterator[Table]:
+    """Yield people against people and judges against people on the same items, then each pair of people."""
+    if found is None:
+        return
+    links = _LINKS._replace(shown=bool(found["people"]["links"]["n"]))
+    less = Column("less", "coefficient", "less people's", "correlation less that of people with each other", digits=3,
+                  unknown="the ceiling, or undefined", brackets=_TOGETHER, signed=True)  # fmt: skip
+    rows = [
+        {"who": "people", **found["people"], "finding": "the ceiling"},
+        *(
+            {
+                "who": one["judge"],
+                **{name: one[name] for name in found["people"]},
+                "less": _estimate(one["less_people"]),
+                "finding": contrast_words(one["less_people"], one["judge"], "people's agreement"),
+            }
+            for one in found["judges"]
+        ),
+    ]
+    told = (
+        f"{', '.join(found['annotators'])}: {found['n_items']} items of {found['n_summaries']} summaries have labels "
+        "of two or more. Means over each two of them, and over a judge with each. People's agreement is the ceiling: "
+        "a judge that reaches it is worth one more annotator."
+    )
+    columns = [Column("who"), Column("n_pairs", "count", "pairs"), _CORRELATION, _KAPPA, _SAME, links, less, _FINDING]
+    plot = Axes("forest", x="pearson", y="who")
+    yield Table("people", columns, (), "People against people", told, ["who"], plot=plot).having(rows)
+    pairs = [
+        {"first": one["annotators"][0], "second": one["annotators"][1], "n": one["same"]["n"]}
+        | {name: one[name] for name in ("pearson", "kappa", "same", "links")}
+        for one in found["pairs"]
+    ]
+    columns = [*_PAIR, Column("n", "count", "items"), _CORRELATION, _KAPPA, _SAME, links]
+    told = "Each two annotators, on what both labelled."
+    yield Table("pairs", columns, (), told=told, key=["first", "second"], section="people").having(pairs)
+
+
+def _verdicts(judges: Sequence[Row], judged: str) -> Table:
+    columns = [
+        JUDGE,
+        Column("n", "count", judged),
+        Column("n_unjudged", "count", "unjudged", "those without an answer, which are in no figure", of="n"),
+        Column("threshold", "number", "supported above", digits=2, shown="threshold" in judges[0]),
+        Column("usd", "usd", "cost", "dollars of the calls behind the verdicts, from the ledger", "lower", digits=2),
+        _IN_SAMPLE,
+    ]
+    rows = [
+        {**{one.name: judge[one.name] for one in columns if one.name in judge}, "usd": judge["cost"]["usd"]}
+        for judge in judges
+    ]
+    whys = [{"usd": judge["cost"]["why"]} for judge in judges]
+    return Table("verdicts", columns, rows, "Verdicts and their cost", key=["judge"], reasons=whys)
+
+
+# ---------------------------------------------------------------- targets
+
+
+def _agreement(found: Row, order: Sequence[str]) -> Iterator[Table]:
+    judges = sorted(found["judges"], key=lambda judge: order.index(judge["judge"]))
+    parts = [(part, judge["judge"], judge["parts"][part]) for part in found["parts"] for judge in judges]
+    what = "pairs of a summary and what it may say" if found["task"] == "coverage" else "pairs"
+    columns = [
+        _PART,
+        JUDGE,
+        _CORRELATION._replace(told=f"Pearson's, over {what}, of the judge's score with people's"),
+        Column("linking_accuracy", "share", "right links", "of the pairs in which judge and people both name a bullet, "
+               "those with the same", "higher", unknown=_NO_LINKS,
+               shown=any(one["linking_accuracy"]["n"] for _, _, one in parts)),
+        Column("n_labels", "count", shown=False),
+        Column("n_unjudged", "count", "unjudged", of="n_labels"),
+        _IN_SAMPLE,
+    ]  # fmt: skip
+    rows = [{"part": part, "judge": judge, **one, "in_sample": _marks(one)} for part, judge, one in parts]
+    plot = Axes("forest", x="pearson", y="judge", apart=(), first=["part"])
+    yield Table("agreement", columns, (), "Agreement with people", key=["part", "judge"], plot=plot, apart=["part"]
+                ).having(rows)  # fmt: skip
+    if names := _printed_names(found):
+        yield _printed([judge for judge in judges if judge["judge"] in names])
+
+
+def _printed_names(found: Row) -> list[str]:
+    """Return the judges with printed figures, which are of labels of SummHay's study alone."""
+    of_study = found["labels"]["annotators"] == ["human"]
+    return [judge["judge"] for judge in found["judges"] if of_study and judge["judge"] in TABLE_1]
+
+
+def _printed(judges: Sequence[Row]) -> Table:
+    columns = [
+        JUDGE,
+        _CORRELATION,
+        Column("printed_pearson", "coefficient", "printed correlation", digits=3),
+        Column("linking_accuracy", "share", "right links", unknown=_NO_LINKS),
+        Column("printed_links", "share", "printed right links"),
+        Column("printed_usd", "usd", "printed cost", digits=1),
+    ]
+    rows = [
+        {
+            "judge": judge["judge"],
+            **{name: judge["parts"][ALL][name]["value"] for name in ("pearson", "linking_accuracy")},
+            "printed_pearson": printed.pearson,
+            "printed_links": printed.linking_accuracy / 100,
+            "printed_usd": printed.usd,
+        }
+        for judge in judges
+        for printed in [TABLE_1[judge["judge"]]]
+    ]
+    told = f"Beside SummHay's table 1, printed for {STUDY_SUMMARIES} summaries."
+    return Table("printed", columns, rows, told=told, key=["judge"], section="agreement")
+
+
+def _bias(judges: Sequence[Row]) -> Table:
+    bias = Column("bias", "number", digits=3, signed=True, unknown="not judged")
+    columns = [Column("summarizer"), Column("n", "count", "summaries"), JUDGE, bias]
+    names = dict.fromkeys(row["summarizer"] for judge in judges for row in judge["bias"]["by_summarizer"])
+    by_judge = {
+        judge["judge"]: {**{row["summarizer"]: row for row in judge["bias"]["by_summarizer"]},
+                         "average over summarizers": judge["bias"]["average"]}
+        for judge in judges
+    }  # fmt: skip
+    rows = [
+        {"summarizer": name, "judge": judge, "n": own[name]["n"], "bias": _estimate(own[name])}
+        for name in [*names, "average over summarizers"]
+        for judge, own in by_judge.items()
+        if name in own
+    ]
+    told = (
+        "Mean score of a judge less that of people, from 0 to 1, over the summaries of each summarizer. Above 0 the "
+        "judge is generous. The average counts each summarizer once (SummHay, table 4)."
+    )
+    return Table("bias", columns, rows, "Bias by summarizer", told, ["summarizer", "judge"], across="judge")
+
+
+def _length(judges: Sequence[Row]) -> Table:
+    with_score, with_bias = (
+        Column(name, "coefficient", title, digits=3, unknown=_UNDEFINED, signed=True)
+        for name, title in (("length_to_score", "with its score"), ("length_to_bias", "with its bias"))
+    )
+    figures = {judge["judge"]: (judge["bias"], _marks(judge["parts"][ALL])) for judge in judges}
+    rows = [
+        {"judge": judge, "in_sample": marks, **{one.name: bias[one.name] for one in (with_score, with_bias)}}
+        for judge, (bias, marks) in figures.items()
+    ]
+    told = (
+        "Correlation, over summaries, of the words a bullet with the judge's mean score, and with that score less "
+        "people's. A judge that length misleads has a correlation with its bias (SummHay, table 4)."
+    )
+    columns = [JUDGE, with_score, with_bias, _IN_SAMPLE]
+    return Table("length", columns, (), "Bias by length", told, ["judge"]).having(rows)
+
+
+# ---------------------------------------------------------------- support
+
+
+def _data_sets(rows: Sequence[Row]) -> Table:
+    columns = [
+        _DATA_SET,
+        Column("n_examples", "count", "examples"),
+        Column("documents", "number", told="those with text; the paper counts empty ones, too"),
+        Column("document_words", "words", "document words", "of all documents together, as NLTK counts them"),
+        Column("summary_sentences", "number", "summary sentences"),
+        Column("summary_words", "words", "summary words"),
+        Column("level", title="labels of"),
+        Column("n_labels", "count", "labels"),
+        Column("n_supported", "count", "supported", of="n_labels"),
+        Column("models", title="summarizers", unknown="the data do not say"),
+    ]
+    told = "What the data sets hold (Wan et al., table 2): means over examples."
+    body = [{**row, "models": row["models"] or None} for row in rows]
+    return Table("data_sets", columns, body, "Data sets", told, ["data_set"])
+
+
+_CHUNK = re.compile(r"chunk-(\d+)")
+_MERGED = (ORIGINAL, "full", "min", "mean", "max")
+_BALANCED = "Balanced accuracy, 50 % is chance; higher is better."
+
+
+def _merges(found: Row) -> Iterator[Table]:
+    """Yield tables 3, 6 and 7: merging over documents, sizes of chunks, merging over documents and sentences."""
+    merged = [row for row in found["grid"] if row["documents"] in _MERGED]
+    by_mean = [row for row in found["grid"] if row["sentences"] == RECOMMENDED.sentences]
+    chunks = sorted((row for row in by_mean if _chunk(row) >= 0), key=lambda row: (row["judge"], _chunk(row)))
+    if table_3 := [row for row in merged if row in by_mean]:
+        told = (
+            "Original: the documents joined, cut into the judge's own windows, and the best window. Full: the "
+            "documents joined, as one text. Min, mean and max: each document apart. Sentences are merged by their mean "
+            "if a label is of a summary."
+        )
+        yield _merging("merges", "Merging over documents", table_3, told)
+    if any(_CHUNK.fullmatch(row["documents"]) for row in chunks):
+        named = [{**row, "documents": _chunk_name(row["documents"])} for row in chunks]
+        told = (
+            "Natural: each document apart. N tokens: the joined documents cut behind every N tokens. The best chunk "
+            "counts, and the mean over sentences."
+        )
+        yield _merging("chunks", "Sizes of chunks", named, told)
+    if merged:
+        told = "Sentences are merged if a label is of a whole summary; else the three rows are one."
+        table = _merging("grid", "Merging over documents and sentences", merged, told)
+        yield table._replace(apart=["judge"])
+
+
+def _chunk(row: Row) -> float:
+    """Return what sorts the sizes: natural, the whole text, then tokens; below 0 for other merges."""
+    if chunk := _CHUNK.fullmatch(row["documents"]):
+        return float(chunk[1])
+    return {RECOMMENDED.documents: 0.0, ORIGINAL: 0.1, "full": 0.1}.get(row["documents"], -1.0)
+
+
+def _chunk_name(documents: str) -> str:
+    if chunk := _CHUNK.fullmatch(documents):
+        return f"{chunk[1]} tokens"
+    return "natural" if documents == RECOMMENDED.documents else documents
+
+
+def _merging(name: str, title: str, rows: Sequence[Row], told: str) -> Table:
+    """Return a table of merges: a row for each, a column for each data set and their average."""
+    columns = [
+        JUDGE,
+        Column("documents"),
+        Column("sentences", shown=len({row["sentences"] for row in rows}) > 1),
+        _DATA_SET,
+        Column("balanced_accuracy", "share", unknown="not judged so"),
+        Column("best", title="best in", told="the columns in which its value is the highest", none="none"),
+    ]
+    wide = [{**row["data_sets"], AVERAGE: row["average"]} for row in rows]
+    names = list(dict.fromkeys(one for row in wide for one in row if one != AVERAGE))
+    tops = {one: _highest(_rounded(row.get(one)) for row in wide) for one in (*names, AVERAGE)}
+    body, reasons = [], []
+    for row, own in zip(rows, wide, strict=True):
+        best = "; ".join(one for one, top in tops.items() if top is not None and _rounded(own.get(one)) == top)
+        for one in (*names, AVERAGE):
+            kept = {key: row[key] for key in ("judge", "documents", "sentences")}
+            body.append({**kept, "data_set": one, "balanced_accuracy": own.get(one), "best": best or None})
+            reasons.append({"balanced_accuracy": row["reasons"][one]} if one in row["reasons"] else {})
+    key = ["judge", "documents", "sentences", "data_set"]
+    table = Table(name, columns, (), title, f"{_BALANCED} {told}", key, reasons, across="data_set")
+    return table.having(body)
+
+
+def _highest(values: Iterable[float | None]) -> float | None:
+    """Return the highest value of a column; None if there is one value alone, which is no best."""
+    known = {value for value in values if value is not None}
+    return max(known) if len(known) > 1 else None
+
+
+def _rounded(one: Row | None) -> float | None:
+    """Return a value such that ties are equal."""
+    return None if one is None or one["value"] is None else round(one["value"], 9)
+
+
+def _orders(found: Row) -> Iterator[Table]:
+    """Yield table 4: orders of the joined documents by importance."""
+    studies = {judge["judge"]: judge["orders"] for judge in found["judges"] if judge["orders"] is not None}
+    if not studies:
+        return
+    told = (
+        "The documents joined, with the important ones at the top, in the middle or at the bottom. Sensitivity: the "
+        f"largest less the smallest of the orders (Wan et al., table 4). Importance: {found['importance']}."
+    )
+    shares = [Column(order, "share", unknown="undefined") for order in ORDERS]
+    rows, reasons = [], []
+    for judge, study in studies.items():
+        moved = study["sensitivity"]["data_sets"] if study["sensitivity"] else {}
+        for row in study["rows"]:
+            accuracy = {order: row[order]["balanced_accuracy"] for order in ORDERS}
+            names = {"judge": judge, "data_set": row["data_set"]}
+            rows.append({**names, **accuracy, "sensitivity": moved.get(row["data_set"])})
+            whys = {**{order: row[order]["reason"] for order in ORDERS}, "sensitivity": study["reason"]}
+            reasons.append({name: why for name, why in whys.items() if why})
+    columns = [JUDGE, _DATA_SET, *shares, Column("sensitivity", "share")]
+    key = ["judge", "data_set"]
+    table = Table("orders", columns, (), "Orders of documents", f"{_BALANCED} {told}", key, reasons)
+    yield table.having(rows)
+    known = {judge: study["sensitivity"]["orders"] for judge, study in studies.items() if study["sensitivity"]}
+    told = "Sensitivity of an order: the mean over data sets of the largest of their orders less this one."
+    of_orders = [{"judge": judge, **own} for judge, own in known.items()]
+    yield Table("orders_moved", [JUDGE, *shares], of_orders, told=told, key=["judge"], section="orders")
