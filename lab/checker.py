@@ -30,7 +30,7 @@ from jobs.calibration.people_labels import people_reach
 from jobs.command.run import Outcome, run_verb
 from jobs.runs.cards import card_bytes
 from lab.checker_training import MAX_TOKENS, CheckerTrainer, Recipe
-from lab.fits import INTERVALS, reach_table
+from lab.fits import INTERVALS, best_threshold, reach_table
 from lab.fits.checker_pairs import (
     SENTENCE_WORDS,
     SUPPORTED,
@@ -45,7 +45,7 @@ from lab.parsers import checker
 from longform.errors import UsageError
 from longform.judges.card_columns import Reach, reach_of
 from longform.keys import content_key, stable_seed
-from longform.metrics.balanced import auroc, best_threshold
+from longform.metrics.balanced import auroc
 from longform.records import gold_documents
 from longform.settings.shipped_judges import SHIPPED_CHECKER
 from longform.text.sentences import sentences

@@ -69,6 +69,27 @@ def cuts_by_shares(scores: NDArray[np.float64], labels: NDArray[np.float64]) -> 
     return significant(partial_from), significant(full_from)
 
 
+def best_threshold(numbers: NDArray[np.float64], supported: NDArray[np.bool_]) -> float:
+    """
+    Return the number above which to say supported for the largest balanced accuracy; both of shape (items,).
+
+    It lies half-way between two numbers; of several that are best it is the lowest.
+
+    Raises:
+        ValueError: There are not two classes.
+    """
+    if supported.all() or not supported.any():
+        raise ValueError(f"expected supported and unsupported items, got {len(supported)} of one class or none")
+    order = np.argsort(numbers, kind="stable")
+    ordered, right = numbers[order], supported[order]
+    below = np.cumsum(~right) / (~right).sum() - np.cumsum(right) / right.sum()
+    between = np.flatnonzero(np.diff(ordered))
+    if not len(between):
+        return float(ordered[0])
+    place = between[below[between].argmax()]
+    return float((ordered[place] + ordered[place + 1]) / 2)
+
+
 def significant(value: float) -> float:
     """*value* with 6 significant digits."""
     return float(f"{value:.{SIGNIFICANT}g}")

@@ -29,7 +29,7 @@ from scipy.special import expit
 from actors.local_models.encoder import Encoder
 from actors.local_models.weights import MINILM
 from jobs.command.run import Outcome, run_verb
-from lab.fits import fit_logistic, significant
+from lab.fits import best_threshold, fit_logistic, significant
 from lab.parsers import support_judge
 from longform.errors import UsageError
 from longform.judges.doubt import DoubtModel
@@ -43,7 +43,7 @@ from longform.judges.lexical_support import (
     all_signals,
     evidence,
 )
-from longform.metrics.balanced import auroc, best_threshold, mean_recall, recall_sums
+from longform.metrics.balanced import auroc, mean_recall, recall_sums
 from longform.support.index import SupportIndex
 from longform.text.words import without_marks, words
 

@@ -68,7 +68,8 @@ def separation(
     clusters = [item.cluster for item in judged]
     n_supported = int(labels.sum())
     settings = {"seed": seed, "resamples": resamples}
-    accuracy = balanced_accuracy(numbers, labels, clusters, threshold=threshold, **settings)
+    sums = recall_sums(numbers, labels, threshold=threshold)
+    accuracy = bootstrap(sums, clusters, mean_recall, n=len(numbers), **settings)
     return {
         "balanced_accuracy": accuracy.as_json(),
         "auroc": auroc(numbers, labels, clusters, **settings).as_json(),
@@ -88,45 +89,10 @@ def _reason(n: int, n_supported: int) -> str | None:
     return ONE_CLASS.format(label="supported" if n_supported else "unsupported")
 
 
-def balanced_accuracy(
-    numbers: Array,
-    supported: NDArray[np.bool_],
-    clusters: Sequence[Hashable],
-    *,
-    threshold: float = SUPPORTED,
-    seed: int,
-    resamples: int = 2000,
-) -> Estimate:
-    """Mean recall of the two classes, a number above *threshold* being supported; all of shape (items,)."""
-    columns = recall_sums(numbers, supported, threshold=threshold)
-    return bootstrap(columns, clusters, mean_recall, n=len(numbers), seed=seed, resamples=resamples)
-
-
 def recall_sums(numbers: Array, supported: NDArray[np.bool_], *, threshold: float) -> Array:
     """Return the columns whose sums `mean_recall` takes, shape (items, 4): right and all of both classes."""
     right = (numbers > threshold) == supported
     return np.column_stack([supported & right, supported, ~supported & right, ~supported]).astype(np.float64)
-
-
-def best_threshold(numbers: Array, supported: NDArray[np.bool_]) -> float:
-    """
-    The number above which to say supported for the largest balanced accuracy; both of shape (items,).
-
-    It lies half-way between two numbers; of several that are best it is the lowest.
-
-    Raises:
-        ValueError: There are not two classes.
-    """
-    if supported.all() or not supported.any():
-        raise ValueError(f"expected supported and unsupported items, got {len(supported)} of one class or none")
-    order = np.argsort(numbers, kind="stable")
-    ordered, right = numbers[order], supported[order]
-    below = np.cumsum(~right) / (~right).sum() - np.cumsum(right) / right.sum()
-    between = np.flatnonzero(np.diff(ordered))
-    if not len(between):
-        return float(ordered[0])
-    place = between[below[between].argmax()]
-    return float((ordered[place] + ordered[place + 1]) / 2)
 
 
 def mean_recall(sums: Array) -> Array:

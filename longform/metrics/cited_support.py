@@ -86,41 +86,26 @@ def elsewhere(facts: Facts) -> Score:
     return _share(ELSEWHERE, found, facts, "citing sentence")
 
 
-def _measure(name: str, function: Callable[[Facts], Score], title: str, told: str, *, lower: bool = False) -> Measure:
-    return Measure(
+_TOLD: tuple[tuple[str, Callable[[Facts], Score], str, str], ...] = (
+    (SHARE, share, "sentences supported",
+     "share of the sentences that the judge calls supported by a document that they are checked against"),
+    (PRECISION, precision, "citations supported", "share of the citations whose document supports the sentence"),
+    (RECALL, recall, "sentences cited rightly",
+     "share of the sentences that cite a document which supports them"),
+    (ELSEWHERE, elsewhere, "supported elsewhere",
+     "share of the sentences with citations that no cited document supports, but another document does"),
+)  # fmt: skip
+MEASURES = tuple(
+    Measure(
         name,
         function,
         judged_by=JUDGED_BY,
         needs=frozenset({"units", "documents"}),
         work="cited support",
         version="cited_support@2",
-        better="lower" if lower else "higher",
+        better="lower" if name == ELSEWHERE else "higher",
         title=title,
         told=told,
     )
-
-
-MEASURES = (
-    _measure(
-        SHARE,
-        share,
-        "sentences supported",
-        "share of the sentences that the judge calls supported by a document that they are checked against",
-    ),
-    _measure(
-        PRECISION, precision, "citations supported", "share of the citations whose document supports the sentence"
-    ),
-    _measure(
-        RECALL,
-        recall,
-        "sentences cited rightly",
-        "share of the sentences that cite a document which supports them",
-    ),
-    _measure(
-        ELSEWHERE,
-        elsewhere,
-        "supported elsewhere",
-        "share of the sentences with citations that no cited document supports, but another document does",
-        lower=True,
-    ),
+    for name, function, title, told in _TOLD
 )

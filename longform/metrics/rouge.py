@@ -12,28 +12,23 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache, partial
-from typing import Protocol
 
 from longform.metrics.measure import Facts, Measure, Score, beside_references
 
 _WORD = re.compile("[a-z0-9]+")
 
 
-class _Stemmer(Protocol):
-    def stem(self, word: str) -> str: ...
-
-
 @cache
-def _stemmer() -> _Stemmer:
+def _stemmer() -> Callable[[str], str]:
     from nltk.stem.porter import PorterStemmer  # slow to import
 
-    stemmer: _Stemmer = PorterStemmer()
-    return stemmer
+    stem: Callable[[str], str] = PorterStemmer().stem
+    return stem
 
 
 @lru_cache(maxsize=50_000)
 def _stem(word: str) -> str:
-    return _stemmer().stem(word) if len(word) > 3 else word
+    return _stemmer()(word) if len(word) > 3 else word
 
 
 @lru_cache(maxsize=512)
@@ -87,16 +82,16 @@ def _measures(version: str, *, as_released: bool) -> Iterator[Measure]:
         ("rouge_l", "ROUGE-L", "longest sequence of words", rouge_l),
     ):
         named = f"{name}_released" if as_released else name
+        kept = ", with citations as words" if as_released else ""
         yield Measure(
             named,
             partial(_score, name=named, compare=compare, as_released=as_released),
             needs=frozenset({"text", "references"}),
             version=version,
             title=f"{title}, as released" if as_released else title,
-            told=f"F1 of the {told} that summary and reference share{_KEPT if as_released else ''}",
+            told=f"F1 of the {told} that summary and reference share{kept}",
         )
 
 
-_KEPT = ", with citations as words"
 MEASURES = tuple(_measures("rouge@1", as_released=False))
 RELEASED = tuple(_measures("rouge-released@1", as_released=True))

@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lab.fits import fit_logistic, significant
 from lab.fits.haystacks import HaystackClaims, fit_support, set_f1
 from longform.support.index import NUMBERS, VECTOR_SIGNALS, WORD_SIGNALS, SupportIndex
 from longform.support.model import SupportModel, expected_f1_sets
@@ -86,34 +85,6 @@ def test_f1_of_a_set_is_the_harmonic_mean_of_precision_and_recall() -> None:
     found = np.array([[1, 1, 0, 0, 0], [0, 0, 0, 0, 0], [1, 0, 0, 0, 0]], dtype=bool)
     gold = np.array([[1, 0, 1, 1, 1], [1, 0, 0, 0, 0], [1, 0, 0, 0, 0]], dtype=bool)
     assert set_f1(found, gold).tolist() == pytest.approx([1 / 3, 0.0, 1.0])
-
-
-# ---------------------------------------------------------------- logistic regression
-
-
-def test_weights_are_given_on_the_scale_of_the_features() -> None:
-    """Known answer: labels drawn from 2 x - 0.01 y + 1 where y is a thousand times as wide as x."""
-    rng = np.random.default_rng(0)
-    features = rng.normal(size=(20_000, 2)) * [1, 1000] + [0, 300]
-    chance = 1 / (1 + np.exp(-(features @ [2.0, -0.01] + 1)))
-    weights, intercept = fit_logistic(features, rng.random(len(chance)) < chance, strength=100.0)
-    assert weights == pytest.approx((2.0, -0.01), rel=0.05)
-    assert intercept == pytest.approx(1.0, abs=0.1)
-
-
-def test_a_feature_that_never_varies_weighs_nothing_that_shows() -> None:
-    rng = np.random.default_rng(0)
-    features = np.stack([rng.normal(size=200), np.full(200, 3.0)], axis=1)
-    weights, intercept = fit_logistic(features, features[:, 0] > 0, strength=1.0)
-    assert weights[1] == pytest.approx(0, abs=1e-6)
-    assert features @ weights + intercept == pytest.approx(weights[0] * features[:, 0], abs=0.3)
-
-
-@pytest.mark.parametrize(
-    ("value", "kept"), [(1234567.0, 1234570.0), (-0.000123456789, -0.000123457), (0.0, 0.0), (2.0, 2.0)]
-)
-def test_six_digits_are_kept(value: float, kept: float) -> None:
-    assert significant(value) == kept
 
 
 # ---------------------------------------------------------------- released data

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
-from longform.metrics.balanced import Labelled, auroc, best_threshold, separation
+from longform.metrics.balanced import Labelled, auroc, separation
 from longform.metrics.statistics import drawn_counts
 
 CELLS = st.lists(
@@ -99,23 +99,3 @@ def test_articles_are_resampled_whole() -> None:
 
     for measure in ("balanced_accuracy", "auroc"):
         assert often[measure] == pytest.approx({**once[measure], "n": 10 * len(rows)})
-
-
-def test_best_threshold_by_hand() -> None:
-    """Above 0.35 both supported and one of three others: 1/2 (1 + 2/3); no other cut is better."""
-    numbers, supported = np.array([0.9, 0.1, 0.4, 0.6, 0.3]), np.array([True, False, True, False, False])
-    assert best_threshold(numbers, supported) == pytest.approx(0.35)
-    with pytest.raises(ValueError, match="one class"):
-        best_threshold(numbers, np.ones(5, dtype=bool))
-
-
-@given(CELLS)
-def test_no_threshold_is_better_than_the_best(rows: list[tuple[int, bool, float]]) -> None:
-    numbers, supported = np.array([row[2] for row in rows]), np.array([row[1] for row in rows])
-
-    def reached(threshold: float) -> float:
-        return float(balanced_accuracy_score(supported, numbers > threshold))
-
-    best = reached(best_threshold(numbers, supported))
-    cuts = [(a + b) / 2 for a, b in zip(sorted(set(numbers)), sorted(set(numbers))[1:], strict=False)]
-    assert all(best >= reached(cut) - 1e-12 for cut in cuts)
