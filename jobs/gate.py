@@ -144,7 +144,7 @@ def check_known(gate: Gate, known: Mapping[str, Description], *, lacking: Sequen
         say(f"warning: {line}", file=sys.stderr)
 
 
-class Compared(NamedTuple):
+class ComparedRun(NamedTuple):
     """
     A run as a gate compares it, or answers that become one.
 
@@ -161,7 +161,7 @@ class Compared(NamedTuple):
     measures: Collection[str]
 
 
-def compared_run(url: str) -> Compared:
+def compared_run(url: str) -> ComparedRun:
     """
     Return a run that is there.
 
@@ -172,10 +172,10 @@ def compared_run(url: str) -> Compared:
     stored = read_stored(url, last_part(url), now=time.time())
     held = {name for judge in stored.table.judges for name in stored.table.measures(judge)}
     systems = dict.fromkeys(SystemName(info.summarizer, info.setting) for info in stored.infos.values())
-    return Compared(url, list(systems), stored.query_ids, held)
+    return ComparedRun(url, list(systems), stored.query_ids, held)
 
 
-def check_against(gate: Gate, own: Compared, baseline: Compared) -> None:
+def check_against(gate: Gate, own: ComparedRun, baseline: ComparedRun) -> None:
     """
     Refuse a baseline that cannot be compared with a run as the gate asks, before anything is judged.
 

@@ -22,7 +22,7 @@ from jobs.files.outputs import BARE, OUTPUTS, Added, add_outputs
 from jobs.gate import (
     NO_GATE,
     SUPPORT_DESCRIBED,
-    Compared,
+    ComparedRun,
     Gate,
     check_against,
     check_known,
@@ -250,8 +250,8 @@ def _measures(choice: Choice) -> dict[str, Description]:
     return known
 
 
-def _compared(answered: _Answered, label: str) -> Compared:
-    return Compared(label, answered.systems, answered.query_ids, _measures(answered.choice))
+def _compared(answered: _Answered, label: str) -> ComparedRun:
+    return ComparedRun(label, answered.systems, answered.query_ids, _measures(answered.choice))
 
 
 def _check_thresholds(gate: Gate, answered: _Answered) -> None:

@@ -12,7 +12,7 @@ from time import monotonic, time
 from urllib.parse import urlsplit
 
 from actors.chat.connection_errors import unanswered
-from actors.chat.posts import Answer, BodyTooLargeError, Posts, open_posts
+from actors.chat.posts import BodyTooLargeError, HttpAnswer, Posts, open_posts
 from actors.secret_values import secret
 from actors.serving.handle import is_of_cluster
 from longform.chat.call import ChatReply, ChatRequest, capabilities, failed, refusal_reason
@@ -103,7 +103,7 @@ class OpenAIChat:
         """Return the body of a request."""
         return _encoded(completion_parameters(self.settings, self.accepted, request))
 
-    def read(self, _request: ChatRequest, answer: Answer) -> ChatReply:
+    def read(self, _request: ChatRequest, answer: HttpAnswer) -> ChatReply:
         """Read the answer to a request."""
         named = _CHARSET.search(answer.headers.get("content-type") or "")
         return read_completion(answer.body, charset=named[1] if named else None)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from time import monotonic
 
 from actors.chat.openai_client import OpenAIChat
-from actors.chat.posts import Answer
+from actors.chat.posts import HttpAnswer
 from actors.python_class import UserCodeError, user_code
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, failed
 from longform.chat.own_systems import read_answer
@@ -32,7 +32,7 @@ class HttpChat(OpenAIChat):
         """Return the body of a request."""
         return request.messages[0].text.encode(errors="replace")
 
-    def read(self, request: ChatRequest, answer: Answer) -> ChatReply:
+    def read(self, request: ChatRequest, answer: HttpAnswer) -> ChatReply:
         """Read the answer to a request."""
         return read_answer(request, answer.body)
 

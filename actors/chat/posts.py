@@ -34,7 +34,7 @@ _CLOSED_S = 5.0  # until a server that had closed a kept connection is heard to 
 _ORGANIZATION = {"OPENAI_ORG_ID": "OpenAI-Organization", "OPENAI_PROJECT_ID": "OpenAI-Project"}
 
 
-class Answer(NamedTuple):
+class HttpAnswer(NamedTuple):
     """
     Attributes:
         status: Of HTTP.
@@ -56,7 +56,7 @@ class Posts(Protocol):
 
     url: str
 
-    async def post(self, path: str, body: bytes) -> Answer:
+    async def post(self, path: str, body: bytes) -> HttpAnswer:
         """
         Return the server's answer to *body*.
 
@@ -109,7 +109,7 @@ class HttpPosts:
             trace_configs=[_noting_reuse()],
         )
 
-    async def post(self, path: str, body: bytes) -> Answer:
+    async def post(self, path: str, body: bytes) -> HttpAnswer:
         import aiohttp
 
         sent, started = _Sent(), monotonic()
@@ -122,12 +122,12 @@ class HttpPosts:
                 raise
         return await self._post(path, body, _Sent())
 
-    async def _post(self, path: str, body: bytes, sent: _Sent) -> Answer:
+    async def _post(self, path: str, body: bytes, sent: _Sent) -> HttpAnswer:
         url = f"{self.url}{path}"
         # a redirect would send documents to somebody whom nobody named
         posted = self._session.post(url, data=body, trace_request_ctx=sent, allow_redirects=False)
         async with posted as response:
-            return Answer(response.status, response.headers, await _bounded(response))
+            return HttpAnswer(response.status, response.headers, await _bounded(response))
 
     async def close(self) -> None:
         await self._session.close()
@@ -150,8 +150,8 @@ class HandlePosts:
         self._application, self._path = Application(url), urlsplit(url).path.rstrip("/")
         self._timeout_s = timeout_s
 
-    async def post(self, path: str, body: bytes) -> Answer:
-        return Answer(*await self._application.post(f"{self._path}{path}", body, self._timeout_s))
+    async def post(self, path: str, body: bytes) -> HttpAnswer:
+        return HttpAnswer(*await self._application.post(f"{self._path}{path}", body, self._timeout_s))
 
     async def close(self) -> None:
         pass

@@ -25,7 +25,7 @@ from typing import NamedTuple, TypeVar
 import pyarrow as pa
 
 from actors.ledger.entry import Entry, Session
-from actors.ledger.sqlite_rows import Answer, SqlValue, intent_values, receipt_values
+from actors.ledger.sqlite_rows import AnsweredCall, SqlValue, intent_values, receipt_values
 from actors.storage.errors import StorageError, damaged, disk_message
 from actors.storage.local_files import sync
 from longform.chat.call import ChatReply
@@ -225,7 +225,7 @@ class CallRecords:
         for start in range(0, len(call_ids), _KEYS_AT_ONCE):
             keys = call_ids[start : start + _KEYS_AT_ONCE]
             rows = self._connection.execute(_ANSWERS.format(marks=", ".join("?" * len(keys))), keys)
-            found |= {answer.call_id: answer.reply() for answer in (Answer(*row) for row in rows)}
+            found |= {answer.call_id: answer.reply() for answer in (AnsweredCall(*row) for row in rows)}
         return found
 
     def has_answered(self, model: str) -> bool:

@@ -52,7 +52,7 @@ def intent_values(intent: Intent, entry: Entry, session: int) -> tuple[SqlValue,
     )
 
 
-class Answer(NamedTuple):
+class AnsweredCall(NamedTuple):
     """An answered call."""
 
     call_id: str

@@ -18,7 +18,7 @@ from longform.errors import UsageError
 from longform.formats.document_names import DocumentNames
 from longform.formats.files import SourceFile
 from longform.formats.output_citations import MarksRead, Numbering, accounts_told
-from longform.formats.outputs import Answer, Identity, OutputsReader, Problem, identity, told_in_words
+from longform.formats.outputs import Identity, OutputsReader, Problem, ReadAnswer, identity, told_in_words
 from longform.formats.rows import ShippedContext
 from longform.keys import content_key
 
@@ -171,12 +171,12 @@ def _there(benchmark: Benchmark | None) -> dict[Identity, str]:
     return {identity(row): row["summary_id"] for batch in batches for row in batch.to_pylist()}
 
 
-def _write(folder: Folder, answers: Sequence[Answer]) -> None:
+def _write(folder: Folder, answers: Sequence[ReadAnswer]) -> None:
     """Commit the documents that writers saw, then the texts: a text that counts has what it points to."""
     contexts = {one.context["context_id"]: one.context for one in answers if one.context is not None}
     held = {row["context_id"] for row in folder.read("contexts", columns=["context_id"]).to_pylist()}
     _commit(folder, "contexts", [row for key, row in contexts.items() if key not in held])
-    by_haystack: dict[str, list[Answer]] = {}
+    by_haystack: dict[str, list[ReadAnswer]] = {}
     for answer in answers:
         by_haystack.setdefault(answer.summary["haystack_id"], []).append(answer)
     parts = []

@@ -95,7 +95,7 @@ class Problem(NamedTuple):
         return f"{self.file}: line {self.line}: {self.kind}: {self.told}"
 
 
-class Answer(NamedTuple):
+class ReadAnswer(NamedTuple):
     """
     An answer that can be judged, with the documents that its writer saw if it names them.
 
@@ -184,7 +184,7 @@ class OutputsReader:
                 formats.add(told)
             self._line(record, file, number)
 
-    def answers(self) -> Iterator[Answer]:
+    def answers(self) -> Iterator[ReadAnswer]:
         """Yield the answers of all files that the benchmark has not; one with an error is left out."""
         for system, habits in self._habits.items():
             account = self.marks.setdefault(system, MarksRead(system))
@@ -218,7 +218,7 @@ class OutputsReader:
         reading.note(self._habits.setdefault(line.system, Habits()))
         self._waiting.append(reading)
 
-    def _new(self, answer: Answer, reading: _LineReading) -> Answer | None:
+    def _new(self, answer: ReadAnswer, reading: _LineReading) -> ReadAnswer | None:
         """Return the answer unless there is one of its system to its query."""
         file, number = reading.file, reading.number
         key, summary_id = identity(answer.summary), answer.summary["summary_id"]
@@ -304,7 +304,7 @@ class _LineReading:
         if not self.sources:
             habits.note(text, citations, len(counted))
 
-    def answer(self, habits: Habits, account: MarksRead) -> Answer | None:
+    def answer(self, habits: Habits, account: MarksRead) -> ReadAnswer | None:
         """Return the answer; errors are added as they are found, and one of them makes it worthless."""
         line, haystack_id = self.line, self.queries.haystack(self.line.query_id)
         if haystack_id is None or self.names is None or self.errors:
@@ -341,7 +341,7 @@ class _LineReading:
             "context_id": context and context["context_id"],
             **{name: getattr(line, name) for name in _NUMBERS},  # type: ignore[typeddict-item]  # of their types
         }
-        return Answer(summary, context, self.file, "\n\n".join(self.aside))
+        return ReadAnswer(summary, context, self.file, "\n\n".join(self.aside))
 
     def _check_texts(self) -> None:
         line = self.line

@@ -16,7 +16,7 @@ from longform.metrics.statistics import Estimate, EstimateColumns, ratio
 from longform.results.evidence import Evidence
 from longform.results.pairs import MEASURE, finding
 from longform.studies.pairwise import PLAN
-from longform.studies.tested import Compared, Member, PairedFamily, each_tested
+from longform.studies.tested import ComparedMeasure, Member, PairedFamily, each_tested
 from longform.tables.names import DATASET, JUDGE, SYSTEM
 from longform.tables.table import Axes, Column, Table
 
@@ -107,12 +107,12 @@ class Comparisons:
         )
 
 
-def _compared(evidence: Evidence) -> list[Compared]:
+def _compared(evidence: Evidence) -> list[ComparedMeasure]:
     table = evidence.score_table
     if any(MEASURE in table.measures(judge) for judge in table.judges):
-        return [Compared(MEASURE, MEASURE)]
+        return [ComparedMeasure(MEASURE, MEASURE)]
     listed = [one for one in evidence.measures if one.unit == "points" and one.better is not None]
-    return [Compared(one.name, one.title or one.name, one.unit, one.better) for one in listed]
+    return [ComparedMeasure(one.name, one.title or one.name, one.unit, one.better) for one in listed]
 
 
 def tables(found: Sequence[Row], families: Sequence[Row], alike: Sequence[Row]) -> list[Table]:

@@ -25,7 +25,7 @@ from longform.results.evidence import Evidence, Family, families
 from longform.results.pairs import MEASURE
 from longform.results.spent import TOLD, Spent, mean_spent
 from longform.settings.system_names import SystemName
-from longform.studies.tested import Compared, Systems
+from longform.studies.tested import ComparedMeasure, Systems
 from longform.tables.cells import row_cell
 from longform.tables.names import DATASET, JUDGE, SYSTEM
 from longform.tables.table import Axes, Column, Table, Unit
@@ -343,7 +343,7 @@ def _beating(one: _Placed, members: Sequence[_Placed]) -> _Placed:
 
 def _alike(members: Sequence[_Placed], own: _Main) -> dict[SystemName, list[str]]:
     """Member -> the cheaper members that it cannot be told apart from, by the tests of all pairs of systems."""
-    found = Systems(own.family).by(Compared(own.measure, own.measure))
+    found = Systems(own.family).by(ComparedMeasure(own.measure, own.measure))
     place = {name: at for at, one in enumerate(found.known) for name in one.names}
     apart = set() if found.pairs is None else {*map(frozenset, found.pairs.apart())}
     return {

@@ -17,7 +17,7 @@ from longform.results.evidence import Evidence
 from longform.results.pairs import NOT_DISTINGUISHABLE, TOO_FEW
 from longform.results.ranked import PackedQuery, Values, ranked_values, value_sums
 from longform.studies import pairwise
-from longform.studies.tested import Compared, Member, PairedFamily, Sample, all_tested
+from longform.studies.tested import ComparedMeasure, Member, PairedFamily, Sample, all_tested
 from longform.tables.names import DATASET
 from longform.tables.table import Axes, Column, Table
 
@@ -47,7 +47,7 @@ class RetrievalPairs:
             named = [*ranked_values(ranked, gold, listed, evidence.cutoffs).items(), *_packed_values(packed, evidence)]
             for (measure, name), values in named:
                 if len(values) > 1:
-                    compared = Compared(name, measure.title or name)
+                    compared = ComparedMeasure(name, measure.title or name)
                     found.append(_family(compared, values, own, seed=evidence.averaging.seed))
         return tables(pairwise.tables(NAME, BEST, pairwise.parts(found)))
 
@@ -69,7 +69,7 @@ def _packed_values(
 
 
 def _family(
-    measure: Compared, values: Mapping[str, Values], infos: Mapping[str, SummaryInfo], *, seed: int
+    measure: ComparedMeasure, values: Mapping[str, Values], infos: Mapping[str, SummaryInfo], *, seed: int
 ) -> PairedFamily:
     queries = {query for of_system in values.values() for query in of_system}
     own = [infos[query] for query in infos if query in queries]

@@ -26,7 +26,7 @@ from longform.results.pairs import Best, Pairs, all_pairs, best_of, signs_seed
 from longform.settings.system_names import SystemName, named_system
 
 
-class Compared(NamedTuple):
+class ComparedMeasure(NamedTuple):
     """A measure by which systems are compared."""
 
     name: str
@@ -107,7 +107,7 @@ class PairedFamily(NamedTuple):
 
     judge: str | None
     dataset: str | None
-    measure: Compared
+    measure: ComparedMeasure
     members: Sequence[Member]
     known: Sequence[Member]
     sample: Sample
@@ -139,7 +139,7 @@ class PairedFamily(NamedTuple):
 
 
 def all_tested(
-    measure: Compared,
+    measure: ComparedMeasure,
     members: Sequence[Member],
     sample: Sample,
     *,
@@ -195,7 +195,7 @@ def _contestants(known: Sequence[Member]) -> list[int]:
 
 
 def each_tested(
-    evidence: Evidence, measures: Sequence[Compared], *, compare_with: str | None = None
+    evidence: Evidence, measures: Sequence[ComparedMeasure], *, compare_with: str | None = None
 ) -> Iterator[PairedFamily]:
     """Yield the families of each measure: those of every judge and data set."""
     held: dict[tuple[str | None, str | None], Systems] = {}
@@ -228,7 +228,7 @@ class Systems:
             found.setdefault(frozenset(texts.items()), []).append(name)
         return list(found.values())
 
-    def by(self, measure: Compared, *, compare_with: str | None = None) -> PairedFamily:
+    def by(self, measure: ComparedMeasure, *, compare_with: str | None = None) -> PairedFamily:
         """Return the family of a measure."""
         aggregate, seed, _ = self.own.evidence.averaging
         scores = means(self.own.scores.filter(pl.col("measure") == measure.name))

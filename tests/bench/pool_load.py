@@ -35,9 +35,9 @@ from actors.rehearsal.fake_provider import fake_process
 from actors.rehearsal.fake_replies import fake_call
 from longform.chat.call import ChatReply, ChatRequest, Message
 from longform.quota.leases import Limits
-from longform.rehearsal.perfect_client import perfect_makespan
 from longform.rehearsal.settings import FakeSettings
 from longform.settings.chat import ChatSettings
+from tests.longform.rehearsal.perfect_client import perfect_makespan
 
 WORKERS = 4
 MEAN_TOKENS = 650

@@ -10,7 +10,7 @@ import pytest
 
 from longform.formats.document_names import DocumentNames
 from longform.formats.output_citations import Numbering, accounts_told
-from longform.formats.outputs import Answer, OutputsReader, identity
+from longform.formats.outputs import OutputsReader, ReadAnswer, identity
 
 IDS = {"a": 1, "b": 2, "town, north": 3, "7": 4}
 
@@ -31,7 +31,7 @@ def line(**fields: object) -> dict[str, object]:
     return {"query_id": "q1", "system": "s", "text": "It is so."} | fields
 
 
-def read(*lines: object, numbering: Numbering | None = None) -> tuple[list[Answer], list[str]]:
+def read(*lines: object, numbering: Numbering | None = None) -> tuple[list[ReadAnswer], list[str]]:
     made = reader(numbering)
     rows = [one if isinstance(one, str | bytes) else json.dumps(one) for one in lines]
     made.read(rows, "f")

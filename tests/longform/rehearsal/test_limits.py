@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longform.rehearsal.limits import Bucket, FixedWindow, Gate, Quota, Window, refusal_headers
-from longform.rehearsal.perfect_client import perfect_makespan
 from longform.rehearsal.settings import FAULTS, FakeSettings, batch_item_fails, draw_fate
+from tests.longform.rehearsal.perfect_client import perfect_makespan
 
 AMOUNTS = st.lists(st.tuples(st.integers(1, 12), st.floats(0, 3)), max_size=60)
 

@@ -12,10 +12,10 @@ from longform.results.aggregate import Averaging, Scored, SummaryInfo
 from longform.settings.system_names import SystemName, named_system
 from longform.studies import comparisons, pairwise
 from longform.studies.schema_1 import as_before
-from longform.studies.tested import Compared, PairedFamily, Systems
+from longform.studies.tested import ComparedMeasure, PairedFamily, Systems
 from tests.frames import frames_of
 
-JOINT = Compared("joint", "joint")
+JOINT = ComparedMeasure("joint", "joint")
 
 
 def system(name: str, scores: list[float], *, setting: str = "bm25", twin_of: str | None = None, order: str = "given"):
