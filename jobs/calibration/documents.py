@@ -145,7 +145,6 @@ class LabelledDocuments(Labelled):
             cells=cells,
             cuts=_cuts(verdicts),
             orders=found["orders"],
-            counts=found["data_sets"],
             scoring=self.scoring,
             cost=frame["cost"],
             card=describe(card) if card else None,

@@ -54,12 +54,15 @@ def row_words(row: AdversarialRow) -> str:
 _SHOULD = {"full": "should count 1", "same": "should keep it", "less": "should lose much", "nothing": "should lose all"}
 
 
+def should_words(row: AdversarialRow) -> str:
+    """Say what a perturbation is, and what it should do to the measure."""
+    should = "should fall" if row["measure"] == PRECISION else _SHOULD[row["should"]]
+    return f"when {TOLD[row['perturbation']]}; {should}"
+
+
 def _meaning(row: AdversarialRow) -> str:
-    when = TOLD[row["perturbation"]]
-    if row["measure"] == PRECISION:
-        return f"{PRECISION} {_moved(row)} when {when}; should fall"
     said = f"counts {with_interval(row['after'], 1, 2)}" if row["should"] == "full" else _moved(row)
-    return f"{said} when {when}; {_SHOULD[row['should']]}"
+    return f"{f'{PRECISION} {_moved(row)}' if row['measure'] == PRECISION else said} {should_words(row)}"
 
 
 def _moved(row: AdversarialRow) -> str:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from longform.judges.card_columns import CostColumns, HeldOutCounts, OrderStudy
+from longform.judges.card_columns import CostColumns, OrderStudy
 from longform.judges.meta_evaluation import (
     DOCUMENT,
     FULL,
@@ -48,7 +48,6 @@ class SupportJudge(NamedTuple):
         cells: (mode, summary id) -> numbers, NaN unjudged.
         cuts: True if it cuts long texts into windows of its own.
         orders: The study of orders; None: it was not asked.
-        counts: Data sets with their sizes, and those that the judge was fitted on.
         scoring: Rules by which its numbers become figures.
         cost: Of its verdicts.
         card: The line of its card; None: it has none, as the documents were not judged each apart.
@@ -60,7 +59,6 @@ class SupportJudge(NamedTuple):
     cells: Cells
     cuts: bool
     orders: OrderStudy | None
-    counts: Sequence[HeldOutCounts]
     scoring: Scoring
     cost: CostColumns
     card: str | None
@@ -116,7 +114,7 @@ def _judge(judge: SupportJudge) -> Findings:
         "threshold": judge.scoring.threshold,
         "n_cells": judge.n_cells,
         "n_unjudged": judge.n_unjudged,
-        "in_sample": [row["data_set"] for row in judge.counts if row["held_out"]],
+        "in_sample": [],  # no judge of support is fitted on labels
         "orders": judge.orders,
     }
 

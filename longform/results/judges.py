@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from longform.judges.adversarial_words import row_words
+from longform.judges.adversarial_words import row_words, should_words
 from longform.judges.card_columns import Adversarial, AdversarialRow
 from longform.judges.retest_words import retest_words
 from longform.tables.names import JUDGE
@@ -13,6 +13,7 @@ from longform.tables.table import Column, Table
 
 NO_CARD = "no card: its agreement with people is not known"
 _NONE_JUDGED = "no insight was judged on both sides"
+_ABSENT = "–"  # a row says why in words
 Row = Mapping[str, Any]
 
 
@@ -56,20 +57,20 @@ _PERTURBED = [
     JUDGE,
     Column(
         "perturbation",
-        told="a judge must keep its score if a summary says the same in other words, in one bullet, at more length or "
-        "with more citations, and must not count what was denied or what the query alone says; in a paraphrase, the "
-        "bullet that says an insight is replaced by the bullet of another system that people say states the same",
+        told="the same in other words, in one bullet, at more length or with more citations must keep its score; what "
+        "was denied or what the query alone says must not count",
     ),
-    Column("rows", title="insights", told="those that count, which people call fully covered unless a row says all"),
-    Column("before", "number", told="mean score over these insights", digits=2, unknown=_NONE_JUDGED),
-    Column("after", "number", digits=2, unknown=_NONE_JUDGED),
-    Column("drop", "number", digits=2, unknown=_NONE_JUDGED),
-    Column("n", "count"),
+    Column("rows", title="insights", told="those that count, fully covered as people say, or all", none=_ABSENT),
+    Column("before", "number", told="mean score over these insights", digits=2, unknown=_NONE_JUDGED, none=_ABSENT),
+    Column("after", "number", digits=2, unknown=_NONE_JUDGED, none=_ABSENT),
+    Column("drop", "number", digits=2, unknown=_NONE_JUDGED, none=_ABSENT),
+    Column("n", "count", none=_ABSENT),
     Column(
         "n_summaries",
         "count",
         "summaries",
-        "labelled ones, on text that the judge was not fitted on if there is such text",
+        "labelled ones that the judge was not fitted on, if there are some",
+        none=_ABSENT,
     ),
     Column("in_words", title="in words"),
 ]
@@ -100,7 +101,8 @@ def _effect(row: AdversarialRow) -> Row:
     name = row["perturbation"] if row["measure"] == "score" else f"{row['perturbation']}: {row['measure']}"
     effect = {"before": row["before"], "after": row["after"], "drop": row["drop"]}
     counts = {"n": row["drop"]["n"], "n_summaries": row["n_summaries"]}
-    return {"perturbation": name, "rows": row["rows"], **effect, **counts, "in_words": row_words(row)}
+    words = row_words(row) if row["before"]["value"] is None else should_words(row)
+    return {"perturbation": name, "rows": row["rows"], **effect, **counts, "in_words": words}
 
 
 def _missing(one: Adversarial) -> Iterator[dict[str, str]]:

@@ -62,8 +62,7 @@ def support_answer(found: Row) -> VerbAnswer:
     wanted = (RECOMMENDED.documents, RECOMMENDED.sentences)
     rows = [row for row in found["grid"] if (row["documents"], row["sentences"]) == wanted]
     figures = {row["judge"]: _estimate(row["average"], 100).as_json() for row in rows}
-    names = {row["data_set"] for row in found["statistics"]}
-    overall = [row for row in found["differences"] if row["data_set"] == AVERAGE or len(names) == 1]
+    overall = [row for row in found["differences"] if row["data_set"] == AVERAGE or len(found["statistics"]) == 1]
     told_of = "balanced accuracy in points, each document apart, the best one, the mean over sentences,"
     differences = _differences(found["differences"], _DATA_SET, "articles", told_of, "points")
     unknown = f"How judges differ is not known: {found['differences_reason']}."
@@ -169,7 +168,7 @@ def _people(found: Row | None) -> Iterator[Table]:
         return
     links = _LINKS._replace(shown=bool(found["people"]["links"]["n"]))
     less = Column("less", "coefficient", "less people's", "correlation less that of people with each other", digits=3,
-                  unknown="the ceiling, or undefined", brackets=_TOGETHER, signed=True)  # fmt: skip
+                  none="–", brackets=_TOGETHER, signed=True)  # fmt: skip
     rows = [
         {"who": "people", **found["people"], "finding": "the ceiling"},
         *(
@@ -184,8 +183,8 @@ def _people(found: Row | None) -> Iterator[Table]:
     ]
     told = (
         f"{', '.join(found['annotators'])}: {found['n_items']} items of {found['n_summaries']} summaries have labels "
-        "of two or more. Means over each two of them, and over a judge with each. People's agreement is the ceiling: "
-        "a judge that reaches it is worth one more annotator."
+        "of two or more. Means over each two of them, and over a judge with each. A judge that reaches people's "
+        "agreement is worth one more annotator."
     )
     columns = [Column("who"), Column("n_pairs", "count", "pairs"), _CORRELATION, _KAPPA, _SAME, links, less, _FINDING]
     plot = Axes("forest", x="pearson", y="who")
@@ -433,9 +432,8 @@ def _orders(found: Row) -> Iterator[Table]:
             whys = {**{order: row[order]["reason"] for order in ORDERS}, "sensitivity": study["reason"]}
             reasons.append({name: why for name, why in whys.items() if why})
     columns = [JUDGE, _DATA_SET, *shares, Column("sensitivity", "share")]
-    key = ["judge", "data_set"]
-    table = Table("orders", columns, (), "Orders of documents", f"{_BALANCED} {told}", key, reasons)
-    yield table.having(rows)
+    told = f"{_BALANCED} {told}"
+    yield Table("orders", columns, (), "Orders of documents", told, ["judge", "data_set"], reasons).having(rows)
     known = {judge: study["sensitivity"]["orders"] for judge, study in studies.items() if study["sensitivity"]}
     told = "Sensitivity of an order: the mean over data sets of the largest of their orders less this one."
     of_orders = [{"judge": judge, **own} for judge, own in known.items()]

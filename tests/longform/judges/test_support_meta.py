@@ -41,7 +41,7 @@ def judge(name: str, right: bool, *, cuts: bool = False, modes: tuple[str, ...] 
 
 
 def made(name: str, cells: Cells, *, cuts: bool = False) -> SupportJudge:
-    return SupportJudge(name, cells, cuts, None, [], SCORING, {"usd": 0.0, "why": "none"}, None, 0, 10)
+    return SupportJudge(name, cells, cuts, None, SCORING, {"usd": 0.0, "why": "none"}, None, 0, 10)
 
 
 def meta(*judges: SupportJudge, modes: tuple[str, ...] = ("document", "full")) -> dict[str, Any]:

@@ -118,9 +118,7 @@ def support_judge(name: str, n_right: int) -> SupportJudge:
         for mode in ("document", "full", "chunk-1024", "full-top", "full-middle", "full-bottom")
         for place, one in enumerate(SETS)
     }
-    return SupportJudge(
-        name, cells, False, None, [], Scoring(resamples=100), {"usd": 0.0, "why": "none"}, "its card", 0, 8
-    )
+    return SupportJudge(name, cells, False, None, Scoring(resamples=100), {"usd": 0.0, "why": "none"}, "its card", 0, 8)
 
 
 def of_support(*judges: SupportJudge) -> VerbAnswer:
