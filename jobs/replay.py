@@ -124,26 +124,31 @@ class Replay:
 
     def report(self) -> dict[str, Any]:
         """Write the results, and return them."""
-        settings, judged = self.settings, self.plan.of(Judged)
+        rows = [released_judge_row(judge) for judge in self._judges()]
+        title = "Released summaries, replayed"
+        return write_results(self._evidence(), self.record, self.studies, title=title, judges=rows)
+
+    def _judges(self) -> list[str]:
+        return list(dict.fromkeys(verdicts.key.judge for verdicts in self.plan.of(Judged)))
+
+    def _evidence(self) -> RunEvidence:
+        settings = self.settings
         summaries = with_twins([summary.work_id for summary in self.plan.of(Released)], twins_of(self.plan))
-        rows = [released_judge_row(judge) for judge in dict.fromkeys(verdicts.key.judge for verdicts in judged)]
-        evidence = RunEvidence(
+        return RunEvidence(
             run=self.run,
             benchmark=self.benchmark,
             work=Work(
                 summaries=summaries,
                 units=[unit_work_id(work_id) for work_id in summaries],
-                verdicts=by_summary(judged),
+                verdicts=by_summary(self.plan.of(Judged)),
                 tables={table: self.plan.work_ids(table) for table in ("scores", "verdicts")},
             ),
             averaging=Averaging(settings.aggregate, settings.seed, settings.resamples),
             measures=self.measures.of_summaries,
-            judges=[row["judge"] for row in rows],
+            judges=self._judges(),
             compare_with=settings.compare_with,
             sensitivity=settings.sensitivity,
         )
-        title = "Released summaries, replayed"
-        return write_results(evidence, self.record, self.studies, title=title, judges=rows)
 
     def _do(self, stage: Stage[Any]) -> None:
         items = self.plan.items(stage)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
 
-from longform.evidence.infos import summary_frame
+from longform.evidence.infos import SummaryInfo, summary_frame
 from longform.evidence.scores import facts_of
 from longform.metrics.measure import Measure
 from longform.results.aggregate import Averaging, Scored
@@ -33,6 +33,17 @@ def frames_of(group: Sequence[Scored], judge: str | None = "j") -> tuple[pl.Data
     ids = pl.Enum([one.info.summary_id for one in group])
     scores = pl.DataFrame(rows, schema=COLUMNS, orient="row").with_columns(pl.col("summary_id").cast(ids))
     return scores, facts_of(scores, summary_frame(one.info for one in group).lazy())
+
+
+class FramesOf:
+    """The frames of summaries that are described one by one, as evidence has them; asked anew each time."""
+
+    def __init__(self, infos: Mapping[str, SummaryInfo]) -> None:
+        self._infos = infos
+
+    @property
+    def summaries(self) -> pl.LazyFrame:
+        return summary_frame(self._infos.values()).lazy()
 
 
 def cells(

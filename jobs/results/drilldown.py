@@ -7,13 +7,15 @@ import json
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 from typing import Any
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.results.unfolded_support import UnfoldedSupport
+from longform.evidence.scan import pl
+from longform.evidence.scores import means, of_summaries, under
 from longform.judges.kind import Kind
 from longform.judges.kinds import KINDS
 from longform.judges.repeats import merged_repeats
@@ -25,7 +27,7 @@ DRILLDOWN = "report/drilldown.jsonl.gz"
 _OF_OLDER_RUNS = "report/drilldown.json.gz"
 
 _SUMMARIES_AT_ONCE = 64
-_HELD_BYTES = 8_000_000  # of parts that the next summaries may need, too
+_HELD_BYTES = 4_000_000  # of parts that the next summaries may need, too
 _VERDICT_COLUMNS = ["summary_id", "judge", "target_id", "answer", "linked_unit", "probability", "reply", "failure"]
 _OF_REPEATS = ["mode", "unit_index", "repeat"]
 """Columns by which the repeats of a judge are told apart; they are not shown."""
@@ -104,7 +106,8 @@ class Unfolding:
         """Yield these summaries in their order; without verdicts these are left empty."""
         wanted = iter(summary_ids)
         while some := list(islice(wanted, _SUMMARIES_AT_ONCE)):
-            facts = {summary_id: self._facts(summary_id) for summary_id in some}
+            scores = self._scored(some)
+            facts = {summary_id: self._facts(summary_id, scores.get(summary_id, {})) for summary_id in some}
             for row in self._rows("units", [self._units[one] for one in some], ["summary_id", "text", "citations"]):
                 facts[row["summary_id"]]["bullets"].append({"text": row["text"], "citations": row["citations"]})
             verdicts = [work_id for one in some for work_id in self._verdicts[one]] if with_verdicts else []
@@ -134,13 +137,24 @@ class Unfolding:
         for batch in self._tables[table].batches(work_ids=work_ids, columns=columns):
             yield from batch.to_pylist()
 
-    def _facts(self, summary_id: str) -> SummaryFacts:
+    def _scored(self, summary_ids: Sequence[str]) -> Mapping[str, dict[str, dict[str, float | None]]]:
+        """Summary id -> judge -> measure -> value."""
+        rows = of_summaries(self._scores.frame, summary_ids)
+        value = pl.when(pl.col("n") > 0).then(pl.col("total") / pl.col("n"))
+        values = {
+            (judge, measure, summary_id): found
+            for judge in dict.fromkeys(judge for judge, _ in self._shown)
+            for own in [means(under(rows, judge)).select("measure", "summary_id", value)]
+            for measure, summary_id, found in own.iter_rows()
+        }
+        scored: dict[str, dict[str, dict[str, float | None]]] = {}
+        for (judge, measure), summary_id in product(self._shown, summary_ids):
+            if (key := (judge, measure, summary_id)) in values:
+                scored.setdefault(summary_id, {}).setdefault(judge or "", {})[measure] = values[key]
+        return scored
+
+    def _facts(self, summary_id: str, scores: dict[str, dict[str, float | None]]) -> SummaryFacts:
         info = self._infos[summary_id]
-        scores: dict[str, dict[str, float | None]] = {}
-        for judge, measure in self._shown:
-            if (cell := self._scores.cell(judge, measure, summary_id)) is not None:
-                total, n, _ = cell
-                scores.setdefault(judge or "", {})[measure] = total / n if n else None
         return {
             "summary_id": summary_id,
             "query_id": info.query_id,

@@ -140,8 +140,23 @@ def made_results(
     budget_ended: bool = False,
 ) -> dict[str, Any]:
     """Return the results of all that *plan* holds, written with their report, of what is *told* besides the tables."""
+    return write_results(
+        _evidence(run, benchmark, experiment, plan, told=told, budget_ended=budget_ended),
+        record,
+        open_studies(experiment.studies),
+        title=experiment.name,
+        judges=told.judges,
+        fitted=fitted_of(experiment),
+        more=told.more,
+        tables=told.tables,
+    )
+
+
+def _evidence(
+    run: Folder, benchmark: Benchmark, experiment: Experiment, plan: Plan, *, told: Told, budget_ended: bool
+) -> RunEvidence:
     measures = check_measures(experiment)
-    evidence = RunEvidence(
+    return RunEvidence(
         run=run,
         benchmark=benchmark,
         work=work_of(experiment, plan),
@@ -158,16 +173,6 @@ def made_results(
         budget_ended=budget_ended,
         calls=told.calls,
         pooled=experiment.datasets == "pooled",
-    )
-    return write_results(
-        evidence,
-        record,
-        open_studies(experiment.studies),
-        title=experiment.name,
-        judges=told.judges,
-        fitted=fitted_of(experiment),
-        more=told.more,
-        tables=told.tables,
     )
 
 

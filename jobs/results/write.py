@@ -6,6 +6,7 @@ Everything here reads committed parts; it can be done again at any time from wha
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Collection, Iterable, Sequence
 from functools import partial
 from itertools import chain, islice
@@ -120,6 +121,8 @@ def write_results(
     content = document(results)
     run.write_json(RESULTS, {**content, "tables": packed(content["tables"])}, sealed=True)
     keep_unfolded(run, evidence.all_unfolded())
+    del evidence  # it may be large, and the pages are written from what is stored
+    gc.collect()  # it and its frames refer to each other
     keep_documents(run, benchmark)
     write_pages(run.child(REPORT), results, kept_unfolded(run), kept_documents(run))
     return content

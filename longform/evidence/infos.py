@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from sys import intern
 from typing import Any, Literal, NamedTuple
+
+import pyarrow as pa
 
 from longform.axes import COLUMNS, Axes, axes_of
 from longform.evidence.scan import NAMES, Read, pl
@@ -53,6 +55,7 @@ class SummaryInfo(NamedTuple):
         return self.haystack_id if self.cluster_kind == "haystack" and self.haystack_id else self.query_id
 
 
+_ROWS_AT_ONCE = 64
 _INFO_COLUMNS = [
     "summary_id", "query_id", "summarizer", "setting", "order", "elapsed_minutes", "cut_share", "failure",
     "haystack_id", "dataset", "model", "cause", "cited_by",
@@ -70,7 +73,7 @@ def summary_infos(read: Read, work_ids: Sequence[str], queries: Mapping[str, Que
     held: dict[Axes, Axes] = {}  # the same object for all equal ones
     originals: dict[str, str] = {}  # work id of a twin -> summary id of its original
     for batch in read(["work_id", "step", *_INFO_COLUMNS, *more]):
-        for row in batch.to_pylist():
+        for row in _rows(batch):
             if row["step"] is None:
                 axes = held.setdefault(axes_of(row), axes_of(row))
                 info = SummaryInfo(**{name: _interned(row[name]) for name in _INFO_COLUMNS}, axes=axes)
@@ -86,6 +89,12 @@ def summary_infos(read: Read, work_ids: Sequence[str], queries: Mapping[str, Que
         before = written[original]
         found[work_id] = found[work_id]._replace(setting=before.setting, axes=before.axes, twin_of=before.summarizer)
     return {work_id: found[work_id] for work_id in work_ids if work_id in found}
+
+
+def _rows(batch: pa.Table) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a part; the texts of some are in memory at a time."""
+    for start in range(0, len(batch), _ROWS_AT_ONCE):
+        yield from batch.slice(start, _ROWS_AT_ONCE).to_pylist()
 
 
 def _interned(value: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+import numpy as np
 import pyarrow as pa
 
 from longform.evidence.scan import as_frame, pl
@@ -65,7 +66,8 @@ def in_order(scores: pl.DataFrame) -> pl.DataFrame:
     """
     ordered = scores.sort(*(pl.col(name).to_physical() for name in _KEY), maintain_order=True)
     replaced = pl.all_horizontal(pl.col(name).eq_missing(pl.col(name).shift(-1)) for name in _KEY)
-    return ordered.filter(~replaced | (pl.int_range(pl.len()) == pl.len() - 1))
+    kept = ordered.select(~replaced | (pl.int_range(pl.len()) == pl.len() - 1)).to_series()
+    return ordered if kept.all() else ordered.filter(kept)
 
 
 def names_of(scores: pl.DataFrame, judges: Sequence[str]) -> dict[str | None, list[str]]:
@@ -84,6 +86,14 @@ def names_of(scores: pl.DataFrame, judges: Sequence[str]) -> dict[str | None, li
 def of_judge(scores: pl.DataFrame, judge: str | None) -> pl.DataFrame:
     """Return the scores of a judge, or those without one."""
     return scores.filter(pl.col("judge").is_null() if judge is None else pl.col("judge") == judge)
+
+
+def of_summaries(scores: pl.DataFrame, summary_ids: Sequence[str]) -> pl.DataFrame:
+    """Return the scores of some summaries, in their order; *scores* are in order."""
+    held = scores["summary_id"].to_physical().to_numpy()
+    wanted = pl.Series(summary_ids, dtype=scores.schema["summary_id"]).to_physical().to_numpy()
+    ends = zip(np.searchsorted(held, wanted), np.searchsorted(held, wanted, side="right"), strict=True)
+    return scores[np.concatenate([np.arange(start, end) for start, end in ends] or [np.arange(0)])]
 
 
 def under(scores: pl.DataFrame, judge: str | None) -> pl.DataFrame:

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, NamedTuple, TypedDict
+from typing import Any, Literal, NamedTuple, TypedDict
 
 import numpy as np
 
+from longform.axes import Axes
 from longform.evidence.infos import ClusterKind, Clusters, SummaryInfo, clusters_of, with_clusters
+from longform.evidence.scan import pl
+from longform.evidence.scores import samples
 from longform.keys import stable_seed
 from longform.metrics.measure import Measure
 from longform.metrics.statistics import Array, Estimate, pooled_mean
@@ -173,6 +176,58 @@ def averaged(
         for (_, _, cluster), rows in found.items()
         for times in [max(1, len(rows))]
     ]
+
+
+# ---------------------------------------------------------------- as frames
+
+
+def mean_of(scores: pl.DataFrame, how: Averaging) -> Estimate:
+    """
+    Return the mean of a measure of one system, as a share, with its interval over clusters.
+
+    Args:
+        scores: Means over the repeats of the judge, by that measure, with the facts of their summaries.
+        how: The averaging.
+    """
+    own = samples(scores, how.aggregate)
+    clusters = own["cluster"].to_physical().to_list()
+    return pooled_mean(own["total"].to_numpy(), own["n"].to_numpy(), clusters, seed=how.seed, resamples=how.resamples)
+
+
+def sums_of(scores: pl.DataFrame, clusters: Sequence[str], aggregate: Aggregate = "pooled") -> Array:
+    """Return totals and counts of a measure of one system for each of *clusters*, shape (clusters, 2)."""
+    place = {cluster: index for index, cluster in enumerate(clusters)}
+    sums = np.zeros((len(clusters), 2))
+    shares = samples(scores, aggregate).group_by("cluster", maintain_order=True).agg(pl.col("total", "n").sum())
+    for cluster, *own in shares.iter_rows():
+        sums[place[cluster]] = own
+    return sums
+
+
+def by_system(rows: pl.DataFrame) -> dict[tuple[str, str], pl.DataFrame]:
+    """(setting, summarizer) -> its rows, sorted."""
+    found = rows.partition_by("setting", "summarizer", as_dict=True, maintain_order=True)
+    return {(str(setting), str(summarizer)): own for (setting, summarizer), own in sorted(found.items())}
+
+
+def by_measure(scores: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """Measure -> its rows."""
+    return {
+        str(name): own for (name,), own in scores.partition_by("measure", as_dict=True, maintain_order=True).items()
+    }
+
+
+def marks_of(facts: pl.DataFrame) -> TwinColumns:
+    """Return whose summaries those of a system repeat with other citations, and what chose those; null: no twins."""
+    first = facts.row(0, named=True)
+    found: TwinColumns = {"twin_of": first["twin_of"], "cited_by": first["cited_by"]}
+    return {**found, "elsewhere": True} if first["elsewhere"] else found
+
+
+def axes_in(facts: pl.DataFrame) -> dict[str, Any]:
+    """Return the axes of a system as columns; none if they are not known."""
+    first = facts.row(0, named=True)
+    return {} if first["retriever"] is None else {name: first[name] for name in Axes._fields}
 
 
 def n_repeats(group: Group) -> int:

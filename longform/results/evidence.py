@@ -9,7 +9,7 @@ from typing import NamedTuple, NotRequired, Protocol, TypedDict, TypeVar
 
 from longform.evidence.frames import Frames
 from longform.evidence.scan import pl
-from longform.evidence.scores import facts_of, under
+from longform.evidence.scores import facts_of, of_judge, under
 from longform.metrics.agreement import RepeatedPair
 from longform.metrics.measure import Measure, RankingMeasure
 from longform.records import Document
@@ -174,8 +174,11 @@ def families(evidence: Evidence, *measures: str) -> Iterator[Family]:
     table, wanted = evidence.score_table, frozenset(measures)
     having = [judge for judge in table.judges if wanted.intersection(table.measures(judge))]
     for judge in [judge for judge in having if judge is not None or having == [None]]:
-        scored = table.scored(judge)
-        for dataset in dict.fromkeys(one.dataset for key, one in evidence.infos.items() if key in scored):
+        own = facts_of(
+            of_judge(table.frame.select("judge", "summary_id"), judge).unique("summary_id"),
+            evidence.frames.summaries.select("summary_id", "dataset"),
+        )
+        for dataset in own["dataset"].unique(maintain_order=True):
             yield Family(judge, dataset, evidence)
 
 

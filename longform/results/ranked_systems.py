@@ -108,8 +108,8 @@ def ranked_systems(evidence: Evidence, measures: Sequence[Measure]) -> Iterator[
 
     There are none if the run ranks nothing, or no document is judged.
     """
-    rankings = evidence.rankings() if measures and evidence.gold and evidence.cutoffs else ()
-    if not (values := _values(evidence, rankings)):
+    rankings = evidence.rankings() if measures and evidence.cutoffs else ()
+    if not rankings or not (values := _values(evidence, rankings)):
         return
     table, perfect, whole = evidence.score_table, _perfect(evidence, rankings), _showing_all(evidence)
     for judge in table.judges:

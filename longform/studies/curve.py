@@ -6,17 +6,10 @@ from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import Any
 
+from longform.evidence.scan import pl
+from longform.evidence.scores import final, means, with_facts
 from longform.metrics.measure import Measure
-from longform.results.aggregate import (
-    Averaging,
-    Group,
-    estimate,
-    final_summaries,
-    mean_cut_share,
-    measures_of,
-    systems_of,
-    twin_names,
-)
+from longform.results.aggregate import Averaging, by_measure, by_system, marks_of, mean_of
 from longform.results.evidence import Evidence, Family, rows_of
 from longform.tables.names import CUT, NAMED
 from longform.tables.table import Axes, Column, Table
@@ -38,7 +31,7 @@ class Curve:
         names = [measure.name for measure in measures]
 
         def of_family(own: Family) -> list[Row]:
-            return curve(own.summaries, measures_of(own.summaries, measures), judge=own.judge)
+            return curve(own.scores, own.facts, measures, judge=own.judge)
 
         rows = rows_of(evidence, names, of_family)
         return table(rows) if rows else None
@@ -68,34 +61,38 @@ def table(rows: Sequence[Row]) -> Table:
     )
 
 
-def curve(summaries: Group, measures: Sequence[Measure], *, judge: str | None) -> list[Row]:
+def curve(scores: pl.DataFrame, facts: pl.DataFrame, measures: Sequence[Measure], *, judge: str | None) -> list[Row]:
     """
     Scores of summaries written over time (SummHay, figure 3): a point each ten minutes.
 
     A session counts with its latest snapshot up to the point's minute; one that ended earlier keeps its last.
     """
-    snapshots = [s for s in summaries if s.info.elapsed_minutes is not None]
+    snapshots = facts.filter(pl.col("elapsed_minutes").is_not_null())
+    known = by_measure(means(with_facts(scores, facts.select("summary_id")))) if snapshots.height else {}
     points: list[Row] = []
-    for (setting, summarizer), group in sorted(systems_of(snapshots).items()):
-        end = max(s.info.elapsed_minutes or 0.0 for s in group)
+    for (setting, summarizer), group in by_system(snapshots).items():
+        end = float(group["elapsed_minutes"].max())  # type: ignore[arg-type]  # minutes are numbers
         for step in range(1, ceil(end / SNAPSHOT_MINUTES) + 1):
             minute = step * SNAPSHOT_MINUTES
-            reached = final_summaries([s for s in group if (s.info.elapsed_minutes or 0.0) <= minute])
-            if reached:
+            reached = final(group.filter(pl.col("elapsed_minutes") <= minute))
+            if reached.height:
                 points += [
                     {
                         "summarizer": summarizer,
                         "setting": setting,
-                        **twin_names(reached),
+                        **marks_of(reached),
                         "judge": judge,
-                        "dataset": reached[0].info.dataset,
+                        "dataset": reached["dataset"][0],
                         "minutes": minute,
-                        "n_summaries": len(reached),
+                        "n_summaries": reached.height,
                         "measure": measure.name,
-                        "score": estimate(reached, measure.name, _AVERAGED).scaled(measure.factor).value,
-                        "cut_share": mean_cut_share(reached),
+                        "score": mean_of(with_facts(known[measure.name], reached), _AVERAGED)
+                        .scaled(measure.factor)
+                        .value,
+                        "cut_share": reached["cut_share"].mean(),
                         "in_sample": [],
                     }
                     for measure in measures
+                    if measure.name in known
                 ]
     return points

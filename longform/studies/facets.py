@@ -14,17 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from longform.evidence.scan import pl
+from longform.evidence.scores import final, means, with_facts
 from longform.judges.kinds.key_point import KEY_POINT
 from longform.records import Document
-from longform.results.aggregate import (
-    Group,
-    Scored,
-    estimate,
-    final_summaries,
-    measures_of,
-    systems_of,
-    twin_names,
-)
+from longform.results.aggregate import by_measure, by_system, marks_of, mean_of
 from longform.results.evidence import Evidence, Family, rows_of
 from longform.tables.names import NAMED
 from longform.tables.table import Axes, Column, Table
@@ -88,54 +82,53 @@ def tables(rows: Sequence[Row]) -> list[Table]:
 
 
 def _rows(own: Family, evidence: Evidence) -> Iterator[Row]:
-    summaries = final_summaries(own.summaries)
-    measures = [one for one in measures_of(summaries, evidence.measures) if one.unit not in ("count", "words")]
+    facts = final(own.facts)
+    known = {*with_facts(own.scores, facts.select("summary_id"))["measure"].unique()}
+    measures = [one for one in evidence.measures if one.name in known and one.unit not in ("count", "words")]
     of_points = [measure for measure in measures if measure.judged_by == KEY_POINT.task]
-    lengths = _lengths(summaries, evidence) if of_points else {}
-    systems = sorted(systems_of(summaries).items())
-    for facet, values in {**_stated(summaries, evidence.facets), **lengths}.items():
+    lengths = _lengths(own, facts, evidence) if of_points else {}
+    facets = {**_stated(facts, evidence.facets), **lengths}
+    if all(len(values) < 2 for values in facets.values()):
+        return
+    systems, scores = by_system(facts), by_measure(means(own.scores))
+    for facet, values in facets.items():
         for ((setting, summarizer), group), (value, ids), measure in product(
-            systems, values.items() if len(values) > 1 else (), of_points if facet in lengths else measures
+            systems.items(), values.items() if len(values) > 1 else (), of_points if facet in lengths else measures
         ):
-            part = _among(group, ids)
+            part = group.filter(pl.col("summary_id").is_in(ids))
             how = evidence.averaging.own("facets", facet, value, setting, summarizer, measure.name)
             yield {
                 "judge": own.judge,
                 "dataset": own.dataset,
                 "facet": facet,
                 "value": value,
-                "n_queries": len({one.info.query_id for one in part}),
+                "n_queries": part["query_id"].n_unique(),
                 "setting": setting,
                 "summarizer": summarizer,
-                **twin_names(group),
+                **marks_of(group),
                 "measure": measure.name,
                 "unit": measure.unit,
-                "score": estimate(part, measure.name, how).scaled(measure.factor).as_json(),
+                "score": mean_of(with_facts(scores[measure.name], part), how).scaled(measure.factor).as_json(),
             }
 
 
-def _among(group: Group, ids: Sequence[str]) -> list[Scored]:
-    wanted = frozenset(ids)
-    return [one for one in group if one.info.summary_id in wanted]
-
-
-def _stated(summaries: Group, stated: Mapping[str, Mapping[str, str]]) -> dict[str, Values]:
+def _stated(facts: pl.DataFrame, stated: Mapping[str, Mapping[str, str]]) -> dict[str, Values]:
     found: dict[str, dict[str, list[str]]] = {}
-    for one in summaries:
-        for facet, value in stated.get(one.info.query_id, {}).items():
-            found.setdefault(facet, {}).setdefault(value, []).append(one.info.summary_id)
+    for query, summary in facts.select("query_id", "summary_id").iter_rows() if stated else ():
+        for facet, value in stated.get(query, {}).items():
+            found.setdefault(facet, {}).setdefault(value, []).append(summary)
     return {facet: dict(sorted(values.items())) for facet, values in sorted(found.items())}
 
 
-def _lengths(summaries: Group, evidence: Evidence) -> dict[str, Values]:
+def _lengths(own: Family, facts: pl.DataFrame, evidence: Evidence) -> dict[str, Values]:
     """Return groups by length; documents have one if every query has a haystack of its own."""
-    words = {one.info.summary_id: one.measures[_LENGTH] for one in summaries if _LENGTH in one.measures}
-    outputs = _grouped({key: total for key, (total, n, _) in words.items() if n})
-    haystacks = {one.info.query_id: one.info.haystack_id for one in summaries}
+    words = with_facts(means(own.scores.filter(pl.col("measure") == _LENGTH)), facts).filter(pl.col("n") > 0)
+    outputs = _grouped(dict(words.select("summary_id", "total").iter_rows()))
+    haystacks = dict(facts.select("query_id", "haystack_id").iter_rows())
     if None in haystacks.values() or len(set(haystacks.values())) < len(haystacks):
         return {OUTPUT_LENGTH: outputs}
     sizes = {query: _n_words(evidence.documents(str(haystack))) for query, haystack in haystacks.items()}
-    inputs = _grouped({one.info.summary_id: sizes[one.info.query_id] for one in summaries})
+    inputs = _grouped({key: sizes[query] for key, query in facts.select("summary_id", "query_id").iter_rows()})
     return {INPUT_LENGTH: inputs, OUTPUT_LENGTH: outputs}
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from longform.evidence.scan import pl
+from longform.evidence.scores import final, means, with_facts
 from longform.judges.failure_modes import CLASSES
-from longform.results.aggregate import Group, axes_json, final_summaries, mean_cut_share, systems_of, twin_names
+from longform.results.aggregate import axes_in, by_system, marks_of
 from longform.results.evidence import Evidence, rows_of
 from longform.tables.names import AXES, CUT, NAMED
 from longform.tables.table import Column, Table
@@ -34,7 +36,7 @@ class FailureModes:
 
     def result(self, evidence: Evidence) -> Table | None:
         """Return a row for each system under every judge and data set."""
-        rows = rows_of(evidence, MEASURES, lambda own: failure_modes(own.summaries, judge=own.judge))
+        rows = rows_of(evidence, MEASURES, lambda own: failure_modes(own.scores, own.facts, judge=own.judge))
         return table(rows) if rows else None
 
 
@@ -55,24 +57,29 @@ def table(rows: Sequence[Row]) -> Table:
     ).having(rows)
 
 
-def failure_modes(summaries: Group, *, judge: str | None) -> list[Row]:
+def failure_modes(scores: pl.DataFrame, facts: pl.DataFrame, *, judge: str | None) -> list[Row]:
     """Count each system's bullets by class; systems whose bullets were not classified have no row."""
+    summaries = final(facts)
+    own = with_facts(means(scores.filter(pl.col("measure").is_in(MEASURES))), summaries)
+    linked = own.filter(pl.col("measure") == "bullets_linked", pl.col("n") > 0).select("summary_id")
+    classified = by_system(own.join(linked, on="summary_id", how="semi", maintain_order="left"))
     found: list[Row] = []
-    for (setting, summarizer), group in sorted(systems_of(final_summaries(summaries)).items()):
-        classified = [s for s in group if s.measures.get("bullets_linked", (0, 0, 0))[1]]
-        if classified:
-            counts = {str(name): int(sum(s.measures[f"bullets_{name}"][0] for s in classified)) for name in CLASSES}
+    for (setting, summarizer), group in by_system(summaries).items():
+        if (setting, summarizer) in classified:
+            rows = classified[setting, summarizer].group_by("measure").agg(pl.col("total").sum())
+            totals = {str(measure): total for measure, total in rows.iter_rows()}
+            counts = {str(name): int(totals[f"bullets_{name}"]) for name in CLASSES}
             found.append(
                 {
                     "summarizer": summarizer,
                     "setting": setting,
-                    **twin_names(group),
-                    **(axes_json(group[0].info) or {}),
+                    **marks_of(group),
+                    **axes_in(group),
                     "judge": judge,
-                    "dataset": group[0].info.dataset,
+                    "dataset": group["dataset"][0],
                     "n_bullets": sum(counts.values()),
                     **counts,
-                    "cut_share": mean_cut_share(group),
+                    "cut_share": group["cut_share"].mean(),
                     "in_sample": [],
                 }
             )

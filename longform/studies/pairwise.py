@@ -6,7 +6,7 @@ The tests are those of `longform.studies.comparisons`: the same pair has the sam
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from math import isnan
 from string import ascii_lowercase
@@ -98,27 +98,28 @@ class Pairwise:
     def result(self, evidence: Evidence) -> list[Table]:
         """Return the tables of every judge, data set and measure; one system alone has no pair and no place."""
         measures = [ComparedMeasure(one.name, one.title or one.name, one.unit, one.better) for one in evidence.measures]
-        families = [one for one in each_tested(evidence, measures) if len(one.known) > 1]
+        families = (one for one in each_tested(evidence, measures) if len(one.known) > 1)
         return tables(NAME, "comparisons", parts(families))
 
 
 class Parts(NamedTuple):
     """The rows of tables of pairs."""
 
-    pairs: Sequence[Row]
-    systems: Sequence[Row]
-    families: Sequence[Row]
-    plans: Sequence[Row]
+    pairs: list[Row]
+    systems: list[Row]
+    families: list[Row]
+    plans: list[Row]
 
 
-def parts(families: Sequence[PairedFamily]) -> Parts:
-    """Return the rows of families of two systems or more."""
-    return Parts(
-        [row for one in families for row in _pairs(one)],
-        [row for one in families for row in _systems(one)],
-        [_family(one) for one in families],
-        [row for one in families for row in _plan(one)],
-    )
+def parts(families: Iterable[PairedFamily]) -> Parts:
+    """Return the rows of families of two systems or more; one family is in memory at a time."""
+    found = Parts([], [], [], [])
+    for one in families:
+        found.pairs.extend(_pairs(one))
+        found.systems.extend(_systems(one))
+        found.families.append(_family(one))
+        found.plans.extend(_plan(one))
+    return found
 
 
 def tables(name: str, section: str, rows: Parts) -> list[Table]:

@@ -9,22 +9,15 @@ import numpy as np
 
 from longform.axes import Axes as SystemAxes
 from longform.axes import names
+from longform.evidence.scan import pl
+from longform.evidence.scores import final, means, with_facts
 from longform.metrics.order_sensitivity import (
     largest_from_first,
     order_sensitivity,
     with_holm,
 )
-from longform.metrics.statistics import Estimate, ratio
-from longform.results.aggregate import (
-    Averaging,
-    Group,
-    Scored,
-    cluster_totals,
-    estimate,
-    final_summaries,
-    mean_cut_share,
-    twin_names,
-)
+from longform.metrics.statistics import ratio
+from longform.results.aggregate import Averaging, marks_of, mean_of, sums_of
 from longform.results.evidence import Evidence, Family, rows_of
 from longform.settings.readings import Fidelity
 from longform.studies.sensitivity import finding, sensitivity_columns
@@ -85,7 +78,7 @@ class Position:
         rule = RULES[evidence.sensitivity]
 
         def of_family(own: Family) -> list[Row]:
-            return positions(own.summaries, judge=own.judge, seed=seed, resamples=resamples, rule=rule)
+            return positions(own.scores, own.facts, judge=own.judge, seed=seed, resamples=resamples, rule=rule)
 
         rows = rows_of(evidence, [MEASURE], of_family)
         return table(rows) if rows else None
@@ -133,7 +126,13 @@ def table(rows: Sequence[Row]) -> Table:
 
 
 def positions(
-    summaries: Group, *, judge: str | None, seed: int, resamples: int, rule: Rule = RULES["ours"]
+    scores: pl.DataFrame,
+    facts: pl.DataFrame,
+    *,
+    judge: str | None,
+    seed: int,
+    resamples: int,
+    rule: Rule = RULES["ours"],
 ) -> list[Row]:
     """
     Return a row for each system without its order: `scores` by order, and the columns of the sensitivity.
@@ -144,49 +143,59 @@ def positions(
     negative, so that an interval would never reach 0: `chance` and `p` are of the same statistic when orders are
     exchanged within clusters.
     """
-    grouped: dict[tuple[str, SystemAxes], dict[str, list[Scored]]] = {}
-    for scored in final_summaries(summaries):
-        if scored.info.order is not None and scored.info.axes is not None:
-            orders = grouped.setdefault((scored.info.summarizer, scored.info.axes.unordered), {})
-            orders.setdefault(scored.info.order, []).append(scored)
-    compared = {
-        key: orders
-        for key, orders in grouped.items()
-        if orders.keys() >= set(_ENDS) and orders.keys() & {"random", "given"}
-    }
+    compared = _compared(facts)
+    if not compared:
+        return []
+    joint = means(scores.filter(pl.col("measure") == MEASURE))
     words = names(axes for _, axes in compared)
-    rows: list[Any] = [
-        {
-            **_position_row(orders, rule, seed=seed, resamples=resamples),
-            "summarizer": summarizer,
-            "setting": words[axes],
-            **{name: value for name, value in axes._asdict().items() if name != "order"},
-            "judge": judge,
-            "dataset": summaries[0].info.dataset,
-            "measure": MEASURE,
-            **next(twin_names(group) for group in orders.values()),
-            "cut_share": mean_cut_share([scored for group in orders.values() for scored in group]),
-            "in_sample": [],
-        }
-        for (summarizer, axes), orders in sorted(compared.items(), key=lambda item: (item[0][0], words[item[0][1]]))
-    ]
+    rows: list[Any] = []
+    for (summarizer, axes), group in sorted(compared.items(), key=lambda item: (item[0][0], words[item[0][1]])):
+        rows.append(
+            {
+                **_position_row(_by_order(group), joint, rule, seed=seed, resamples=resamples),
+                "summarizer": summarizer,
+                "setting": words[axes],
+                **{name: value for name, value in axes._asdict().items() if name != "order"},
+                "judge": judge,
+                "dataset": group["dataset"][0],
+                "measure": MEASURE,
+                **marks_of(group),
+                "cut_share": group["cut_share"].mean(),
+                "in_sample": [],
+            }
+        )
     return with_holm(rows)
 
 
-def _position_row(orders: Mapping[str, Group], rule: Rule, *, seed: int, resamples: int) -> Row:
+def _compared(facts: pl.DataFrame) -> dict[tuple[str, SystemAxes], pl.DataFrame]:
+    """Return the summaries of each system without its order that ran both ends and a reference."""
+    ordered = final(facts).filter(pl.col("order").is_not_null(), pl.col("retriever").is_not_null())
+    own = [name for name in SystemAxes._fields if name not in ("order", "permutation")]
+    found = ordered.partition_by("summarizer", *own, as_dict=True, maintain_order=True)
+    return {
+        (str(summarizer), SystemAxes(**dict(zip(own, axes, strict=True)))): group
+        for (summarizer, *axes), group in found.items()
+        if (orders := {*group["order"]}) >= {*_ENDS} and orders & {"random", "given"}
+    }
+
+
+def _by_order(group: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    return {str(order): own for (order,), own in group.partition_by("order", as_dict=True, maintain_order=True).items()}
+
+
+def _position_row(
+    orders: Mapping[str, pl.DataFrame], joint: pl.DataFrame, rule: Rule, *, seed: int, resamples: int
+) -> Row:
     reference = next(order for order in rule.references if order in orders)
     others = [order for order in rule.compared if order in orders]
-    shown = [order for order in ORDERS if order in orders]
-    clusters = sorted({s.info.cluster for group in orders.values() for s in group})
-    sums = np.stack([cluster_totals(orders[order], clusters, MEASURE) for order in shown], axis=1)
+    scored = {order: with_facts(joint, orders[order]) for order in ORDERS if order in orders}
+    clusters = sorted({cluster for group in orders.values() for cluster in group["cluster"]})
+    sums = np.stack([sums_of(own, clusters) for own in scored.values()], axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        means = 100 * ratio(sums.sum(axis=0))
-    compared = [shown.index(order) for order in (reference, *others)]
+        shares = 100 * ratio(sums.sum(axis=0))
+    compared = [[*scored].index(order) for order in (reference, *others)]
     moved = order_sensitivity(sums[:, compared], largest_from_first, seed=seed, resamples=resamples)
-    values = {order: None if np.isnan(mean) else float(mean) for order, mean in zip(shown, means, strict=True)}
-    scores = {order: _score(orders[order], values[order], Averaging("pooled", seed, resamples)) for order in shown}
+    values = {order: None if np.isnan(mean) else float(mean) for order, mean in zip(scored, shares, strict=True)}
+    how = Averaging("pooled", seed, resamples)
+    scores = {order: mean_of(own, how).scaled(100)._replace(value=values[order]) for order, own in scored.items()}
     return {"scores": scores, "reference": reference, "compared": others, **moved}
-
-
-def _score(group: Group, value: float | None, how: Averaging) -> Estimate:
-    return estimate(group, MEASURE, how).scaled(100)._replace(value=value)

@@ -36,8 +36,9 @@ class RetrievalPairs:
     def result(self, evidence: Evidence) -> list[Table]:
         """Return the tables of every data set, measure and cutoff; none of fewer than two rankers with gold."""
         rankings, contexts = evidence.rankings(), evidence.contexts()
-        infos = {info.query_id: info for info in evidence.infos.values()} if evidence.gold else {}
-        gold = {query: frozenset[str]().union(*targets.values()) for query, targets in evidence.gold.items()}
+        judged = evidence.gold if rankings or contexts else {}
+        infos = {info.query_id: info for info in evidence.infos.values()} if judged else {}
+        gold = {query: frozenset[str]().union(*targets.values()) for query, targets in judged.items()}
         listed = [measure for measure in evidence.ranking_measures if measure in MEASURES]
         found: list[PairedFamily] = []
         for dataset in dict.fromkeys(info.dataset for info in infos.values()):

@@ -14,10 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from longform.evidence.scan import pl
+from longform.evidence.scores import final, means, samples, with_facts
 from longform.keys import stable_seed
 from longform.metrics.rouge import RELEASED
 from longform.metrics.statistics import Array
-from longform.results.aggregate import Group, averaged, final_summaries, systems_of
+from longform.results.aggregate import by_system
 from longform.results.evidence import Evidence, Family, rows_of
 from longform.tables.names import DATASET, SYSTEM
 from longform.tables.table import Column, Table
@@ -41,9 +43,9 @@ class RougeBootstrap:
         seed = evidence.averaging.seed
 
         def of_family(own: Family) -> list[Row]:
-            groups = sorted(systems_of(final_summaries(own.summaries)).items())
-            originals = [group for _, group in groups if group[0].info.twin_of is None]
-            return [row for group in originals for name in listed for row in _rows(own, group, name, seed)]
+            scores = means(own.scores.filter(pl.col("measure").is_in(listed)))
+            originals = by_system(final(own.facts.filter(pl.col("twin_of").is_null())))
+            return [row for group in originals.values() for row in _rows(own, with_facts(scores, group), listed, seed)]
 
         rows = rows_of(evidence, listed, of_family)
         return table(rows) if rows else None
@@ -73,16 +75,19 @@ def table(rows: Sequence[Row]) -> Table:
     ).having(rows)
 
 
-def _rows(own: Family, group: Group, measure: str, seed: int) -> Iterator[Row]:
-    info = group[0].info
-    values = np.array([row.total / row.n for row in averaged(group, measure, "per_summary")])
-    if len(values):
-        low, mid, high = percentiles(values, seed=stable_seed(seed, info.summarizer, info.setting, measure))
+def _rows(own: Family, scores: pl.DataFrame, listed: Sequence[str], seed: int) -> Iterator[Row]:
+    shares = samples(scores, "per_summary", "summarizer", "setting", "measure")
+    found = shares.with_columns(value=pl.col("total") / pl.col("n")).partition_by("measure", as_dict=True)
+    for measure in (name for name in listed if (name,) in found):
+        of_measure = found[measure,]
+        summarizer, setting = of_measure.select("summarizer", "setting").row(0)
+        values = of_measure["value"].to_numpy()
+        low, mid, high = percentiles(values, seed=stable_seed(seed, summarizer, setting, measure))
         yield {
             "judge": own.judge,
             "dataset": own.dataset,
-            "summarizer": info.summarizer,
-            "setting": info.setting,
+            "summarizer": summarizer,
+            "setting": setting,
             "measure": measure,
             "n_summaries": len(values),
             "mean": 100 * float(values.mean()),

@@ -13,7 +13,6 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from longform.axes import Axes
-from longform.evidence.infos import summary_frame
 from longform.metrics.measure import Better, Measure, Score
 from longform.report.findings import findings
 from longform.report.forest import forest
@@ -30,6 +29,7 @@ from longform.studies.comparisons import Comparisons
 from longform.studies.cost import Cost
 from longform.studies.pairwise import Pairwise
 from longform.studies.schema_1 import as_before
+from tests.frames import FramesOf
 
 SCORE = 0.7  # of a tie
 
@@ -77,7 +77,7 @@ def of_scores(scores: Any, better: Better, order: list[str], twins: list[bool]) 
         SimpleNamespace(
             averaging=Averaging("pooled", 1, 20), compare_with=None, contents={}, calls=None, infos=infos,
             measures=[measure], score_table=ScoreTable(rows, infos, ["j"]),
-            frames=SimpleNamespace(summaries=summary_frame(infos.values()).lazy()),
+            frames=FramesOf(infos),
             spent={key: Spent(None, 10.0 + int(info.query_id[1:]) + len(info.summarizer), 0.0, None)
                    for key, info in infos.items()},
         ),

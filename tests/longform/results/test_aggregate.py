@@ -17,7 +17,6 @@ from longform.results.aggregate import (
     Scored,
     SummaryInfo,
     final_summaries,
-    measures_of,
     models_tables,
     scored_summaries,
     several_models,
@@ -178,7 +177,7 @@ def test_curve_keeps_a_session_that_ended_at_its_last_snapshot() -> None:
         scored("b10", query="b", minutes=10, coverage=(4, 4)),
     ]
 
-    points = curve(group, measures_of(group, SUMMARIES), judge="j")
+    points = curve(*frames_of(group), SUMMARIES, judge="j")
 
     assert [(p["minutes"], p["n_summaries"], p["score"]) for p in points if p["measure"] == "coverage"] == [
         (10.0, 2, pytest.approx(62.5)),

@@ -7,7 +7,6 @@ from typing import Any, cast
 
 import pytest
 
-from longform.evidence.infos import summary_frame
 from longform.report.result_figures import table_figures
 from longform.report.result_tables import table_sections
 from longform.results.aggregate import Averaging, SummaryInfo
@@ -17,6 +16,7 @@ from longform.results.spent import NOTHING, Spent, summed
 from longform.studies.cost import Cost, frontier_of
 from longform.studies.schema_1 import as_before, with_tables
 from longform.tables.table import Table
+from tests.frames import FramesOf
 
 N_QUERIES = 12
 
@@ -40,7 +40,7 @@ def found(systems: dict[str, tuple[float, Spent]]) -> list[Table]:
         measures=[],
         infos=infos,
         contents={},
-        frames=SimpleNamespace(summaries=summary_frame(infos.values()).lazy()),
+        frames=FramesOf(infos),
         score_table=ScoreTable(rows, infos, ["j"]),
         spent={key: systems[info.summarizer][1] for key, info in infos.items()},
         calls=None,

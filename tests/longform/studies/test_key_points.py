@@ -23,6 +23,7 @@ from longform.studies.facets import Facets
 from longform.studies.key_points import KeyPoints, f1
 from longform.studies.key_points import tables as key_point_tables
 from longform.tables.table import Table
+from tests.frames import FramesOf
 
 SAID, UNSAID, NEUTRAL, UNREAD = (
     Verdict(None, answer, number)
@@ -77,6 +78,7 @@ def evidence(judges: Mapping[str, Mapping[str, Sequence[Verdict]]], systems: Seq
         averaging=Averaging("pooled", 1, 200),
         measures=measures("KPR", "words"),
         infos=infos,
+        frames=FramesOf(infos),
         score_table=ScoreTable(rows, infos, list(judges)),
         facets=FACETS,
     )
@@ -197,7 +199,7 @@ def test_the_papers_two_evaluators_swap_one_pair_and_one_of_them_is_more_lenient
     infos = {name: SummaryInfo(name, name, name, "given", None, None, None, None) for name in strict}
     rows = [row(judge, name, "KPR", table[judge][name], 1) for judge in table for name in infos]
     made = evidence({})
-    made.infos, made.score_table = infos, ScoreTable(rows, infos, list(table))
+    made.infos, made.frames, made.score_table = infos, FramesOf(infos), ScoreTable(rows, infos, list(table))
     (pair,) = key_points(made)["key_points_judges"]
 
     assert pair["swapped"] == ["Claude-3-Sonnet, given with GPT-4-Turbo, given"]

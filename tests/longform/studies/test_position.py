@@ -15,20 +15,21 @@ from longform.results.aggregate import Scored
 from longform.settings.readings import Fidelity
 from longform.studies.position import RULES, positions, table
 from longform.studies.schema_1 import as_before, with_tables
+from tests.frames import frames_of
 from tests.longform.results.test_aggregate import SETTINGS, scored
 
 
 def test_sensitivity_is_the_largest_distance_from_random_order() -> None:
     group = in_orders(Axes("full"), {"random": 20, "top": 50, "bottom": 10, "given": 90})
 
-    (row,) = positions(group, **SETTINGS)
+    (row,) = positions(*frames_of(group), **SETTINGS)
 
     assert (row["reference"], row["sensitivity"]) == ("random", pytest.approx(30))
     assert (row["chance"], row["p"], row["n_independent"]) == (pytest.approx((30 + 40 + 40) / 3), 1.0, 1)
 
 
 def test_without_a_random_order_the_given_one_is_the_reference() -> None:
-    (row,) = positions(in_orders(Axes("full"), {"given": 25, "top": 50, "bottom": 100}), **SETTINGS)
+    (row,) = positions(*frames_of(in_orders(Axes("full"), {"given": 25, "top": 50, "bottom": 100})), **SETTINGS)
 
     assert (row["reference"], row["sensitivity"]) == ("given", pytest.approx(75))
 
@@ -67,7 +68,7 @@ def test_systems_that_differ_in_more_than_order_have_a_position_row_each(first: 
         *in_orders(second, {"given": 50, "top": 50, "bottom": 90}),
     ]
 
-    rows = positions(group, **SETTINGS)
+    rows = positions(*frames_of(group), **SETTINGS)
 
     assert sorted(row["sensitivity"] for row in rows) == pytest.approx([10, 40])
     assert len({row["setting"] for row in rows}) == 2
@@ -82,7 +83,7 @@ def test_sensitivity_is_held_against_what_chance_gives() -> None:
         for query, summary in enumerate(in_orders(Axes("still"), {order: 0}, n_queries=12))
     ]
 
-    rows = {row["setting"]: row for row in positions([*moved, *noise], **SETTINGS)}
+    rows = {row["setting"]: row for row in positions(*frames_of([*moved, *noise]), **SETTINGS)}
 
     assert rows["moved"]["sensitivity"] == pytest.approx(40)
     assert rows["moved"]["chance"] < 20
@@ -105,7 +106,7 @@ def test_sensitivity_is_measured_by_the_rule_of_the_fidelity(
 ) -> None:
     scores = {"given": 50, "random": 60, "top": 40, "middle": 95, "bottom": 80}
 
-    (row,) = positions(in_orders(Axes("full"), scores), rule=RULES[fidelity], **SETTINGS)
+    (row,) = positions(*frames_of(in_orders(Axes("full"), scores)), rule=RULES[fidelity], **SETTINGS)
 
     assert (row["reference"], row["compared"]) == (reference, compared)
     assert row["sensitivity"] == pytest.approx(sensitivity)
@@ -116,7 +117,7 @@ MOVED = {"given": 80.0, "random": 70.0, "top": 80.0, "middle": 60.0, "bottom": 4
 
 def shown(*groups: list[Scored]) -> Any:
     """Results of systems with these scores."""
-    own = table(positions([one for group in groups for one in group], **SETTINGS))
+    own = table(positions(*frames_of([one for group in groups for one in group]), **SETTINGS))
     return {"tables": {own.name: own.as_json()}, "judges": []}
 
 

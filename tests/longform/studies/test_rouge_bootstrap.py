@@ -13,6 +13,7 @@ from longform.results.aggregate import Averaging, SummaryInfo
 from longform.results.score_table import ScoreTable
 from longform.rows import ScoreRow
 from longform.studies.rouge_bootstrap import RougeBootstrap, percentiles
+from tests.frames import FramesOf
 
 VALUES = np.random.default_rng(5).normal(0.4, 0.1, 300)
 
@@ -35,6 +36,7 @@ def evidence(*measures: str, twin_of: str | None = None) -> Any:
     return SimpleNamespace(
         measures=named(measures),
         infos=infos,
+        frames=FramesOf(infos),
         score_table=ScoreTable(rows, infos),
         averaging=Averaging("pooled", 1, 100),
     )
