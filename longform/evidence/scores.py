@@ -98,12 +98,18 @@ def of_summaries(scores: pl.DataFrame, summary_ids: Sequence[str]) -> pl.DataFra
 
 def under(scores: pl.DataFrame, judge: str | None) -> pl.DataFrame:
     """Return the scores of a judge, and those without a judge of the summaries that it has, all in order."""
-    own = of_judge(scores, judge)
+    free = pl.col("judge").is_null()
     if judge is None:
-        return own
-    free = of_judge(scores, None).join(own, on="summary_id", how="semi", maintain_order="left")
-    free = free.join(own, on=["summary_id", "measure"], how="anti", maintain_order="left")
-    return pl.concat([own, free]).sort("summary_id", maintain_order=True) if free.height else own
+        return scores.filter(free)
+    own = pl.col("judge") == judge
+    having = scores.select("summary_id", "judge").filter(own)["summary_id"].to_physical().unique()
+    found = scores.filter(own | (free & pl.col("summary_id").to_physical().is_in(having.to_list())))
+    names = found.select("measure", free=free).unique()
+    if names["measure"].n_unique() == names.height:
+        return found
+    twice = found.filter(own).select("summary_id", "measure")
+    apart = found.filter(free).join(twice, on=["summary_id", "measure"], how="anti", maintain_order="left")
+    return pl.concat([found.filter(own), apart]).sort("summary_id", maintain_order=True)
 
 
 def means(scores: pl.DataFrame) -> pl.DataFrame:

@@ -83,7 +83,7 @@ def tables(rows: Sequence[Row]) -> list[Table]:
 
 def _rows(own: Family, evidence: Evidence) -> Iterator[Row]:
     facts = final(own.facts)
-    known = {*with_facts(own.scores, facts.select("summary_id"))["measure"].unique()}
+    known = {*with_facts(own.scores.select("summary_id", "measure"), facts.select("summary_id"))["measure"].unique()}
     measures = [one for one in evidence.measures if one.name in known and one.unit not in ("count", "words")]
     of_points = [measure for measure in measures if measure.judged_by == KEY_POINT.task]
     lengths = _lengths(own, facts, evidence) if of_points else {}

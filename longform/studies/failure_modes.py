@@ -60,7 +60,8 @@ def table(rows: Sequence[Row]) -> Table:
 def failure_modes(scores: pl.DataFrame, facts: pl.DataFrame, *, judge: str | None) -> list[Row]:
     """Count each system's bullets by class; systems whose bullets were not classified have no row."""
     summaries = final(facts)
-    own = with_facts(means(scores.filter(pl.col("measure").is_in(MEASURES))), summaries)
+    systems = summaries.select("summary_id", "setting", "summarizer")
+    own = with_facts(means(scores.filter(pl.col("measure").is_in(MEASURES))), systems)
     linked = own.filter(pl.col("measure") == "bullets_linked", pl.col("n") > 0).select("summary_id")
     classified = by_system(own.join(linked, on="summary_id", how="semi", maintain_order="left"))
     found: list[Row] = []

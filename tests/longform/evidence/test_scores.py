@@ -66,7 +66,7 @@ def test_measures_without_a_judge_stand_under_every_judge_that_has_the_summary()
     rows = [row("a"), row("b", "words", None), row("a", "words", None), row("b", judge="k")]
     found = scores_of(rows, ["a", "b"])
 
-    assert values(under(found, "j"), "summary_id", "measure") == [("a", "m"), ("a", "words")]
+    assert values(under(found, "j"), "summary_id", "measure") == [("a", "words"), ("a", "m")]
     assert values(under(found, "k"), "summary_id", "measure") == [("b", "m"), ("b", "words")]
     assert values(under(found, None), "summary_id", "measure") == [("a", "words"), ("b", "words")]
 
