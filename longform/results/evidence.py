@@ -155,8 +155,9 @@ class Family:
     @cached_property
     def facts(self) -> pl.DataFrame:
         """A row for each summary, as in `evidence.frames.summaries`."""
-        found = facts_of(self.scores, self.evidence.frames.summaries)
-        return found.filter(pl.col("dataset").eq_missing(pl.lit(self.dataset, pl.Categorical)))
+        return _known(self.evidence, self.judge).filter(
+            pl.col("dataset").eq_missing(pl.lit(self.dataset, pl.Categorical))
+        )
 
     @cached_property
     def summaries(self) -> Sequence[Scored]:
@@ -174,12 +175,14 @@ def families(evidence: Evidence, *measures: str) -> Iterator[Family]:
     table, wanted = evidence.score_table, frozenset(measures)
     having = [judge for judge in table.judges if wanted.intersection(table.measures(judge))]
     for judge in [judge for judge in having if judge is not None or having == [None]]:
-        own = facts_of(
-            of_judge(table.frame.select("judge", "summary_id"), judge).unique("summary_id"),
-            evidence.frames.summaries.select("summary_id", "dataset"),
-        )
-        for dataset in own["dataset"].unique(maintain_order=True):
+        for dataset in _known(evidence, judge)["dataset"].unique(maintain_order=True):
             yield Family(judge, dataset, evidence)
+
+
+def _known(evidence: Evidence, judge: str | None) -> pl.DataFrame:
+    """Return a row for each summary that a judge has scores of."""
+    scored = of_judge(evidence.score_table.frame.select("judge", "summary_id"), judge).unique("summary_id")
+    return facts_of(scored, evidence.frames.summaries)
 
 
 Made = TypeVar("Made")

@@ -31,7 +31,8 @@ class Curve:
         names = [measure.name for measure in measures]
 
         def of_family(own: Family) -> list[Row]:
-            return curve(own.scores, own.facts, measures, judge=own.judge)
+            timed = own.facts["elapsed_minutes"].is_not_null().any()
+            return curve(own.scores, own.facts, measures, judge=own.judge) if timed else []
 
         rows = rows_of(evidence, names, of_family)
         return table(rows) if rows else None
@@ -68,7 +69,7 @@ def curve(scores: pl.DataFrame, facts: pl.DataFrame, measures: Sequence[Measure]
     A session counts with its latest snapshot up to the point's minute; one that ended earlier keeps its last.
     """
     snapshots = facts.filter(pl.col("elapsed_minutes").is_not_null())
-    known = by_measure(means(with_facts(scores, facts.select("summary_id")))) if snapshots.height else {}
+    known = by_measure(means(with_facts(scores, facts.select("summary_id"))))
     points: list[Row] = []
     for (setting, summarizer), group in by_system(snapshots).items():
         end = float(group["elapsed_minutes"].max())  # type: ignore[arg-type]  # minutes are numbers

@@ -58,6 +58,8 @@ class Facets:
         def of_family(own: Family) -> list[Row]:
             return list(_rows(own, evidence))
 
+        if not evidence.facets and all(measure.judged_by != KEY_POINT.task for measure in evidence.measures):
+            return None
         return tables(rows_of(evidence, [measure.name for measure in evidence.measures], of_family)) or None
 
 

@@ -63,12 +63,12 @@ def failure_modes(scores: pl.DataFrame, facts: pl.DataFrame, *, judge: str | Non
     systems = summaries.select("summary_id", "setting", "summarizer")
     own = with_facts(means(scores.filter(pl.col("measure").is_in(MEASURES))), systems)
     linked = own.filter(pl.col("measure") == "bullets_linked", pl.col("n") > 0).select("summary_id")
-    classified = by_system(own.join(linked, on="summary_id", how="semi", maintain_order="left"))
+    classified = own.join(linked, on="summary_id", how="semi")
+    sums = by_system(classified.group_by("setting", "summarizer", "measure").agg(pl.col("total").sum()))
     found: list[Row] = []
     for (setting, summarizer), group in by_system(summaries).items():
-        if (setting, summarizer) in classified:
-            rows = classified[setting, summarizer].group_by("measure").agg(pl.col("total").sum())
-            totals = {str(measure): total for measure, total in rows.iter_rows()}
+        if (setting, summarizer) in sums:
+            totals = dict(sums[setting, summarizer].select("measure", "total").iter_rows())
             counts = {str(name): int(totals[f"bullets_{name}"]) for name in CLASSES}
             found.append(
                 {

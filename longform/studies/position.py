@@ -78,6 +78,8 @@ class Position:
         rule = RULES[evidence.sensitivity]
 
         def of_family(own: Family) -> list[Row]:
+            if own.facts["order"].n_unique() < len(_ENDS):
+                return []
             return positions(own.scores, own.facts, judge=own.judge, seed=seed, resamples=resamples, rule=rule)
 
         rows = rows_of(evidence, [MEASURE], of_family)
