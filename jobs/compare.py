@@ -12,9 +12,8 @@ from pydantic import ValidationError
 from jobs.command.run import Outcome, run_verb
 from jobs.parsers.compare import parser
 from jobs.results.answers import answered
-from jobs.results.stored_rankings import compared_rankings, is_of_rankings
 from jobs.results.stored_run import StoredRun, averaging_of, labels_of, read_stored, written_elsewhere
-from jobs.results.two_runs import common_queries, same_judges
+from jobs.results.two_runs import common_queries, compared_rankings, is_of_rankings, same_judges
 from longform.errors import UsageError
 from longform.measures import SHIPPED
 from longform.metrics.measure import Description, described

@@ -17,8 +17,8 @@ from jobs.command.run import Outcome, run_verb
 from jobs.compare import compare, paired_systems
 from jobs.evaluate import shortfall
 from jobs.parsers.gate import parser
-from jobs.results.stored_rankings import is_of_rankings
 from jobs.results.stored_run import read_stored
+from jobs.results.two_runs import is_of_rankings
 from jobs.results.write import read_results
 from longform import measures
 from longform.errors import UsageError

@@ -22,7 +22,7 @@ from jobs.parsers.ledger import parser
 from jobs.runs.record import RECORD_FILE, stored_record
 from jobs.spending.plan import open_ledger
 from longform.errors import UsageError
-from longform.results.work import JobFacts
+from longform.results.results import JobFacts
 from longform.schemas import CALLS
 
 _HEADS = "calls answered failed unsettled input cached output reasoning".split()

@@ -124,14 +124,11 @@ class Replay:
 
     def report(self) -> dict[str, Any]:
         """Write the results, and return them."""
-        rows = [released_judge_row(judge) for judge in self._judges()]
-        title = "Released summaries, replayed"
-        return write_results(self._evidence(), self.record, self.studies, title=title, judges=rows)
+        judges = list(dict.fromkeys(verdicts.key.judge for verdicts in self.plan.of(Judged)))
+        rows, title = [released_judge_row(judge) for judge in judges], "Released summaries, replayed"
+        return write_results(self._evidence(judges), self.record, self.studies, title=title, judges=rows)
 
-    def _judges(self) -> list[str]:
-        return list(dict.fromkeys(verdicts.key.judge for verdicts in self.plan.of(Judged)))
-
-    def _evidence(self) -> RunEvidence:
+    def _evidence(self, judges: Sequence[str]) -> RunEvidence:
         settings = self.settings
         summaries = with_twins([summary.work_id for summary in self.plan.of(Released)], twins_of(self.plan))
         return RunEvidence(
@@ -145,7 +142,7 @@ class Replay:
             ),
             averaging=Averaging(settings.aggregate, settings.seed, settings.resamples),
             measures=self.measures.of_summaries,
-            judges=self._judges(),
+            judges=judges,
             compare_with=settings.compare_with,
             sensitivity=settings.sensitivity,
         )

@@ -19,7 +19,7 @@ from jobs.stages.stage import Stage
 from longform.chat.prices import Price
 from longform.errors import UsageError
 from longform.results.calls import CallsRow, MadeOfPlan, Planned, PlannedRow, Spent
-from longform.results.work import CalledStage, JobFacts
+from longform.results.results import CalledStage, JobFacts
 from longform.settings.chat import ChatSettings
 from longform.spending import saved_by_caching_usd
 

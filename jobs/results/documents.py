@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
@@ -21,8 +21,8 @@ from jobs.results.drilldown import keep_unfolded, kept_unfolded
 from longform.records import Document
 from longform.report.document_pages import DocumentFiles, document_pages, documents_html
 from longform.report.site import Site, numbered
+from longform.results.drilldown import QueryFacts, SummaryFacts, Unfolded
 from longform.results.passages import DocumentFacts, PassageFinder, document_facts
-from longform.results.unfolded_passages import wanted_documents, with_passages
 
 DOCUMENTS = "report/documents.jsonl.gz"
 
@@ -124,3 +124,43 @@ def write_documents(
         for haystack, (first, last) in page.held.items():
             found.setdefault(haystack, []).append((place.file, first, last))
     return DocumentFiles(found)
+
+
+def wanted_documents(unfolded: Iterable[Unfolded]) -> Mapping[str, Collection[int]]:
+    """Return the numbers of the documents that are cited or state an insight, by haystack."""
+    found: dict[str, set[int]] = {}
+    for summary, query in unfolded:
+        numbers = found.setdefault(query["haystack"], set())
+        numbers.update(number for bullet in summary["bullets"] for number in bullet["citations"])
+        numbers.update(number for target in query["targets"] for number in target["gold"])
+    return found
+
+
+def with_passages(unfolded: Iterable[Unfolded], finder: Callable[[str], PassageFinder | None]) -> Iterator[Unfolded]:
+    """
+    Yield the summaries and queries with the passages of the documents that they name.
+
+    Args:
+        unfolded: Those of a query together.
+        finder: Of a haystack; None: it has no documents.
+    """
+    told: tuple[str, QueryFacts] | None = None
+    for summary, query in unfolded:
+        if (found := finder(query["haystack"])) is None:
+            yield Unfolded(summary, query)
+            continue
+        if told is None or told[0] != summary["query_id"]:
+            told = summary["query_id"], _query_with(query, found)
+        yield Unfolded(_summary_with(summary, found), told[1])
+
+
+def _query_with(query: QueryFacts, finder: PassageFinder) -> QueryFacts:
+    targets = query["targets"]
+    found = finder.passages([one["text"] for one in targets], [one["gold"] for one in targets])
+    return {**query, "targets": [{**one, "passages": own} for one, own in zip(targets, found, strict=True)]}
+
+
+def _summary_with(summary: SummaryFacts, finder: PassageFinder) -> SummaryFacts:
+    bullets = summary["bullets"]
+    found = finder.passages([one["text"] for one in bullets], [one["citations"] for one in bullets])
+    return {**summary, "bullets": [{**one, "passages": own} for one, own in zip(bullets, found, strict=True)]}

@@ -140,8 +140,26 @@ def made_results(
     budget_ended: bool = False,
 ) -> dict[str, Any]:
     """Return the results of all that *plan* holds, written with their report, of what is *told* besides the tables."""
+    measures = check_measures(experiment)
     return write_results(
-        _evidence(run, benchmark, experiment, plan, told=told, budget_ended=budget_ended),
+        RunEvidence(
+            run=run,
+            benchmark=benchmark,
+            work=work_of(experiment, plan),
+            averaging=Averaging(experiment.aggregate, experiment.seed, experiment.resamples),
+            measures=measures.of_summaries,
+            ranking_measures=measures.of_rankings,
+            judges=[row["judge"] for row in told.judges],
+            compare_with=experiment.compare_with,
+            sensitivity=experiment.sensitivity,
+            cutoffs=experiment.cutoffs,
+            ignoring_order=experiment.ignoring_order,
+            driver=_driver(run, benchmark, experiment, plan),
+            experiment=experiment,
+            budget_ended=budget_ended,
+            calls=told.calls,
+            pooled=experiment.datasets == "pooled",
+        ),
         record,
         open_studies(experiment.studies),
         title=experiment.name,
@@ -149,30 +167,6 @@ def made_results(
         fitted=fitted_of(experiment),
         more=told.more,
         tables=told.tables,
-    )
-
-
-def _evidence(
-    run: Folder, benchmark: Benchmark, experiment: Experiment, plan: Plan, *, told: Told, budget_ended: bool
-) -> RunEvidence:
-    measures = check_measures(experiment)
-    return RunEvidence(
-        run=run,
-        benchmark=benchmark,
-        work=work_of(experiment, plan),
-        averaging=Averaging(experiment.aggregate, experiment.seed, experiment.resamples),
-        measures=measures.of_summaries,
-        ranking_measures=measures.of_rankings,
-        judges=[row["judge"] for row in told.judges],
-        compare_with=experiment.compare_with,
-        sensitivity=experiment.sensitivity,
-        cutoffs=experiment.cutoffs,
-        ignoring_order=experiment.ignoring_order,
-        driver=_driver(run, benchmark, experiment, plan),
-        experiment=experiment,
-        budget_ended=budget_ended,
-        calls=told.calls,
-        pooled=experiment.datasets == "pooled",
     )
 
 

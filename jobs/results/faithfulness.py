@@ -20,8 +20,7 @@ from longform.metrics.faithfulness import Merging, place_of, support_cells
 from longform.metrics.measure import Verdict
 from longform.metrics.position_bias import SummaryPlaces, summary_places
 from longform.results.aggregate import Scored, SummaryInfo
-from longform.results.attribution import Attribution, placed
-from longform.results.checked import FAITHFULNESS, SUPPORTED, CheckedRun, CheckedSummary
+from longform.results.checked import FAITHFULNESS, SUPPORTED, Attribution, CheckedRun, CheckedSummary, placed
 from longform.results.compared import table_rows
 from longform.results.order_dependence import OrderDependence, varied
 from longform.results.score_table import ScoreTable

@@ -15,5 +15,11 @@ def summary_infos(
 ) -> dict[str, SummaryInfo]:
     """Return `longform.evidence.infos.summary_infos` of the summaries *work_ids* of a run."""
     return infos.summary_infos(
-        lambda columns: run.batches("summaries", work_ids=work_ids, columns=columns), work_ids, queries
+        lambda columns: (
+            part.slice(start, 64)  # the texts of some are in memory at a time
+            for part in run.batches("summaries", work_ids=work_ids, columns=columns)
+            for start in range(0, len(part), 64)
+        ),
+        work_ids,
+        queries,
     )

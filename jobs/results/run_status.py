@@ -9,7 +9,7 @@ from typing import Any
 from actors.storage.benchmark import MANIFEST
 from actors.storage.folder import Folder
 from jobs.results.live_pages import stored_so_far
-from jobs.results.spend import run_spend
+from jobs.results.spent import run_spend
 from jobs.runs.heartbeat import Heard, heartbeats, lives
 from jobs.runs.record import RECORD_FILE, stored_record
 from longform.errors import UsageError

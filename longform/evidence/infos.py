@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from sys import intern
 from typing import Any, Literal, NamedTuple
-
-import pyarrow as pa
 
 from longform.axes import COLUMNS, Axes, axes_of
 from longform.evidence.scan import NAMES, Read, pl
@@ -55,7 +53,6 @@ class SummaryInfo(NamedTuple):
         return self.haystack_id if self.cluster_kind == "haystack" and self.haystack_id else self.query_id
 
 
-_ROWS_AT_ONCE = 64
 _INFO_COLUMNS = [
     "summary_id", "query_id", "summarizer", "setting", "order", "elapsed_minutes", "cut_share", "failure",
     "haystack_id", "dataset", "model", "cause", "cited_by",
@@ -73,7 +70,7 @@ def summary_infos(read: Read, work_ids: Sequence[str], queries: Mapping[str, Que
     held: dict[Axes, Axes] = {}  # the same object for all equal ones
     originals: dict[str, str] = {}  # work id of a twin -> summary id of its original
     for batch in read(["work_id", "step", *_INFO_COLUMNS, *more]):
-        for row in _rows(batch):
+        for row in batch.to_pylist():
             if row["step"] is None:
                 axes = held.setdefault(axes_of(row), axes_of(row))
                 info = SummaryInfo(**{name: _interned(row[name]) for name in _INFO_COLUMNS}, axes=axes)
@@ -91,20 +88,13 @@ def summary_infos(read: Read, work_ids: Sequence[str], queries: Mapping[str, Que
     return {work_id: found[work_id] for work_id in work_ids if work_id in found}
 
 
-def _rows(batch: pa.Table) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a part; the texts of some are in memory at a time."""
-    for start in range(0, len(batch), _ROWS_AT_ONCE):
-        yield from batch.slice(start, _ROWS_AT_ONCE).to_pylist()
-
-
 def _interned(value: Any) -> Any:
     """Return a text that is one object for all that are equal; names of systems and queries stand in many rows."""
     return intern(value) if isinstance(value, str) else value
 
 
 def _with_text(info: SummaryInfo, text: str | None, queries: Mapping[str, Query]) -> SummaryInfo:
-    text_key = None if text is None else content_key(text)
-    return info._replace(dataset=queries[info.query_id].dataset, text_key=text_key)
+    return info._replace(dataset=queries[info.query_id].dataset, text_key=None if text is None else content_key(text))
 
 
 # ---------------------------------------------------------------- clusters
@@ -115,13 +105,11 @@ class Clusters(NamedTuple):
     Units that intervals and tests take as independent.
 
     Attributes:
-        dataset: Whose; None: not stated.
         kind: `haystack` if there are ENOUGH_HAYSTACKS of them and some hold several queries, else `query`.
         n_queries: Queries that have a summary.
-        n_haystacks: Haystacks of these queries.
     """
 
-    dataset: str | None
+    dataset: str | None  # None: not stated
     kind: ClusterKind
     n_queries: int
     n_haystacks: int

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-import numpy as np
 import pyarrow as pa
 
 from longform.evidence.scan import as_frame, pl
@@ -18,7 +17,6 @@ from longform.schemas import SCORES
 
 SCORE_COLUMNS = ["judge", "summary_id", "measure", "total", "n", "n_unjudged", "reason", "repeat"]
 _ROWS_AT_ONCE = 2**15  # that are made a frame together: a part alone is too few, and the whole table too much
-_KEY = ("summary_id", "judge", "measure", "repeat")
 
 
 def score_frame(parts: Iterable[pa.Table], summary_ids: Iterable[str]) -> pl.DataFrame:
@@ -64,10 +62,10 @@ def in_order(scores: pl.DataFrame) -> pl.DataFrame:
 
     Of two rows of a judge, its repeat, measure and summary the later counts.
     """
-    ordered = scores.sort(*(pl.col(name).to_physical() for name in _KEY), maintain_order=True)
-    replaced = pl.all_horizontal(pl.col(name).eq_missing(pl.col(name).shift(-1)) for name in _KEY)
-    kept = ordered.select(~replaced | (pl.int_range(pl.len()) == pl.len() - 1)).to_series()
-    return ordered if kept.all() else ordered.filter(kept)
+    key = [pl.col(name) for name in ("summary_id", "judge", "measure", "repeat")]
+    ordered = scores.sort(*(one.to_physical() for one in key), maintain_order=True)
+    replaced = pl.all_horizontal(one.eq_missing(one.shift(-1)) for one in key)
+    return ordered.filter(~replaced | (pl.int_range(pl.len()) == pl.len() - 1))
 
 
 def names_of(scores: pl.DataFrame, judges: Sequence[str]) -> dict[str | None, list[str]]:
@@ -88,27 +86,16 @@ def of_judge(scores: pl.DataFrame, judge: str | None) -> pl.DataFrame:
     return scores.filter(pl.col("judge").is_null() if judge is None else pl.col("judge") == judge)
 
 
-def of_summaries(scores: pl.DataFrame, summary_ids: Sequence[str]) -> pl.DataFrame:
-    """Return the scores of some summaries, in their order; *scores* are in order."""
-    held = scores["summary_id"].to_physical().to_numpy()
-    wanted = pl.Series(summary_ids, dtype=scores.schema["summary_id"]).to_physical().to_numpy()
-    ends = zip(np.searchsorted(held, wanted), np.searchsorted(held, wanted, side="right"), strict=True)
-    return scores[np.concatenate([np.arange(start, end) for start, end in ends] or [np.arange(0)])]
-
-
 def under(scores: pl.DataFrame, judge: str | None) -> pl.DataFrame:
     """Return the scores of a judge, and those without a judge of the summaries that it has, all in order."""
-    free = pl.col("judge").is_null()
     if judge is None:
-        return scores.filter(free)
-    own = pl.col("judge") == judge
+        return of_judge(scores, None)
+    own, free = pl.col("judge") == judge, pl.col("judge").is_null()
     having = scores.select("summary_id", "judge").filter(own)["summary_id"].to_physical().unique()
     found = scores.filter(own | (free & pl.col("summary_id").to_physical().is_in(having.to_list())))
-    names = found.select("measure", free=free).unique()
-    if names["measure"].n_unique() == names.height:
+    if found.select("measure", free=free).unique()["measure"].is_unique().all():
         return found
-    twice = found.filter(own).select("summary_id", "measure")
-    apart = found.filter(free).join(twice, on=["summary_id", "measure"], how="anti", maintain_order="left")
+    apart = found.filter(free).join(found.filter(own), on=["summary_id", "measure"], how="anti", maintain_order="left")
     return pl.concat([found.filter(own), apart]).sort("summary_id", maintain_order=True)
 
 

@@ -13,8 +13,7 @@ from longform.report.tables import is_position_row
 from longform.results.calls import CallsRow, calls_told
 from longform.results.cells import systems_in
 from longform.results.compared import table_rows
-from longform.results.results import ClustersRow, Results, Size
-from longform.results.work import RunFacts
+from longform.results.results import ClustersRow, Results, RunFacts, Size
 
 _NAMED = 8
 """Names in a line."""

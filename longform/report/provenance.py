@@ -9,8 +9,7 @@ from longform.errors import LongformError
 from longform.report.parts import Section
 from longform.report.tables import Column, Table
 from longform.report.work import TOLD_IN_TABLES, work_tables
-from longform.results.results import Results
-from longform.results.work import RunFacts
+from longform.results.results import Results, RunFacts
 from longform.tables.cells import words
 
 _UNREADABLE = "unknown: left out of every mean, and counted as unjudged"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from longform.report.tables import Column, Table
-from longform.results.work import CommandWork, LastStage, RunFacts, StageFacts
+from longform.results.results import CommandWork, LastStage, RunFacts, StageFacts
 from longform.tables.cells import Cell, words
 
 TOLD_IN_TABLES = ("format", "stages", "commands", "jobs", "last_call")

@@ -16,9 +16,8 @@ import numpy as np
 from longform.axes import Axes
 from longform.evidence.infos import ClusterKind, Clusters, SummaryInfo, clusters_of, with_clusters
 from longform.evidence.scan import pl
-from longform.evidence.scores import samples
+from longform.evidence.scores import means, samples
 from longform.keys import stable_seed
-from longform.metrics.measure import Measure
 from longform.metrics.statistics import Array, Estimate, pooled_mean
 from longform.results.columns import AxesColumns, TwinColumns, axes_columns
 from longform.results.score_table import Cell, ScoreTable
@@ -178,9 +177,6 @@ def averaged(
     ]
 
 
-# ---------------------------------------------------------------- as frames
-
-
 def mean_of(scores: pl.DataFrame, how: Averaging) -> Estimate:
     """
     Return the mean of a measure of one system, as a share, with its interval over clusters.
@@ -235,24 +231,12 @@ def n_repeats(group: Group) -> int:
     return 1 + max((scored.info.repeat or 0 for scored in group), default=0)
 
 
-def mean_cut_share(group: Group) -> float | None:
-    """Share of retrieved tokens that the budget took away; None if the contexts are not known."""
-    cuts = [s.info.cut_share for s in group if s.info.cut_share is not None]
-    return float(np.mean(cuts)) if cuts else None
-
-
 def twin_names(group: Group) -> TwinColumns:
     """Return whose summaries these repeat with other citations, and what chose those; None: they are no twins."""
     found: TwinColumns = {"twin_of": group[0].info.twin_of, "cited_by": group[0].info.cited_by}
     if group[0].info.elsewhere:
         found["elsewhere"] = True
     return found
-
-
-def measures_of(summaries: Group, measures: Iterable[Measure]) -> list[Measure]:
-    """Return those of *measures* that any of the summaries was scored by."""
-    scored = {name for one in summaries for name in one.measures}
-    return [measure for measure in measures if measure.name in scored]
 
 
 def why_unknown(group: Group, measure: str) -> str:
@@ -278,3 +262,49 @@ def cluster_totals(group: Group, clusters: Sequence[str], measure: str, aggregat
     for row in averaged(group, measure, aggregate):
         sums[place[row.cluster]] += (row.total, row.n)
     return sums
+
+
+# ---------------------------------------------------------------- the spread between repeats
+
+
+class SpreadColumns(TypedDict):
+    """Standard deviations of a system's mean over repeats, in the unit of the measure; null: fewer than two."""
+
+    summaries: float | None  # over repeats of its summaries
+    judge: float | None  # over repeats of the judge's answers
+
+
+NO_SPREAD: SpreadColumns = {"summaries": None, "judge": None}
+
+
+def spread(scores: pl.DataFrame, aggregate: Aggregate, factor: float) -> SpreadColumns:
+    """
+    Return the spread of one system's mean by a measure, whose *scores* these are, one for each repeat of the judge.
+
+    Only queries, or summaries, that have a value in every repeat count, so that all repeats are of the same ones.
+    """
+    return {
+        "summaries": _deviation(_by_summary_repeat(means(scores)), aggregate, factor),
+        "judge": _deviation(_by_judge_repeat(scores), aggregate, factor),
+    }
+
+
+def _by_summary_repeat(scores: pl.DataFrame) -> pl.DataFrame:
+    of = pl.col("summary_repeat").fill_null(0).alias("of")
+    valued = (
+        scores.filter(pl.col("n") > 0).with_columns(of).unique(["of", "query_id"], keep="last", maintain_order=True)
+    )
+    return valued.filter(pl.len().over("query_id") == valued["of"].n_unique())
+
+
+def _by_judge_repeat(scores: pl.DataFrame) -> pl.DataFrame:
+    summary = "summary_id"
+    numbered = scores.with_columns(of=pl.int_range(pl.len()).over(summary), times=pl.len().over(summary))
+    return numbered.filter(pl.col("times") == pl.col("times").max(), (pl.col("n") > 0).all().over(summary))
+
+
+def _deviation(repeats: pl.DataFrame, aggregate: Aggregate, factor: float) -> float | None:
+    """Return the deviation of the means of the repeats that `of` tells apart."""
+    shares = samples(repeats, aggregate, "of").group_by("of", maintain_order=True)
+    found = shares.agg(mean=pl.col("total").sum() / pl.col("n").sum())["mean"]
+    return factor * float(np.std(found.to_numpy(), ddof=1)) if len(found) > 1 else None

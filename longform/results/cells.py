@@ -7,8 +7,8 @@ from typing import Any, Literal, NotRequired, cast
 
 from longform.axes import Axes
 from longform.metrics.measure import Description
+from longform.results.aggregate import NO_SPREAD, SpreadColumns
 from longform.results.columns import AxesColumns, SystemRow
-from longform.results.spread import NO_SPREAD, SpreadColumns
 
 CELLS, MEASURES, FAILURES = "cells", "measures", "failures"
 """Tables of `longform.studies.cells`."""

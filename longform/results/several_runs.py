@@ -11,7 +11,7 @@ from longform.metrics.paired_differences import smallest_p
 from longform.metrics.statistics import LEVEL
 from longform.results.aggregate import Averaging, Scored, SummaryInfo, cluster_totals, estimate, twin_names, why_unknown
 from longform.results.compared_runs import UNITS, RunScores, clustered, main_measure
-from longform.results.groups import groups
+from longform.results.pairs import groups
 from longform.results.score_table import ScoreTable
 from longform.settings.system_names import SystemName
 from longform.tables.names import DATASET, JUDGE, SYSTEM

@@ -18,11 +18,10 @@ from longform.evidence.scan import pl
 from longform.evidence.scores import final, means, samples, with_facts
 from longform.metrics.measure import Description, Measure, described
 from longform.metrics.statistics import Estimate, pooled_mean
-from longform.results.aggregate import Scored, final_summaries, systems_of
+from longform.results.aggregate import NO_SPREAD, Scored, SpreadColumns, final_summaries, spread, systems_of
 from longform.results.cells import BESIDE_SCORES, CELLS, FAILURES, IN_WORDS, KEY, MEASURES, WITH_EVERY_SYSTEM
 from longform.results.evidence import Evidence, Family, families
 from longform.results.spent import mean_spent
-from longform.results.spread import NO_SPREAD, SpreadColumns, spread
 from longform.tables.names import AXES, CUT, DATASET, JUDGE, SYSTEM
 from longform.tables.table import Column, Table, Unit, Value
 

@@ -31,8 +31,9 @@ class Curve:
         names = [measure.name for measure in measures]
 
         def of_family(own: Family) -> list[Row]:
-            timed = own.facts["elapsed_minutes"].is_not_null().any()
-            return curve(own.scores, own.facts, measures, judge=own.judge) if timed else []
+            return (
+                curve(own.scores, own.facts, measures, judge=own.judge) if own.facts["elapsed_minutes"].count() else []
+            )
 
         rows = rows_of(evidence, names, of_family)
         return table(rows) if rows else None
@@ -87,13 +88,11 @@ def curve(scores: pl.DataFrame, facts: pl.DataFrame, measures: Sequence[Measure]
                         "minutes": minute,
                         "n_summaries": reached.height,
                         "measure": measure.name,
-                        "score": mean_of(with_facts(known[measure.name], reached), _AVERAGED)
-                        .scaled(measure.factor)
-                        .value,
+                        "score": mean_of(with_facts(own, reached), _AVERAGED).scaled(measure.factor).value,
                         "cut_share": reached["cut_share"].mean(),
                         "in_sample": [],
                     }
                     for measure in measures
-                    if measure.name in known
+                    if (own := known.get(measure.name)) is not None
                 ]
     return points

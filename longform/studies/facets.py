@@ -89,11 +89,8 @@ def _rows(own: Family, evidence: Evidence) -> Iterator[Row]:
     measures = [one for one in evidence.measures if one.name in known and one.unit not in ("count", "words")]
     of_points = [measure for measure in measures if measure.judged_by == KEY_POINT.task]
     lengths = _lengths(own, facts, evidence) if of_points else {}
-    facets = {**_stated(facts, evidence.facets), **lengths}
-    if all(len(values) < 2 for values in facets.values()):
-        return
     systems, scores = by_system(facts), by_measure(means(own.scores))
-    for facet, values in facets.items():
+    for facet, values in {**_stated(facts, evidence.facets), **lengths}.items():
         for ((setting, summarizer), group), (value, ids), measure in product(
             systems.items(), values.items() if len(values) > 1 else (), of_points if facet in lengths else measures
         ):

@@ -60,11 +60,10 @@ def table(rows: Sequence[Row]) -> Table:
 def failure_modes(scores: pl.DataFrame, facts: pl.DataFrame, *, judge: str | None) -> list[Row]:
     """Count each system's bullets by class; systems whose bullets were not classified have no row."""
     summaries = final(facts)
-    systems = summaries.select("summary_id", "setting", "summarizer")
-    own = with_facts(means(scores.filter(pl.col("measure").is_in(MEASURES))), systems)
-    linked = own.filter(pl.col("measure") == "bullets_linked", pl.col("n") > 0).select("summary_id")
-    classified = own.join(linked, on="summary_id", how="semi")
-    sums = by_system(classified.group_by("setting", "summarizer", "measure").agg(pl.col("total").sum()))
+    own = means(scores.filter(pl.col("measure").is_in(MEASURES)))
+    linked = own.filter(pl.col("measure") == "bullets_linked", pl.col("n") > 0)
+    systems = summaries.select("summary_id", "setting", "summarizer").join(linked, on="summary_id", how="semi")
+    sums = by_system(with_facts(own, systems).group_by("setting", "summarizer", "measure").agg(pl.col("total").sum()))
     found: list[Row] = []
     for (setting, summarizer), group in by_system(summaries).items():
         if (setting, summarizer) in sums:

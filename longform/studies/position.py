@@ -11,11 +11,7 @@ from longform.axes import Axes as SystemAxes
 from longform.axes import names
 from longform.evidence.scan import pl
 from longform.evidence.scores import final, means, with_facts
-from longform.metrics.order_sensitivity import (
-    largest_from_first,
-    order_sensitivity,
-    with_holm,
-)
+from longform.metrics.order_sensitivity import largest_from_first, order_sensitivity, with_holm
 from longform.metrics.statistics import ratio
 from longform.results.aggregate import Averaging, marks_of, mean_of, sums_of
 from longform.results.evidence import Evidence, Family, rows_of
@@ -146,26 +142,23 @@ def positions(
     exchanged within clusters.
     """
     compared = _compared(facts)
-    if not compared:
-        return []
     joint = means(scores.filter(pl.col("measure") == MEASURE))
     words = names(axes for _, axes in compared)
-    rows: list[Any] = []
-    for (summarizer, axes), group in sorted(compared.items(), key=lambda item: (item[0][0], words[item[0][1]])):
-        rows.append(
-            {
-                **_position_row(_by_order(group), joint, rule, seed=seed, resamples=resamples),
-                "summarizer": summarizer,
-                "setting": words[axes],
-                **{name: value for name, value in axes._asdict().items() if name != "order"},
-                "judge": judge,
-                "dataset": group["dataset"][0],
-                "measure": MEASURE,
-                **marks_of(group),
-                "cut_share": group["cut_share"].mean(),
-                "in_sample": [],
-            }
-        )
+    rows: list[Any] = [
+        {
+            **_position_row(group, joint, rule, seed=seed, resamples=resamples),
+            "summarizer": summarizer,
+            "setting": words[axes],
+            **{name: value for name, value in axes._asdict().items() if name != "order"},
+            "judge": judge,
+            "dataset": group["dataset"][0],
+            "measure": MEASURE,
+            **marks_of(group),
+            "cut_share": group["cut_share"].mean(),
+            "in_sample": [],
+        }
+        for (summarizer, axes), group in sorted(compared.items(), key=lambda item: (item[0][0], words[item[0][1]]))
+    ]
     return with_holm(rows)
 
 
@@ -181,17 +174,13 @@ def _compared(facts: pl.DataFrame) -> dict[tuple[str, SystemAxes], pl.DataFrame]
     }
 
 
-def _by_order(group: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    return {str(order): own for (order,), own in group.partition_by("order", as_dict=True, maintain_order=True).items()}
-
-
-def _position_row(
-    orders: Mapping[str, pl.DataFrame], joint: pl.DataFrame, rule: Rule, *, seed: int, resamples: int
-) -> Row:
+def _position_row(group: pl.DataFrame, joint: pl.DataFrame, rule: Rule, *, seed: int, resamples: int) -> Row:
+    parts = group.partition_by("order", as_dict=True, maintain_order=True).items()
+    orders = {str(order): own for (order,), own in parts}
     reference = next(order for order in rule.references if order in orders)
     others = [order for order in rule.compared if order in orders]
     scored = {order: with_facts(joint, orders[order]) for order in ORDERS if order in orders}
-    clusters = sorted({cluster for group in orders.values() for cluster in group["cluster"]})
+    clusters = sorted({*group["cluster"]})
     sums = np.stack([sums_of(own, clusters) for own in scored.values()], axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         shares = 100 * ratio(sums.sum(axis=0))

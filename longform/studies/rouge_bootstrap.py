@@ -79,9 +79,8 @@ def _rows(own: Family, scores: pl.DataFrame, listed: Sequence[str], seed: int) -
     shares = samples(scores, "per_summary", "summarizer", "setting", "measure")
     found = shares.with_columns(value=pl.col("total") / pl.col("n")).partition_by("measure", as_dict=True)
     for measure in (name for name in listed if (name,) in found):
-        of_measure = found[measure,]
-        summarizer, setting = of_measure.select("summarizer", "setting").row(0)
-        values = of_measure["value"].to_numpy()
+        summarizer, setting = found[measure,].select("summarizer", "setting").row(0)
+        values = found[measure,]["value"].to_numpy()
         low, mid, high = percentiles(values, seed=stable_seed(seed, summarizer, setting, measure))
         yield {
             "judge": own.judge,

@@ -21,8 +21,7 @@ from longform.evidence.scores import final, means, samples, with_facts
 from longform.metrics.measure import Better, Unit
 from longform.metrics.statistics import Array
 from longform.results.evidence import Evidence, Family, families
-from longform.results.groups import groups_apart
-from longform.results.pairs import Best, Pairs, all_pairs, best_of, signs_seed
+from longform.results.pairs import Best, Pairs, all_pairs, best_of, groups_apart, signs_seed
 from longform.settings.system_names import SystemName, named_system
 
 

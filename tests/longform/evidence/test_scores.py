@@ -67,7 +67,7 @@ def test_measures_without_a_judge_stand_under_every_judge_that_has_the_summary()
     found = scores_of(rows, ["a", "b"])
 
     assert values(under(found, "j"), "summary_id", "measure") == [("a", "words"), ("a", "m")]
-    assert values(under(found, "k"), "summary_id", "measure") == [("b", "m"), ("b", "words")]
+    assert values(under(found, "k"), "summary_id", "measure") == [("b", "words"), ("b", "m")]
     assert values(under(found, None), "summary_id", "measure") == [("a", "words"), ("b", "words")]
 
 

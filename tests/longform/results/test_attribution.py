@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from longform.metrics.position_bias import attributed_sums, bias_index, summary_places
-from longform.results.attribution import Attribution, placed
+from longform.results.checked import Attribution, placed
 
 N = 80
 

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
-from longform.results.groups import MOST_GROUPS, groups, largest_sets
+from longform.results.pairs import MOST_GROUPS, groups, largest_sets
 
 
 def system(mean: float, spread: float, n: int = 12) -> np.ndarray:

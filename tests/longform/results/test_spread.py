@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from longform.evidence.scores import with_facts
-from longform.results.aggregate import Averaging, Scored, SummaryInfo, estimate
+from longform.results.aggregate import Averaging, Scored, SummaryInfo, estimate, spread
 from longform.results.score_table import ScoreTable
-from longform.results.spread import spread
 from tests.frames import frames_of
 
 HOW = Averaging("pooled", seed=1, resamples=400)
