@@ -15,6 +15,7 @@ import hashlib
 import re
 import tomllib
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from typing import Any
 
@@ -48,11 +49,11 @@ class Prompt:
             ValueError: The names given are not exactly the fields.
         """
         if values.keys() != self.fields:
-            msg = f"prompt {self.name} takes {sorted(self.fields)}, got {sorted(values)}"
-            raise ValueError(msg)
+            raise ValueError(f"prompt {self.name} takes {sorted(self.fields)}, got {sorted(values)}")
         return _FIELD.sub(lambda match: str(values[match[1]]), self.text)
 
 
+@cache
 def prompt_names() -> list[str]:
     """The names of the prompts that ship, sorted."""
     files = (file.name for file in resources.files(__name__).iterdir())
@@ -71,8 +72,7 @@ def load_prompt(name: str, replacement: str | None = None) -> Prompt:
     if name not in prompt_names():
         if replacement is not None:
             return parse_prompt(name, replacement)
-        msg = f"no prompt is called {name!r}; there are {prompt_names()}"
-        raise UsageError(msg)
+        raise UsageError(f"no prompt is called {name!r}; there are {prompt_names()}")
     own = parse_prompt(name, (resources.files(__name__) / f"{name}.md").read_text("utf-8"))
     if replacement is None:
         return own
@@ -83,6 +83,7 @@ def load_prompt(name: str, replacement: str | None = None) -> Prompt:
     return replaced
 
 
+@cache
 def parse_prompt(name: str, content: str) -> Prompt:
     """
     A prompt from the content of its file.
@@ -111,8 +112,7 @@ def parse_prompt(name: str, content: str) -> Prompt:
 def _parted(name: str, content: str) -> tuple[dict[str, Any], str]:
     found = _FILE.fullmatch(content)
     if found is None:
-        msg = f"prompt file {name}.md: expected a TOML header between two lines `+++`, then the text"
-        raise UsageError(msg)
+        raise UsageError(f"prompt file {name}.md: expected a TOML header between two lines `+++`, then the text")
     try:
         header = tomllib.loads(found[1])
     except tomllib.TOMLDecodeError as error:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from io import StringIO
 from typing import Any
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from actors.local_models.encoder import Encoder
 from actors.local_models.weights import MINILM
 from jobs.cluster import Cluster
-from tests.made.demo import two_haystacks
+from longform.report import line_plots, plots
+from longform.summaries.extractive import Extractor
+from tests.made.demo import one_haystack
 from tests.made.store import is_making
 
 _VECTORS: dict[str, NDArray[np.float16]] = {}
+_EXTRACTORS: dict[tuple[tuple[int, str], ...], Extractor] = {}
+_EXTRACTORS_KEPT = 24
 _RUNNING: list[pytest.Item] = []
 
 
@@ -29,16 +31,17 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.fixture(scope="session")
 def bench() -> str:
-    """The demo's benchmark in two haystacks, to read and not to write to; modules that need another have their own."""
-    return two_haystacks()
+    """The demo's benchmark of six queries, to read and not to write to; modules that need another have their own."""
+    return one_haystack()
 
 
 @pytest.fixture(scope="module", autouse=True)
 def embedded_once(request: pytest.FixtureRequest) -> Iterator[None]:
     """
-    Let the packaged encoder embed each text once in this process: runs read the same few documents again and again.
+    Let this process embed each text and index each context once: runs read the same few documents again and again.
 
-    A vector depends on its text alone. Modules that compare vectors, or what is made of them, are marked `own_vectors`.
+    A vector depends on its text alone, what the offline summarizer keeps of documents on them and their vectors.
+    Modules that compare vectors, or what is made of them, are marked `own_vectors`.
     """
     if request.node.get_closest_marker("own_vectors"):
         yield
@@ -55,30 +58,40 @@ def embedded_once(request: pytest.FixtureRequest) -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Encoder, "_encoded", remembered)
+        patch.setattr("actors.summarizers.offline.Extractor", _extractor)
         yield
+
+
+def _extractor(documents: Sequence[tuple[int, str]], embed: Any, **given: Any) -> Extractor:
+    """Return the extractor of equal documents that a run before has made, or another one."""
+    texts = tuple(sorted(documents))
+    found = _EXTRACTORS.pop(texts, None) or Extractor(documents, embed, **given)
+    _EXTRACTORS[texts] = found
+    for oldest in list(_EXTRACTORS)[:-_EXTRACTORS_KEPT]:
+        _EXTRACTORS.pop(oldest, None)
+    return found
 
 
 @pytest.fixture(scope="module", autouse=True)
 def figures_undrawn(request: pytest.FixtureRequest) -> Iterator[None]:
     """
-    Let reports hold empty pictures: to lay out and draw figures takes a fifth of the time of tests that ignore them.
+    Let reports hold empty pictures: to draw figures takes a fifth of the time of tests that ignore them.
 
-    What is on a figure is computed nevertheless. Modules of the slow tier, modules marked `drawn` and folders of
-    `tests/made` have real ones.
+    Modules of the slow tier, modules marked `drawn` and folders of `tests/made` have real ones.
     """
     if request.node.get_closest_marker("slow") or request.node.get_closest_marker("drawn"):
         yield
         return
-    drawn = Figure.savefig
+    drawn = plots.render_panels
 
-    def saved(figure: Figure, stream: StringIO, **options: Any) -> None:
+    def rendered(draws: Sequence[Any], *, height: float, name: str) -> str:
         if is_making():
-            drawn(figure, stream, **options)
-        else:
-            stream.write('<svg xmlns="http://www.w3.org/2000/svg"></svg>')
+            return drawn(draws, height=height, name=name)
+        return '<svg xmlns="http://www.w3.org/2000/svg"></svg>'
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Figure, "savefig", saved)
+        for module in (plots, line_plots):
+            patch.setattr(module, "render_panels", rendered)
         yield
 
 

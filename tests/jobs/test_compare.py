@@ -15,10 +15,8 @@ from jobs.compare import main
 from jobs.evaluate import main as evaluate
 from jobs.ingest import main as ingest
 from jobs.report import main as report
-from jobs.synthesize import read_config, synthesize
 from longform.report.findings import findings
-
-N_QUERIES = 12  # of the fixture's benchmark
+from tests.made.demo import railway
 
 
 def configuration(**changes: Any) -> dict[str, Any]:
@@ -159,9 +157,7 @@ def test_a_half_finished_run_is_compared_on_what_it_has_and_says_so(
 def test_runs_on_other_benchmarks_are_refused_with_the_reason(
     folder: Path, town: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    bench = str(folder / "bench2")
-    synthesize(read_config("demo", ["haystacks=2", "seed=99"]), bench)
-    other = made(folder, bench, "other-bench")
+    other = made(folder, railway(), "other-bench", "--limit", "1")
 
     assert "other benchmarks" in refused(capsys, town, other)
 

@@ -85,9 +85,10 @@ def test_judges_that_answer_yes_or_no_find_a_planted_bias_and_no_other(tmp_path:
         f"support_judges={{told: {told}, word: {word}}}",
         "systems=[{retriever: full, budget_tokens: null, summarizer: [u, flat]}]",
         "bullets=5",
+        "resamples=200",
     ]
     out = tmp_path / "run"
-    given = ["positional_bias", "--bench", bench(tmp_path, n=40), "--out", str(out)]
+    given = ["positional_bias", "--bench", bench(tmp_path, n=30), "--out", str(out)]
     assert evaluate.main([*given, *(word for change in sets for word in ("--set", change))]) == 0
     found = json.loads((out / "results.json").read_text())["faithfulness"]
     assert {(row["judge"], row["by"]) for row in found["attributed"]} == {("told", "told"), ("word", "shipped aligner")}

@@ -15,6 +15,7 @@ from actors.rehearsal.fake_provider import fake_process
 from actors.storage.folder import Folder
 from jobs.evaluate import main
 from longform.rehearsal.settings import FakeSettings
+from tests.made.demo import two_haystacks
 
 QUICK: dict[str, Any] = {"delay_s": 0.0, "slow_share": 0.0}
 N_SUMMARIES = 24
@@ -52,6 +53,11 @@ class Command:
     def failures(self) -> dict[str | None, int]:
         """Return the reasons of the summaries, None for those that are there -> how many."""
         return dict(Counter(row["failure"] for row in self.run.read("summaries").to_pylist()))
+
+
+@pytest.fixture(scope="module")
+def bench() -> str:
+    return two_haystacks()
 
 
 @pytest.fixture

@@ -25,58 +25,40 @@ def packaged(folder: Path, target: Path) -> set[str]:
         return {name for name in package.namelist() if not name.endswith("/")}
 
 
-@pytest.fixture
-def checkout(tmp_path: Path) -> Path:
+LEFT = [
+    *("corpus/documents.jsonl", "bench/documents/part.parquet", "runs/town/run.json", "runs/ledger/calls.sqlite"),
+    *("summhay/manifest.json", "human/labels/part.parquet", "abstracts/x.parquet", "three/x", "made/audit.json"),
+    *("full/x.parquet", "models/judge.json", "pages/rehearsal.html", "topic_news3.json.gz", "fake.txt", ".env"),
+    *(".venv/lib/site.py", "notes.ipynb", "build/lib/longform/x.py", "longform/__pycache__/x.pyc"),
+]
+"""Files that commands leave in a checkout."""
+OWN = [
+    "town.yaml",
+    "prices.yml",
+    "my_module.py",
+    "configs/town.yaml",
+    "configs/mine.py",
+    "configs/prompts/summarize.md",
+]
+"""Configurations of one's own."""
+
+
+def test_a_package_holds_all_code_and_own_configurations_and_nothing_that_commands_leave(tmp_path: Path) -> None:
     """The code as git has it, under the ignore files that stand in the repository."""
     folder = tmp_path / "checkout"
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
-    for name in listed.stdout.splitlines():
+    kept = listed.stdout.splitlines()
+    for name in (*kept, *LEFT, *OWN):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text("")
+        (folder / name).write_text("x")
     for name in (".gitignore", ".rayignore"):
         (folder / name).write_bytes((ROOT / name).read_bytes())
-    return folder
 
+    found = packaged(folder, tmp_path / "package.zip")
 
-def test_a_package_holds_all_code_and_nothing_else_of_the_repository(checkout: Path, tmp_path: Path) -> None:
-    code = {str(path.relative_to(checkout)) for top in CODE for path in (checkout / top).rglob("*") if path.is_file()}
-
-    found = packaged(checkout, tmp_path / "package.zip")
-
+    code = {name for name in kept if name.partition("/")[0] in CODE}
     assert code <= found
-    assert {name.partition("/")[0] for name in found - code} == {
-        "README.md",
-        "cluster.yaml",
-        "constraints.txt",
-        "pyproject.toml",
-    }
-
-
-@pytest.mark.parametrize(
-    "written",
-    [
-        *("corpus/documents.jsonl", "bench/documents/part.parquet", "runs/town/run.json", "runs/ledger/calls.sqlite"),
-        *("summhay/manifest.json", "human/labels/part.parquet", "abstracts/x.parquet", "three/x", "made/audit.json"),
-        *("full/x.parquet", "models/judge.json", "pages/rehearsal.html", "topic_news3.json.gz", "fake.txt", ".env"),
-        *(".venv/lib/site.py", "notes.ipynb", "build/lib/longform/x.py", "longform/__pycache__/x.pyc"),
-    ],
-)
-def test_what_commands_leave_in_a_checkout_stays_there(checkout: Path, tmp_path: Path, written: str) -> None:
-    (checkout / written).parent.mkdir(parents=True, exist_ok=True)
-    (checkout / written).write_text("x")
-
-    assert written not in packaged(checkout, tmp_path / "package.zip")
-
-
-@pytest.mark.parametrize(
-    "written",
-    ["town.yaml", "prices.yml", "my_module.py", "configs/town.yaml", "configs/mine.py", "configs/prompts/summarize.md"],
-)
-def test_configurations_of_ones_own_go_along(checkout: Path, tmp_path: Path, written: str) -> None:
-    (checkout / written).parent.mkdir(parents=True, exist_ok=True)
-    (checkout / written).write_text("x")
-
-    assert written in packaged(checkout, tmp_path / "package.zip")
+    assert found - code == {"README.md", "cluster.yaml", "constraints.txt", "pyproject.toml", *OWN}
 
 
 def test_a_large_package_is_said_with_its_largest_folders(tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ from jobs.stages.runner import RECEIPTS_A_COMMIT
 from jobs.status import watch
 from longform.results.run_status import RunStatus
 from longform.results.so_far import SoFar
+from tests.jobs.answers.town import town
 from tests.jobs.held_server import HeldServer, serving
 
 pytestmark = pytest.mark.drawn
@@ -88,6 +89,11 @@ def words(folder: Path, bench: str, server: Gate) -> list[str]:
     }
     (folder / "watched.yaml").write_text(json.dumps(config))
     return [str(folder / "watched.yaml"), "--bench", bench, "--out", str(folder / "run"), "--workers", "0"]
+
+
+@pytest.fixture(scope="module")
+def bench() -> str:
+    return town()
 
 
 @contextmanager

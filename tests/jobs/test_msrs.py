@@ -16,8 +16,9 @@ from actors.storage.folder import Folder
 from jobs.cluster import Cluster
 from jobs.evaluate import main
 from jobs.ingest import main as ingest
-from jobs.replay import ReplaySettings, replay
+from jobs.replay import Replay, ReplaySettings, replay
 
+CLUSTER = Cluster(address=None, workers=0)
 PARTS = {"story": ("msrs_story", 8), "meeting": ("msrs_meet", 3)}
 
 
@@ -31,13 +32,11 @@ def part(request: pytest.FixtureRequest, released: Path, tmp_path_factory: pytes
 
 def test_replay_has_the_released_ratings_and_scores(part: tuple[str, str], released: Path, tmp_path: Path) -> None:
     name, bench = part
-    results = replay(
-        bench, str(tmp_path / "usual"), ReplaySettings(resamples=100), cluster=Cluster(address=None, workers=0)
-    )
-    assert [one["name"] for one in results["measures"]] == ["reference_rating", "geval_x20", "bertscore_released"]
+    usual = Replay(bench, str(tmp_path / "usual"), ReplaySettings(), cluster=CLUSTER)
+    assert [one.name for one in usual.measures.of_summaries] == ["reference_rating", "geval_x20", "bertscore_released"]
     scales = ("reference_rating", "geval_1_5", "geval_01", "geval_x20", "bertscore_released")
     settings = ReplaySettings(resamples=100, measures=scales)
-    results = replay(bench, str(tmp_path / "run"), settings, cluster=Cluster(address=None, workers=0))
+    results = replay(bench, str(tmp_path / "run"), settings, cluster=CLUSTER)
     expected = json.loads((released / "msrs" / name / "expected_scores.json").read_text())
     found = {(cell["setting"], cell["summarizer"]): cell for cell in results["cells"]}
     assert found.keys() == {(one["setting"], one["model"]) for one in expected}

@@ -13,8 +13,9 @@ from jobs.evaluate import main as evaluate
 from jobs.plan_sample import main
 from longform.metrics.power import clusters_for_difference, clusters_for_interval, critical_at, detectable
 from longform.report.plain_tables import WIDTH
+from tests.made.demo import two_haystacks
 
-N_QUERIES = 12  # of the fixture's benchmark
+N_QUERIES = 12  # of `two_haystacks`
 CONFIGURATION = {
     "name": "town",
     "seed": 1,
@@ -27,11 +28,11 @@ CONFIGURATION = {
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory, bench: str) -> str:
+def run(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("planned")
     config = folder / "town.yaml"
     config.write_text(json.dumps(CONFIGURATION))
-    assert evaluate([str(config), "--bench", bench, "--out", str(folder / "run"), "--workers", "0"]) in (0, 3)
+    assert evaluate([str(config), "--bench", two_haystacks(), "--out", str(folder / "run"), "--workers", "0"]) in (0, 3)
     return str(folder / "run")
 
 

@@ -37,6 +37,7 @@ CONFIGURATION = {
     "systems": [SYSTEM],
     "bullets": 3,
     "citations": "matrix",
+    "resamples": 100,
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 from collections import Counter
@@ -13,6 +14,7 @@ import pytest
 from actors.storage.folder import Folder
 from jobs.aggregate import aggregate
 from jobs.cluster import Cluster
+from jobs.ingest import ingest
 from jobs.replay import ReplaySettings, replay
 from longform.errors import UsageError
 from longform.repair.twins import LABEL
@@ -20,6 +22,7 @@ from tests.made import released as released_runs
 from tests.made.released import NAMED, news
 
 CLUSTER = Cluster(address=None, workers=0)
+FEW = ReplaySettings(resamples=200, compare_with=NAMED)
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +38,22 @@ def replayed(released: Path) -> tuple[Folder, dict[str, Any]]:
 @pytest.fixture(scope="module")
 def repaired(released: Path) -> tuple[Folder, dict[str, Any]]:
     return read(released_runs.repaired())
+
+
+@pytest.fixture(scope="module")
+def few(released: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Folder, dict[str, Any]]:
+    """The benchmark of one topic with the summaries of one model, a replay of it, and its results."""
+    folder = tmp_path_factory.mktemp("few")
+    topic = json.loads(gzip.decompress((released / "summhay" / "topic_news5.json.gz").read_bytes()))
+    for subtopic in topic["subtopics"]:
+        for part in ("summaries", "eval_summaries"):
+            subtopic[part] = {key: said for key, said in subtopic[part].items() if key.endswith("_claude3-opus")}
+    (folder / "topic_news5.json").write_text(json.dumps(topic))
+    bench, out = str(folder / "bench"), str(folder / "run")
+    ingest("summhay", [str(folder / "topic_news5.json")], bench)
+    results = replay(bench, out, FEW, cluster=CLUSTER)
+    assert len(results["cells"]) > 3
+    return bench, Folder(out), results
 
 
 def read(run: Path) -> tuple[Folder, dict[str, Any]]:
@@ -141,22 +160,21 @@ def test_repaired_citations_stand_beside_originals_with_the_same_coverage(
     assert run.read("units").num_rows == 2 * replayed[0].read("units").num_rows
 
 
-def test_second_replay_redoes_nothing(replayed: tuple[Folder, dict[str, Any]], bench: str, tmp_path: Path) -> None:
-    run, before = replayed
-    own = shutil.copytree(run.url, tmp_path / "run")
-    again = replay(bench, str(own), ReplaySettings(resamples=200, compare_with=NAMED), cluster=CLUSTER)
+def test_second_replay_redoes_nothing(few: tuple[str, Folder, dict[str, Any]]) -> None:
+    bench, run, before = few
+    again = replay(bench, run.url, FEW, cluster=CLUSTER)
 
     assert sum(stage["rows"] for stage in again["run"]["last_call"]["stages"]) == 0
     assert again["cells"] == before["cells"]
 
 
 def test_aggregate_scores_again_what_partial_coverage_counts(
-    replayed: tuple[Folder, dict[str, Any]], tmp_path: Path
+    few: tuple[str, Folder, dict[str, Any]], tmp_path: Path
 ) -> None:
     """Partial coverage at 0 lowers coverage by half of the partial share, and asks nothing again."""
-    run, before = replayed
+    _, run, before = few
     own = shutil.copytree(run.url, tmp_path / "run")
-    after = aggregate(str(own), ["partial_score=0", "resamples=200"], cluster=CLUSTER)
+    after = aggregate(str(own), ["partial_score=0"], cluster=CLUSTER)
 
     assert [stage["name"] for stage in after["run"]["last_call"]["stages"]] == ["score"]
     assert all(a["coverage"] < b["coverage"] for a, b in zip(after["cells"], before["cells"], strict=True))

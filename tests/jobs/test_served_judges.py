@@ -11,7 +11,6 @@ import pytest
 
 from actors.storage.folder import Folder
 from jobs.evaluate import main
-from tests.made.demo import one_haystack
 from tests.serve.served import judges_app
 from tests.serving import running
 
@@ -23,11 +22,6 @@ JUDGES: dict[str, dict[str, Any]] = {
     "support": {"kind": "offline"},
     "key_point": {"kind": "offline"},
 }
-
-
-@pytest.fixture(scope="module")
-def bench() -> str:
-    return one_haystack()
 
 
 def app(version: str | None = None) -> Any:

@@ -130,7 +130,7 @@ def test_plan_needs_no_key_and_no_server(
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     config = tmp_path / "plan.yaml"
-    chat = {"model": "gpt-4o", "requests_per_minute": 24}
+    chat = {"model": "gpt-4o", "requests_per_minute": 12}
     parts = {"summarizers": {"gpt": {"kind": "chat", "chat": chat}}, "judges": {}}
     systems = [{"retriever": "bm25", "budget_tokens": 2000, "summarizer": "gpt"}]
     config.write_text(json.dumps(EXPERIMENT | parts | {"systems": systems}))
@@ -139,7 +139,7 @@ def test_plan_needs_no_key_and_no_server(
     assert main([*command, "--plan"]) == 0
 
     (stage,) = json.loads(capsys.readouterr().out)["stages"]
-    assert stage["calls"] == 12
+    assert stage["calls"] == 6
     assert stage["minutes"] == {"low": 0.5, "expected": 0.5, "high": 0.5}
     assert 0 < stage["usd"]["low"] < stage["usd"]["high"]
     assert not (tmp_path / "ledger").exists()
