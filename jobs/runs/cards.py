@@ -12,7 +12,7 @@ from actors.storage.folder import file_place
 from longform.judges.adversarial_words import section_of
 from longform.judges.brief_cards import worth
 from longform.judges.card_columns import Adversarial, Card
-from longform.judges.cards import describe, judged_by, other_judge, shipped_card, shipped_card_of
+from longform.judges.cards import describe, described_parts, judged_by, other_judge, shipped_card, shipped_card_of
 from longform.results.results import JudgeRow
 from longform.settings.experiment import Experiment
 from longform.settings.judges import judge_scale
@@ -23,6 +23,7 @@ class _CardLine(NamedTuple):
     reason: str | None = None
     worth: str | None = None
     adversarial: Adversarial | None = None
+    parts: list[str] | None = None
 
 
 def judge_rows(experiment: Experiment, served: Mapping[str, Mapping[str, Any]] | None = None) -> list[JudgeRow]:
@@ -51,7 +52,7 @@ def _row(name: str, scale: str | None, line: _CardLine) -> JudgeRow:
     }
     if line.adversarial is not None:
         row["adversarial"] = line.adversarial
-    return row
+    return row | {"card_parts": line.parts} if line.parts else row
 
 
 def released_judge_row(name: str) -> JudgeRow:
@@ -75,7 +76,7 @@ def _card_line(experiment: Experiment, name: str, served: Mapping[str, Any]) -> 
 def _line_of(card: Card | None) -> _CardLine:
     if card is None:
         return _CardLine(None)
-    return _CardLine(describe(card), worth=worth(card), adversarial=section_of(card))
+    return _CardLine(describe(card), None, worth(card), section_of(card), described_parts(card))
 
 
 def write_card(card: Card, out: str) -> None:

@@ -131,6 +131,11 @@ def held_out_rows(judge: str) -> list[HeldOutRow]:
 
 def describe(card: Card) -> str:
     """The card in one line: what the judge is worth against people, with intervals and the label set's hash."""
+    return "; ".join(described_parts(card))
+
+
+def described_parts(card: Card) -> list[str]:
+    """Return the parts of the line of `describe`, each a figure or several of one text."""
     labels = card["labels"]
     people = _annotators(labels["annotators"])
     parts = [
@@ -141,7 +146,7 @@ def describe(card: Card) -> str:
         _unjudged(card) if card["n_unjudged"] else None,
         card.get("note"),
     ]
-    return "; ".join(part for part in parts if part)
+    return [part for part in parts if part]
 
 
 def _annotators(names: Sequence[str]) -> str:

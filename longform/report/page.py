@@ -19,7 +19,7 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from longform.errors import LongformError
-from longform.report.parts import Section
+from longform.report.parts import Section, sentences_in
 from longform.report.plots import Captioned
 from longform.report.repair import SIDES, DocumentOf, Side, chips, evidence_line, example_head, markdown_examples
 from longform.report.sections import sections
@@ -106,7 +106,8 @@ def sections_markdown(title: str, shown: Iterable[Section], *, above: Sequence[s
         parts.append(f"## {section.title}")
         parts += [_escaped(paragraph) for paragraph in section.paragraphs]
         for table in section.tables:
-            parts += [_escaped(text) for text in (table.caption, table.how) if text]
+            parts += [_escaped(table.caption)] if table.caption else []
+            parts += ["\n".join(f"- {_escaped(told)}" for told in sentences_in(table.how))] if table.how else []
             parts += [_pipe_table(part) for part in _by_group(table)]
             parts += [_escaped(line) for line in unknowns(table)]
         for head, lines in markdown_examples(section):
@@ -201,6 +202,7 @@ def _template(name: str) -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["sentences"] = sentences_in
     return environment.get_template(name)
 
 

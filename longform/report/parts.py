@@ -41,7 +41,8 @@ def as_shown(table: Table) -> Table:
     What a column of unknowns lacks is said, by its name and its reason; brackets are announced if there are some.
     """
     unknown = [place for place in range(len(table.columns)) if _knows_nothing(table, place)]
-    caption, how = (table.caption, table.how) if table.how else split_caption(table.caption)
+    caption, rest = split_caption(table.caption)
+    how = f"{rest} {table.how}".strip()
     if not any(cell.detail and "[" in cell.detail for row in table.rows for cell in row):
         caption, how = (text.replace(INTERVAL, NO_INTERVAL) for text in (caption, how))
     how = " ".join([_without_definitions(how, unknown, table), *_left_out(table, unknown)]).strip()
@@ -51,18 +52,23 @@ def as_shown(table: Table) -> Table:
         how=how,
         columns=[table.columns[place] for place in kept],
         rows=[[row[place] for place in kept] for row in table.rows],
+        n_names=sum(place < table.n_names for place in kept),
     )
 
 
 def split_caption(text: str) -> tuple[str, str]:
     """Return the first sentences of a caption, about two lines, and the rest; both make up the whole."""
-    sentences = re.split(r"(?<=[.!?]) (?=[A-Z“$])", text)
-    shown = sentences[0]
-    for place, sentence in enumerate(sentences[1:], start=1):
+    shown, *more = sentences_in(text)
+    for place, sentence in enumerate(more):
         if len(shown) + len(sentence) >= _MOST_SHOWN:
-            return shown, " ".join(sentences[place:])
+            return shown, " ".join(more[place:])
         shown = f"{shown} {sentence}"
     return shown, ""
+
+
+def sentences_in(text: str) -> list[str]:
+    """Return the sentences of a text that a page tells."""
+    return re.split(r"(?<=[.!?]) (?=[A-Z“$])", text)
 
 
 def _left_out(table: Table, places: Sequence[int]) -> Iterator[str]:

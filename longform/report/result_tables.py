@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 
 from longform.metrics.statistics import Estimate
 from longform.report.measures import capitalized, head_of
@@ -104,7 +105,8 @@ def _shown(results: Results, table: Table, part: Part) -> ShownTable:
         ]
         for row in rows
     ]
-    return ShownTable(_caption(results, table, part), heads, body)
+    n_names = len([*naming, *takewhile(lambda column: column.name in own.key, others)])
+    return ShownTable(_caption(results, table, part), heads, body, n_names=n_names)
 
 
 def _cell(results: Results, row: Mapping[str, Value], column: Column, reason: str | None) -> Cell:

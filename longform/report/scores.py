@@ -147,7 +147,8 @@ def system_table(
     naming = with_dataset(cells, *names) if names else _SYSTEM
     rows = [[*named(results, cell, naming), *(one.cell(cell) for one in columns)] for cell in best_first(cells)]
     told = " ".join(filter(None, (one.told for one in columns)))
-    return Table(caption, [*name_columns(naming), *(one.column for one in columns)], rows, told)
+    heads = [*name_columns(naming), *(one.column for one in columns)]
+    return Table(caption, heads, rows, told, n_names=len(naming))
 
 
 def score_grid(cells: Sequence[CellRow], heads: Sequence[Head], settings: Sequence[str], caption: str) -> Table:

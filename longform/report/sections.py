@@ -14,7 +14,7 @@ from longform.report.repair import repair_sections
 from longform.report.result_figures import table_figures
 from longform.report.result_tables import table_sections
 from longform.report.scores import citation_sections, every_cell, score_figures, score_sections
-from longform.report.tables import Table
+from longform.report.tables import Table, cut_wide
 from longform.results.results import Results
 
 
@@ -57,7 +57,13 @@ def sections(results: Results) -> list[Section]:
     """
     candidates = [section for made in SECTIONS for section in made(results)]
     shown = [
-        section._replace(tables=[pooled_told(results, section.anchor, as_shown(table)) for table in section.tables])
+        section._replace(
+            tables=[
+                pooled_told(results, section.anchor, part)
+                for table in section.tables
+                for part in cut_wide(as_shown(table))
+            ]
+        )
         for section in candidates
         if section.tables or section.listing or section.paragraphs
     ]

@@ -45,6 +45,7 @@ class Table(NamedTuple):
         rows: A cell a column.
         how: Says what each number means and which direction is better, for those who want to know.
         judged: Whether the caption names a judge of the page on judges.
+        n_names: The first columns, which say what a row is about; 0: all columns stand together, however many.
     """
 
     caption: str
@@ -52,6 +53,42 @@ class Table(NamedTuple):
     rows: list[list[Cell]]
     how: str = ""
     judged: bool = False
+    n_names: int = 0
+
+
+_WIDTH = 160
+"""Characters of a row that fit a window of 1280 pixels."""
+_WRAPPED = 24
+"""Characters of a column of texts, which are wrapped."""
+
+
+def cut_wide(table: Table) -> list[Table]:
+    """Return *table*, or parts of it of about the same width if its columns do not fit a window."""
+    widths = [_width(table, place) for place in range(len(table.columns))]
+    names, values = sum(widths[: table.n_names]), widths[table.n_names :]
+    n_parts = -(-sum(values) // max(1, _WIDTH - names))
+    if n_parts < 2 or not table.n_names or any(column.group for column in table.columns):
+        return [table]
+    behind = [min(n_parts - 1, sum(values[:place]) * n_parts // sum(values)) for place in range(len(values))]
+    return [_part(table, [place for place, part in enumerate(behind) if part == number]) for number in range(n_parts)]
+
+
+def _width(table: Table, place: int) -> int:
+    column, cells = table.columns[place], [row[place] for row in table.rows]
+    width = 3 + max(len(text or "") for cell in cells for text in (cell.text, cell.detail, column.name))
+    return width if column.numeric else min(width, _WRAPPED)
+
+
+def _part(table: Table, places: Sequence[int]) -> Table:
+    """Return the columns of names, and those of values at *places*."""
+    n, own = table.n_names, slice(table.n_names + places[0], table.n_names + places[-1] + 1)
+    told = f"Columns {places[0] + 1} to {places[-1] + 1} of {len(table.columns) - n}."
+    return table._replace(
+        caption=f"{table.caption} {told}".strip(),
+        columns=[*table.columns[:n], *table.columns[own]],
+        rows=[[*row[:n], *row[own]] for row in table.rows],
+        how="" if places[0] else table.how,
+    )
 
 
 def reason(row: Columns, field: str) -> str:

@@ -28,14 +28,15 @@ def judges_tables(judges: Sequence[Row], retests: Sequence[Any] = ()) -> list[Ta
     asked = {row["judge"]: [one for one in retests if one["judge"] == row["judge"]] for row in judges}
     cards = Table(
         "judges",
-        [JUDGE, Column("card"), Column("asked_again", title="asked again", shown=bool(retests), unknown="asked once")],
+        [JUDGE, Column("card")],
         [
-            {"judge": row["judge"], "card": card_words(row), "asked_again": _asked_again(asked[row["judge"]])}
+            {"judge": row["judge"], "card": part}
             for row in judges
+            for part in (*(row.get("card_parts") or [card_words(row)]), *_asked_again(asked[row["judge"]]))
         ],
         title="Judges",
         told="What each judge is worth: its agreement with people's labels.",
-        key=["judge"],
+        key=["judge", "card"],
         page="judges",
     )
     return [cards, *perturbed_tables({row["judge"]: row.get("adversarial") for row in judges})] if judges else []
@@ -47,10 +48,9 @@ def card_words(row: Row) -> str:
     return str(row.get("card") or f"{NO_CARD}{reason}")
 
 
-def _asked_again(rows: Sequence[Any]) -> str | None:
+def _asked_again(rows: Sequence[Any]) -> list[str]:
     """Return the agreement of a judge with itself, in words for each data set."""
-    told = [(f"{row['dataset']}: " if len(rows) > 1 and row["dataset"] else "") + retest_words(row) for row in rows]
-    return "; ".join(told) or None
+    return [(f"{row['dataset']}: " if len(rows) > 1 and row["dataset"] else "") + retest_words(row) for row in rows]
 
 
 _PERTURBED = [

@@ -92,6 +92,7 @@ class JudgeRow(TypedDict):
     judge: str
     scale: str | None  # null: it has one scale alone
     card: str | None  # its line; null: it has none
+    card_parts: NotRequired[list[str]]  # the same; missing: older results, and no card
     worth: NotRequired[str | None]  # a phrase with a verb; null: it has no card; missing: older results
     card_brief: NotRequired[str | None]  # figures in place of `worth`, in older results alone
     card_reason: str | None  # why it has none, if that needs a reason

@@ -20,10 +20,10 @@ Row = Mapping[str, Any]
 _UNKNOWN = Estimate(None, None, None, 0)
 _NO_BUDGET = "a length in documents or tokens ends its prompts; the tables of scores say how much of them was cut"
 _TOLD = (
-    "recall at budget is the share of an insight's documents that reach the prompt, mean over insights; P@K the share "
-    "of the first K documents that state an insight of the query; R@K the share of the documents that do which stand "
-    "among the first K; nDCG@K their discounted gain over that of the best possible list; MAP@K the mean precision at "
-    "each of them"
+    "recall at budget is the share of an insight's documents that reach the prompt, mean over insights. P@K is the "
+    "share of the first K documents that state an insight of the query. R@K is the share of the documents that do "
+    "which stand among the first K. nDCG@K is their discounted gain over that of the best possible list. MAP@K is the "
+    "mean precision at each of them"
 )
 
 

@@ -12,6 +12,8 @@ from jobs.cluster import Cluster
 from jobs.ingest import ingest
 from jobs.replay import ReplaySettings, replay
 from jobs.report import main
+from tests.longform.report.pages import long_texts
+from tests.made.demo import two_systems
 
 FILES: dict[str, list[dict[str, Any]]] = {
     "documents": [{"doc_id": "a", "text": "It cost 5."}, {"doc_id": "b", "text": "It cost 5, said Ann."}],
@@ -96,3 +98,10 @@ def test_twins_stand_below_their_originals_over_several_runs(
     twin = "| ↳ repaired twin: supporting documents found"
     of_each = [[name, "oracle", run] for run in ("one", "other") for name in ("| Bo", twin)]
     assert shown[:4] == of_each
+
+
+def test_no_paragraph_is_long_and_no_table_is_prose() -> None:
+    report = Path(two_systems()) / "report"
+    ours = [path for path in report.glob("*.html") if not path.name.startswith(("summaries", "documents", "matrix"))]
+    assert len(ours) > 8
+    assert {path.name: found for path in ours if (found := long_texts(path.read_text()))} == {}

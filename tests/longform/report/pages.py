@@ -12,6 +12,7 @@ from longform.studies.schema_1 import with_tables
 
 FIXTURE = Path(__file__).parent / "data" / "report_results.json"
 HOSTILE = "</script><img src=x onerror=alert(1)>"
+MOST_WORDS = {"p": 60, "li": 60, "figcaption": 60, "td": 45}
 VOID = {"meta", "br", "img", "link", "input", "hr"}
 
 
@@ -58,6 +59,33 @@ class Page(HTMLParser):
             self.script += data
         elif self.open and set(self.open) & {"td", "th"}:
             self.tables[self.section][-1][-1][-1] += data
+
+
+class Texts(HTMLParser):
+    """The words of paragraphs, items, captions and cells."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, str]] = []
+        self.within = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        if tag in MOST_WORDS:
+            self.within = tag
+            self.found.append((tag, ""))
+
+    def handle_endtag(self, tag):
+        self.within = "" if tag == self.within else self.within
+
+    def handle_data(self, data):
+        if self.within:
+            self.found[-1] = (self.within, self.found[-1][1] + data)
+
+
+def long_texts(page: str) -> list[str]:
+    """Return what has more words than a reader takes in at once."""
+    return [text for tag, text in Texts(page).found if len(text.split()) > MOST_WORDS[tag]]
 
 
 def html(results, **given):

@@ -2,6 +2,7 @@
 
 import json
 import struct
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -12,6 +13,7 @@ from longform.results.drilldown import packed_pages, unfolded_of
 from longform.studies.schema_1 import with_tables
 from tests.longform.report.browser import needs_browser, scrolls_sideways
 from tests.longform.report.pages import FIXTURE
+from tests.made.demo import two_systems
 
 NARROW = 480
 HOSTILE_ID = "s2%20%3C%2Fscript%3E%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E"
@@ -31,6 +33,13 @@ def folder(tmp_path_factory):
     for file, text in written.items():
         (place / file).write_text(text, "utf-8")
     return place
+
+
+def test_every_column_of_a_run_fits_a_window(browse):
+    """A table that would be wider stands in parts, each with the names of its rows."""
+    pages = sorted((Path(two_systems()) / "report").glob("*.html"))
+    wide = "[...document.querySelectorAll('.scroll')].filter(one => one.scrollWidth > one.clientWidth + 1).length"
+    assert {path.name: n for path in pages if (n := browse(path, width=1280).evaluate(wide))} == {}
 
 
 def test_drilldown_shows_bullets_with_right_wrong_and_missing_citations(folder, browse):

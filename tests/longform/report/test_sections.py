@@ -97,7 +97,7 @@ def test_every_cell_is_told_per_summary_too_unless_the_run_averages_so_already(r
     pooled, per_summary = pipe_tables(markdown(lists).split("## Every system")[1])[:2]
     assert (pooled[2][3], per_summary[2][3]) == ("76.3 [72.0, 80.5]", "75.6 [72.0, 80.5]")
     told = markdown(lists | {"aggregate": "per_summary"}).split("## Every system")[1].split("## How")[0]
-    assert len(pipe_tables(told)) == 2, "the second says what they rest on"
+    assert len(pipe_tables(told)) == 3, "below the scores stands what they rest on, in two parts"
     assert "Pooled:" not in told
 
 

@@ -35,13 +35,14 @@ def test_each_judge_stands_with_its_card_or_why_it_has_none() -> None:
     assert "before, after, drop, n, summaries (no other text)" in perturbed.how
 
 
-def test_a_judge_that_was_asked_again_says_how_it_agrees_with_itself() -> None:
-    cards, _ = judges_tables(JUDGES, AGAIN)
+def test_a_card_stands_in_parts_and_below_them_how_a_judge_agrees_with_itself() -> None:
+    parted = {**JUDGES[0], "card": "r 0.62; label set 1", "card_parts": ["r 0.62", "label set 1"]}
+    cards, _ = judges_tables([parted, JUDGES[1]], AGAIN)
 
-    told = [str(row["asked_again"]) for row in checked(cards).rows]
-    assert told[0] == "None"
-    assert told[1].startswith("asked 2 times (20 questions): same answer again 90.0")
-    assert cards.reason(0, "asked_again") == "asked once"
+    told = [(row["judge"], str(row["card"])) for row in checked(cards).rows]
+    assert told[:2] == [("known", "r 0.62"), ("known", "label set 1")]
+    assert told[2][1].startswith("no card")
+    assert told[3][1].startswith("asked 2 times (20 questions): same answer again 90.0")
 
 
 def test_they_are_no_studies_of_users() -> None:
