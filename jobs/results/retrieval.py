@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
@@ -11,7 +12,7 @@ from jobs.stages.retrieve import Ranked
 from jobs.stages.stage import Plan
 from longform.records import Qrel
 from longform.results.ranked import PackedQuery, RankedQuery, Ranker
-from longform.results.ranked_systems import RankingRow, ranking_rows
+from longform.results.ranked_systems import ranking_rows
 from longform.retrieval.own_documents import grades_told, own_documents_told
 from longform.retrieval.ranking import NOT_RANKED
 from longform.settings.experiment import Experiment
@@ -46,7 +47,7 @@ def ranked_queries(run: Folder, wanted: Mapping[str, Ranked], depth: int) -> Ite
             yield RankedQuery(Ranker(key.retriever, key.reranker), key.query_id, documents)
 
 
-def retrieval_so_far(run: Folder, benchmark: Benchmark, experiment: Experiment, plan: Plan) -> list[RankingRow]:
+def retrieval_so_far(run: Folder, benchmark: Benchmark, experiment: Experiment, plan: Plan) -> list[dict[str, Any]]:
     """Return the quality of the rankings that stand in a run; empty if no document of the benchmark is judged."""
     gold = {query: set[str]().union(*of.values()) for query, of in gold_by_query(benchmark.qrels).items()}
     wanted = {ranking.work_id: ranking.key for ranking in plan.of(Ranked)}

@@ -150,9 +150,8 @@ def described_parts(card: Card) -> list[str]:
 
 
 def _annotators(names: Sequence[str]) -> str:
-    if tuple(names) in PEOPLE:
-        return "people"
-    return ("annotator " if len(names) == 1 else "annotators ") + " and ".join(names)
+    several = f"annotator{'' if len(names) == 1 else 's'} {' and '.join(names)}"
+    return "people" if tuple(names) in PEOPLE else several
 
 
 def _unjudged(card: Card) -> str:
@@ -172,11 +171,7 @@ def judged_by(name: str, judges: Mapping[str, JudgeSettings], versions: Mapping[
     if judge.members:
         members = [judged_by(member, judges, versions) for member in judge.members]
         return {"backend": "mean", "cuts": list(judge.bounds), "of": members}
-    found: JudgedBy = {
-        "backend": judge.kind,
-        "model": judge.model_name,
-        "prompt_version": versions[name].prompt,
-    }
+    found: JudgedBy = {"backend": judge.kind, "model": judge.model_name, "prompt_version": versions[name].prompt}
     if options := {option: value for option, value in judge.identity.items() if option not in _NAMED}:
         found["options"] = options
     if judge.times > 1:

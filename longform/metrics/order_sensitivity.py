@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, permutations, product
 from math import factorial
-from typing import NotRequired, TypedDict, TypeVar
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,9 +43,6 @@ class SensitivityColumns(TypedDict):
     n_independent: int
     chance_high: NotRequired[float | None]
     p_holm: float | None
-
-
-SensitiveRow = TypeVar("SensitiveRow", bound=SensitivityColumns)
 
 
 def largest_from_first(means: Array) -> Array:
@@ -91,8 +88,8 @@ def order_sensitivity(
     return {**unknown, "chance": float(found.mean()), "p": p, "chance_high": high}
 
 
-def with_holm(rows: Sequence[SensitiveRow]) -> list[SensitiveRow]:
-    """Adjust the p-values of *rows* as one family, in their `p_holm`; None if there is no p."""
+def with_holm(rows: Sequence[dict[str, Any]]) -> list[Any]:
+    """Adjust the p-values of *rows*, which have SensitivityColumns, as one family, in `p_holm`; None: there is no p."""
     tested = [(row, row["p"]) for row in rows if row["p"] is not None]
     for (row, _), adjusted in zip(tested, holm([p for _, p in tested]), strict=True):
         row["p_holm"] = adjusted

@@ -8,7 +8,6 @@ judge and data set are a family, adjusted together (Holm, `stepwise_differences`
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypedDict
 
 import numpy as np
 
@@ -17,42 +16,20 @@ from longform.metrics.paired_differences import Adjusted, n_sign_changes, stepwi
 from longform.metrics.statistics import Array
 from longform.results.aggregate import Averaging, cluster_totals
 from longform.results.checked import FAITHFULNESS, CheckedSummary
-from longform.results.columns import OfJudge
-from longform.results.faithfulness_tables import Group, Key, groups
+from longform.results.faithfulness_tables import Group, Key, Row, groups
 from longform.results.pairs import NOT_DISTINGUISHABLE, TOO_FEW
 
 _POINTS = 100.0
 NO_QUERY = "no query in common"
 
 
-class AgainstRow(TypedDict):
-    """A system beside its plain one; points, null: unknown."""
+def against_plain(summaries: Sequence[CheckedSummary], how: Averaging) -> list[Row]:
+    """
+    Return a family for each judge and data set that has a method or order beside a plain one.
 
-    summarizer: str
-    setting: str
-    plain: str  # the setting of the plain one
-    order: str | None
-    method: str
-    score: float | None  # over all its queries
-    plain_score: float | None
-    difference: float | None  # over the queries that both have
-    low: float | None
-    high: float | None
-    p: float | None  # of this pair alone
-    p_holm: float | None
-    n_queries: int  # that both have
-    finding: str
-
-
-class AgainstFamily(OfJudge):
-    """All rows of a judge and data set, with their tests."""
-
-    n_sign_changes: int
-    rows: list[AgainstRow]
-
-
-def against_plain(summaries: Sequence[CheckedSummary], how: Averaging) -> list[AgainstFamily]:
-    """Return a family for each judge and data set that has a method or order beside a plain one."""
+    Its rows are in points; `score` and `plain_score` are over all queries of a system, the difference over those that
+    both have.
+    """
     found = dict(groups(summaries))
     families: dict[tuple[str, str | None], list[tuple[Key, Key]]] = {}
     for key in found:
@@ -63,7 +40,7 @@ def against_plain(summaries: Sequence[CheckedSummary], how: Averaging) -> list[A
     return [_family(found, pairs, how) for pairs in families.values()]
 
 
-def _family(found: dict[Key, Group], pairs: Sequence[tuple[Key, Key]], how: Averaging) -> AgainstFamily:
+def _family(found: dict[Key, Group], pairs: Sequence[tuple[Key, Key]], how: Averaging) -> Row:
     judge, _, dataset = pairs[0][0]
     seed = stable_seed(how.seed, judge, dataset, "against plain")
     tested = stepwise_differences([_pair(found[key], found[plain]) for key, plain in pairs], seed=seed)
@@ -87,7 +64,7 @@ def _mean(group: Group) -> float | None:
     return _POINTS * total / n if n else None
 
 
-def _row(key: Key, plain: Key, score: float | None, plain_score: float | None, found: Adjusted | None) -> AgainstRow:
+def _row(key: Key, plain: Key, score: float | None, plain_score: float | None, found: Adjusted | None) -> Row:
     difference = None if found is None else found.difference
     low, high = (None, None) if difference is None else (difference.low, difference.high)
     return {

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,44 +27,11 @@ from longform.metrics.position_bias import (
 from longform.metrics.statistics import Array, Estimate, EstimateColumns, bootstrap, pearson
 from longform.results.aggregate import Averaging
 from longform.results.checked import CheckedSummary
-from longform.results.columns import OfJudge
-from longform.results.faithfulness_rows import NamedRow
-from longform.results.faithfulness_tables import Group, Untestable, groups
+from longform.results.faithfulness_tables import Group, Row, Untestable, groups
 from longform.settings.judges import SECOND_ALIGNER
 from longform.settings.systems import System
 
 _POINTS = 100.0
-
-
-class Aligned(TypedDict):
-    """
-    Attributes:
-        spearman: Of the places, or None.
-        low, high: Its interval over queries, by ranks of the whole sample.
-        n: Sentences that both attribute.
-        same: How many of these both put to the same place; of several best places, to one in common.
-    """
-
-    spearman: float | None
-    low: float | None
-    high: float | None
-    n: int
-    same: int
-
-
-class AlignmentRow(OfJudge, Aligned):
-    """A pair of judges."""
-
-    second: str
-
-
-class PlacedTwiceRow(NamedRow):
-    """A system's curve by the judge's own attribution, and by the second aligner's."""
-
-    second: str
-    own: list[EstimateColumns]
-    other: list[EstimateColumns]
-    spearman: EstimateColumns  # of the two curves; n: places
 
 
 class _Sentences(NamedTuple):
@@ -76,7 +43,7 @@ _Placed = dict[tuple[System, str, int], _Sentences]
 """System, query and repeat -> the summary's places."""
 
 
-def alignment_rows(summaries: Sequence[CheckedSummary], how: Averaging) -> list[AlignmentRow]:
+def alignment_rows(summaries: Sequence[CheckedSummary], how: Averaging) -> list[Row]:
     """Measure how far two judges attribute sentences to the same places: a row a data set and pair of judges."""
     return [
         {"dataset": dataset, "judge": one, "second": other, **_aligned(by_judge[one], by_judge[other], how)}
@@ -98,7 +65,7 @@ def _key(summary: CheckedSummary) -> tuple[System, str, int]:
     return summary.system, summary.info.query_id, summary.info.repeat or 0
 
 
-def _aligned(one: _Placed, other: _Placed, how: Averaging) -> Aligned:
+def _aligned(one: _Placed, other: _Placed, how: Averaging) -> Row:
     shared = [key for key in one if key in other]
     pairs = [np.column_stack([one[key].places.aligned, other[key].places.aligned]) for key in shared]
     both = np.concatenate(pairs) if pairs else np.zeros((0, 2))
@@ -122,7 +89,7 @@ def _n_same(one: SummaryPlaces, other: SummaryPlaces) -> int:
 
 def placed_twice(
     summaries: Sequence[CheckedSummary], every: Sequence[CheckedSummary], how: Averaging, untestable: Untestable
-) -> list[PlacedTwiceRow]:
+) -> list[Row]:
     """
     Return the curves of plain systems, documents as given, by both attributions; none without a second aligner.
 
@@ -133,7 +100,7 @@ def placed_twice(
         untestable: Judges without a curve, by data set.
     """
     second = {_key(one): one.places for one in every if one.judge == SECOND_ALIGNER and one.places is not None}
-    rows: list[PlacedTwiceRow] = []
+    rows: list[Row] = []
     for key, group in groups(summaries):
         own = [one for one in group if one.places is not None and _key(one) in second and len(one.places.covered)]
         plain = (key.system.order, key.system.method, key.system.n_documents) == ("given", "plain", None)
@@ -142,13 +109,7 @@ def placed_twice(
     return rows
 
 
-class _Curves(TypedDict):
-    own: list[EstimateColumns]
-    other: list[EstimateColumns]
-    spearman: EstimateColumns
-
-
-def _curves(group: Group, second: Mapping[tuple[System, str, int], SummaryPlaces], how: Averaging) -> _Curves:
+def _curves(group: Group, second: Mapping[tuple[System, str, int], SummaryPlaces], how: Averaging) -> Row:
     places = [one.places for one in group if one.places is not None]
     moved = [
         attributed_to(mine.numbers, second[_key(one)].best, len(mine.covered))

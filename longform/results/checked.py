@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple
 
 from longform.metrics.faithfulness import Merging
 from longform.metrics.position_bias import SummaryPlaces
@@ -13,17 +13,6 @@ from longform.settings.systems import System
 
 MOST_UNPLACED = 0.02
 """The largest share of a judge's decided sentences that may be missing from its curve."""
-
-
-class AttributionRow(TypedDict):
-    """An attribution in results."""
-
-    judge: str
-    dataset: str | None
-    by: str
-    untestable: str | None  # why the judge has no curve; null: it has one
-    n_decided: int
-    n_unplaced_by_itself: int
 
 
 class Placed(NamedTuple):
@@ -64,7 +53,7 @@ class Attribution(NamedTuple):
             return f"{missing}, and no other judge says where they stand; name one as `faithfulness.attribution`"
         return f"{missing}, and judge {self.by} has no document for them either"
 
-    def as_json(self) -> AttributionRow:
+    def as_json(self) -> dict[str, str | int | None]:
         return {
             "judge": self.judge,
             "dataset": self.dataset,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,27 +31,12 @@ from longform.metrics.statistics import LEVEL, Array, Estimate, EstimateColumns,
 from longform.results.aggregate import Averaging, Scored, cluster_totals, estimate, n_repeats
 from longform.results.aggregate import averaged as averaged_summaries
 from longform.results.checked import FAITHFULNESS, SUPPORTED, CheckedSummary
-from longform.results.columns import (
-    axes_columns,
-    with_columns,
-)
-from longform.results.faithfulness_rows import (
-    Curve,
-    Curves,
-    DrawnOrders,
-    DrawnRow,
-    FaithfulCell,
-    IndexColumns,
-    LengthColumns,
-    LengthPoint,
-    LengthsRow,
-    NamedRow,
-    OrdersRow,
-    PlacesRow,
-)
+from longform.results.columns import axes_columns
 from longform.settings.systems import System
 
 ORDERS = ("given", "top", "middle", "bottom")
+Row = dict[str, Any]
+"""A row, which the columns of its table describe in `longform.studies`."""
 Untestable = Mapping[tuple[str, str | None], str]
 """Judge and data set -> why faithfulness has no curve by place."""
 
@@ -70,7 +55,7 @@ class Key(NamedTuple):
     system: System
     dataset: str | None
 
-    def named(self) -> NamedRow:
+    def named(self) -> Row:
         """Return the columns that name a row."""
         return {
             "judge": self.judge,
@@ -106,9 +91,9 @@ def _scored(group: Group) -> list[Scored]:
     return [summary.scored for summary in group]
 
 
-def cells(summaries: Sequence[CheckedSummary], how: Averaging) -> list[FaithfulCell]:
+def cells(summaries: Sequence[CheckedSummary], how: Averaging) -> list[Row]:
     """Return one row for each judge, system and data set."""
-    rows: list[FaithfulCell] = []
+    rows: list[Row] = []
     for key, group in groups(summaries):
         n_cells = sum(summary.n_cells for summary in group)
         unjudged = sum(summary.n_unjudged for summary in group)
@@ -133,9 +118,7 @@ def cells(summaries: Sequence[CheckedSummary], how: Averaging) -> list[FaithfulC
     return rows
 
 
-def place_rows(
-    summaries: Sequence[CheckedSummary], how: Averaging, untestable: Untestable = NOTHING
-) -> list[PlacesRow]:
+def place_rows(summaries: Sequence[CheckedSummary], how: Averaging, untestable: Untestable = NOTHING) -> list[Row]:
     """
     Return curves by place with their index and counts of what has no place, a row a judge, system and data set.
 
@@ -145,7 +128,7 @@ def place_rows(
     """
     placed = [found for found in groups(summaries) if any(summary.places for summary in found[1])]
     sizes = Counter((key.judge, key.dataset) for key, _ in placed)
-    rows: list[PlacesRow] = []
+    rows: list[Row] = []
     for key, group in placed:
         permutations = max(how.resamples, _PERMUTATIONS_A_ROW * sizes[key.judge, key.dataset])
         why = untestable.get((key.judge, key.dataset))
@@ -157,7 +140,7 @@ def place_rows(
     return rows
 
 
-def _adjust(indices: Iterable[IndexColumns | None]) -> None:
+def _adjust(indices: Iterable[Row | None]) -> None:
     """Adjust the p-values of one family."""
     tested = [index for index in indices if index is not None]
     for index, adjusted in zip(tested, holm([index["p"] for index in tested]), strict=True):
@@ -166,13 +149,13 @@ def _adjust(indices: Iterable[IndexColumns | None]) -> None:
         index["shape"] = shape_words(adjusted, **contrasts)
 
 
-def _curves(group: Group, how: Averaging, key: Key, untestable: str | None, permutations: int) -> Curves:
+def _curves(group: Group, how: Averaging, key: Key, untestable: str | None, permutations: int) -> Row:
     judged = [summary for summary in group if summary.places is not None and len(summary.places.covered)]
     places = [summary.places for summary in judged if summary.places is not None]
     queries = [summary.info.query_id for summary in judged]
     bins = n_bins(places)
 
-    def of(measure: str, by_summary: PlaceSums) -> Curve:
+    def of(measure: str, by_summary: PlaceSums) -> Row:
         sums, (_, seed, resamples) = averaged(by_summary, queries), how.own(measure, key)
         index = bias_index(sums, bins, seed=seed, permutations=permutations)
         found = curve(sums, list(dict.fromkeys(queries)), bins, seed=seed, resamples=resamples)
@@ -191,7 +174,7 @@ def _curves(group: Group, how: Averaging, key: Key, untestable: str | None, perm
     }
 
 
-def _index(index: BiasIndex) -> IndexColumns:
+def _index(index: BiasIndex) -> Row:
     return {
         "spread": _POINTS * index.spread,
         "lead": _POINTS * index.lead,
@@ -203,7 +186,7 @@ def _index(index: BiasIndex) -> IndexColumns:
     }
 
 
-def order_rows(summaries: Sequence[CheckedSummary], how: Averaging) -> list[OrdersRow]:
+def order_rows(summaries: Sequence[CheckedSummary], how: Averaging) -> list[Row]:
     """
     Return faithfulness by the order of documents, as Table 5: a row a judge, data set, summarizer and method.
 
@@ -215,14 +198,13 @@ def order_rows(summaries: Sequence[CheckedSummary], how: Averaging) -> list[Orde
     for key, group in groups(summaries):
         if key.system.permutation is None and key.system.order is not None:
             alike.setdefault(key.alike(), {})[key.system.order] = group
-    rows: dict[tuple[str, str | None], list[OrdersRow]] = {}
+    rows: dict[tuple[str, str | None], list[Row]] = {}
     for base, by_order in alike.items():
         scores = {order: score(own, how, base, order) for order, own in by_order.items()}
         if len(scores) > 1 and any(found.value is not None for found in scores.values()):
             _, seed, resamples = how.own("exchanged", base)
             moved = order_sensitivity(_by_query(by_order), largest_spread, seed=seed, resamples=resamples)
-            row: OrdersRow = {**base.named(), **moved}
-            row = with_columns(row, {order: found.as_json() for order, found in scores.items()})
+            row = {**base.named(), **moved, **{order: found.as_json() for order, found in scores.items()}}
             rows.setdefault((base.judge, base.dataset), []).append(row)
     return [row for own in rows.values() for row in with_holm(own)]
 
@@ -233,9 +215,7 @@ def _by_query(by_order: Mapping[str, Group]) -> Array:
     return np.stack([cluster_totals(_scored(group), queries, FAITHFULNESS) for group in by_order.values()], axis=1)
 
 
-def length_rows(
-    summaries: Sequence[CheckedSummary], how: Averaging, untestable: Untestable = NOTHING
-) -> list[LengthsRow]:
+def length_rows(summaries: Sequence[CheckedSummary], how: Averaging, untestable: Untestable = NOTHING) -> list[Row]:
     """
     Return faithfulness by length, as Figure 3, with the curve by place at each length (the surface).
 
@@ -251,10 +231,10 @@ def length_rows(
         if length is not None:
             base = key._replace(system=system._replace(n_documents=None, length_tokens=None))
             alike.setdefault((base, unit), []).append((length, group))
-    rows: list[LengthsRow] = []
+    rows: list[Row] = []
     for (base, unit), by_length in alike.items():
         if len(by_length) > 1:
-            lengths: list[LengthPoint] = [
+            lengths: list[Row] = [
                 {
                     **_both_units(unit, length, group),
                     "faithfulness": score(group, how, base, length).as_json(),
@@ -270,10 +250,11 @@ def _surface(group: Group, how: Averaging, key: Key, untestable: str | None) -> 
     """Return the curve of one length; None if no place is known."""
     if not any(summary.places for summary in group):
         return None
-    return _curves(group, how, key, untestable, how.resamples)["faithfulness"]["curve"]
+    found: list[EstimateColumns] | None = _curves(group, how, key, untestable, how.resamples)["faithfulness"]["curve"]
+    return found
 
 
-def _both_units(unit: str, length: int, group: Group) -> LengthColumns:
+def _both_units(unit: str, length: int, group: Group) -> Row:
     held = [summary.n_documents for summary in group]
     return {
         "n_documents": length if unit == "documents" else float(np.mean(held)),
@@ -283,7 +264,7 @@ def _both_units(unit: str, length: int, group: Group) -> LengthColumns:
     }
 
 
-def permutation_rows(summaries: Sequence[CheckedSummary], half_width: float | None) -> list[DrawnRow]:
+def permutation_rows(summaries: Sequence[CheckedSummary], half_width: float | None) -> list[Row]:
     """
     Return the score over drawn orders: their mean with its interval over orders (Student's t).
 
@@ -299,7 +280,7 @@ def permutation_rows(summaries: Sequence[CheckedSummary], half_width: float | No
     return [{**base.named(), **_over_orders(found, half_width)} for base, found in alike.items()]
 
 
-def _over_orders(orders: Sequence[Group], half_width: float | None) -> DrawnOrders:
+def _over_orders(orders: Sequence[Group], half_width: float | None) -> Row:
     from scipy.stats import t as student_t  # slow to import
 
     scores = [_mean(group) for group in orders]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -133,26 +133,13 @@ def ranked_systems(evidence: Evidence, measures: Sequence[Measure]) -> Iterator[
                 yield RankedSystem(judge, own, group, values.get(ranker, {}), why)
 
 
-class RankingRow(TypedDict):
-    """Means of a system's rankings at a cutoff, in percent, over the *n* queries that have gold documents."""
-
-    dataset: str | None
-    system: str
-    k: int
-    P: float
-    R: float
-    NDCG: float
-    MAP: float
-    n: int
-
-
 def ranking_rows(
     rankings: Sequence[RankedQuery],
     gold: Mapping[str, set[str]],
     datasets: Mapping[str, str | None],
     cutoffs: Sequence[int],
-) -> list[RankingRow]:
-    """Return one row a data set, system and cutoff; none of a data set without gold documents."""
+) -> list[dict[str, Any]]:
+    """Return means in percent, one row a data set, system and cutoff; none of a data set without gold documents."""
     members: dict[tuple[str | None, str], list[RankedQuery]] = {}
     for ranked in rankings:
         if gold.get(ranked.query_id):
@@ -166,10 +153,11 @@ def ranking_rows(
 
 def _ranking_row(
     dataset: str | None, system: str, k: int, rankings: Sequence[tuple[Sequence[str], set[str]]]
-) -> RankingRow:
+) -> dict[str, Any]:
     """Return the means of *rankings*, each a list of documents and its gold."""
     p, r, ndcg, mean_precision = (
         100 * float(np.mean([measure.at(doc_ids, gold, k) for doc_ids, gold in rankings])) for measure in MEASURES
     )
     n = len(rankings)
-    return RankingRow(dataset=dataset, system=system, k=k, P=p, R=r, NDCG=ndcg, MAP=mean_precision, n=n)
+    means = {"P": p, "R": r, "NDCG": ndcg, "MAP": mean_precision}
+    return {"dataset": dataset, "system": system, "k": k, **means, "n": n}

@@ -18,7 +18,6 @@ from longform.results.against_plain import against_plain
 from longform.results.alignment import alignment_rows, placed_twice
 from longform.results.checked import CheckedRun, CheckedSummary
 from longform.results.evidence import Evidence
-from longform.results.faithfulness_rows import DrawnRow
 from longform.results.spent import mean_spent
 from longform.studies.faithfulness_columns import (
     APART,
@@ -108,7 +107,7 @@ def _costs(summaries: Sequence[CheckedSummary], evidence: Evidence) -> Mapping[t
     return found
 
 
-def _why_enough(row: DrawnRow, checked: CheckedRun) -> str:
+def _why_enough(row: Row, checked: CheckedRun) -> str:
     settings = checked.permutations
     if settings.half_width is None:
         return "as many as asked for"
