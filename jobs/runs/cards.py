@@ -43,13 +43,7 @@ def judge_rows(experiment: Experiment, served: Mapping[str, Mapping[str, Any]] |
 
 
 def _row(name: str, scale: str | None, line: _CardLine) -> JudgeRow:
-    row: JudgeRow = {
-        "judge": name,
-        "scale": scale,
-        "card": line.card,
-        "worth": line.worth,
-        "card_reason": line.reason,
-    }
+    row: JudgeRow = {"judge": name, "scale": scale, "card": line.card, "worth": line.worth, "card_reason": line.reason}
     if line.adversarial is not None:
         row["adversarial"] = line.adversarial
     return row | {"card_parts": line.parts} if line.parts else row
