@@ -149,7 +149,7 @@ def test_orders_are_drawn_until_the_mean_is_known_well_enough(tmp_path: Path) ->
 def test_unjudged_pairs_count_like_unjudged_insights() -> None:
     results = {
         "cells": [{"unjudged_share": 0.01, "judge": None}],
-        "faithfulness": {"cells": [{"unjudged_share": 0.03, "judge": None}]},
+        "tables": {"faithfulness": {"rows": [{"unjudged_share": 0.03, "judge": None}]}},
     }
     assert evaluate.shortfall(results, 0.03) is None
     assert evaluate.shortfall(results, 0.02) == "3.0% of what a cell asks its judge is unjudged (more than 2%)"
