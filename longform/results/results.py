@@ -168,6 +168,6 @@ def of_document(content: Mapping[str, Any]) -> Results:
     if content.get("schema") != SCHEMA:
         return cast("Results", {**content})
     about = {name: value for name, value in content["run"].items() if name in _ABOUT}
-    run = {name: value for name, value in content["run"].items() if name not in _ABOUT}
+    run = {name: value for name, value in content["run"].items() if name not in _ABOUT - {"benchmark"}}
     beside = {name: value for name, value in content.items() if name not in ("schema", "run", "tables", *_ABOUT)}
     return cast("Results", {**about, "run": run, "tables": unpacked(content["tables"]), "beside": beside})

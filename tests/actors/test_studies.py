@@ -77,7 +77,7 @@ def test_a_class_is_a_study_and_a_section(write: Write, tmp_path: Path) -> None:
 def test_a_shipped_study_is_the_same_file_outside_the_package(write: Write, tmp_path: Path, name: str) -> None:
     module, _, class_name = LISTED[name].partition(":")
     write("moved_out", Path(str(find_spec(module).origin)).read_text())
-    made: Any = SimpleNamespace(**vars(evidence({"j": QUESTIONS})), **NOTHING_ELSE)
+    made: Any = SimpleNamespace(**{**NOTHING_ELSE, **vars(evidence({"j": QUESTIONS}))})
 
     (shipped,), (own_copy,) = open_studies([name]), open_studies([own(tmp_path, f"moved_out:{class_name}")])
 

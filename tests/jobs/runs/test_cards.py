@@ -37,6 +37,7 @@ def test_card_that_ships_is_by_calibration_whatever_the_judge_is_called() -> Non
     (row,) = judge_rows(experiment({"mine": OFFLINE}))
 
     assert row.pop("adversarial") == (shipped_card("offline-gpt-4o") or {})["adversarial"]
+    assert "; ".join(row.pop("card_parts")) == row["card"]
     assert row == {
         "judge": "mine",
         "scale": "marks as GPT-4o does",
@@ -156,6 +157,7 @@ def support_rows(tmp_path: Path, *, card: object = None, **judges: object) -> li
 def test_offline_support_judge_has_its_card_under_whatever_name_and_others_have_none(tmp_path: Path) -> None:
     lexical, chat = support_rows(tmp_path, mine=LEXICAL, gpt=CHAT)
 
+    assert "; ".join(lexical.pop("card_parts")) == lexical["card"]
     assert lexical == {
         "judge": "mine",
         "scale": None,
