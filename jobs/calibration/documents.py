@@ -153,7 +153,7 @@ class LabelledDocuments(Labelled):
         )
         return Measured(card, found, meta_evaluation_words(found), n, n_unjudged, beside)
 
-    def compared(self, found: Sequence[Measured], task: str) -> VerbAnswer:  # noqa: ARG002  # the task is support
+    def compared(self, found: Sequence[Measured], task: str) -> VerbAnswer:
         beside = support_meta(
             [one.beside for one in found],
             [text.summary for text in self.texts],
@@ -162,7 +162,7 @@ class LabelledDocuments(Labelled):
             [mode.name for mode in self.modes],
             importance=self.importance.words if self.orders else None,
         )
-        return support_answer(beside)._replace(beside={"of_targets": None, "of_support": beside})
+        return support_answer({**beside, "task": task})._replace(beside={"of_targets": None, "of_support": beside})
 
 
 def _labels(text: LabelledText) -> Iterator[Label]:

@@ -142,7 +142,7 @@ def with_passages(unfolded: Iterable[Unfolded], finder: Callable[[str], PassageF
 
     Args:
         unfolded: Those of a query together.
-        finder: Of a haystack; None: it has no documents.
+        finder: Returns the finder of a haystack; None: it has no documents.
     """
     told: tuple[str, QueryFacts] | None = None
     for summary, query in unfolded:

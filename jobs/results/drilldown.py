@@ -38,7 +38,7 @@ class UnfoldedSupport:
 
     Args:
         verdicts: The table.
-        benchmark: Of the run.
+        benchmark: The benchmark that the run is on.
         checks: Summary id -> work ids of the verdicts on its documents.
     """
 
@@ -113,7 +113,7 @@ class Unfolding:
 
     Args:
         run: The folder with the tables.
-        benchmark: Of the run.
+        benchmark: The benchmark that the run is on.
         infos: By summary id.
         scores: Of the run.
         measures: Whose scores are shown.

@@ -64,7 +64,7 @@ def evaluation_results(
 
     Args:
         run: With the tables.
-        benchmark: Of the run.
+        benchmark: The benchmark that the run is on.
         record: Of the run.
         experiment: Of the run.
         plan: All that it holds.

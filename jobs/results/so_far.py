@@ -90,7 +90,7 @@ class OpenRun(NamedTuple):
         run: Its folder, which is only read.
         record: Its `run.json` when it was opened.
         experiment: Of the run, with citations as they are written.
-        benchmark: Of the run.
+        benchmark: The benchmark that the run is on.
         stages: Of the run.
         score: Its stage that scores, and the worker; None: nothing is scored.
         wanted: All that it makes before it scores.

@@ -32,7 +32,7 @@ class Begun(NamedTuple):
 
     Attributes:
         experiment: With what the run adds to it.
-        benchmark: Of the run.
+        benchmark: The benchmark that the run is on.
         run: Its folder.
         plan: All that it will hold.
         record: In the folder.

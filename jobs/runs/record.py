@@ -67,7 +67,7 @@ class RunRecord:
         run: The folder.
         command: The name of the command that works on it, as its ledger has it.
         verb: What makes such runs.
-        benchmark: Of the run.
+        benchmark: The benchmark that the run is on.
         config: Of the run, as JSON values.
         limit: Queries, the first ones; None: all.
         fidelity: What the fidelity of the configuration changes, by component.

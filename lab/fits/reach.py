@@ -189,7 +189,7 @@ def retrieval_reach(systems: Sequence[HeldOut], document_tokens: Mapping[str, Se
     Return the mean recall of an insight's gold documents in 15,000 tokens, by fitted retriever.
 
     Args:
-        systems: What `held_out` returns.
+        systems: Each haystack with the summarizer that was fitted without it.
         document_tokens: Haystack id -> tokens of each document.
     """
     rows = []

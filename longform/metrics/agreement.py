@@ -220,9 +220,9 @@ class RepeatedPair(NamedTuple):
     The answers of a judge to one question.
 
     Attributes:
-        cluster: Of the question.
-        answers: Of each repeat; None: unjudged.
-        numbers: Of each repeat, in [0, 1]; None: unjudged.
+        cluster: The unit of resampling that the question belongs to.
+        answers: An answer for each repeat; None: unjudged.
+        numbers: A number in [0, 1] for each repeat; None: unjudged.
     """
 
     cluster: Hashable

@@ -81,7 +81,7 @@ def drawn_places(n: int, *, seed: int, resamples: int) -> Iterator[NDArray[np.in
 
     Args:
         n: Clusters, at least one; a draw has as many.
-        seed: Of the generator.
+        seed: The start of the random numbers.
         resamples: Draws in all.
     """
     rng = np.random.default_rng(seed)

@@ -36,7 +36,7 @@ class Head(NamedTuple):
         better: The direction of a better value; None: neither.
         told: Says in a sentence what its values are.
         judged_by: The kind of judge that it needs; None: none.
-        in_sample: Whether a judge that was fitted on these very data gave it.
+        in_sample: True if a judge that was fitted on these very data gave it.
         digits: Decimals; None: as many as the unit has.
         fact: The place of what is no score: beside scores, or with every system alone; None: a score.
     """

@@ -73,7 +73,7 @@ def curve(scores: pl.DataFrame, facts: pl.DataFrame, measures: Sequence[Measure]
     known = by_measure(means(with_facts(scores, facts.select("summary_id"))))
     points: list[Row] = []
     for (setting, summarizer), group in by_system(snapshots).items():
-        end = float(group["elapsed_minutes"].max())  # type: ignore[arg-type]  # minutes are numbers
+        end = float(group.select(pl.col("elapsed_minutes").max()).item())
         for step in range(1, ceil(end / SNAPSHOT_MINUTES) + 1):
             minute = step * SNAPSHOT_MINUTES
             reached = final(group.filter(pl.col("elapsed_minutes") <= minute))
