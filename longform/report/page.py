@@ -229,7 +229,7 @@ def _template_text(name: str) -> str:
 
 
 def unknowns(table: Table) -> list[str]:
-    """One line, if any cell is unknown: which columns have such cells, how many, and why."""
+    """Return a line for each reason of unknown cells: which columns have such cells, and how many."""
     found: dict[tuple[str, str], int] = {}
     for row in table.rows:
         for column, cell in zip(table.columns, row, strict=True):
@@ -240,8 +240,8 @@ def unknowns(table: Table) -> list[str]:
     for reason in dict.fromkeys(reason for reason, _ in found):
         own = {name: times for (why, name), times in found.items() if why == reason}
         cells = [f"{name}: {UNKNOWN} in {times} {'cell' if times == 1 else 'cells'}" for name, times in own.items()]
-        told.append(f"{', '.join(cells)} ({reason})")
-    return [f"{'; '.join(told)}."] if told else []
+        told.append(f"{', '.join(cells)} ({reason}).")
+    return told
 
 
 def heads(table: Table) -> list[tuple[str, int]]:

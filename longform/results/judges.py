@@ -13,7 +13,6 @@ from longform.tables.table import Column, Table
 
 NO_CARD = "no card: its agreement with people is not known"
 _NONE_JUDGED = "no insight was judged on both sides"
-_ABSENT = "–"  # a row says why in words
 Row = Mapping[str, Any]
 
 
@@ -60,17 +59,16 @@ _PERTURBED = [
         told="the same in other words, in one bullet, at more length or with more citations must keep its score; what "
         "was denied or what the query alone says must not count",
     ),
-    Column("rows", title="insights", told="those that count, fully covered as people say, or all", none=_ABSENT),
-    Column("before", "number", told="mean score over these insights", digits=2, unknown=_NONE_JUDGED, none=_ABSENT),
-    Column("after", "number", digits=2, unknown=_NONE_JUDGED, none=_ABSENT),
-    Column("drop", "number", digits=2, unknown=_NONE_JUDGED, none=_ABSENT),
-    Column("n", "count", none=_ABSENT),
+    Column("rows", title="insights", told="those that count, fully covered as people say, or all"),
+    Column("before", "number", told="mean score over these insights", digits=2, unknown=_NONE_JUDGED),
+    Column("after", "number", digits=2, unknown=_NONE_JUDGED),
+    Column("drop", "number", digits=2, unknown=_NONE_JUDGED),
+    Column("n", "count"),
     Column(
         "n_summaries",
         "count",
         "summaries",
         "labelled ones that the judge was not fitted on, if there are some",
-        none=_ABSENT,
     ),
     Column("in_words", title="in words"),
 ]
