@@ -70,13 +70,7 @@ class Address:
 
 
 class AskJudge:
-    """
-    A worker: asks about a batch of pairs in one request.
-
-    Args:
-        address: Of the judge.
-        sent: Is told of each batch; None: nobody is.
-    """
+    """A worker that asks about a batch of pairs in one request, and calls *sent* for each batch."""
 
     def __init__(self, address: Address, sent: Sent | None = None) -> None:
         self._address, self._sent = address, sent
@@ -128,14 +122,7 @@ def judge_pairs(
     pairs: str, out: str, address: Address, *, workers: int, ask: type[AskJudge] = AskJudge
 ) -> dict[str, Any]:
     """
-    Ask about all *pairs* and write the answers; counts of it.
-
-    Args:
-        pairs: A file of JSON lines, or a folder of Parquet.
-        out: A folder that is not there yet.
-        address: Of the judge.
-        workers: How many ask.
-        ask: What each of them does with a batch.
+    Return counts of the answers about all *pairs*, JSON lines or a folder of Parquet, once they stand in a new folder.
 
     Raises:
         UsageError: The pairs lack a column, or *out* is taken.

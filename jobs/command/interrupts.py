@@ -5,16 +5,19 @@ While the modules of a command load, a signal ends the process at once: there is
 swallow exceptions that reach them in their imports. While the command works, the first signal raises, so that stages
 commit what is finished; a second one ends the process at once. In an event loop it raises between two steps: one that
 breaks off within a step leaves a future that nobody sets, and closing would wait for it. A process that has not ended
-some seconds after the signal is ended. This module imports nothing but small parts of the standard library, since it
+some seconds after the signal is ended. A command whose work is done ends with its own exit code, whatever native
+libraries do at the end of a process. This module imports nothing but small parts of the standard library, since it
 has to be there before all others.
 """
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import sys
 import threading
+from contextlib import suppress
 from select import select
 from types import FrameType, TracebackType
 from typing import Any, Self
@@ -25,6 +28,8 @@ _CLOSING_S = 8.0  # from a signal to the end of the process
 
 _typed = False
 """True if this process has no other work than the command."""
+_final_code: int | None = None
+"""The exit code of a command whose work is done; None while it works."""
 
 
 def exit_code(number: int) -> int:
@@ -43,6 +48,8 @@ class Interrupted(KeyboardInterrupt):
 def end_at_once_while_loading(program: str) -> None:
     """Let a signal end this process with one line, until `Interruptible` takes over."""
     global _typed  # noqa: PLW0603  # of the process, as the handlers are
+    if not _typed:
+        atexit.register(_leave)  # called last, because it is registered before any other
     _typed = True
 
     def end(number: int, _frame: FrameType | None) -> None:
@@ -54,16 +61,26 @@ def end_at_once_while_loading(program: str) -> None:
                 signal.signal(number, end)
 
 
+def final(code: int) -> int:
+    """Return *code*, with which a process of no other work ends before destructors of Ray's native code may abort."""
+    global _final_code  # noqa: PLW0603  # of the process
+    _final_code = code
+    return code
+
+
+def _leave() -> None:
+    if _final_code is not None:
+        with suppress(AttributeError, OSError, ValueError):  # no streams, or Python itself says what it cannot write
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(_final_code)
+
+
 class Interruptible:
     """
-    Lets the first signal raise `Interrupted` in the `with`, and a second one end the process.
+    Lets the first signal raise `Interrupted` in the `with`, and a second one end the process, or *closing_s* seconds.
 
-    Args:
-        program: What the line begins with.
-        closing_s: Seconds that the process has from the signal to its end.
-
-    Attributes:
-        received: The signal that came; None: none.
+    `received` is the signal that came, if one did.
     """
 
     def __init__(self, program: str, *, closing_s: float = _CLOSING_S) -> None:

@@ -15,7 +15,7 @@ from actors.secret_values import RedactingFormatter, redacted
 from actors.storage.errors import disk_message
 from actors.terminal import say
 from jobs.command.exit_codes import DONE, FAILED, USAGE
-from jobs.command.interrupts import WORDS, Interruptible, exit_code
+from jobs.command.interrupts import WORDS, Interruptible, exit_code, final
 from jobs.command.missing_packages import missing_words
 from longform.errors import LongformError
 
@@ -49,9 +49,9 @@ def run_verb(
             raise
         _LOG.debug("what the command ended with", exc_info=True)
         say(redacted(f"{parser.prog}: {told[0]}"), file=sys.stderr)
-        return told[1]
+        return final(told[1])
     _print(json.dumps(outcome.document, ensure_ascii=False, allow_nan=False) if arguments.json else outcome.words)
-    return outcome.exit_code
+    return final(outcome.exit_code)
 
 
 def _is_no_signal(record: logging.LogRecord) -> bool:

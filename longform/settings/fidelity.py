@@ -40,14 +40,9 @@ def as_published(content: Mapping[str, Any]) -> dict[str, Any]:
 
 def readings_told(content: Mapping[str, Any]) -> dict[str, Told]:
     """
-    Return what the `fidelity` of a configuration changes in it, and where a paper and its release differ.
+    Return what the `fidelity` of a published configuration changes in it, and where a paper and its release differ.
 
-    Args:
-        content: As `as_published` returns it.
-
-    Returns:
-        The place of a component, measure or key -> what is taken, and the readings, in words; empty if nothing differs
-        from ours and nothing is disputed.
+    Each is the place of a component, measure or key -> what is taken, and the readings, in words.
     """
     fidelity = content.get("fidelity", "ours")
     found = {

@@ -176,3 +176,29 @@ def test_ray_that_does_not_start_or_answer_is_one_sentence(
 
     assert said(None).startswith("longform x: Ray did not start; see whether the machine is overloaded")
     assert f"the Ray at {there} cannot be joined; look whether it runs" in said(there)
+
+
+ABORTS = """
+import ctypes, sys
+libc = ctypes.CDLL(None)
+libc.__cxa_atexit(libc.abort, None, None)
+sys.argv = ["longform", *sys.argv[1:]]
+from jobs.command_line import main
+sys.exit(main())
+"""
+"""Stands in for a native library whose destructors abort when the process ends."""
+
+
+@pytest.mark.parametrize(("words", "code"), [(["status", "{}"], 2), (["list", "presets"], 0)])
+def test_a_command_that_is_done_ends_with_its_own_code_whatever_native_libraries_do(
+    words: list[str], code: int, tmp_path: Path
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", ABORTS, *(word.format(tmp_path) for word in words)],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code, done.stderr
+    assert done.stdout or done.stderr
