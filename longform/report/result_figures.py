@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar
 
-from longform.metrics.statistics import Estimate, EstimateColumns
-from longform.report import line_plots
-from longform.report.forest import Line, forest_plot, label_of
-from longform.report.line_plots import Panel, Point, Points, panel_plot, scatter_plot
+from longform.metrics.statistics import Estimate
+from longform.report.forms import Band, Mark, Point, Series, band_plot, point_plot
 from longform.report.measures import capitalized, head_of
 from longform.report.parts import NO_DATASET
-from longform.report.plots import Plot, change_plot
+from longform.report.plots import ORANGE, Plot
 from longform.report.result_tables import anchor_of, line_of, of_report, tables_of, titled, told_above
 from longform.report.shown_names import short_systems
 from longform.report.tables import IN_SAMPLE
@@ -20,6 +19,7 @@ from longform.tables.cells import row_cell
 from longform.tables.layout import below_originals, distinct_values, laid_out
 from longform.tables.table import Axes, Column, Table, Value, series_columns, stated_unit
 
+Some = TypeVar("Some")
 _UNITS: Mapping[str, str] = {"points": "of 100", "share": "per cent", "usd": "US dollars", "seconds": "seconds"}
 _MOST_LINES = 20  # that differ without colour
 _MOST_BESIDE = 3  # series beside one that they are compared with
@@ -64,146 +64,122 @@ def _in_percent(value: Value) -> Value:
 
 
 def _drawn(results: Results, table: Table, plot: Axes, *, name: str) -> Iterator[tuple[Plot | None, str]]:
-    """Yield the figures of a part, of so many series each, and what its first numbers stand for if they are none."""
-    columns = {column.name: column for column in table.columns}
-    if plot.form == "change":
-        yield _change(results, table, plot, name=name)
-        return
-    if plot.form == "forest":
-        yield from _forests(results, table, plot, name=name)
-        return
-    places = _places(table, plot)
-    by = series_columns(plot)
-    series: dict[str, list[Mapping[str, Value]]] = {}
-    for row in below_originals(table.rows, *(one for one in table.key if one != "summarizer")):
-        if _at(row, plot.x, places) is not None:
-            label = ", ".join(_label(results, one, row.get(one)) for one in by) if by else columns[plot.y].head
-            series.setdefault(f"{label}{_series_mark(row, by)}", []).append(row)
-    labels = tuple(_labelled(results, table, columns[one]) for one in (plot.x, plot.y))
-    if plot.form == "scatter":
-        yield _scattered(table, plot, series, labels, name=name)
-    else:
-        yield from _lined(table, plot, series, labels, places, name=name)
+    """Yield the figures of a part, of so many series each, and what they say besides."""
+    made = _banded if plot.form in ("forest", "change") else _pointed
+    for number, (draw, told) in enumerate(made(results, table, plot)):
+        yield draw(name=f"{name}-{number}" if number else name), told
 
 
-def _scattered(
-    table: Table, plot: Axes, series: Mapping[str, Sequence[Mapping[str, Value]]], labels: Sequence[str], *, name: str
-) -> tuple[Plot | None, str]:
-    """Return a scatter of series, one of which a line of steps may join."""
-    x_label, y_label = labels
-    points = [
-        Points(label, list(_points(rows, plot, table)), joined=label == plot.joined) for label, rows in series.items()
-    ]
-    told = f" The line joins: {plot.joined}." if plot.joined else f" {capitalized(y_label)} by {x_label}."
-    return scatter_plot(points, x_label=x_label, y_label=y_label, name=name), told
+Draw = Callable[..., Plot | None]
+"""Draws a figure under the `name` that makes its ids unique."""
 
 
-def _lined(
-    table: Table,
-    plot: Axes,
-    series: Mapping[str, list[Mapping[str, Value]]],
-    labels: Sequence[str],
-    places: Mapping[Value, float],
-    *,
-    name: str,
-) -> Iterator[tuple[Plot | None, str]]:
-    """Yield figures of lines, of so many series each, with a panel for each value of a column."""
+def _banded(results: Results, table: Table, plot: Axes) -> Iterator[tuple[Draw, str]]:
+    """Yield figures of estimates, or of changes from one column to another, of so many bands each."""
+    column, names = table.column(plot.to or plot.x), short_systems(results)
+    signed, label = column.unit == "difference", _labelled(results, table, column)
+    bands: dict[str, dict[str, Mark]] = {}
+    for row in table.rows:
+        start, value = _number(row.get(plot.x)) if plot.to else None, _estimate(row.get(column.name))
+        if value.value is not None and (start is not None or not plot.to):
+            band, by = str(row.get(plot.y)), series_columns(plot)
+            series = ", ".join(_label(results, one, row.get(one)) for one in by) or column.head
+            colour = (ORANGE if _excludes_zero(value) else "") if signed else None if plot.to else ""
+            own = bands.setdefault(f"{names.get(band, band)}{_series_mark(row, [plot.y])}", {})
+            own[series] = Mark(value, start, colour)
+    shown = [Band(band, marks) for band, marks in bands.items()]
+    apart = signed and any(mark.colour for band in shown for mark in band.marks.values())
+    told = " Orange, filled: the interval excludes 0. Grey, hollow: it does not." if apart else ""
+    x_label, head, ends = f"{column.head}, in points" if signed else label, f"{capitalized(column.head)}: ", None
+    if plot.to:
+        before = table.column(plot.x)
+        ends = (before.head, column.head)
+        x_label, head = f"{' to '.join(ends)}{label.removeprefix(column.head)}", f"{capitalized(' to '.join(ends))}. "
+        told = f" From {before.told} to {column.told}." if before.told and column.told else ""
+    shape = "+.1f" if signed else f".{column.digits or 1}f"
+    for some in batched(shown, _MOST_LINES):
+        zero = signed or any(_below_zero(mark.value) for band in some for mark in band.marks.values())
+        yield partial(band_plot, some, x_label=x_label, head=head, ends=ends, zero=zero, shape=shape), told
+
+
+def _pointed(results: Results, table: Table, plot: Axes) -> Iterator[tuple[Draw, str]]:
+    """Yield figures of lines or points, of so many series each, with a panel for each value of a column."""
+    places, by = _places(table, plot), series_columns(plot)
+    x_label, y_label = (_labelled(results, table, table.column(one)) for one in (plot.x, plot.y))
     titles = distinct_values(table.rows, plot.panels) if plot.panels else [""]
     ticks = [str(value) for value in places]
     ticks = ticks if sum(len(tick) + 2 for tick in ticks) <= _TICKS_CHARACTERS / min(2, len(titles)) else []
-    told = f" {', '.join(f'{place:.0f}: {value}' for value, place in places.items())}." if places and not ticks else ""
-    told = f" A panel a {table.column(plot.panels).head}.{told}" if plot.panels and len(titles) > 1 else told
-    for number, shown in enumerate(_figures_of(series, plot)):
-        panels = [
-            Panel("" if len(titles) == 1 else str(title or NO_DATASET), list(_lines(shown, plot, places, title)))
+    series: dict[str, list[Row]] = {}
+    for row in below_originals(table.rows, *(one for one in table.key if one != "summarizer")):
+        if _at(row, plot.x, places) is not None:
+            label = ", ".join(_label(results, one, row.get(one)) for one in by) if by else table.column(plot.y).head
+            series.setdefault(f"{label}{_series_mark(row, by)}", []).append(row)
+    told = _said_of_points(table, plot, labels=(x_label, y_label), several=len(titles) > 1)
+    if places and not ticks:
+        told += f" {', '.join(f'{place:.0f}: {value}' for value, place in places.items())}."
+    for shown in _figures_of(series, plot):
+        panels = {
+            "" if len(titles) == 1 else str(title or NO_DATASET): [
+                Series(label, points, joined=plot.form == "line", steps=label == plot.joined)
+                for label, rows in shown
+                if (points := list(_points(_within(rows, plot.panels, title), plot, table, places, ticks)))
+            ]
             for title in titles
-        ]
-        drawn = panel_plot(
-            panels,
-            x_label=labels[0],
-            y_label=labels[1],
-            name=f"{name}-{number}" if number else name,
-            of_100=False,
-            joined=plot.form == "line",
-            ticks=ticks,
-        )
-        yield drawn, told
+        }
+        if plot.form != "scatter" or sum(len(one.points) for own in panels.values() for one in own) > 1:
+            free = plot.form == "scatter"
+            yield partial(point_plot, panels, x_label=x_label, y_label=y_label, ticks=ticks, free=free), told
 
 
-_Series = tuple[str, list[Mapping[str, Value]]]
+def _said_of_points(table: Table, plot: Axes, *, labels: tuple[str, str], several: bool) -> str:
+    if plot.form == "scatter":
+        x_label, y_label = labels
+        return f" The line joins: {plot.joined}." if plot.joined else f" {capitalized(y_label)} by {x_label}."
+    return f" A panel a {table.column(plot.panels).head}." if plot.panels and several else ""
 
 
-def _figures_of(series: Mapping[str, list[Mapping[str, Value]]], plot: Axes) -> Iterator[list[_Series]]:
+Row = Mapping[str, Value]
+
+
+def _figures_of(series: Mapping[str, list[Row]], plot: Axes) -> Iterator[list[tuple[str, list[Row]]]]:
     """Yield the series of each figure: those that stand beside none, then a few others beside each that they name."""
-    named: dict[str, list[_Series]] = {}
-    alone: list[_Series] = []
+    named: dict[str, list[tuple[str, list[Row]]]] = {}
+    alone: list[tuple[str, list[Row]]] = []
     for label, rows in series.items():
         beside = rows[0].get(plot.beside) if plot.beside else None
         (alone if beside is None else named.setdefault(str(beside), [])).append((label, rows))
-    for start in range(0, len(alone), _MOST_LINES):
-        yield alone[start : start + _MOST_LINES]
+    yield from batched(alone, _MOST_LINES)
     for beside, others in named.items():
         first = [(label, rows) for label, rows in alone if label in (beside, f"{beside} ({IN_SAMPLE})")]
-        for start in range(0, len(others), _MOST_BESIDE):
-            yield [*first, *others[start : start + _MOST_BESIDE]]
+        yield from ([*first, *some] for some in batched(others, _MOST_BESIDE))
 
 
-def _lines(
-    series: Iterable[tuple[str, Sequence[Mapping[str, Value]]]],
-    plot: Axes,
-    places: Mapping[Value, float],
-    title: Value,
-) -> Iterator[line_plots.Line]:
-    """Yield the lines of a panel."""
-    for label, rows in series:
-        found = [
-            (x, row)
-            for row in rows
-            if (x := _at(row, plot.x, places)) is not None and (not plot.panels or row.get(plot.panels) == title)
-        ]
-        found.sort(key=lambda point: point[0])
-        points = [(x, _columns(row.get(plot.y))) for x, row in found]
-        yield line_plots.Line(label, points, [str(row.get(plot.within)) for _, row in found] if plot.within else ())
+def _within(rows: Iterable[Row], panels: str | None, title: Value) -> Iterator[Row]:
+    return (row for row in rows if not panels or row.get(panels) == title)
 
 
-def _change(results: Results, table: Table, plot: Axes, *, name: str) -> tuple[Plot | None, str]:
-    """Return the figure of changes, and what they go from and to."""
-    before, after = table.column(plot.x), table.column(plot.to or plot.x)
-    bands: dict[str, dict[str, tuple[float, float]]] = {}
-    for row in table.rows:
-        ends = _number(row.get(before.name)), _number(row.get(after.name))
-        label = ", ".join(_label(results, one, row.get(one)) for one in series_columns(plot)) or after.head
-        if ends[0] is not None and ends[1] is not None:
-            bands.setdefault(str(row.get(plot.y)), {})[label] = (ends[0], ends[1])
-    unit = f", {_UNITS[after.unit]}" if after.unit in _UNITS else ""
-    told = f" From {before.told} to {after.told}." if before.told and after.told else ""
-    return change_plot(bands, ends=(before.head, after.head), unit=unit, name=name), told
+def _points(
+    rows: Iterable[Row], plot: Axes, table: Table, places: Mapping[Value, float], ticks: Sequence[str]
+) -> Iterator[Point]:
+    """Yield the points of a series, by their places if these have an order."""
+    if plot.form == "scatter":
+        for row in rows:
+            label = str(row.get(plot.label)) if plot.label else ", ".join(str(row.get(name)) for name in table.key)
+            told = " and ".join(_point_words(row, table.column(one)) for one in (plot.x, plot.y))
+            y = _estimate(row.get(plot.y))
+            if y.value is not None:
+                yield Point(_at(row, plot.x, places) or 0.0, y, f"{label} {told}", label)
+        return
+    for x, row in sorted(((_at(row, plot.x, places) or 0.0, row) for row in rows), key=lambda point: point[0]):
+        y = _estimate(row.get(plot.y))
+        told = "none" if y.value is None else f"{y.value:.1f}"
+        tick = f"{ticks[int(x) - 1]} " if ticks else ""
+        yield Point(x, y, f"{tick}{told}", part=str(row.get(plot.within)) if plot.within else "")
 
 
-def _forests(results: Results, table: Table, plot: Axes, *, name: str) -> Iterator[tuple[Plot | None, str]]:
-    """Yield figures of estimates, of so many lines each; a difference of which 0 is no likely value is filled."""
-    column, names = table.column(plot.x), short_systems(results)
-    signed = column.unit == "difference"
-    lines = [
-        Line(
-            f"{label_of(names.get(label, label))}{_series_mark(row, [plot.y])}", value, signed and _excludes_zero(value)
-        )
-        for row in table.rows
-        for label, value in [(str(row.get(plot.y)), row.get(plot.x))]
-        if isinstance(value, Estimate) and value.value is not None
-    ]
-    told = " Blue, filled: the interval excludes 0." if any(line.filled for line in lines) else ""
-    x_label, digits = (
-        (f"{column.head}, in points", "+.1f")
-        if signed
-        else (_labelled(results, table, column), f".{column.digits or 1}f")
-    )
-    for start in range(0, len(lines), _MOST_LINES):
-        shown = lines[start : start + _MOST_LINES]
-        alt = "; ".join(f"{line.label} {line.value.value:{digits}}" for line in shown)
-        own = f"{name}-{start}" if start else name
-        zero = signed or any(_below_zero(line.value) for line in shown)
-        yield forest_plot(shown, f"{capitalized(column.head)}: {alt}.", x_label=x_label, name=own, zero=zero), told
+def batched(values: Sequence[Some], n: int) -> Iterator[list[Some]]:
+    """Yield so many values at a time."""
+    return (list(values[start : start + n]) for start in range(0, len(values), n))
 
 
 def _below_zero(value: Estimate) -> bool:
@@ -245,17 +221,6 @@ def _labelled(results: Results, table: Table, column: Column) -> str:
     return f"{head}, {_UNITS[unit]}" if unit in _UNITS else head
 
 
-def _points(rows: Sequence[Mapping[str, Value]], plot: Axes, table: Table) -> Iterator[Point]:
-    columns = [table.column(one) for one in (plot.x, plot.y)]
-    for row in rows:
-        x, y = _number(row.get(plot.x)), _number(row.get(plot.y))
-        label = str(row.get(plot.label)) if plot.label else ", ".join(str(row.get(name)) for name in table.key)
-        if x is not None and y is not None:
-            told = " and ".join(_point_words(row, column) for column in columns)
-            y_columns = _columns(row.get(plot.y))
-            yield Point(label, x, y, y_columns["low"], y_columns["high"], told)
-
-
 def _point_words(row: Mapping[str, Value], column: Column) -> str:
     """Say a number of a point; a share is per cent already."""
     if stated_unit(row, column) == "share":
@@ -263,10 +228,8 @@ def _point_words(row: Mapping[str, Value], column: Column) -> str:
     return str(row_cell(row, column).text)
 
 
-def _columns(value: Value) -> EstimateColumns:
-    if isinstance(value, Estimate):
-        return value.as_json()
-    return {"value": _number(value), "low": None, "high": None, "n": 1}
+def _estimate(value: Value) -> Estimate:
+    return value if isinstance(value, Estimate) else Estimate(_number(value), None, None, 1)
 
 
 def _number(value: Any) -> float | None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from longform.metrics.statistics import Estimate
+from longform.report.forms import Band, Mark, band_plot
 from longform.report.groups_column import HEAD as GROUP
 from longform.report.groups_column import groups_column
 from longform.report.measures import (
@@ -36,7 +37,7 @@ from longform.report.parts import (
     repeats_told,
     with_dataset,
 )
-from longform.report.plots import By, Plot, score_plot
+from longform.report.plots import Plot
 from longform.report.provenance import AVERAGED
 from longform.report.tables import (
     EXTREMES,
@@ -45,6 +46,7 @@ from longform.report.tables import (
     Table,
     best_first,
     distinct,
+    figure_labels,
     has_oracle,
     is_grid,
     is_wide,
@@ -56,7 +58,7 @@ from longform.report.tables import (
     summarizers_by_joint,
 )
 from longform.results.cells import BESIDE_SCORES, WITH_EVERY_SYSTEM, CellRow, has_per_summary, systems_in
-from longform.results.columns import held, interval_in, number_in, within
+from longform.results.columns import Columns, held, interval_in, number_in, text_in, within
 from longform.results.compared import table_rows
 from longform.results.results import Results
 from longform.tables.cells import Cell
@@ -134,10 +136,16 @@ def scored(row: CellRow | None, head: Head, *, with_interval: bool = True) -> Ce
     """Return the value of a row with the address of its summaries, or an unknown if there is no such row."""
     if row is None:
         return Cell(None, reason=NOT_RUN)
-    value, (low, high) = number_in(row, head.name), interval_in(row, head.name) or (None, None)
-    estimate = Estimate(value, low, high, 0) if with_interval and not head.fact else value
-    cell = head.shown(estimate, reason(row, head.name))
-    return cell if head.fact or value is None else cell._replace(mean_of=summaries_fragment(row, head.name))
+    found = estimate(row, head)
+    cell = head.shown(found if with_interval and not head.fact else found.value, reason(row, head.name))
+    return cell if head.fact or found.value is None else cell._replace(mean_of=summaries_fragment(row, head.name))
+
+
+def estimate(row: CellRow | None, head: Head) -> Estimate:
+    """Return the value of a row with its interval; unknown if there is no such row."""
+    known: Columns = row or {}
+    low, high = interval_in(known, head.name) or (None, None)
+    return Estimate(number_in(known, head.name), low, high, 0)
 
 
 def system_table(
@@ -204,16 +212,23 @@ def _spread(cells: Sequence[CellRow]) -> Iterator[SystemColumn]:
 
 
 def score_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
-    """One figure a judge, data set and measure in points."""
+    """One figure a judge, data set and measure in points: a band a summarizer or a setting, in it a line each other."""
     for place, (judge, own) in enumerate(by_judge(main_cells(results))):
-        wide, summarizers = is_wide(own), summarizers_by_joint(own)
-        by: By = "summarizer" if wide else "setting"
-        rows = summarizers if wide else distinct(best_first(own), "setting")
-        series = settings_of(own) if wide else summarizers
+        settings = distinct(best_first(own), "setting")
+        parts = {"summarizer": summarizers_by_joint(own), "setting": settings_of(own) if is_wide(own) else settings}
+        by, other = ("summarizer", "setting") if is_wide(own) else ("setting", "summarizer")
+        labels, entries = figure_labels(own, by, below=True), figure_labels(own, other, below=False)
+        by_key = {(text_in(cell, by), text_in(cell, other)): cell for cell in own}
         for head in reversed([head for head in heads_of(results, own) if head.in_points]):
-            name = f"{head.name.replace(' ', '-')}{place}"
-            plot = score_plot(own, head.name, by=by, rows=rows, series=series, name=name)
-            yield plot, f"{capitalized(head.title)}. {judge_line(results, judge)}"
+            bands = [
+                Band(labels[row], {entries[one]: Mark(estimate(by_key.get((row, one)), head)) for one in parts[other]})
+                for row in parts[by]
+            ]
+            name, words = f"{head.name.replace(' ', '-')}{place}", f"{capitalized(head.title)}. "
+            yield (
+                band_plot(bands, x_label=f"{head.title}, of 100", head=words, name=name),
+                f"{words}{judge_line(results, judge)}",
+            )
 
 
 def citation_sections(results: Results) -> Iterator[Section]:

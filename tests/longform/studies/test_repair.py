@@ -6,7 +6,6 @@ import re
 
 import pytest
 
-from longform.report.plots import change_plot
 from longform.report.repair import chips
 from longform.report.result_figures import table_figures
 from longform.studies.repair import WARNING
@@ -222,10 +221,6 @@ def test_figure_tells_both_ends_and_leaves_unknown_changes_out():
     assert "citation before" in plot.svg
     assert caption.startswith("Setting oracle. Judge offline-people (")
     assert caption.endswith("From what the summary cites to supporting documents found.")
-
-
-def test_figure_of_nothing_known_is_none():
-    assert change_plot({"a": {}}, ends=("before", "after"), unit="", name="r") is None
 
 
 def test_each_setting_has_its_figure_where_summarizers_are_more(page):

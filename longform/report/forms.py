@@ -1,0 +1,319 @@
+"""The two forms of figures: bands of values with their intervals, one below the other, and points over two axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from textwrap import shorten, wrap
+from typing import TYPE_CHECKING, NamedTuple
+
+from longform.metrics.statistics import Estimate
+from longform.report import plots
+from longform.report.plots import GREY, INK, LINE_IN, Plot, SeriesStyle, series_style
+from longform.report.tables import IN_SAMPLE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# ---------------------------------------------------------------- bands
+
+_LINE_CHARACTERS = 40
+"""Characters of a name on one line."""
+_LABEL_CHARACTERS, _LABEL_LINES = 20, 3
+_ROW, _TWIN_ROW = 1.45, 0.9
+"""Lines of text that a band of one value is high; a twin's stands close below its original."""
+_TWIN_ALPHA = 0.55
+_MOST_TOLD = 24
+"""Values that the words of a figure list."""
+
+
+class Mark(NamedTuple):
+    """
+    A value on a line of a band.
+
+    Attributes:
+        value: The point, with the ends of its line.
+        start: The number that it comes from, a hollow point; None: none is drawn.
+        colour: Fills the point in place of its series' style; empty: it is grey and hollow.
+        twin: True if it is pale, dashed and a diamond.
+    """
+
+    value: Estimate
+    start: float | None = None
+    colour: str | None = None
+    twin: bool = False
+
+
+class Band(NamedTuple):
+    """A name, and the marks of its series from the top down."""
+
+    label: str
+    marks: Mapping[str, Mark]
+
+
+def band_plot(
+    bands: Sequence[Band],
+    *,
+    x_label: str,
+    head: str,
+    name: str,
+    ends: tuple[str, str] | None = None,
+    zero: bool = False,
+    shape: str = ".1f",
+) -> Plot | None:
+    """
+    Return bands of values; None if no value is known.
+
+    Args:
+        bands: From the top down.
+        x_label: Names the values.
+        head: Begins the words of the figure.
+        name: Makes the SVG's ids unique on a page.
+        ends: Names of the hollow points and of the filled ones, for the legend.
+        zero: True if a line marks 0, which is else the left end.
+        shape: The format of a value in words.
+    """
+    series = list(dict.fromkeys(label for band in bands for label in band.marks))
+    told = [one for band in bands for one in _told(band, series, shape)]
+    if not told:
+        return None
+
+    def draw(axes: Axes) -> None:
+        _draw_bands(axes, bands, series)
+        for place, label in enumerate(series if len(series) > 1 or ends else ()):
+            for side, end in enumerate(ends or ("",)):
+                own = _style(place, hollow=bool(ends) and side == 0)
+                axes.plot([], [], label=f"{label} {end}".strip(), **own)
+        axes.set_xlabel(x_label)
+        if zero:
+            axes.axvline(0, color=INK, alpha=0.4, linewidth=0.8)
+        else:
+            axes.set_xlim(left=0)
+
+    height = 0.55 + LINE_IN * sum(_height(band, len(series)) for band in bands)
+    words = "; ".join(told) if len(told) <= _MOST_TOLD else f"{told[0]}; the others stand in the tables"
+    return Plot(plots.render([draw], height=height, name=name), f"{head}{words}.")
+
+
+def _told(band: Band, series: Sequence[str], shape: str) -> Iterator[str]:
+    """Yield the known values of a band in words."""
+    known = {label: mark for label, mark in band.marks.items() if mark.value.value is not None and not mark.twin}
+    values = {
+        label: f"{'' if mark.start is None else f'{mark.start:{shape}} to '}{mark.value.value:{shape}}"
+        for label, mark in known.items()
+    }
+    if len(series) == 1 and values:
+        yield f"{band.label} {values.get(series[0])}"
+    elif values:
+        yield f"{band.label}: {', '.join(f'{label} {value}' for label, value in values.items())}"
+
+
+def _is_twin(band: Band) -> bool:
+    return all(mark.twin for mark in band.marks.values())
+
+
+def _height(band: Band, n_series: int) -> float:
+    """Return the lines of text that a band is high."""
+    if n_series == 1:
+        return _TWIN_ROW if _is_twin(band) else _ROW
+    return max(n_series, len(_wrapped(band.label))) + 0.8
+
+
+def _wrapped(label: str) -> list[str]:
+    return wrap(label, _LABEL_CHARACTERS, break_on_hyphens=False, max_lines=_LABEL_LINES, placeholder="…") or [""]
+
+
+def _draw_bands(axes: Axes, bands: Sequence[Band], series: Sequence[str]) -> None:
+    """Draw one band below the other, one line in it a series."""
+    top, ticks, alone = 0.0, dict[float, str](), len(series) == 1
+    for band in bands:
+        height = _height(band, len(series))
+        middle = top + height / 2
+        if not _is_twin(band):
+            ticks[middle] = name_of(band.label) if alone else "\n".join(_wrapped(band.label))
+        for place, label in enumerate(series):
+            if (mark := band.marks.get(label)) is not None and mark.value.value is not None:
+                _draw_mark(axes, mark, middle + place - (len(series) - 1) / 2, place)
+        top += height
+        if not alone:
+            axes.axhline(top, color=INK, alpha=0.15, linewidth=0.6)
+    axes.set_ylim(top, 0)
+    axes.set_yticks([*ticks], [*ticks.values()], color=INK)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x")
+
+
+def name_of(system: str, mark: str = "") -> str:
+    """Return the name of a system as it fits before a line, with a mark behind it."""
+    marked = f" ({mark})" if mark else f" ({IN_SAMPLE})" if system.endswith(f" ({IN_SAMPLE})") else ""
+    return shorten(system.removesuffix(marked), _LINE_CHARACTERS - len(marked), placeholder="…") + marked
+
+
+def _style(place: int, *, hollow: bool) -> SeriesStyle:
+    style: SeriesStyle = {**series_style(place), "linestyle": "none"}
+    return {**style, "markerfacecolor": "none"} if hollow else style
+
+
+def _draw_mark(axes: Axes, mark: Mark, y: float, place: int) -> None:
+    """Draw a value with its interval, or with the line from where it comes."""
+    value, low, high, _ = mark.value
+    style, alpha = _style(place, hollow=mark.colour == ""), _TWIN_ALPHA if mark.twin else 1.0
+    if mark.colour is not None:
+        style["color"] = mark.colour or GREY
+        style["markerfacecolor"] = mark.colour or "none"
+    if mark.twin:
+        style["marker"], style["markersize"] = "D", 4
+    ends = (low, high) if mark.start is None else (mark.start, value)
+    if None not in ends:
+        dashes = (0, (3, 2)) if mark.twin else "solid"
+        axes.plot(
+            [or_gap(end) for end in ends], [y, y], color=style["color"], linewidth=1.4, linestyle=dashes, alpha=alpha
+        )
+    if mark.start is not None:
+        hollow: SeriesStyle = {**style, "markerfacecolor": "none"}
+        axes.plot([mark.start], [y], **hollow)
+    axes.plot([or_gap(value)], [y], alpha=alpha, **style)
+
+
+def or_gap(value: float | None) -> float:
+    """NaN for an unknown: matplotlib breaks the line there."""
+    return float("nan") if value is None else value
+
+
+# ---------------------------------------------------------------- points
+
+_HEIGHT_IN = 2.7
+_PANEL_IN = 2.1  # of one of several
+_TITLE_CHARACTERS = 34
+_APART = 0.06  # of the distance of two points: intervals of several lines stand side by side
+_CLOSER = 6  # lines, of which more stand closer
+_MOST_LABELLED = 12
+
+
+class Point(NamedTuple):
+    """
+    A point; one without a value is a gap.
+
+    Attributes:
+        x: Its place.
+        y: Its value.
+        told: The words for those who do not see it.
+        label: Stands beside it if points are few; empty: nothing does.
+        part: A line joins only points of the same part.
+    """
+
+    x: float
+    y: Estimate
+    told: str
+    label: str = ""
+    part: str = ""
+
+
+class Series(NamedTuple):
+    """
+    Points of one look.
+
+    Attributes:
+        label: In the legend.
+        points: In their order.
+        joined: True if lines join them.
+        steps: True if steps do; then these points alone bear their labels if there are many.
+    """
+
+    label: str
+    points: Sequence[Point]
+    joined: bool = False
+    steps: bool = False
+
+
+def point_plot(
+    panels: Mapping[str, Sequence[Series]],
+    *,
+    x_label: str,
+    y_label: str,
+    name: str,
+    ticks: Sequence[str] = (),
+    free: bool = False,
+) -> Plot | None:
+    """
+    Small multiples of series, told apart by marker, fill and colour, each point with its interval.
+
+    Series of one label look alike in all panels, and the values of all panels have one scale.
+
+    Args:
+        panels: Title -> its series, side by side; one without a value is left out.
+        x_label: Names the places of points.
+        y_label: Names their values.
+        name: Makes the SVG's ids unique on a page.
+        ticks: Names of the places from 1; empty: they are numbers.
+        free: True if places are values, too: then no series is moved aside.
+
+    Returns:
+        None if no point has a value.
+    """
+    known = {title: own for title, series in panels.items() if (own := [one for one in series if _has_value(one)])}
+    if not known:
+        return None
+    places = {label: place for place, label in enumerate(dict.fromkeys(x.label for own in known.values() for x in own))}
+    n_points = sum(len(one.points) for own in known.values() for one in own)
+    few = n_points <= _MOST_LABELLED or not any(one.steps for own in known.values() for one in own)
+
+    def draw(axes: Axes, title: str, first: bool) -> None:
+        for one in known[title]:
+            place = places[one.label]
+            shift = 0 if free else _APART * (place - (len(places) - 1) / 2) / max(1, len(places) / _CLOSER)
+            _draw_series(axes, one, place, shift=shift, labelled=few or one.steps)
+        _set_ticks(axes, known[title], ticks)
+        axes.set_xlabel(x_label)
+        if first:
+            axes.set_ylabel(y_label)
+        if title:
+            axes.set_title("\n".join(wrap(title, _TITLE_CHARACTERS, max_lines=2, placeholder="…")), fontsize=9)
+        if free:
+            axes.margins(0.12)
+        axes.grid(axis="both" if free else "y")
+
+    draws: list[Callable[[Axes], None]] = [
+        partial(draw, title=title, first=place % 2 == 0) for place, title in enumerate(known)
+    ]
+    told = " ".join(
+        f"{f'{title}. ' if title else ''}{' '.join(f'{one.label}: {_listed(one)}.' for one in own)}"
+        for title, own in known.items()
+    )
+    svg = plots.render(draws, height=_HEIGHT_IN if len(known) == 1 else _PANEL_IN, name=name)
+    return Plot(svg, f"{y_label} by {x_label}. {told}")
+
+
+def _has_value(series: Series) -> bool:
+    return any(point.y.value is not None for point in series.points)
+
+
+def _listed(series: Series) -> str:
+    return ", ".join(point.told for point in series.points)
+
+
+def _set_ticks(axes: Axes, series: Sequence[Series], ticks: Sequence[str]) -> None:
+    from matplotlib.ticker import MaxNLocator  # slow to import
+
+    if ticks:
+        axes.set_xticks(range(1, len(ticks) + 1), ticks, color=INK)
+    elif all(point.x == int(point.x) for one in series for point in one.points):
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def _draw_series(axes: Axes, series: Series, place: int, *, shift: float, labelled: bool) -> None:
+    style = series_style(place) if series.joined else _style(place, hollow=False)
+    for part in dict.fromkeys(point.part for point in series.points):
+        own = [point for point in series.points if point.part == part]
+        xs, ys = [point.x + shift for point in own], [or_gap(point.y.value) for point in own]
+        axes.plot(xs, ys, label=series.label, **style)
+    if series.steps:
+        steps = sorted((point.x, or_gap(point.y.value)) for point in series.points)
+        axes.step(*zip(*steps, strict=True), where="post", color=style["color"], linewidth=1.0)
+    for point in series.points:
+        if point.y.low is not None and point.y.high is not None:
+            ends = [point.y.low, point.y.high]
+            axes.plot([point.x + shift] * 2, ends, color=style["color"], linewidth=0.8)
+        if point.label and labelled and point.y.value is not None:
+            at = point.x, point.y.value
+            axes.annotate(point.label, at, xytext=(4, 3), textcoords="offset points", fontsize=7)
