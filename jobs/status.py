@@ -16,8 +16,7 @@ from jobs.command.run import Outcome, run_verb
 from jobs.parsers.status import parser
 from jobs.results.run_status import run_status
 from longform.errors import UsageError
-from longform.report.run_status import status_line, status_words
-from longform.results.run_status import RunStatus
+from longform.results.run_status import RunStatus, status_line, status_words
 
 _CLEAR = "\x1b[2J\x1b[H"
 _LOAD = 10  # a refresh that takes long waits so many times as long before the next one

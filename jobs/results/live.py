@@ -20,8 +20,7 @@ from jobs.results.so_far import JudgedSoFar, OpenRun, OwnResults, judged_so_far,
 from jobs.results.write import REPORT, read_results, write_pages
 from jobs.runs.record import RECORD_FILE, read_record
 from longform.errors import LongformError, UsageError
-from longform.results.run_status import RunStatus
-from longform.results.so_far import SoFar
+from longform.results.run_status import RunStatus, SoFar
 
 _NOTHING = JudgedSoFar(frozenset(), ())
 NOTHING_JUDGED = "no query is judged yet"

@@ -15,7 +15,7 @@ from typing import cast
 from actors.storage.folder import Folder
 from longform.report.page import INDEX
 from longform.report.site import is_page, moved_html
-from longform.results.so_far import LIVE, SoFar
+from longform.results.run_status import LIVE, SoFar
 
 MARKDOWN = "report.md"
 _SO_FAR = "so_far.json"

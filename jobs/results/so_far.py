@@ -25,7 +25,7 @@ from jobs.stages.performing import awaited
 from jobs.stages.score import Score
 from jobs.stages.stage import Plan, Site, Stage, Works
 from longform.errors import UsageError
-from longform.results.so_far import SoFar
+from longform.results.run_status import SoFar
 from longform.settings.experiment import Experiment
 
 _TABLES = ("rankings", "contexts", "summaries", "units", "verdicts")

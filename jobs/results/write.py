@@ -25,10 +25,9 @@ from jobs.results.size import counted
 from jobs.runs.record import Recorded
 from longform.errors import UsageError
 from longform.report import document_pages, matrix_page
-from longform.report.cited_places import CitedPlaces
-from longform.report.document_pages import DocumentFiles, summary_pages
-from longform.report.haystacks import haystack_name
+from longform.report.document_pages import CitedPlaces, DocumentFiles, summary_pages
 from longform.report.page import PageLink, markdown
+from longform.report.parts import haystack_name
 from longform.report.quotes import Quotes
 from longform.report.shown_names import shown_names, unfolded_with_shown_names, with_shown_names
 from longform.report.site import (

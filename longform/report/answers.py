@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
+from textwrap import fill, wrap
 from typing import cast
 
-from longform.report.page import sections_html, sections_markdown
+from longform.report.page import sections_html, sections_markdown, unknowns
 from longform.report.parts import Section, as_shown
-from longform.report.plain_tables import plain_text
 from longform.report.result_tables import table_sections
 from longform.report.sections import figures
+from longform.report.tables import Table
 from longform.results.answer import VerbAnswer
 from longform.results.results import Results
+from longform.tables.cells import Cell
+from longform.tables.files import with_detail
 
 
 def answer_sections(answer: VerbAnswer) -> list[Section]:
@@ -44,3 +49,65 @@ def answer_text(answer: VerbAnswer) -> str:
     """Return the lines of a terminal."""
     kept = [table for table in answer.tables if table.name not in answer.pages_only]
     return plain_text(answer_sections(answer._replace(tables=kept, head="")))
+
+
+# ---------------------------------------------------------------- a terminal
+
+WIDTH = 100
+"""Characters of a line in a terminal."""
+_UNBROKEN = "\N{NO-BREAK SPACE}"
+_LEAST = 9  # characters of a column that is made narrower
+
+
+def plain_text(sections: Iterable[Section]) -> str:
+    """Return sections as lines of a terminal; what each column says of itself stands on pages alone."""
+    return "\n\n".join(part for section in sections for part in _parts(section))
+
+
+def _parts(section: Section) -> Iterator[str]:
+    if section.title:
+        yield section.title
+    yield from (fill(paragraph, WIDTH) for paragraph in section.paragraphs)
+    for table in section.tables:
+        yield "\n".join(_lines(table))
+
+
+def _lines(table: Table) -> Iterator[str]:
+    """Yield the caption, the aligned rows, and why values are unknown."""
+    if table.caption:
+        yield fill(table.caption, WIDTH)
+    texts = [place for place, column in enumerate(table.columns) if not column.numeric]
+    yield from aligned([column.whole_name for column in table.columns], table.rows, texts=texts)
+    yield from (fill(line, WIDTH) for line in unknowns(table))
+
+
+def aligned(heads: Sequence[str], rows: Iterable[Sequence[Cell]], *, texts: Sequence[int] = ()) -> Iterator[str]:
+    """
+    Yield lines of aligned columns for a terminal of WIDTH; an unknown is a dash.
+
+    Args:
+        heads: The head of each column.
+        rows: A cell for each column.
+        texts: The places of columns that are broken into lines first, if the whole is too wide.
+    """
+    lines = [list(heads), *([with_detail(_unbroken(cell), unknown="-") for cell in row] for row in rows)]
+    widths = _fitted([max(len(line[place]) for line in lines) for place in range(len(heads))], texts)
+    for line in lines:
+        parts = [wrap(text, width) for text, width in zip(line, widths, strict=True)]
+        for broken in zip_longest(*parts, fillvalue=""):
+            shown = "  ".join(text.ljust(width) for text, width in zip(broken, widths, strict=True))
+            yield shown.replace(_UNBROKEN, " ").rstrip()
+
+
+def _unbroken(cell: Cell) -> Cell:
+    """Keep an interval on one line."""
+    return cell if cell.detail is None else cell._replace(detail=cell.detail.replace(" ", _UNBROKEN))
+
+
+def _fitted(widths: Sequence[int], texts: Sequence[int]) -> list[int]:
+    """Return widths that fit into WIDTH: the widest texts lose most, then other columns, none below its least."""
+    found = [max(1, width) for width in widths]
+    for places in (texts, range(len(found))):
+        while sum(found) + 2 * (len(found) - 1) > WIDTH and (wide := [n for n in places if found[n] > _LEAST]):
+            found[max(wide, key=lambda place: found[place])] -= 1
+    return found

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from longform.report.haystacks import haystack_name
 from longform.report.measures import Head, all_heads
 from longform.report.page import PageLink, rendered
+from longform.report.parts import haystack_name
 from longform.report.site import Site
 from longform.report.tables import MATRIX
 from longform.results.cells import systems_in

@@ -26,7 +26,7 @@ from longform.report.sections import sections
 from longform.report.tables import Column, Table
 from longform.results.repaired_examples import Example
 from longform.results.results import Results
-from longform.results.so_far import banner
+from longform.results.run_status import banner
 from longform.tables.cells import Cell
 
 UNKNOWN = "–"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
@@ -255,3 +256,16 @@ def with_dataset(rows: Sequence[Columns], *names: str) -> tuple[str, ...]:
 def name_columns(names: Sequence[str]) -> list[Column]:
     """Return the columns of `named`."""
     return [Column(_HEADS.get(name, name), numeric=False) for name in names]
+
+
+def haystack_name(results: Results, haystack_id: str) -> str:
+    """
+    Name a haystack by its topic.
+
+    Its id stands behind a topic that several haystacks have, and alone if the topic is not known.
+    """
+    topics = results.get("haystack_topics") or {}
+    topic = topics.get(haystack_id)
+    if not topic:
+        return haystack_id
+    return topic if Counter(topics.values())[topic] == 1 else f"{topic} ({haystack_id})"

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from longform.metrics.paired_differences import ALPHA
 from longform.metrics.statistics import Estimate
 from longform.report.forms import Band, Mark, band_plot
-from longform.report.groups_column import HEAD as GROUP
-from longform.report.groups_column import groups_column
 from longform.report.measures import (
     CITATION,
     LENGTH,
@@ -18,6 +17,7 @@ from longform.report.measures import (
     by_this_judge,
     capitalized,
     fact_heads,
+    head_of,
     heads_of,
     main_measure,
 )
@@ -59,8 +59,9 @@ from longform.report.tables import (
 )
 from longform.results.cells import BESIDE_SCORES, WITH_EVERY_SYSTEM, CellRow, has_per_summary, systems_in
 from longform.results.columns import Columns, held, interval_in, number_in, text_in, within
-from longform.results.compared import table_rows
+from longform.results.compared import Row, pairs_of, table_rows
 from longform.results.results import Results
+from longform.settings.system_names import SystemName
 from longform.tables.cells import Cell
 
 _SYSTEM = ("setting", "summarizer")
@@ -267,3 +268,49 @@ def _every(results: Results, cells: Sequence[CellRow], caption: str, heads: Sequ
     """Return all systems with *heads*, with all of their measures if there are none."""
     shown = heads or [head for head in all_heads(results) if head.name in held(cells)]
     return system_table(results, cells, [*map(scored_column, shown)], caption, "summarizer", "setting", "judge")
+
+
+# ---------------------------------------------------------------- systems that cannot be told apart
+
+GROUP = "group"
+_BEST, _PERHAPS = "best", "perhaps best"
+_LEVEL = f"{100 * ALPHA:.0f} %"
+
+
+class GroupsColumn(NamedTuple):
+    """
+    Cells of the column.
+
+    Attributes:
+        cells: (summarizer, setting) -> its cell.
+        told: How to read them, in a sentence.
+    """
+
+    cells: dict[tuple[str, str], Cell]
+    told: str
+
+
+def groups_column(results: Results, cells: Sequence[CellRow], measure: str) -> GroupsColumn | None:
+    """Return the column of *cells*, of one judge and data set, by a measure; None: nothing could be told apart."""
+    judge, dataset = (text_in(cells[0], name) for name in ("judge", "dataset"))
+    systems = pairs_of(results, measure, judge, dataset)
+    lettered = any(one["letters"] is not None for one in systems)
+    stands = any(one["standing"] is not None for one in systems)
+    if not lettered and not stands:
+        return None
+    by_name = {name: one for one in systems for name in (one["system"], *one["same"])}
+    found = {}
+    for cell in cells:
+        one = by_name.get(str(SystemName(cell["summarizer"], cell["setting"])))
+        found[cell["summarizer"], cell["setting"]] = Cell(None, reason="not compared") if one is None else _cell(one)
+    title = head_of(results, measure).title
+    parts = [f"systems that share a letter cannot be told apart by {title} (all pairs together, {_LEVEL})"]
+    told = f"{_BEST}: better than each other system; {_PERHAPS}: no other is better"
+    parts = [*(parts if lettered else []), f"{told}; {'both by these tests' if lettered else 'no: some other is'}"]
+    return GroupsColumn(found, f"Group: {'; '.join(parts if stands else parts[:1])}.")
+
+
+def _cell(one: Row) -> Cell:
+    if one["letters"] is not None:
+        return Cell(one["letters"], detail=one["standing"] if one["standing"] in (_BEST, _PERHAPS) else None)
+    return Cell(one["standing"], reason="documents ordered on purpose: not sought among these")

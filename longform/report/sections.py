@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from longform.report.audit import audit_sections, benchmark_figures
 from longform.report.models_told import models_told
 from longform.report.pair_chooser import choosers
 from longform.report.parts import Section, as_shown, judge_line
 from longform.report.plots import Captioned, Plot
-from longform.report.provenance import provenance_section
+from longform.report.provenance import audit_sections, benchmark_figures, provenance_section
 from longform.report.repair import repair_sections
 from longform.report.result_figures import table_figures
 from longform.report.result_tables import table_sections

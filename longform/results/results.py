@@ -15,7 +15,7 @@ from longform.judges.card_columns import Adversarial
 from longform.results.aggregate import Aggregate, ClusterKind, ModelsRow
 from longform.results.drilldown import Drilldown
 from longform.results.elsewhere import ElsewhereRow
-from longform.results.so_far import SoFar
+from longform.results.run_status import SoFar
 from longform.tables.packed import unpacked
 
 

@@ -35,8 +35,7 @@ from jobs.results.so_far import Wanted, judged_so_far
 from jobs.stages.items import Source
 from jobs.stages.runner import RECEIPTS_A_COMMIT
 from jobs.status import watch
-from longform.results.run_status import RunStatus
-from longform.results.so_far import SoFar
+from longform.results.run_status import RunStatus, SoFar
 from tests.jobs.answers.town import town
 from tests.jobs.held_server import HeldServer, serving
 

@@ -12,7 +12,7 @@ from actors.storage.folder import Folder
 from jobs.evaluate import main as evaluate
 from jobs.plan_sample import main
 from longform.metrics.power import clusters_for_difference, clusters_for_interval, critical_at, detectable
-from longform.report.plain_tables import WIDTH
+from longform.report.answers import WIDTH
 from tests.made.demo import two_haystacks
 
 N_QUERIES = 12  # of `two_haystacks`

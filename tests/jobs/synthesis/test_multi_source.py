@@ -15,7 +15,7 @@ from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.synthesize_models import main
 from longform.records import Qrel
-from longform.report.audit import audit_sections
+from longform.report.provenance import audit_sections
 
 SOURCES: list[dict[str, Any]] = [
     {

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from longform.report.audit import audit_sections
+from longform.report.provenance import audit_sections
 from longform.synthesis.tables import benchmark_tables
 from longform.tables.table import Column, Table
 from tests.longform.report.pages import html, markdown

@@ -7,8 +7,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from longform.report.cited_places import CitedPlaces
-from longform.report.document_pages import DocumentFiles
+from longform.report.document_pages import CitedPlaces, DocumentFiles
 from longform.report.repair import DocumentOf
 from longform.results.drilldown import Unfolded
 from longform.results.repaired_examples import example_row

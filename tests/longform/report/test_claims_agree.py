@@ -16,7 +16,7 @@ from longform.axes import Axes
 from longform.metrics.measure import Better, Measure, Score
 from longform.report.findings import findings
 from longform.report.forest import forest
-from longform.report.groups_column import groups_column
+from longform.report.scores import groups_column
 from longform.report.sections import sections
 from longform.results.aggregate import Averaging, SummaryInfo
 from longform.results.cells import systems_in

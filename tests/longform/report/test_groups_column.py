@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from longform.report.groups_column import groups_column
+from longform.report.scores import groups_column
 from longform.studies.schema_1 import with_tables
 
 

@@ -2,9 +2,8 @@
 
 from urllib.parse import parse_qs
 
-from longform.report.haystacks import haystack_name
 from longform.report.measures import Head
-from longform.report.parts import split_caption
+from longform.report.parts import haystack_name, split_caption
 from longform.report.scores import scored
 from longform.report.tables import summaries_fragment
 

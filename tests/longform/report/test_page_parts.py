@@ -1,8 +1,8 @@
 """Pages that are too large for one are cut, and lose nothing."""
 
-from longform.report.page_parts import in_parts
 from longform.report.parts import Section
 from longform.report.plots import Captioned, Plot
+from longform.report.site import in_parts
 from longform.report.tables import Column, Table
 from longform.tables.cells import Cell
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from longform.report import page_parts
+from longform.report import site
 from longform.report.page import INDEX
 from longform.report.sections import sections
 from longform.report.site import GROUPS, OTHERS, is_page, site_of, site_pages
@@ -54,7 +54,7 @@ def test_sections_that_no_group_names_have_a_page(results):
 
 def test_a_large_page_is_cut_and_its_parts_lead_to_each_other(results, pages, monkeypatch):
     whole = len(pages["scores.html"].encode())
-    monkeypatch.setattr(page_parts.in_parts, "__kwdefaults__", {"most_bytes": whole - 1})
+    monkeypatch.setattr(site.in_parts, "__kwdefaults__", {"most_bytes": whole - 1})
     cut = dict(site_pages(site_of(results), results))
     parts = [file for file in cut if re.fullmatch(r"scores(-\d{4})?\.html", file)]
     assert parts[:2] == ["scores.html", "scores-0002.html"]

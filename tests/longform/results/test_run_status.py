@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from longform.report.run_status import status_line, status_words
-from longform.results.run_status import a_minute, next_step, seconds_left
+from longform.results.run_status import a_minute, next_step, seconds_left, status_line, status_words
 
 
 def test_rate_and_time_left_follow_from_what_is_done() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from longform.measures import named
 from longform.metrics.measure import Facts, Measure, Verdict
-from longform.report.audit import benchmark_figures
+from longform.report.provenance import benchmark_figures
 from longform.report.result_tables import table_sections
 from longform.report.sections import figures
 from longform.results.aggregate import Averaging, SummaryInfo

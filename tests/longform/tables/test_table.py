@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from longform.metrics.statistics import Estimate
-from longform.report.plain_tables import WIDTH, aligned
+from longform.report.answers import WIDTH, aligned
 from longform.report.result_figures import table_figures
 from longform.report.result_tables import shown_of, table_sections
 from longform.results.results import Results
