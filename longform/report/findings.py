@@ -115,7 +115,8 @@ def _others(results: Results, leading: Row, *others: Row) -> str | None:
             agree.append(who)
         else:
             told.append(f"{who} has another first, {best[0]} ({best[1]:.1f})")
-    agreed = [f"{' and '.join(agree)} {'agrees' if len(agree) == 1 else 'agree'}"] if agree else []
+    names = f"{' and '.join(agree)} {'agrees' if len(agree) == 1 else 'agree'}"
+    agreed = [f"{names} on which system is best"] if agree else []
     return f"{'Another judge' if len(others) == 1 else 'Other judges'}: {'; '.join([*agreed, *told])}."
 
 

@@ -11,7 +11,7 @@ from longform.report.measures import capitalized, head_of, main_measure
 from longform.report.parts import by_judge, main_cells
 from longform.report.plots import BLUE, Plot
 from longform.report.shown_names import short_systems
-from longform.report.tables import IN_SAMPLE
+from longform.report.tables import IN_SAMPLE, oracle_told
 from longform.results.cells import CellRow
 from longform.results.columns import interval_in, number_in
 from longform.results.compared import compared_families
@@ -69,7 +69,7 @@ def forest(results: Results) -> Forest | None:
         return None
     judge = f", judge {cells[0]['judge']}" if cells[0]["judge"] else ""
     dataset = f", data set {judged[0].dataset}" if judged[0].dataset else ""
-    legend = _legend(bands, [cell for cell in drawn if cell.get("twin_of")], tested=bool(alike))
+    legend = _legend(bands, drawn, tested=bool(alike))
     caption = f"{capitalized(title)}{judge}{dataset}; lines are {100 * LEVEL:.0f} % intervals. {legend}".strip()
     return Forest(plot, caption, len(known) - n_shown)
 
@@ -101,8 +101,8 @@ def _key(row: Mapping[str, object]) -> tuple[str, str]:
     return str(row["summarizer"]), str(row["setting"])
 
 
-def _legend(bands: Sequence[Band], twins: Sequence[CellRow], *, tested: bool) -> str:
-    told = []
+def _legend(bands: Sequence[Band], drawn: Sequence[CellRow], *, tested: bool) -> str:
+    told, twins = [], [cell for cell in drawn if cell.get("twin_of")]
     if tested and (n_alike := sum(bool(mark.colour) for band in bands for mark in band.marks.values())):
         others = ", and systems that cannot be told from it" if n_alike > 1 else ""
         told.append(f"Blue, filled: the best{others}. Grey, hollow: others.")
@@ -112,4 +112,4 @@ def _legend(bands: Sequence[Band], twins: Sequence[CellRow], *, tested: bool) ->
             f"Pale diamond, dashed: its repaired twin{marked}, the same summaries with supporting documents found. "
             "Nobody runs it, and it is ranked nowhere."
         )
-    return " ".join(told)
+    return " ".join([*told, *oracle_told(drawn)])

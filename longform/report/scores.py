@@ -51,6 +51,7 @@ from longform.report.tables import (
     is_grid,
     is_wide,
     marked_settings,
+    oracle_told,
     reason,
     settings_of,
     summaries_fragment,
@@ -65,6 +66,8 @@ from longform.settings.system_names import SystemName
 from longform.tables.cells import Cell
 
 _SYSTEM = ("setting", "summarizer")
+_OF_JUDGE = "unjudged_share"
+"""The fact beside scores that each judge has of its own; none is said of a further one if it judged all."""
 _ELSEWHERE = "Intervals stand under “Every system”."
 _HOW_CITED = (
     "Precision: of the documents a bullet cites, the share that states the linked insight. Recall: of the documents "
@@ -95,16 +98,25 @@ class SystemColumn(NamedTuple):
 def score_sections(results: Results) -> Iterator[Section]:
     """One section with a table a judge and data set: the systems whose documents were not ordered on purpose."""
     cells = main_cells(results)
-    tables = [table for judge, own in by_judge(cells) for table in _tables(results, judge, own)]
+    tables: list[Table] = []
+    first: dict[str | None, Sequence[CellRow]] = {}
+    for judge, own in by_judge(cells):
+        tables += _tables(results, judge, own, first.setdefault(judge.dataset, own))
     if tables:
-        paragraphs = [*clusters_told(results), *repeats_told(cells), *judge_repeats_told(cells), *failures_told(cells)]
+        paragraphs = [
+            *oracle_told(cells),
+            *clusters_told(results),
+            *repeats_told(cells),
+            *judge_repeats_told(cells),
+            *failures_told(cells),
+        ]
         paragraphs += [told for told in [in_sample_told(results)] if told]
         title = "Coverage, citation and joint score" if any("coverage" in cell for cell in cells) else "Scores"
         yield Section("scores", title, paragraphs, tables)
 
 
-def _tables(results: Results, judge: Judged, cells: Sequence[CellRow]) -> Iterator[Table]:
-    """Yield the scores of one judge and data set, and what else is known of the same systems."""
+def _tables(results: Results, judge: Judged, cells: Sequence[CellRow], first: Sequence[CellRow]) -> Iterator[Table]:
+    """Yield the scores of one judge and data set, and what is known of the systems that *first* do not say."""
     heads, line = by_this_judge(heads_of(results, cells), results, judge.judge), judge_line(results, judge)
     ranked, group = _ranked_by(results, cells), list(_group(results, cells))
     told = " ".join(filter(None, (head.definition for head in heads)))
@@ -117,10 +129,21 @@ def _tables(results: Results, judge: Judged, cells: Sequence[CellRow]) -> Iterat
             results, cells, [*map(scored_column, heads), *group], f"{line}. Rows by {ranked}, best first. {INTERVAL}"
         )
     beside = [head for head in all_heads(results) if head.name == LENGTH and head.name in held(cells)]
-    columns = [*map(scored_column, [*beside, *fact_heads(results, cells, BESIDE_SCORES)])]
+    beside = [head for head in [*beside, *fact_heads(results, cells, BESIDE_SCORES)] if _is_new(head, cells, first)]
+    columns = [*map(scored_column, beside)]
     columns += [*(group if is_grid(cells) else ()), *_frontier(results, cells), *_spread(cells)]
     if columns:
         yield system_table(results, cells, columns, f"{line}. Beside the scores of the same systems.")
+
+
+def _is_new(head: Head, cells: Sequence[Columns], first: Sequence[Columns]) -> bool:
+    """Return whether a column says what it did not say of the same systems under the first judge."""
+    told = {(cell["summarizer"], cell["setting"]): cell.get(head.name) for cell in first}
+    if head.name == _OF_JUDGE and cells is not first:
+        return any(cell.get(head.name) for cell in cells)
+    return cells is first or any(
+        cell.get(head.name) != told.get((cell["summarizer"], cell["setting"])) for cell in cells
+    )
 
 
 def _ranked_by(results: Results, cells: Sequence[CellRow]) -> str:
@@ -152,9 +175,10 @@ def estimate(row: CellRow | None, head: Head) -> Estimate:
 def system_table(
     results: Results, cells: Sequence[CellRow], columns: Sequence[SystemColumn], caption: str, *names: str
 ) -> Table:
-    """Return a row for each system, the best first."""
+    """Return a row for each system, those of a judge together, the best first."""
     naming = with_dataset(cells, *names) if names else _SYSTEM
-    rows = [[*named(results, cell, naming), *(one.cell(cell) for one in columns)] for cell in best_first(cells)]
+    ordered = [cell for _, own in by_judge(cells) for cell in best_first(own)]
+    rows = [[*named(results, cell, naming), *(one.cell(cell) for one in columns)] for cell in ordered]
     told = " ".join(filter(None, (one.told for one in columns)))
     heads = [*name_columns(naming), *(one.column for one in columns)]
     return Table(caption, heads, rows, told, n_names=len(naming))

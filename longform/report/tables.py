@@ -169,6 +169,14 @@ def has_oracle(cells: Iterable[Columns]) -> bool:
     return any(cell["setting"] in _ORACLES for cell in cells)
 
 
+ORACLE_TOLD = "The setting oracle reads the gold labels to choose its documents: a bound, and no rival."
+
+
+def oracle_told(cells: Iterable[Columns]) -> list[str]:
+    """Say what the oracle retriever is given, if a cell is of it."""
+    return [ORACLE_TOLD] if has_oracle(cells) else []
+
+
 def is_wide(cells: Collection[Columns]) -> bool:
     """Return whether a grid of summarizers by settings reads better than a row a system."""
     originals = [cell for cell in cells if not cell.get("twin_of")]

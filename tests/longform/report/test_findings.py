@@ -160,10 +160,13 @@ def test_the_leading_judge_speaks_alone_and_one_sentence_says_if_others_agree() 
     b, c = row("b, full", 40.0, "worse"), row("c, full", 30.0, "worse")
     first = by("first", b, c)
     for others, expected in [
-        ([by("second", c, b)], "Another judge: second agrees."),
+        ([by("second", c, b)], "Another judge: second agrees on which system is best."),
         (
             [by("second", c), by("third", row("a, full", 20.0, "worse"), reference="b, full"), by(None, c)],
-            "Other judges: second and the measures without a judge agree; third has another first, b, full (50.0).",
+            (
+                "Other judges: second and the measures without a judge agree on which system is best; third has "
+                "another first, b, full (50.0)."
+            ),
         ),
         ([by("second", row("b, full", 60.0, "better"), chosen="named")], "has another first, b, full (60.0)."),
         ([by("second") | {"reference": None, "reference_score": None}], "Another judge: second cannot tell."),
