@@ -8,7 +8,7 @@ from textwrap import fill, wrap
 from typing import cast
 
 from longform.report.page import sections_html, sections_markdown, unknowns
-from longform.report.parts import Section, as_shown
+from longform.report.parts import Section
 from longform.report.result_tables import table_sections
 from longform.report.sections import figures
 from longform.report.tables import Table
@@ -21,11 +21,7 @@ from longform.tables.files import with_detail
 def answer_sections(answer: VerbAnswer) -> list[Section]:
     """Return the paragraphs of an answer as a section, and one for each of its tables."""
     told = [Section("told", answer.head, [*answer.told], [])] if answer.told else []
-    tables = [
-        section._replace(tables=[as_shown(table) for table in section.tables])
-        for section in table_sections(_results(answer))
-    ]
-    return [*told, *tables]
+    return [*told, *table_sections(_results(answer))]
 
 
 def _results(answer: VerbAnswer) -> Results:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from longform.metrics.paired_differences import ALPHA, smallest_p
 from longform.metrics.statistics import LEVEL, Estimate
 from longform.report.measures import MAIN, all_heads, head_of, main_measure
-from longform.report.parts import NO_DATASET, brief_card, main_cells
+from longform.report.parts import NO_DATASET, brief_card, counted, listed, main_cells
 from longform.report.shown_names import short_systems
 from longform.report.tables import IN_SAMPLE, has_oracle, is_position_row
 from longform.results.cells import CellRow, systems_in
@@ -178,7 +178,7 @@ def _said(results: Results, family: Row) -> tuple[str, str | None]:
         return f"{best}; no other system has a score{arms}.", None
     if smallest_p(family["n_clusters"]) > ALPHA:
         n = family["n_clusters"]
-        units = _counted(n, family["cluster"])
+        units = counted(n, family["cluster"])
         return f"{best}, but {units} {'is' if n == 1 else 'are'} too few to tell any system from another.", None
     return f"{best}; {_standing_words(rows, family['cluster'])}", _lead(family, rows)
 
@@ -213,10 +213,10 @@ def _standing_words(rows: Sequence[Row], cluster: str) -> str:
         return f"it is better than {'the other system' if n == 1 else f'each of the {n} others'}."
     if alike == rows:
         return f"it cannot be told from {'the other one' if n == 1 else f'any of the {n} others'}: {_names(alike)}."
-    few = f"{'has' if _n_systems(unknown) == 1 else 'have'} too few {_counted(2, cluster)[2:]} in common with it"
-    counted = [(alike, "cannot be told apart from it"), (unknown, few)]
-    counted.append((better, f"{'is' if _n_systems(better) == 1 else 'are'} better on the queries that both have"))
-    told = [f"{_n_systems(own)} of the {n} others {words}: {_names(own)}" for own, words in counted if own]
+    few = f"{'has' if _n_systems(unknown) == 1 else 'have'} too few {counted(2, cluster)[2:]} in common with it"
+    groups = [(alike, "cannot be told apart from it"), (unknown, few)]
+    groups.append((better, f"{'is' if _n_systems(better) == 1 else 'are'} better on the queries that both have"))
+    told = [f"{_n_systems(own)} of the {n} others {words}: {_names(own)}" for own, words in groups if own]
     return "; ".join(told) + "."
 
 
@@ -262,7 +262,7 @@ def _against_named(results: Results, family: Row, rows: Sequence[Row]) -> tuple[
     n, n_better, n_worse = (_n_systems(own) for own in (rows, better, worse))
     measure = _measure_words(results, family["measure"])
     first = (
-        f"Of {_counted(n, 'other system')}, {n_better} {'has' if n_better == 1 else 'have'} a better "
+        f"Of {counted(n, 'other system')}, {n_better} {'has' if n_better == 1 else 'have'} a better "
         f"{measure} than {_reference(family)} ({_score(family)}), which the configuration names; "
         f"{n_worse} {'is' if n_worse == 1 else 'are'} worse, and {n - n_better - n_worse} cannot be told from it."
     )
@@ -280,7 +280,7 @@ def _reference(family: Row) -> str:
     if reference is not None and has_oracle([{**reference}]):
         marks.append(_ORACLE)
     equal = [*family["reference_same"], *family["tied"]]
-    also = f" (level with {_list(equal)})" if equal else ""
+    also = f" (level with {listed(equal, most=_NAMED)})" if equal else ""
     marked = f" ({'; '.join(marks)})" if marks else ""
     return f"{family['reference']}{marked}{also}"
 
@@ -307,17 +307,7 @@ def _difference(row: Row) -> str:
 
 def _names(rows: Sequence[Row]) -> str:
     marked = [(name, row.get("in_sample")) for row in rows for name in (row["system"], *row["same"])]
-    return _list([f"{name}{f' ({IN_SAMPLE})' if in_sample else ''}" for name, in_sample in marked])
-
-
-def _list(names: Sequence[str]) -> str:
-    more = f"; and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
-    return "; ".join(names[:_NAMED]) + more
-
-
-def _counted(n: int, noun: str) -> str:
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{n:,} {noun if n == 1 else plural}"
+    return listed([f"{name}{f' ({IN_SAMPLE})' if in_sample else ''}" for name, in_sample in marked], most=_NAMED)
 
 
 def _measure_words(results: Results, measure: str) -> str:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple, cast
 
 from longform.report.models_told import models_told
-from longform.report.parts import dataset_words, has_datasets
+from longform.report.parts import counted, dataset_words, has_datasets, listed
 from longform.report.tables import is_position_row
 from longform.results.calls import CallsRow, calls_told
 from longform.results.cells import systems_in
 from longform.results.compared import table_rows
 from longform.results.results import ClustersRow, Results, RunFacts, Size
+from longform.results.run_status import time_words
 
 _NAMED = 8
 """Names in a line."""
-_MINUTE_S, _HOUR_S = 60, 3600
 _OLDER = "results of this version do not say; longform aggregate RUN writes them anew"
 
 
@@ -51,7 +51,7 @@ def _systems(results: Results) -> Fact:
         return Fact("Systems", None, "no summary was scored")
     summarizers, settings = (dict.fromkeys(str(cell[name]) for cell in own) for name in ("summarizer", "setting"))
     made_of = [
-        f"{_counted(names, noun)} ({_list(names)})"
+        f"{counted(len(names), noun)} ({listed([*names], most=_NAMED, between=', ')})"
         for names, noun in ((summarizers, "summarizer"), (settings, "setting"))
     ]
     ordered = {(cell["summarizer"], cell["setting"]) for cell in own if is_position_row(cell)}
@@ -62,7 +62,7 @@ def _systems(results: Results) -> Fact:
 
 def _judges(results: Results) -> Fact:
     names = [row["judge"] for row in results.get("judges") or []]
-    return Fact("Judges", _list(names) if names else "none; measures that need no judge")
+    return Fact("Judges", listed(names, most=_NAMED, between=", ") if names else "none; measures that need no judge")
 
 
 def _size(results: Results) -> Fact:
@@ -72,27 +72,25 @@ def _size(results: Results) -> Fact:
     topics = results.get("haystack_topics") or {}
     by_topic = Counter(topics[one] or "topic not stated" for one in size["haystacks"] if one in topics)
     named = [f"{topic} ({n})" if n > 1 else topic for topic, n in by_topic.items()]
-    stated = f" ({_list(named, between='; ')})" if by_topic and set(by_topic) != {"topic not stated"} else ""
+    stated = f" ({listed(named, most=_NAMED)})" if by_topic and set(by_topic) != {"topic not stated"} else ""
     parts = [
         queries_told(size),
-        f"{_counted(size['haystacks'], 'haystack')}{stated} of {_counted(range(size['n_documents']), 'document')}",
-        _counted(range(size["n_summaries"]), "summary"),
+        f"{counted(len(size['haystacks']), 'haystack')}{stated} of {counted(size['n_documents'], 'document')}",
+        counted(size["n_summaries"], "summary"),
     ]
     again = size.get("n_repeating", 0)
-    repeated = (
-        f", and {_counted(range(again), 'summary')} that repeat some in another order of documents" if again else ""
-    )
+    repeated = f", and {counted(again, 'summary')} that repeat some in another order of documents" if again else ""
     return Fact("On", ", ".join(parts) + repeated)
 
 
 def size_told(size: Size) -> str:
     """Return the systems and queries of a run in a few words, as all pages count them."""
-    return f"{_counted(range(size.get('n_systems', 0)), 'system')} on {queries_told(size)}"
+    return f"{counted(size.get('n_systems', 0), 'system')} on {queries_told(size)}"
 
 
 def queries_told(size: Size) -> str:
     """Count the queries, those with a score, and why the others have none."""
-    told, unscored = _counted(range(size["n_queries"]), "query"), size.get("unscored_queries")
+    told, unscored = counted(size["n_queries"], "query"), size.get("unscored_queries")
     if not unscored:
         return told if unscored is not None or "n_systems" not in size else f"{told}, none scored"
     why = "; ".join(f"{n:,}: {reason}" for reason, n in unscored.items())
@@ -118,22 +116,14 @@ def _took(results: Results) -> Fact:
     untold = any(stage["pieces_untold"] for stage in stages)
     least = "at least " if untold else ""
     why = ", more by commands that kept no record" if untold else ""
-    return Fact("Took", f"{least}{_time(sum(stage['seconds'] for stage in stages))} of work in stages{why}")
-
-
-def _time(seconds: float) -> str:
-    if seconds < _MINUTE_S:
-        return f"{seconds:.0f} s"
-    if seconds < _HOUR_S:
-        return f"{seconds / _MINUTE_S:.0f} min"
-    return f"{seconds / _HOUR_S:.1f} h"
+    return Fact("Took", f"{least}{time_words(sum(stage['seconds'] for stage in stages))} of work in stages{why}")
 
 
 def _cost(results: Results) -> Fact:
     rows = cast("list[CallsRow]", table_rows(results, "calls"))
     lost = results.get("missing_ledgers") or []
     if rows:
-        missing = f" {_counted(lost, 'ledger')} cannot be read: what they hold is not in it." if lost else ""
+        missing = f" {counted(len(lost), 'ledger')} cannot be read: what they hold is not in it." if lost else ""
         so_far = results.get("so_far")
         goes_on = so_far is not None and so_far["goes_on"]
         return Fact("Cost", f"{calls_told(rows, goes_on=goes_on)}{missing}")
@@ -146,18 +136,6 @@ def _cost(results: Results) -> Fact:
 
 def _replayed(run: RunFacts) -> bool:
     return any(maker["verb"] == "replay" for maker in (run.get("commands") or {}).values())
-
-
-def _counted(things: Collection[object], noun: str) -> str:
-    n = len(things)
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{n:,} {noun if n == 1 else plural}"
-
-
-def _list(names: Iterable[str], *, between: str = ", ") -> str:
-    found = list(names)
-    more = f" and {len(found) - _NAMED:,} more" if len(found) > _NAMED else ""
-    return between.join(found[:_NAMED]) + more
 
 
 # ---------------------------------------------------------------- what is independent

@@ -30,31 +30,7 @@ _MOST_SHOWN = 200
 """Characters of a caption, about two lines; what is longer is told to those who ask."""
 NO_DATASET = "not stated"
 INTERVAL = f"Brackets: {100 * LEVEL:.0f} % interval."
-
-
 NO_INTERVAL = "No interval: that takes two or more independent queries."
-
-
-def as_shown(table: Table) -> Table:
-    """
-    The table without columns of which nothing is known, with a short caption, and the rest of it to be asked for.
-
-    What a column of unknowns lacks is said, by its name and its reason; brackets are announced if there are some.
-    """
-    unknown = [place for place in range(len(table.columns)) if _knows_nothing(table, place)]
-    caption, rest = split_caption(table.caption)
-    how = f"{rest} {table.how}".strip()
-    if not any(cell.detail and "[" in cell.detail for row in table.rows for cell in row):
-        caption, how = (text.replace(INTERVAL, NO_INTERVAL) for text in (caption, how))
-    how = " ".join([_without_definitions(how, unknown, table), *_left_out(table, unknown)]).strip()
-    kept = [place for place in range(len(table.columns)) if place not in unknown]
-    return table._replace(
-        caption=caption,
-        how=how,
-        columns=[table.columns[place] for place in kept],
-        rows=[[row[place] for place in kept] for row in table.rows],
-        n_names=sum(place < table.n_names for place in kept),
-    )
 
 
 def split_caption(text: str) -> tuple[str, str]:
@@ -72,25 +48,54 @@ def sentences_in(text: str) -> list[str]:
     return re.split(r"(?<=[.!?]) (?=[A-Z“$])", text)
 
 
-def _left_out(table: Table, places: Sequence[int]) -> Iterator[str]:
+def finished(
+    caption: str,
+    heads: Sequence[Column],
+    rows: Sequence[Sequence[Cell]],
+    told: Iterable[tuple[str, str]],
+    *,
+    n_names: int,
+    judged: bool = False,
+    brackets: bool = False,
+) -> Table:
+    """
+    Return a table without columns of which nothing is known, with a short caption, and the rest of it to be asked for.
+
+    Args:
+        caption: All that is said of the table; its end is told to those who ask.
+        heads: The heads of all columns.
+        rows: A cell a column.
+        told: The name of a column, or an empty one, and what is said of it unless nothing is known of the column.
+        n_names: The first columns, which say what a row is about.
+        judged: True if the caption names a judge of the page on judges.
+        brackets: True if brackets are intervals of statistics, which the caption says.
+    """
+    unknown = [place for place in range(len(heads)) if rows and all(row[place].text is None for row in rows)]
+    kept = [place for place in range(len(heads)) if place not in unknown]
+    if brackets:
+        some = any(cell.detail and "[" in cell.detail for row in rows for cell in row)
+        caption = f"{caption} {INTERVAL if some else NO_INTERVAL}".strip()
+    shown, rest = split_caption(caption)
+    left_out = {heads[place].name for place in unknown} - {heads[place].name for place in kept}
+    how = [rest, *(text for name, text in told if name not in left_out), *_left_out(heads, rows, unknown)]
+    return Table(
+        shown,
+        [heads[place] for place in kept],
+        [[row[place] for place in kept] for row in rows],
+        " ".join(filter(None, how)),
+        judged,
+        sum(place < n_names for place in kept),
+    )
+
+
+def _left_out(heads: Sequence[Column], rows: Sequence[Sequence[Cell]], places: Sequence[int]) -> Iterator[str]:
     """Name the columns at *places*, those of which nothing is known, by their reasons."""
     by_reason: dict[str, list[str]] = {}
     for place in places:
-        reasons = dict.fromkeys(str(row[place].reason) for row in table.rows)
-        by_reason.setdefault("; ".join(reasons), []).append(table.columns[place].whole_name)
+        reasons = dict.fromkeys(str(row[place].reason) for row in rows)
+        by_reason.setdefault("; ".join(reasons), []).append(heads[place].whole_name)
     for why, names in by_reason.items():
         yield f"Left out: {', '.join(names)} ({why})."
-
-
-def _without_definitions(text: str, places: Iterable[int], table: Table) -> str:
-    """The text without the sentences "Name: what it is." of columns that are not shown."""
-    for place in places:
-        text = re.sub(rf" ?\b{re.escape(table.columns[place].name.capitalize())}: [^.:]*\.", "", text)
-    return text
-
-
-def _knows_nothing(table: Table, place: int) -> bool:
-    return bool(table.rows) and all(row[place].text is None for row in table.rows)
 
 
 class Section(NamedTuple):
@@ -220,6 +225,11 @@ def in_sample_told(results: Results) -> str | None:
     )
 
 
+def is_judge(results: Results, judge: object) -> bool:
+    """Return whether the page on judges has a row of a judge."""
+    return any(row["judge"] == judge for row in results.get("judges") or [])
+
+
 def _judge_row(results: Results, judge: object) -> JudgeRow:
     unknown: JudgeRow = {"judge": str(judge), "scale": None, "card": None, "card_reason": None}
     return next((row for row in results.get("judges") or [] if row["judge"] == judge), unknown)
@@ -269,3 +279,15 @@ def haystack_name(results: Results, haystack_id: str) -> str:
     if not topic:
         return haystack_id
     return topic if Counter(topics.values())[topic] == 1 else f"{topic} ({haystack_id})"
+
+
+def counted(n: int, noun: str) -> str:
+    """Return a number with a noun in its form."""
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{n:,} {noun if n == 1 else plural}"
+
+
+def listed(names: Sequence[str], *, most: int, between: str = "; ") -> str:
+    """Return the first names in a line, and how many more there are."""
+    more = f"{between.strip()} and {len(names) - most:,} more" if len(names) > most else ""
+    return between.join(names[:most]) + more

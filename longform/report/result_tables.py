@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 
 from longform.metrics.statistics import Estimate
 from longform.report.measures import capitalized, head_of
-from longform.report.parts import INTERVAL, NAMES, Judged, Section, dataset_words, has_datasets, judge_line, named
+from longform.report.parts import (
+    NAMES,
+    Judged,
+    Section,
+    dataset_words,
+    finished,
+    has_datasets,
+    is_judge,
+    judge_line,
+    named,
+)
 from longform.report.tables import Column as Head
 from longform.report.tables import Table as ShownTable
 from longform.results.results import Results
@@ -52,11 +62,11 @@ def told_above(table: Table) -> bool:
 
 def shown_of(results: Results, table: Table) -> list[ShownTable]:
     """Return a table's parts as heads and cells, with what its columns say of themselves behind the first."""
-    parts = [_shown(results, table, part) for part in laid_out(of_report(table))]
-    told = " ".join(_told(visible(table)))
+    told = list(_told(visible(table)))
     if asides := _asides(table):
-        told = f"{told} Rows that stand in files alone: {asides}.".strip()
-    return [part._replace(how=told if place == 0 else "") for place, part in enumerate(parts)]
+        told.append(("", f"Rows that stand in files alone: {asides}."))
+    parts = enumerate(laid_out(of_report(table)))
+    return [_shown(results, table, part, told if place == 0 else ()) for place, part in parts]
 
 
 def of_report(table: Table) -> Table:
@@ -82,7 +92,7 @@ def _paragraphs(table: Table) -> Iterator[str]:
         yield from table.told.split("\n\n")
 
 
-def _shown(results: Results, table: Table, part: Part) -> ShownTable:
+def _shown(results: Results, table: Table, part: Part, told: Iterable[tuple[str, str]]) -> ShownTable:
     own = part.table
     columns = [one for one in visible(own) if one.name != "dataset" or has_datasets(table.rows)]
     if all(row.get("judge") is None for row in table.rows):
@@ -106,7 +116,12 @@ def _shown(results: Results, table: Table, part: Part) -> ShownTable:
         for row in rows
     ]
     n_names = len([*naming, *takewhile(lambda column: column.name in own.key, others)])
-    return ShownTable(_caption(results, table, part), heads, body, n_names=n_names)
+    meant = list(_brackets(part))
+    words = [*line_of(results, table, part), "" if told_above(table) else table.told]
+    words += [f"Brackets: {one}." for one in meant if one]
+    judged = "judge" in part.values and is_judge(results, part.values["judge"])
+    caption = " ".join(filter(None, words))
+    return finished(caption, heads, body, told, n_names=n_names, judged=judged, brackets="" in meant)
 
 
 def _cell(results: Results, row: Mapping[str, Value], column: Column, reason: str | None) -> Cell:
@@ -127,15 +142,10 @@ def _group(results: Results, table: Table, column: Column) -> str:
     return head_of(results, column.group).title if column.group and table.across == "measure" else column.group
 
 
-def _caption(results: Results, table: Table, part: Part) -> str:
-    brackets = {
-        column.brackets: None
-        for column in visible(part.table)
-        if any(_bracketed(row.get(column.name), column) for row in part.table.rows)
-    }
-    told = [] if told_above(table) else [table.told]
-    meant = [f"Brackets: {one}." if one else INTERVAL for one in brackets]
-    return " ".join(filter(None, [*line_of(results, table, part), *told, *meant]))
+def _brackets(part: Part) -> Iterable[str]:
+    """Return what the brackets of a part are, each once; empty: intervals of statistics."""
+    shown = [(column, row.get(column.name)) for column in visible(part.table) for row in part.table.rows]
+    return dict.fromkeys(column.brackets for column, value in shown if _bracketed(value, column))
 
 
 def _bracketed(value: Value, column: Column) -> bool:
@@ -159,13 +169,13 @@ def line_of(results: Results, table: Table, part: Part) -> Iterator[str]:
         yield f"{judge_line(results, Judged(None if judge is None else str(judge), dataset))}."
 
 
-def _told(columns: Sequence[Column]) -> Iterator[str]:
-    """Yield a sentence for each column that says what its values are, and which direction is better."""
+def _told(columns: Sequence[Column]) -> Iterator[tuple[str, str]]:
+    """Yield the head of each column that says what its values are with a sentence, and which direction is better."""
     directed = [column for column in columns if column.better]
     for column in columns:
         if column.told:
-            yield f"{capitalized(column.head)}: {column.told.rstrip('.')}."
+            yield column.head, f"{capitalized(column.head)}: {column.told.rstrip('.')}."
     for better in ("higher", "lower"):
         if heads := [column.head for column in directed if column.better == better]:
             named_heads = f": {', '.join(heads)}" if len(directed) > 1 else ""
-            yield f"{better.capitalize()} is better{named_heads}."
+            yield "", f"{better.capitalize()} is better{named_heads}."

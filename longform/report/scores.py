@@ -23,12 +23,13 @@ from longform.report.measures import (
 )
 from longform.report.overview import clusters_told
 from longform.report.parts import (
-    INTERVAL,
     Judged,
     Section,
     by_judge,
     failures_told,
+    finished,
     in_sample_told,
+    is_judge,
     judge_line,
     judge_repeats_told,
     main_cells,
@@ -69,10 +70,6 @@ _SYSTEM = ("setting", "summarizer")
 _OF_JUDGE = "unjudged_share"
 """The fact beside scores that each judge has of its own; none is said of a further one if it judged all."""
 _ELSEWHERE = "Intervals stand under “Every system”."
-_HOW_CITED = (
-    "Precision: of the documents a bullet cites, the share that states the linked insight. Recall: of the documents "
-    "that state it, the share that the bullet cites. F1: of both. Each is a mean over covered insights."
-)
 _FRONTIER = "Frontier: no system is better and cheaper (see “Quality beside cost”)."
 _SPREAD = (
     "Spread between repeats: standard deviation of the system's mean over repeats of its summaries, and over repeats "
@@ -119,15 +116,13 @@ def _tables(results: Results, judge: Judged, cells: Sequence[CellRow], first: Se
     """Yield the scores of one judge and data set, and what is known of the systems that *first* do not say."""
     heads, line = by_this_judge(heads_of(results, cells), results, judge.judge), judge_line(results, judge)
     ranked, group = _ranked_by(results, cells), list(_group(results, cells))
-    told = " ".join(filter(None, (head.definition for head in heads)))
     if is_grid(cells):
         where = "with the oracle retriever" if has_oracle(cells) else "in the best setting"
         caption = f"{line}. Rows by {ranked} {where}, best first. {_ELSEWHERE}"
-        yield score_grid(cells, heads, settings_of(cells), caption)._replace(how=told)
+        yield score_grid(results, cells, heads, settings_of(cells), caption)
     else:
-        yield system_table(
-            results, cells, [*map(scored_column, heads), *group], f"{line}. Rows by {ranked}, best first. {INTERVAL}"
-        )
+        columns = [*map(scored_column, heads), *group]
+        yield system_table(results, cells, columns, f"{line}. Rows by {ranked}, best first.", brackets=True)
     beside = [head for head in all_heads(results) if head.name == LENGTH and head.name in held(cells)]
     beside = [head for head in [*beside, *fact_heads(results, cells, BESIDE_SCORES)] if _is_new(head, cells, first)]
     columns = [*map(scored_column, beside)]
@@ -173,18 +168,26 @@ def estimate(row: CellRow | None, head: Head) -> Estimate:
 
 
 def system_table(
-    results: Results, cells: Sequence[CellRow], columns: Sequence[SystemColumn], caption: str, *names: str
+    results: Results,
+    cells: Sequence[CellRow],
+    columns: Sequence[SystemColumn],
+    caption: str,
+    *names: str,
+    brackets: bool = False,
 ) -> Table:
     """Return a row for each system, those of a judge together, the best first."""
     naming = with_dataset(cells, *names) if names else _SYSTEM
     ordered = [cell for _, own in by_judge(cells) for cell in best_first(own)]
     rows = [[*named(results, cell, naming), *(one.cell(cell) for one in columns)] for cell in ordered]
-    told = " ".join(filter(None, (one.told for one in columns)))
+    told = [(one.column.name, one.told) for one in columns]
     heads = [*name_columns(naming), *(one.column for one in columns)]
-    return Table(caption, heads, rows, told, n_names=len(naming))
+    judged = "judge" not in naming and is_judge(results, cells[0]["judge"])
+    return finished(caption, heads, rows, told, n_names=len(naming), judged=judged, brackets=brackets)
 
 
-def score_grid(cells: Sequence[CellRow], heads: Sequence[Head], settings: Sequence[str], caption: str) -> Table:
+def score_grid(
+    results: Results, cells: Sequence[CellRow], heads: Sequence[Head], settings: Sequence[str], caption: str
+) -> Table:
     """Return one row a summarizer, one column a (measure, setting): SummHay's table 2."""
     by_key, marked = {(cell["summarizer"], cell["setting"]): cell for cell in cells}, marked_settings(cells)
     columns = [Column(marked[setting], group=head.marked) for head in heads for setting in settings]
@@ -196,7 +199,9 @@ def score_grid(cells: Sequence[CellRow], heads: Sequence[Head], settings: Sequen
         for name in summarizers_by_joint(cells)
         if any((name, setting) in by_key for setting in settings)
     ]
-    return Table(caption, [*name_columns(["summarizer"]), *columns], rows)
+    told = [("", head.definition) for head in heads]
+    judged = is_judge(results, cells[0]["judge"])
+    return finished(caption, [*name_columns(["summarizer"]), *columns], rows, told, n_names=0, judged=judged)
 
 
 def _group(results: Results, cells: Sequence[CellRow]) -> Iterator[SystemColumn]:
@@ -268,10 +273,11 @@ def citation_sections(results: Results) -> Iterator[Section]:
         extremes = [setting for setting in EXTREMES if setting in settings_of(cells)]
         settings = extremes if len(extremes) > 1 else settings_of(cells)
         if is_grid(cells):
-            table = score_grid(cells, heads, settings, caption)
+            table = score_grid(results, cells, heads, settings, caption)
         else:
-            table = system_table(results, cells, [*map(scored_column, heads)], f"{caption} {INTERVAL}")
-        tables.append(table._replace(how=_HOW_CITED))
+            columns = [*map(scored_column, heads)]
+            table = system_table(results, cells, columns, caption, brackets=True)
+        tables.append(table)
     if tables:
         yield Section("citation", "Citation precision and recall", [], tables)
 
@@ -281,7 +287,7 @@ def every_cell(results: Results) -> Iterator[Section]:
     cells, parts = systems_in(results), [(systems_in(results), str(results["aggregate"]))]
     if results["aggregate"] != "per_summary" and has_per_summary(results):
         parts.append((systems_in(results, "per_summary"), "per_summary"))
-    tables = [_every(results, own, f"{AVERAGED[how].capitalize()}. {INTERVAL}") for own, how in parts if own]
+    tables = [_every(results, own, f"{AVERAGED[how].capitalize()}.") for own, how in parts if own]
     if tables:
         facts = fact_heads(results, cells, BESIDE_SCORES, WITH_EVERY_SYSTEM)
         tables.append(_every(results, cells, "What the scores of every system rest on.", facts))
@@ -291,7 +297,8 @@ def every_cell(results: Results) -> Iterator[Section]:
 def _every(results: Results, cells: Sequence[CellRow], caption: str, heads: Sequence[Head] = ()) -> Table:
     """Return all systems with *heads*, with all of their measures if there are none."""
     shown = heads or [head for head in all_heads(results) if head.name in held(cells)]
-    return system_table(results, cells, [*map(scored_column, shown)], caption, "summarizer", "setting", "judge")
+    columns = [*map(scored_column, shown)]
+    return system_table(results, cells, columns, caption, "summarizer", "setting", "judge", brackets=not heads)
 
 
 # ---------------------------------------------------------------- systems that cannot be told apart

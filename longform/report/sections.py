@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from longform.report.models_told import models_told
 from longform.report.pair_chooser import choosers
-from longform.report.parts import Section, as_shown, judge_line
+from longform.report.parts import Section
 from longform.report.plots import Captioned, Plot
 from longform.report.provenance import audit_sections, benchmark_figures, provenance_section
 from longform.report.repair import repair_sections
@@ -57,16 +57,12 @@ def sections(results: Results) -> list[Section]:
     candidates = [section for made in SECTIONS for section in made(results)]
     shown = [
         section._replace(
-            tables=[
-                pooled_told(results, section.anchor, part)
-                for table in section.tables
-                for part in cut_wide(as_shown(table))
-            ]
+            tables=[pooled_told(results, section.anchor, part) for table in section.tables for part in cut_wide(table)]
         )
         for section in candidates
         if section.tables or section.listing or section.paragraphs
     ]
-    return _with_models(results, _with_judges(results, shown))
+    return _with_models(results, shown)
 
 
 _SCALE = "Scores and shares are from 0 to 100, and higher is better, unless a table says otherwise."
@@ -77,20 +73,6 @@ def _with_models(results: Results, shown: Sequence[Section]) -> list[Section]:
     first = next((section for section in shown if section.tables), None)
     told = [*models_told(results), _SCALE]
     return [one._replace(paragraphs=[*told, *one.paragraphs]) if one is first else one for one in shown]
-
-
-def _with_judges(results: Results, shown: Sequence[Section]) -> list[Section]:
-    """Mark the tables whose captions name a judge, so that a page leads to what it is worth."""
-    lines = [judge_line(results, row["judge"]) for row in results.get("judges") or []]
-    return [
-        section._replace(
-            tables=[
-                table._replace(judged=any(line in table.caption or line in table.how for line in lines))
-                for table in section.tables
-            ]
-        )
-        for section in shown
-    ]
 
 
 _NOT_OF_DATA = frozenset(

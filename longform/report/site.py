@@ -16,8 +16,7 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 
 from longform.report.findings import findings
-from longform.report.forest import forest
-from longform.report.leaderboard import leaderboard
+from longform.report.first_page import forest, leaderboard
 from longform.report.measures import all_heads
 from longform.report.overview import clusters_told, facts
 from longform.report.page import (
@@ -33,7 +32,7 @@ from longform.report.page import (
     sections_html,
     unknowns,
 )
-from longform.report.parts import Section, as_shown
+from longform.report.parts import Section
 from longform.report.plots import Captioned
 from longform.report.quotes import Quote
 from longform.report.repair import DocumentOf
@@ -217,7 +216,7 @@ def site_pages(
 
 def _leaderboard(results: Results) -> Table | None:
     table = leaderboard(results, short_systems(results))
-    return None if table is None else as_shown(shown_of(results, table)[0])
+    return None if table is None else shown_of(results, table)[0]
 
 
 def _in_parts(

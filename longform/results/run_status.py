@@ -225,13 +225,13 @@ def _command(one: CommandStatus) -> str:
     where = f"process {one['pid']} of {one['host'].split()[0] if one['host'] else 'an unknown machine'}"
     if one["state"] == "running":
         heard = f"last heard of {one['seconds_since_heard']:.0f} s ago"
-        return f"running: {one['command']}, {where}, for {_time(one['seconds'])}; {heard}"
+        return f"running: {one['command']}, {where}, for {time_words(one['seconds'])}; {heard}"
     if one["state"] == "killed":
-        return f"not running: {one['command']}, {where}, was last heard of {_time(one['seconds_since_heard'])} ago"
+        return f"not running: {one['command']}, {where}, was last heard of {time_words(one['seconds_since_heard'])} ago"
     code = one["exit_code"]
     words = f" ({_EXIT_CODES[code]})" if code is not None and code in _EXIT_CODES else ""
-    ago = _time(one["seconds_since_heard"])
-    return f"ended: {one['command']} {ago} ago with exit code {code}{words}, after {_time(one['seconds'])}"
+    ago = time_words(one["seconds_since_heard"])
+    return f"ended: {one['command']} {ago} ago with exit code {code}{words}, after {time_words(one['seconds'])}"
 
 
 def _table(stages: Sequence[StageStatus]) -> Iterator[str]:
@@ -267,10 +267,11 @@ def _rate(stage: StageStatus) -> str:
 
 
 def _left(stage: StageStatus) -> str:
-    return "unknown" if stage["seconds_left"] is None else _time(stage["seconds_left"])
+    return "unknown" if stage["seconds_left"] is None else time_words(stage["seconds_left"])
 
 
-def _time(seconds: float) -> str:
+def time_words(seconds: float) -> str:
+    """Return a duration in the largest unit that it fills."""
     if seconds < _MINUTE_S:
         return f"{seconds:.0f} s"
     if seconds < _HOUR_S:

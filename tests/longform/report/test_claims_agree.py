@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from longform.axes import Axes
 from longform.metrics.measure import Better, Measure, Score
 from longform.report.findings import findings
-from longform.report.forest import forest
+from longform.report.first_page import forest
 from longform.report.scores import groups_column
 from longform.report.sections import sections
 from longform.results.aggregate import Averaging, SummaryInfo

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from longform.report.leaderboard import leaderboard
+from longform.report.first_page import leaderboard
 from longform.report.quotes import Quotes
 from longform.results.drilldown import Unfolded
 from longform.tables.cells import cell_rows

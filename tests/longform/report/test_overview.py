@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from longform.report.forest import forest
+from longform.report.first_page import forest
 from longform.report.overview import facts, size_told
 from longform.results.pairs import NOT_DISTINGUISHABLE, TOO_FEW
 from tests.longform.report.test_findings import JUDGE, cell, family, results, row

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from longform.report.parts import as_shown
 from longform.report.result_tables import table_sections
 from longform.results.elsewhere import ElsewhereRow
 from longform.studies.schema_1 import as_before, with_tables
@@ -21,7 +20,7 @@ ROW: ElsewhereRow = {
 
 def test_a_system_stands_with_the_first_queries_that_it_leaves_out() -> None:
     (section,) = table_sections(with_tables({"elsewhere": [ROW]}))
-    table = as_shown(section.tables[0])
+    table = section.tables[0]
     shown = {column.name: cell for column, cell in zip(table.columns, table.rows[0], strict=True)}
 
     assert section.title == "Written elsewhere"

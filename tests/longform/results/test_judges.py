@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from longform.report.parts import as_shown
 from longform.report.result_tables import table_sections
 from longform.results.judges import judges_tables
 from longform.studies.schema_1 import as_before, with_tables
@@ -22,7 +21,7 @@ AGAIN: Any = [{"judge": "new", "dataset": None, "n_repeats": 2, "n_pairs": 20, *
 
 def test_each_judge_stands_with_its_card_or_why_it_has_none() -> None:
     (section,) = table_sections(with_tables({"judges": JUDGES}))
-    cards, perturbed = map(as_shown, section.tables)
+    cards, perturbed = section.tables
 
     assert (section.title, section.page) == ("Judges", "judges")
     assert [column.name for column in cards.columns] == ["judge", "card"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from longform.report.parts import as_shown
 from longform.report.result_tables import table_sections
 from longform.results.calls import UNSETTLED, calls_told
 from longform.studies.schema_1 import as_before, with_tables
@@ -110,7 +109,7 @@ def test_words_name_no_sum_where_no_cost_is_known():
 
 
 def test_plan_stands_beside_what_was_made():
-    _, table = map(as_shown, section(ROW | {"planned": PLANNED, "since_plan": MADE}).tables)
+    _, table = section(ROW | {"planned": PLANNED, "since_plan": MADE}).tables
     shown = {name: (cell.text, cell.detail) for name, cell in cells(table).items()}
 
     assert shown["calls, planned"] == ("40", None)
