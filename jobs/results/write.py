@@ -7,7 +7,7 @@ Everything here reads committed parts; it can be done again at any time from wha
 from __future__ import annotations
 
 import gc
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
 from typing import Any
@@ -150,7 +150,7 @@ def write_pages(
     folder.write_bytes(MARKDOWN, markdown(results).encode())
     matrix = None if (why := matrix_page.too_large(results)) else matrix_page.MatrixRows(results)
     cited, quotes = CitedPlaces(results), Quotes(results)
-    passing = quotes.gathered(cited.gathered(matrix.gathered(unfolded) if matrix else unfolded))
+    passing = _shown_to(unfolded, cited.add, quotes.add, *([matrix.add] if matrix else []))
     pages = packed_pages(passing, points(results))
     first = next(pages, None)
     line = f"{SUMMARIES.line} {why}" if why else SUMMARIES.line
@@ -180,6 +180,14 @@ def write_pages(
         folder.write_bytes(file, text.encode())
         written.add(file)
     remove_pages(folder, but=written)
+
+
+def _shown_to(unfolded: Iterable[Unfolded], *those: Callable[[Unfolded], None]) -> Iterator[Unfolded]:
+    """Yield summaries as they came, each once all of *those* have seen it."""
+    for one in unfolded:
+        for see in those:
+            see(one)
+        yield one
 
 
 def remove_pages(folder: Folder, *, but: Collection[str]) -> None:

@@ -211,12 +211,10 @@ class CitedPlaces:
         self._wanted = {one[key] for one in examples for key in ("summary_id", "repaired_id")}
         self._found: dict[str, Unfolded] = {}
 
-    def gathered(self, unfolded: Iterable[Unfolded]) -> Iterator[Unfolded]:
-        """Yield the summaries as they came."""
-        for one in unfolded:
-            if one.summary["summary_id"] in self._wanted:
-                self._found[one.summary["summary_id"]] = one
-            yield one
+    def add(self, one: Unfolded) -> None:
+        """Keep a summary of an example."""
+        if one.summary["summary_id"] in self._wanted:
+            self._found[one.summary["summary_id"]] = one
 
     def addresses(self, files: DocumentFiles, file_of: Mapping[str, str]) -> DocumentOf:
         """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 
 from longform.report.measures import Head, all_heads
 from longform.report.page import PageLink, rendered
@@ -47,12 +47,6 @@ class MatrixRows:
         self._systems: dict[tuple[str, str], int] = {}
         self._measures: dict[tuple[str, str], int] = {}
         self._summaries: list[tuple[str, int, int, dict[int, float | None]]] = []
-
-    def gathered(self, unfolded: Iterable[Unfolded]) -> Iterator[Unfolded]:
-        """Yield the summaries as they came."""
-        for one in unfolded:
-            self.add(one)
-            yield one
 
     def add(self, one: Unfolded) -> None:
         """Keep the scores of a summary."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from textwrap import shorten
 from typing import NamedTuple
 from urllib.parse import quote
@@ -58,16 +58,10 @@ class Quotes:
         self._worst: tuple[float, Unfolded] | None = None
         self._disputed: tuple[float, Unfolded] | None = None
 
-    def gathered(self, unfolded: Iterable[Unfolded]) -> Iterator[Unfolded]:
-        """Yield the summaries as they came."""
-        for one in unfolded:
-            if (one.summary["summarizer"], one.summary["setting"]) in self._systems and one.summary["bullets"]:
-                self._weigh(one)
-            yield one
-
-    def _weigh(self, one: Unfolded) -> None:
-        scores = self._scores(one)
-        if not scores:
+    def add(self, one: Unfolded) -> None:
+        """Keep a summary if it is the best, the worst or the most disputed so far."""
+        own = (one.summary["summarizer"], one.summary["setting"]) in self._systems and one.summary["bullets"]
+        if not own or not (scores := self._scores(one)):
             return
         self._n += 1
         sign = -1 if self._head.better == "lower" else 1

@@ -115,7 +115,8 @@ def score_sections(results: Results) -> Iterator[Section]:
 def _tables(results: Results, judge: Judged, cells: Sequence[CellRow], first: Sequence[CellRow]) -> Iterator[Table]:
     """Yield the scores of one judge and data set, and what is known of the systems that *first* do not say."""
     heads, line = by_this_judge(heads_of(results, cells), results, judge.judge), judge_line(results, judge)
-    ranked, group = _ranked_by(results, cells), list(_group(results, cells))
+    ranked, found = _ranked_by(results, cells), groups_column(results, cells, main_measure(cells[0]))
+    group = [found] if found else []
     if is_grid(cells):
         where = "with the oracle retriever" if has_oracle(cells) else "in the best setting"
         caption = f"{line}. Rows by {ranked} {where}, best first. {_ELSEWHERE}"
@@ -202,15 +203,6 @@ def score_grid(
     told = [("", head.definition) for head in heads]
     judged = is_judge(results, cells[0]["judge"])
     return finished(caption, [*name_columns(["summarizer"]), *columns], rows, told, n_names=0, judged=judged)
-
-
-def _group(results: Results, cells: Sequence[CellRow]) -> Iterator[SystemColumn]:
-    """Yield the column of systems that cannot be told apart, if any could be."""
-    if groups := groups_column(results, cells, main_measure(cells[0])):
-        of = groups.cells
-        yield SystemColumn(
-            Column(GROUP, numeric=False), groups.told, lambda cell: of[cell["summarizer"], cell["setting"]]
-        )
 
 
 def _frontier(results: Results, cells: Sequence[CellRow]) -> Iterator[SystemColumn]:
@@ -308,20 +300,7 @@ _BEST, _PERHAPS = "best", "perhaps best"
 _LEVEL = f"{100 * ALPHA:.0f} %"
 
 
-class GroupsColumn(NamedTuple):
-    """
-    Cells of the column.
-
-    Attributes:
-        cells: (summarizer, setting) -> its cell.
-        told: How to read them, in a sentence.
-    """
-
-    cells: dict[tuple[str, str], Cell]
-    told: str
-
-
-def groups_column(results: Results, cells: Sequence[CellRow], measure: str) -> GroupsColumn | None:
+def groups_column(results: Results, cells: Sequence[CellRow], measure: str) -> SystemColumn | None:
     """Return the column of *cells*, of one judge and data set, by a measure; None: nothing could be told apart."""
     judge, dataset = (text_in(cells[0], name) for name in ("judge", "dataset"))
     systems = pairs_of(results, measure, judge, dataset)
@@ -330,18 +309,20 @@ def groups_column(results: Results, cells: Sequence[CellRow], measure: str) -> G
     if not lettered and not stands:
         return None
     by_name = {name: one for one in systems for name in (one["system"], *one["same"])}
-    found = {}
-    for cell in cells:
+
+    def shown(cell: CellRow) -> Cell:
         one = by_name.get(str(SystemName(cell["summarizer"], cell["setting"])))
-        found[cell["summarizer"], cell["setting"]] = Cell(None, reason="not compared") if one is None else _cell(one)
+        return Cell(None, reason="not compared") if one is None else _group_cell(one)
+
     title = head_of(results, measure).title
     parts = [f"systems that share a letter cannot be told apart by {title} (all pairs together, {_LEVEL})"]
     told = f"{_BEST}: better than each other system; {_PERHAPS}: no other is better"
     parts = [*(parts if lettered else []), f"{told}; {'both by these tests' if lettered else 'no: some other is'}"]
-    return GroupsColumn(found, f"Group: {'; '.join(parts if stands else parts[:1])}.")
+    told = f"Group: {'; '.join(parts if stands else parts[:1])}."
+    return SystemColumn(Column(GROUP, numeric=False), told, shown)
 
 
-def _cell(one: Row) -> Cell:
+def _group_cell(one: Row) -> Cell:
     if one["letters"] is not None:
         return Cell(one["letters"], detail=one["standing"] if one["standing"] in (_BEST, _PERHAPS) else None)
     return Cell(one["standing"], reason="documents ordered on purpose: not sought among these")

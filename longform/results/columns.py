@@ -98,12 +98,6 @@ def text_in(row: Columns, name: str) -> str | None:
     return None if value is None else str(value)
 
 
-def count_in(row: Columns, name: str) -> int | None:
-    """Return the whole number in the column *name*, None if it is unknown or there is no such column."""
-    value = number_in(row, name)
-    return None if value is None else int(value)
-
-
 def within(row: Columns, name: str) -> Columns:
     """Return the columns inside the column *name*, such as reasons and intervals; none if there is no such column."""
     value = row.get(name)

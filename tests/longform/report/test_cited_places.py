@@ -38,7 +38,8 @@ def document_of() -> DocumentOf:
     passed: Any = {**summary, "summary_id": "of no example"}
     results: Any = {"tables": {"repair_examples": {"rows": [example_row(EXAMPLE)]}}}
     cited = CitedPlaces(results)
-    assert len(list(cited.gathered([Unfolded(summary, query), Unfolded(passed, query)]))) == 2
+    for one in (summary, passed):
+        cited.add(Unfolded(one, query))
     return cited.addresses(FILES, {"s": "summaries-0003.html"})
 
 

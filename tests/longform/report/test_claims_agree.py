@@ -156,7 +156,8 @@ def check_page(results: Any) -> None:
     assert named == ("it is better than " in found.best), found.best
     assert "with sources" not in f"{found.best} {found.lead}"
     drawn, column = forest(results), groups_column(results, systems_in(results), pairs["measure"])
-    cells = {} if column is None else column.cells
+    systems = systems_in(results)
+    cells = {} if column is None else {(one["summarizer"], one["setting"]): column.cell(one) for one in systems}
     names = [f"{one}, {setting}" for (one, setting), cell in cells.items() if "best" in (cell.detail, cell.text)]
     assert names == ([family["reference"]] if named else [])
     if named and drawn is not None:  # there is none if all systems are arms of an experiment

@@ -6,6 +6,7 @@ from typing import Any
 
 from longform.report.scores import groups_column
 from longform.studies.schema_1 import with_tables
+from longform.tables.cells import Cell
 
 
 def system(name: str, *, with_best: bool | None, letters: str | None, **more: Any) -> dict[str, Any]:
@@ -35,6 +36,13 @@ def cells(*names: str) -> Any:
     ]
 
 
+def column(results: Any, *names: str) -> tuple[list[Cell], str]:
+    """Return the cells of systems in the column, and how it is read."""
+    found = groups_column(results, cells(*names), "joint")
+    assert found is not None
+    return [found.cell(cell) for cell in cells(*names)], found.told
+
+
 BEST = {"leader": "a, full", "named": False, "p": 0.3}
 
 
@@ -44,29 +52,28 @@ def test_letters_stand_with_what_is_said_of_the_best() -> None:
         system("b, full", with_best=True, letters="ab"),
         system("c, full", with_best=False, letters="b"),
     ]
-    found = groups_column(family(*systems, best=BEST), cells("a, full", "b, full", "c, full", "twin, full"), "joint")
-    shown = {name: (cell.text, cell.detail) for name, cell in found.cells.items()}
-    assert shown == {
-        ("a", "full"): ("a", "perhaps best"),
-        ("b", "full"): ("ab", "perhaps best"),
-        ("c", "full"): ("b", None),
-        ("twin", "full"): ("a", "perhaps best"),
-    }
-    assert "systems that share a letter cannot be told apart by joint" in found.told
-    assert "perhaps best: no other is better" in found.told
+    shown, told = column(family(*systems, best=BEST), "a, full", "b, full", "c, full", "twin, full")
+    assert [(cell.text, cell.detail) for cell in shown] == [
+        ("a", "perhaps best"),
+        ("ab", "perhaps best"),
+        ("b", None),
+        ("a", "perhaps best"),
+    ]
+    assert "systems that share a letter cannot be told apart by joint" in told
+    assert "perhaps best: no other is better" in told
 
 
 def test_a_named_system_is_the_best_and_nothing_else_is_perhaps() -> None:
     systems = [system("a, full", with_best=True, letters="a"), system("b, full", with_best=False, letters="b")]
-    found = groups_column(family(*systems, best={**BEST, "named": True}), cells("a, full", "b, full"), "joint")
-    assert [cell.detail for cell in found.cells.values()] == ["best", None]
+    shown, _ = column(family(*systems, best={**BEST, "named": True}), "a, full", "b, full")
+    assert [cell.detail for cell in shown] == ["best", None]
 
 
 def test_results_that_chose_the_best_by_other_tests_show_letters_alone() -> None:
     systems = [system(f"{name}, full", with_best=name == "a", letters="a", p_best=0.04) for name in "ab"]
-    found = groups_column(family(*systems, best={**BEST, "named": True}), cells("a, full", "b, full"), "joint")
-    assert [(cell.text, cell.detail) for cell in found.cells.values()] == [("a", None), ("a", None)]
-    assert "best" not in found.told
+    shown, told = column(family(*systems, best={**BEST, "named": True}), "a, full", "b, full")
+    assert [(cell.text, cell.detail) for cell in shown] == [("a", None), ("a", None)]
+    assert "best" not in told
 
 
 def test_without_letters_each_cell_says_whether_it_may_be_the_best() -> None:
@@ -75,14 +82,14 @@ def test_without_letters_each_cell_says_whether_it_may_be_the_best() -> None:
         system("b, full", with_best=False, letters=None),
         system("c, sorted", with_best=None, letters=None),
     ]
-    found = groups_column(family(*systems, best=BEST), cells("a, full", "b, full", "c, sorted", "d, full"), "joint")
-    assert [cell.text for cell in found.cells.values()] == ["perhaps best", "no", None, None]
-    assert [cell.reason for cell in found.cells.values()][2:] == [
+    shown, told = column(family(*systems, best=BEST), "a, full", "b, full", "c, sorted", "d, full")
+    assert [cell.text for cell in shown] == ["perhaps best", "no", None, None]
+    assert [cell.reason for cell in shown][2:] == [
         "documents ordered on purpose: not sought among these",
         "not compared",
     ]
-    assert "letter" not in found.told
-    assert "no: some other is" in found.told
+    assert "letter" not in told
+    assert "no: some other is" in told
 
 
 def test_no_column_if_nothing_was_compared_by_the_measure_or_nothing_could_be_shown() -> None:

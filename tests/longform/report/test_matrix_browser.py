@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +28,10 @@ pytestmark = [pytest.mark.slow, needs_browser]
 def path(tmp_path: Path) -> Path:
     found: Results = results()
     rows = MatrixRows(found)
-    unfolded: Iterator[Unfolded] = rows.gathered(summaries())
-    file_of = {one.summary["summary_id"]: "summaries-0001.html" for one in unfolded}
+    passing: list[Unfolded] = list(summaries())
+    for one in passing:
+        rows.add(one)
+    file_of = {one.summary["summary_id"]: "summaries-0001.html" for one in passing}
     site = Site("Three systems", [LINK], [])
     file = tmp_path / LINK.file
     file.write_text(matrix_html(site, rows.packed(file_of)), "utf-8")

@@ -53,7 +53,9 @@ def summaries() -> Iterator[Unfolded]:
 
 def test_scores_are_points_and_unknown_is_null() -> None:
     rows = MatrixRows(results())
-    passed = list(rows.gathered(summaries()))
+    passed = list(summaries())
+    for one in passed:
+        rows.add(one)
     data = json.loads(rows.packed({one.summary["summary_id"]: "summaries-0001.html" for one in passed}))
     assert [row[4] for row in data["summaries"]] == [[40.0], [20.0], [50.0], [0.0], [None]]
     assert data["queries"] == [["first?", "Hills", None], ["second?", "Rivers", None]]
