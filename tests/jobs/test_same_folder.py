@@ -136,7 +136,11 @@ def test_work_of_a_command_that_was_killed_is_told_as_untold(again: Runs) -> Non
     assert again.evaluate("--limit", "2") == 0
 
     assert stages(again.record())["retrieve"]["pieces_untold"] == 4
-    assert "+ 4 done by a command that was killed" in (Path(again.out) / "report" / "report.md").read_text()
+    report = (Path(again.out) / "report" / "report.md").read_text()
+    assert "Further pieces: done by a command that was killed" in report
+    heads = next(line for line in report.splitlines() if line.startswith("| stage | rows |")).split(" | ")
+    work = next(line for line in report.splitlines() if line.startswith("| retrieve | –")).split(" | ")
+    assert work[heads.index("further pieces")] == "4"
 
 
 def test_a_record_of_the_first_format_is_read(again: Runs) -> None:
