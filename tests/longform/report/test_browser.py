@@ -35,9 +35,14 @@ def folder(tmp_path_factory):
     return place
 
 
-def test_every_column_of_a_run_fits_a_window(browse):
+@pytest.fixture(scope="module")
+def pages() -> list[Path]:
+    """Return the pages of a run, which cannot be made once a browser is open."""
+    return sorted((Path(two_systems()) / "report").glob("*.html"))
+
+
+def test_every_column_of_a_run_fits_a_window(pages, browse):
     """A table that would be wider stands in parts, each with the names of its rows."""
-    pages = sorted((Path(two_systems()) / "report").glob("*.html"))
     wide = "[...document.querySelectorAll('.scroll')].filter(one => one.scrollWidth > one.clientWidth + 1).length"
     assert {path.name: n for path in pages if (n := browse(path, width=1280).evaluate(wide))} == {}
 
