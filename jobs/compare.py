@@ -15,10 +15,12 @@ from jobs.results.answers import answered
 from jobs.results.stored_run import StoredRun, averaging_of, labels_of, read_stored, written_elsewhere
 from jobs.results.two_runs import common_queries, compared_rankings, is_of_rankings, same_judges
 from longform.errors import UsageError
+from longform.evidence.scan import pl
 from longform.measures import SHIPPED
 from longform.metrics.measure import Description, described
 from longform.nearest import meant
-from longform.results.compared_runs import RunScores, clustered, compare_runs, main_measure
+from longform.results.aggregate import clustered, systems_in
+from longform.results.compared_runs import compare_runs, main_measure
 from longform.results.comparison import TwoRuns, comparison_answer, cost_table, setting_rows, setting_table
 from longform.settings.experiment import Experiment
 from longform.settings.system_names import SystemName, named_system
@@ -43,14 +45,11 @@ def compare(urls: Sequence[str], *, systems: Sequence[str] = (), measures: Seque
     """
     first, second = (read_stored(url, label, now=now) for url, label in zip(urls, labels_of(urls), strict=True))
     common, judges = common_queries(first, second), same_judges(first, second)
-    sides = clustered(
-        *(
-            {key: info for key, info in run.infos.items() if info.query_id in set(common.query_ids)}
-            for run in (first, second)
-        )
-    )
-    scores = [RunScores(run.label, infos, run.table) for run, infos in zip((first, second), sides, strict=True)]
-    pairs = paired_systems((scores[0].systems(), scores[1].systems()), (first.label, second.label), systems)
+    asked = pl.col("query_id").cast(pl.String).is_in(list(common.query_ids))
+    sides = clustered(*(run.summaries.filter(asked) for run in (first, second)))
+    scores = [run.scores._replace(summaries=own) for run, own in zip((first, second), sides, strict=True)]
+    known = (systems_in(sides[0]), systems_in(sides[1]))
+    pairs = paired_systems(known, (first.label, second.label), systems)
     of_rankings = [name for name in measures if is_of_rankings(name)]
     of_summaries = [name for name in measures if name not in of_rankings]
     described_ = [] if of_rankings and not of_summaries else _measures(first, second, judges.same, of_summaries)
@@ -68,7 +67,7 @@ def compare(urls: Sequence[str], *, systems: Sequence[str] = (), measures: Seque
     return TwoRuns(
         [_run(run) for run in (first, second)],
         len(common.query_ids),
-        [*_cautions(first, second, pairs), *common.told, *judges.told, *_left_out(scores, pairs)],
+        [*_cautions(first, second, pairs), *common.told, *judges.told, *_left_out(known, (first, second), pairs)],
         found,
         rankings,
         setting_table(_settings(first), _settings(second), labels),
@@ -156,7 +155,6 @@ def _nothing(first: StoredRun, second: StoredRun, told: Sequence[str], measures:
 
 
 def _run(run: StoredRun) -> dict[str, Any]:
-    systems = dict.fromkeys(str(SystemName(one.summarizer, one.setting)) for one in run.infos.values())
     return {
         "run": run.url,
         "label": run.label,
@@ -167,7 +165,7 @@ def _run(run: StoredRun) -> dict[str, Any]:
         "benchmark": run.record["benchmark"]["url"],
         "dataset_hash": run.dataset_hash,
         "n_queries": len(run.query_ids),
-        "systems": list(systems),
+        "systems": [str(name) for name in run.systems],
     }
 
 
@@ -197,11 +195,13 @@ def _cautions(first: StoredRun, second: StoredRun, pairs: Sequence[tuple[SystemN
     return found
 
 
-def _left_out(scores: Sequence[RunScores], pairs: Sequence[tuple[SystemName, SystemName]]) -> list[str]:
+def _left_out(
+    known: Sequence[Sequence[SystemName]], runs: Sequence[StoredRun], pairs: Sequence[tuple[SystemName, SystemName]]
+) -> list[str]:
     told = []
-    for place, run in enumerate(scores):
+    for place, (systems, run) in enumerate(zip(known, runs, strict=True)):
         named = {pair[place] for pair in pairs}
-        if left := [str(name) for name in run.systems() if name not in named]:
+        if left := [str(name) for name in systems if name not in named]:
             told.append(f"Systems of {run.label} without a partner are not compared: {'; '.join(left)}.")
     return told
 

@@ -23,13 +23,14 @@ from jobs.results.people_scores import ByPeople, labels_of_people, of_equal_text
 from jobs.results.stored_run import StoredRun, averaging_of, read_stored
 from jobs.stages.released import labelled_tasks
 from longform.errors import UsageError
+from longform.evidence.scan import pl
 from longform.judges.kind import Kind
 from longform.judges.kinds.support import SUPPORT
 from longform.measures import SHIPPED
 from longform.metrics.cited_support import MAIN
 from longform.metrics.measure import Measure, described
 from longform.nearest import meant
-from longform.results.aggregate import Scored, SummaryInfo, scored_summaries, with_clusters
+from longform.results.aggregate import clustered
 from longform.results.corrected import (
     MOST_PAIRS,
     Asked,
@@ -77,13 +78,12 @@ def correct(arguments: argparse.Namespace, *, now: float) -> Correction:
             f"{url}: expected its benchmark at {run.record['benchmark']['url']}, as it was when the run was made "
             f"(data set hash {run.dataset_hash}); labels are of its targets"
         )
-    infos, _ = with_clusters(run.infos.values())
-    pairs = _pairs(arguments.systems, infos)
+    pairs = _pairs(arguments.systems, run.systems)
     unfinished = [] if run.finished else [f"The run is not finished ({run.status['state']})."]
     found = Correction(url, {}, [], unfinished, [], [], [])
     for task in _tasks(run, arguments, found):
         for judge in task.judges:
-            _add_judge(found, judge, _Summaries(run, scored_summaries(run.table, judge, infos)), task, pairs)
+            _add_judge(found, judge, run, task, pairs)
     if not found.systems:
         names = ", ".join(sorted({name for judge in run.table.judges for name in run.table.measures(judge)}))
         raise UsageError(f"--measure: expected some of {names}, found {', '.join(arguments.measure)}")
@@ -108,32 +108,22 @@ def _tasks(run: StoredRun, arguments: argparse.Namespace, found: Correction) -> 
             found.measures.extend(map(described, measures))
             found.annotators[task] = people.annotators
             found.samples.extend(sample_words(task, people.scores, labels.samples))
-            whole = all(one.failure or one.summary_id in people.scores for one in run.infos.values())
+            written = run.summaries.filter(pl.col("failure").is_null())["summary_id"]
+            whole = all(summary_id in people.scores for summary_id in written)
             found.cautions.extend(sample_cautions(task, people.scores, labels.samples, whole=whole))
     if not tasks:
         raise UsageError(_nothing(run.url, kinds, found.cautions, arguments))
     return tasks
 
 
-class _Summaries(NamedTuple):
-    """The summaries of a run under one judge."""
-
-    run: StoredRun
-    scored: list[Scored]
-
-    def datasets(self) -> list[str | None]:
-        return list(dict.fromkeys(one.info.dataset for one in self.scored))
-
-
-def _add_judge(found: Correction, judge: str, summaries: _Summaries, task: _Task, pairs: Pairs) -> None:
+def _add_judge(found: Correction, judge: str, run: StoredRun, task: _Task, pairs: Pairs) -> None:
     """Add the rows of one judge, for each data set and measure."""
-    how = averaging_of(summaries.run)
-    for dataset in summaries.datasets():
-        group = [one for one in summaries.scored if one.info.dataset == dataset]
+    how, (summaries,) = averaging_of(run), clustered(run.summaries)
+    for scores in run.scores._replace(summaries=summaries).by_judge(judge).partition_by("dataset", maintain_order=True):
         for measure in task.measures:
-            if measure.name in summaries.run.table.measures(judge):
-                asked = Asked(judge, dataset, described(measure), how)
-                rows, differences, without = corrected_rows(group, task.people.scores, asked, pairs=pairs)
+            if measure.name in run.table.measures(judge):
+                asked = Asked(judge, scores.item(0, "dataset"), described(measure), how)
+                rows, differences, without = corrected_rows(scores, task.people.scores, asked, pairs=pairs)
                 found.systems.extend(rows)
                 found.differences.extend(differences)
                 if without:
@@ -184,11 +174,10 @@ def _measures(run: StoredRun, judges: Sequence[str], kind: Kind, wanted: Sequenc
     return [known[name] for name in there if name in (wanted or listed)]
 
 
-def _pairs(wanted: Sequence[str], infos: Mapping[str, SummaryInfo]) -> Pairs:
+def _pairs(wanted: Sequence[str], known: Sequence[SystemName]) -> Pairs:
     """Return what chooses the pairs: those wanted, else all if they are few."""
     if not wanted:
         return _all_of_few
-    known = list(dict.fromkeys(SystemName(one.summarizer, one.setting) for one in infos.values()))
     named = [_pair(words, known) for words in wanted]
     return lambda _systems: named
 

@@ -171,8 +171,7 @@ def compared_run(url: str) -> ComparedRun:
     read_results(Folder(url))
     stored = read_stored(url, last_part(url), now=time.time())
     held = {name for judge in stored.table.judges for name in stored.table.measures(judge)}
-    systems = dict.fromkeys(SystemName(info.summarizer, info.setting) for info in stored.infos.values())
-    return ComparedRun(url, list(systems), stored.query_ids, held)
+    return ComparedRun(url, stored.systems, stored.query_ids, held)
 
 
 def check_against(gate: Gate, own: ComparedRun, baseline: ComparedRun) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from longform.evidence.infos import SummaryInfo, summary_frame
 from longform.evidence.scores import facts_of
 from longform.metrics.measure import Measure
-from longform.results.aggregate import Averaging, Scored
+from longform.results.aggregate import Averaging
 from longform.results.cells import CellRow, systems_in
 from longform.studies.cells import cells_of, tables_of
 from longform.tables.table import Table, checked
@@ -20,6 +20,19 @@ COLUMNS = {
     "judge": pl.Categorical, "summary_id": pl.String, "measure": pl.Categorical, "repeat": pl.Int32,
     "total": pl.Float64, "n": pl.Float64, "unjudged": pl.Float64, "reason": pl.Categorical,
 }  # fmt: skip
+
+
+Cell = tuple[float, float, float]
+"""Total, count and unjudged."""
+
+
+class Scored(NamedTuple):
+    """A summary with its scores by measure; `repeats` has a score for each repeat of the judge."""
+
+    info: SummaryInfo
+    measures: Mapping[str, Cell]
+    reasons: Mapping[str, str] = {}
+    repeats: Mapping[str, Sequence[Cell]] = {}
 
 
 def frames_of(group: Sequence[Scored], judge: str | None = "j") -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -12,6 +13,8 @@ from actors.storage.tables import Snapshot
 from jobs.stages.items import Item, Row
 from jobs.stages.judge import Judged, with_repeats
 from longform.axes import Axes
+from longform.evidence.scan import pl
+from longform.evidence.scores import means, of_judge
 from longform.judges.kinds import KINDS
 from longform.judges.meta_evaluation import CITED
 from longform.judges.repeats import merged_repeats
@@ -19,8 +22,8 @@ from longform.metrics.cited_support import SHARE
 from longform.metrics.faithfulness import Merging, place_of, support_cells
 from longform.metrics.measure import Verdict
 from longform.metrics.position_bias import SummaryPlaces, summary_places
-from longform.results.aggregate import Scored, SummaryInfo
-from longform.results.checked import FAITHFULNESS, SUPPORTED, Attribution, CheckedRun, CheckedSummary, placed
+from longform.results.aggregate import SummaryInfo
+from longform.results.checked import Attribution, Cell, CheckedRun, CheckedSummary, placed
 from longform.results.compared import table_rows
 from longform.results.order_dependence import OrderDependence, varied
 from longform.results.score_table import ScoreTable
@@ -64,7 +67,7 @@ def checked_run(
     aligner = experiment.aligner if experiment.aligner in asked else None  # it may come after the run's other judges
     all_cells = experiment.support_mode != CITED
     found = _all_places(run, checks, datasets, how.attribution, aligner) if all_cells else _counted(run, checks)
-    known = _Known(infos, scores, merging.name, dependence, found.places)
+    known = _Known(infos, cache(partial(_cells, scores.frame)), merging.name, dependence, found.places)
     return CheckedRun(
         mode=experiment.support_mode,
         merging=merging,
@@ -76,6 +79,15 @@ def checked_run(
         not_applicable=experiment.not_applicable(),
         budget_ended=budget_ended,
     )
+
+
+def _cells(scores: pl.DataFrame, judge: str, measure: str) -> dict[str, Cell]:
+    """Summary id -> its score."""
+    own = means(of_judge(scores, judge).filter(pl.col("measure") == measure))
+    return {
+        summary_id: (total, n, unjudged)
+        for summary_id, total, n, unjudged in own.select("summary_id", "total", "n", "unjudged").iter_rows()
+    }
 
 
 def with_another_order(experiment: Experiment, results: Mapping[str, Any]) -> Experiment | None:
@@ -92,7 +104,7 @@ class _Known(NamedTuple):
     """Summaries with their verdicts and places."""
 
     infos: Mapping[str, SummaryInfo]
-    scores: ScoreTable
+    cells: Callable[[str, str], Mapping[str, Cell]]  # judge and measure -> the score of each summary
     measure: str  # the merging that is reported
     dependence: OrderDependence
     places: _Places
@@ -106,9 +118,7 @@ def _summaries(
     prompts = _prompts(run, {checked.key.summary: checked.key.context or "" for checked in checks})
     for checked, *_ in with_repeats(checks):
         info = known.infos[checked.key.summary]
-        score, share = (known.scores.cell(checked.key.judge, one, info.summary_id) for one in (known.measure, SHARE))
-        assert score is not None, "the stage that scores gives each summary one"
-        assert share is not None, "it scores all measures of this study"
+        score, share = (known.cells(checked.key.judge, one)[info.summary_id] for one in (known.measure, SHARE))
         if info.summary_id in known.dependence.idle:
             continue
         n_cells, found = known.places.get(checked.work_id, (0, None))
@@ -117,7 +127,9 @@ def _summaries(
         assert info.axes is not None, "summary_infos gives axes to all"
         by_query = info._replace(cluster_kind="query", repeat=info.repeat or 0)
         yield CheckedSummary(
-            scored=Scored(by_query, {FAITHFULNESS: score, SUPPORTED: share}),
+            info=by_query,
+            faithfulness=score,
+            supported=share,
             system=systems.get((info.axes, info.summarizer)) or _elsewhere(info.axes, info.summarizer),
             judge=checked.key.judge,
             n_cells=n_cells,

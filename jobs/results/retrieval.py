@@ -11,8 +11,7 @@ from jobs.stages.pack import Packed
 from jobs.stages.retrieve import Ranked
 from jobs.stages.stage import Plan
 from longform.records import Qrel
-from longform.results.ranked import PackedQuery, RankedQuery, Ranker
-from longform.results.ranked_systems import ranking_rows
+from longform.results.ranked import PackedQuery, RankedQuery, Ranker, ranking_rows
 from longform.retrieval.own_documents import grades_told, own_documents_told
 from longform.retrieval.ranking import NOT_RANKED
 from longform.settings.experiment import Experiment

@@ -11,7 +11,6 @@ from longform.metrics.cited_support import MAIN
 from longform.metrics.measure import described
 from longform.results.answer import VerbAnswer
 from longform.results.several_runs import SameJudge, several_tables
-from longform.settings.system_names import SystemName
 from longform.tables.table import Column, Table, Value
 
 
@@ -61,7 +60,7 @@ def _same(dataset_hash: str, having: Sequence[tuple[StoredRun, str | None]]) -> 
     return SameJudge(
         having[0][1],
         dataset_hash,
-        {run.label: (run.infos, run.table, averaging_of(run)) for run, _ in having},
+        [(run.scores, averaging_of(run)) for run, _ in having],
         list(measures.values()),
     )
 
@@ -126,7 +125,7 @@ def _facts(run: StoredRun, page: str) -> dict[str, Value]:
         "judges": [judge for judge in run.table.judges if judge is not None],
         "versions": ", ".join(sorted(versions)) or "unknown",
         "n_queries": len(run.query_ids),
-        "n_systems": len({SystemName(info.summarizer, info.setting) for info in run.infos.values()}),
+        "n_systems": len(run.systems),
         "calls": calls,
         "dollars": dollars,
     }

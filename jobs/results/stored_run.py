@@ -17,12 +17,14 @@ from jobs.results.spent import Spend, run_spend
 from jobs.results.write import RESULTS, read_results
 from jobs.runs.record import read_record
 from longform.errors import UsageError
-from longform.evidence.infos import SummaryInfo
+from longform.evidence.infos import summary_frame
+from longform.evidence.scan import pl
 from longform.evidence.scores import SCORE_COLUMNS
 from longform.measures import RANKING, SHIPPED, default_names
 from longform.metrics.measure import Description, described
-from longform.results.aggregate import Averaging
+from longform.results.aggregate import Averaging, systems_in
 from longform.results.cells import measures_in
+from longform.results.compared_runs import RunScores
 from longform.results.run_status import RunStatus
 from longform.results.score_table import ScoreTable
 from longform.settings.experiment import Experiment
@@ -55,7 +57,7 @@ class StoredRun(NamedTuple):
         record: Its `run.json`.
         status: How it stands.
         benchmark: None: it is not where the run found it.
-        infos: Summary id -> what is known of it.
+        summaries: A row for each, as `longform.evidence.frames.Frames` has them.
         table: Its scores.
         judges: By name.
         measures: That the run lists.
@@ -67,7 +69,7 @@ class StoredRun(NamedTuple):
     record: Mapping[str, Any]
     status: RunStatus
     benchmark: Benchmark | None
-    infos: Mapping[str, SummaryInfo]
+    summaries: pl.DataFrame
     table: ScoreTable
     judges: Mapping[str, JudgeSignature]
     measures: Sequence[Description]
@@ -89,7 +91,16 @@ class StoredRun(NamedTuple):
 
     @property
     def query_ids(self) -> Collection[str]:
-        return dict.fromkeys(info.query_id for info in self.infos.values())
+        return dict.fromkeys(self.summaries["query_id"])
+
+    @property
+    def systems(self) -> list[SystemName]:
+        """Return the systems that have summaries, in order of appearance."""
+        return systems_in(self.summaries)
+
+    @property
+    def scores(self) -> RunScores:
+        return RunScores(self.label, self.summaries, self.table)
 
 
 def read_stored(url: str, label: str, *, now: float) -> StoredRun:
@@ -103,10 +114,10 @@ def read_stored(url: str, label: str, *, now: float) -> StoredRun:
     status = run_status(url, now=now)
     record = read_record(run)
     benchmark = _benchmark(record["benchmark"]["url"], record["benchmark"]["dataset_hash"])
-    infos = _infos(run, benchmark)
+    summaries = _summaries(run, benchmark)
     judges = list((record["config"] or {}).get("judges") or {})
     parts = run.batches("scores", columns=SCORE_COLUMNS)
-    table = ScoreTable((), infos, judges, aside=ALIGNERS, parts=parts)
+    table = ScoreTable((), summaries["summary_id"], judges, aside=ALIGNERS, parts=parts)
     if not table.judges:
         raise UsageError(
             f"{url}: expected a run with scores, found none yet; longform status {url} says how far it is, and the "
@@ -119,7 +130,7 @@ def read_stored(url: str, label: str, *, now: float) -> StoredRun:
         record,
         status,
         benchmark,
-        infos,
+        summaries,
         table,
         _signatures(run, record, table, spend),
         _measures(run, record),
@@ -135,13 +146,17 @@ def _benchmark(url: str, dataset_hash: str) -> Benchmark | None:
     return None
 
 
-def _infos(run: Folder, benchmark: Benchmark | None) -> dict[str, SummaryInfo]:
-    found = summary_infos(run, list(run.locate("summaries"))).values()
-    queries = benchmark.queries if benchmark is not None else {}
-    return {
-        info.summary_id: info._replace(dataset=queries[info.query_id].dataset) if info.query_id in queries else info
-        for info in found
-    }
+def _summaries(run: Folder, benchmark: Benchmark | None) -> pl.DataFrame:
+    found = summary_frame(summary_infos(run, list(run.locate("summaries"))).values())
+    if benchmark is None:
+        return found
+    queries = benchmark.queries.values()
+    datasets = pl.DataFrame(
+        {"query_id": [one.query_id for one in queries], "stated": [one.dataset for one in queries]},
+        schema={"query_id": pl.Categorical, "stated": pl.Categorical},
+    )
+    known = found.join(datasets, on="query_id", how="left", maintain_order="left")
+    return known.with_columns(dataset=pl.coalesce("stated", "dataset")).drop("stated")
 
 
 def _signatures(run: Folder, record: Mapping[str, Any], table: ScoreTable, spend: Spend) -> dict[str, JudgeSignature]:
@@ -188,7 +203,7 @@ def written_elsewhere(run: StoredRun) -> str:
         return "all systems"
     folder = Folder(run.url)
     rows = read_results(folder).get("elsewhere") or [] if folder.has(RESULTS) else []
-    systems = {SystemName(info.summarizer, info.setting) for info in run.infos.values() if info.twin_of is None}
+    systems = set(systems_in(run.summaries.filter(pl.col("twin_of").is_null())))
     found = {SystemName(row["summarizer"], row["setting"]) for row in rows}
     return "all systems" if systems <= found else "; ".join(sorted(map(str, found)))
 

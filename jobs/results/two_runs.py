@@ -9,9 +9,9 @@ from actors.storage.benchmark import Benchmark
 from jobs.results.retrieval import gold_by_query
 from jobs.results.stored_run import JudgeSignature, StoredRun
 from longform.errors import UsageError
+from longform.evidence.scan import pl
 from longform.keys import content_key
 from longform.metrics.retrieval import MEASURES
-from longform.results.aggregate import SummaryInfo
 from longform.results.compared_runs import Differences, RankedHow, RunScores, compare_rankings
 from longform.results.comparison import setting_rows
 from longform.results.ranked import RankedQuery, Ranker
@@ -228,12 +228,12 @@ def compared_rankings(
     """
     depths = [_cutoffs(run) for run in runs]
     cutoffs = [k for k in depths[0] if k in depths[1]]
-    infos = {info.query_id: info for info in scores[0].infos.values()}
+    queries = scores[0].summaries.unique("query_id", keep="first", maintain_order=True)
     rankers = dict.fromkeys(
         (one, other)
         for names in pairs
-        for one in _rankers(scores[0].infos.values(), names[0])
-        for other in _rankers(scores[1].infos.values(), names[1])
+        for one in _rankers(scores[0].summaries, names[0])
+        for other in _rankers(scores[1].summaries, names[1])
     )
     benchmark = runs[0].benchmark or runs[1].benchmark
     gold = {} if benchmark is None else gold_by_query(benchmark.qrels)
@@ -241,17 +241,18 @@ def compared_rankings(
     there = by_query and cutoffs and rankers
     rankings = {run.label: list(_rankings(run, max(cutoffs))) if there else [] for run in runs}
     how = RankedHow(MEASURES, cutoffs, frozenset(only), seed)
-    return compare_rankings(rankings, infos=infos, gold=by_query, pairs=list(rankers), how=how)
+    return compare_rankings(rankings, queries=queries, gold=by_query, pairs=list(rankers), how=how)
 
 
 def _cutoffs(run: StoredRun) -> list[int]:
     return list((run.record["config"] or {}).get("cutoffs") or [])
 
 
-def _rankers(infos: Collection[SummaryInfo], name: SystemName) -> list[Ranker]:
+def _rankers(summaries: pl.DataFrame, name: SystemName) -> list[Ranker]:
     """Return the ranker of a system; none if its summaries were written elsewhere."""
-    own = (info.axes for info in infos if SystemName(info.summarizer, info.setting) == name)
-    return list(dict.fromkeys(Ranker(axes.retriever, axes.reranker) for axes in own if axes and axes.retriever))
+    own = summaries.filter(pl.col("summarizer") == name.summarizer, pl.col("setting") == name.setting)
+    found = own.select("retriever", "reranker").unique(maintain_order=True).drop_nulls("retriever")
+    return [Ranker(*row) for row in found.iter_rows()]
 
 
 def _rankings(run: StoredRun, depth: int) -> Iterator[RankedQuery]:

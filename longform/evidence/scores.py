@@ -132,7 +132,7 @@ def final(summaries: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def samples(scores: pl.DataFrame, aggregate: str, *by: str) -> pl.DataFrame:
+def samples(scores: pl.DataFrame, aggregate: str, *by: str, with_empty: bool = False) -> pl.DataFrame:
     """
     Return what each summary that has a measure adds to its mean, in order of appearance; `cluster` is resampled.
 
@@ -143,13 +143,15 @@ def samples(scores: pl.DataFrame, aggregate: str, *by: str) -> pl.DataFrame:
         scores: Means over the repeats of a judge, with the columns `query_id`, `cluster` and `summary_repeat`.
         aggregate: pooled or per_summary.
         by: Columns that tell means apart: the system, the measure.
+        with_empty: Whether summaries without the measure stand there, too, with 0 of 0.
     """
+    some = pl.col("n") > 0
     times = pl.lit(1) if aggregate == "pooled" else pl.col("n")
     alone = pl.when(pl.col("summary_repeat").is_null()).then("summary_id")  # written elsewhere: no repeat of another
     return (
-        scores.filter(pl.col("n") > 0)
+        (scores if with_empty else scores.filter(some))
         .group_by(*by, "query_id", "cluster", alone.alias("alone"), maintain_order=True)
-        .agg(total=(pl.col("total") / times).mean(), n=(pl.col("n") / times).mean())
+        .agg((pl.col(name) / times).filter(some).mean().fill_null(0.0).alias(name) for name in ("total", "n"))
         .drop("alone")
     )
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
+from longform.evidence.scores import samples
 from longform.keys import stable_seed
 from longform.metrics.paired_differences import Adjusted, n_sign_changes, stepwise_differences
 from longform.metrics.statistics import Array
-from longform.results.aggregate import Averaging, cluster_totals
-from longform.results.checked import FAITHFULNESS, CheckedSummary
+from longform.results.aggregate import Averaging, sums_of
+from longform.results.checked import CheckedSummary, scores_of
 from longform.results.faithfulness_tables import Group, Key, Row, groups
 from longform.results.pairs import NOT_DISTINGUISHABLE, TOO_FEW
 
@@ -54,13 +53,11 @@ def _family(found: dict[Key, Group], pairs: Sequence[tuple[Key, Key]], how: Aver
 
 def _pair(group: Group, plain: Group) -> tuple[Array, Array]:
     clusters = list(dict.fromkeys(one.info.cluster for one in (*plain, *group)))
-    sums = [cluster_totals([one.scored for one in own], clusters, FAITHFULNESS) for own in (group, plain)]
-    return sums[0], sums[1]
+    return sums_of(scores_of(group), clusters), sums_of(scores_of(plain), clusters)
 
 
 def _mean(group: Group) -> float | None:
-    clusters = list(dict.fromkeys(one.info.cluster for one in group))
-    total, n = np.sum(cluster_totals([one.scored for one in group], clusters, FAITHFULNESS), axis=0).tolist()
+    total, n = samples(scores_of(group), "pooled").select("total", "n").sum().row(0)
     return _POINTS * total / n if n else None
 
 

@@ -8,54 +8,25 @@ Scored summaries, and their means over systems with intervals.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple, TypedDict
 
 import numpy as np
 
 from longform.axes import Axes
-from longform.evidence.infos import ClusterKind, Clusters, SummaryInfo, clusters_of, with_clusters
+from longform.evidence.infos import ENOUGH_HAYSTACKS, ClusterKind, Clusters, SummaryInfo, clusters_of, with_clusters
 from longform.evidence.scan import pl
 from longform.evidence.scores import means, samples
 from longform.keys import stable_seed
 from longform.metrics.statistics import Array, Estimate, pooled_mean
-from longform.results.columns import AxesColumns, TwinColumns, axes_columns
-from longform.results.score_table import Cell, ScoreTable
+from longform.results.columns import TwinColumns
+from longform.settings.system_names import SystemName
 from longform.tables.names import DATASET, SYSTEM
 from longform.tables.table import Column, Table
 
 __all__ = ["ClusterKind", "Clusters", "SummaryInfo", "clusters_of", "with_clusters"]  # studies import them from here
 
 Aggregate = Literal["pooled", "per_summary"]
-
-
-def axes_json(info: SummaryInfo) -> AxesColumns | None:
-    """Return the axes of a summary for results; None if they are not known."""
-    return None if info.axes is None else axes_columns(info.axes)
-
-
-class Scored(NamedTuple):
-    """
-    A summary under one judge, or under none.
-
-    Attributes:
-        info: Of the summary.
-        measures: Measure -> (total, n, unjudged); those without a judge stand under every judge.
-        reasons: Measure -> why it has no value.
-        repeats: Measure -> the same by each repeat of the judge, whose mean `measures` has; empty if it was asked once.
-    """
-
-    info: SummaryInfo
-    measures: Mapping[str, Cell]
-    reasons: Mapping[str, str] = {}
-    repeats: Mapping[str, Sequence[Cell]] = {}
-
-    def has(self, measure: str) -> bool:
-        """Return whether it has a value of a measure."""
-        return self.measures.get(measure, (0.0, 0, 0))[1] > 0
-
-
-Group = Sequence[Scored]
 
 
 class ModelsRow(TypedDict):
@@ -99,22 +70,19 @@ def models_tables(rows: Sequence[ModelsRow]) -> list[Table]:
     return [found] if rows else []
 
 
-def scored_summaries(table: ScoreTable, judge: str | None, infos: Mapping[str, SummaryInfo]) -> list[Scored]:
-    """Return the summaries of *infos* that *judge* has scores of, in their order; scores without a judge join them."""
-    scores = table.scored(judge)
-    return [Scored(info, *found) for summary_id, info in infos.items() if (found := scores.get(summary_id)) is not None]
-
-
-def final_summaries(summaries: Group) -> list[Scored]:
-    """Without the snapshots that a later one of the same query and system replaces."""
-    latest: dict[tuple[str, str, str], Scored] = {}
-    for scored in summaries:
-        info = scored.info
-        key = (info.summarizer, info.setting, info.query_id if info.elapsed_minutes is not None else info.summary_id)
-        held = latest.get(key)
-        if held is None or (info.elapsed_minutes or 0) >= (held.info.elapsed_minutes or 0):
-            latest[key] = scored
-    return list(latest.values())
+def clustered(*sides: pl.DataFrame) -> list[pl.DataFrame]:
+    """Return the summaries of runs with what is resampled as `cluster`, of one kind in a data set of all runs."""
+    columns = ("dataset", "query_id", "haystack_id")
+    queries = pl.concat(side.select(columns) for side in sides).unique(columns[:2], keep="last")
+    n = pl.col("haystack_id").n_unique()
+    kinds = queries.group_by("dataset").agg(of_haystack=(n >= ENOUGH_HAYSTACKS) & (n < pl.len()))
+    haystack = pl.when("of_haystack").then("haystack_id")
+    return [
+        side.join(kinds, on="dataset", how="left", nulls_equal=True, maintain_order="left")
+        .with_columns(cluster=pl.coalesce(haystack, "query_id"))
+        .drop("of_haystack")
+        for side in sides
+    ]
 
 
 class Averaging(NamedTuple):
@@ -129,63 +97,17 @@ class Averaging(NamedTuple):
         return self._replace(seed=stable_seed(self.seed, *name))
 
 
-def estimate(group: Group, measure: str, how: Averaging, *, with_empty: bool = False) -> Estimate:
-    """
-    Return a measure of one system over its summaries, as a share, with its interval over clusters.
-
-    Args:
-        group: The summaries.
-        measure: Its name.
-        how: They are averaged and resampled.
-        with_empty: Whether clusters without a value are drawn too, and add nothing: tables that set several rows of one
-            system side by side resample the same clusters in each.
-    """
-    rows = averaged(group, measure, how.aggregate, with_empty=with_empty)
-    totals, counts = np.array([row.total for row in rows]), np.array([row.n for row in rows])
-    return pooled_mean(totals, counts, [row.cluster for row in rows], seed=how.seed, resamples=how.resamples)
-
-
-class Averaged(NamedTuple):
-    """A summary's share of a mean; the repeats of one query are one summary."""
-
-    total: float
-    n: float
-    cluster: str
-
-
-def averaged(
-    group: Group, measure: str, aggregate: Aggregate = "pooled", *, with_empty: bool = False
-) -> list[Averaged]:
-    """
-    Return what each summary of one system that has the measure adds to its mean; repeats are averaged within a query.
-
-    A summary counts as often as it has insights, or once if *aggregate* is per_summary. If *with_empty*, summaries
-    without the measure stand there with 0 of 0.
-    """
-    found: dict[tuple[str, bool, str], list[tuple[float, float]]] = {}
-    for scored in group:
-        total, n, _ = scored.measures.get(measure, (0.0, 0, 0))
-        if n or with_empty:
-            repeated = scored.info.repeat is not None
-            key = (scored.info.query_id if repeated else scored.info.summary_id, repeated, scored.info.cluster)
-            share = (total, float(n)) if aggregate == "pooled" else (total / (n or 1), 1.0)
-            found.setdefault(key, []).extend([share] if n else [])
-    return [
-        Averaged(sum(total for total, _ in rows) / times, sum(n for _, n in rows) / times, cluster)
-        for (_, _, cluster), rows in found.items()
-        for times in [max(1, len(rows))]
-    ]
-
-
-def mean_of(scores: pl.DataFrame, how: Averaging) -> Estimate:
+def mean_of(scores: pl.DataFrame, how: Averaging, *, with_empty: bool = False) -> Estimate:
     """
     Return the mean of a measure of one system, as a share, with its interval over clusters.
 
     Args:
         scores: Means over the repeats of the judge, by that measure, with the facts of their summaries.
         how: The averaging.
+        with_empty: Whether clusters without a value are drawn too, and add nothing: tables that set several rows of one
+            system side by side resample the same clusters in each.
     """
-    own = samples(scores, how.aggregate)
+    own = samples(scores, how.aggregate, with_empty=with_empty)
     clusters = own["cluster"].to_physical().to_list()
     return pooled_mean(own["total"].to_numpy(), own["n"].to_numpy(), clusters, seed=how.seed, resamples=how.resamples)
 
@@ -198,6 +120,37 @@ def sums_of(scores: pl.DataFrame, clusters: Sequence[str], aggregate: Aggregate 
     for cluster, *own in shares.iter_rows():
         sums[place[cluster]] = own
     return sums
+
+
+def clusters_in(scores: pl.DataFrame) -> list[str]:
+    """Return the clusters that have a value, sorted."""
+    return sorted(scores.filter(pl.col("n") > 0)["cluster"].unique().cast(pl.String))
+
+
+def cluster_kind(facts: pl.DataFrame) -> ClusterKind:
+    """Return the unit that is resampled of summaries."""
+    apart = pl.col("cluster").cast(pl.String) != pl.col("query_id").cast(pl.String)
+    return "haystack" if facts.select(apart.any()).item() else "query"
+
+
+def why_unknown(scores: pl.DataFrame | None, *, all_failed: bool) -> str:
+    """Return the most frequent reason of the summaries of a system, whose *scores* by a measure these are."""
+    if all_failed:
+        return "every summary failed"
+    found = Counter(() if scores is None else scores["reason"].drop_nulls()).most_common(1)
+    return found[0][0] if found else "no summary has a value"
+
+
+def systems_of(rows: pl.DataFrame) -> dict[SystemName, pl.DataFrame]:
+    """Return the rows of each system, in order of appearance."""
+    found = rows.partition_by("summarizer", "setting", as_dict=True, maintain_order=True)
+    return {SystemName(*map(str, name)): own for name, own in found.items()}
+
+
+def systems_in(summaries: pl.DataFrame) -> list[SystemName]:
+    """Return the systems of summaries, in order of appearance."""
+    found = summaries.select("summarizer", "setting").unique(maintain_order=True)
+    return [SystemName(*name) for name in found.iter_rows()]
 
 
 def by_system(rows: pl.DataFrame) -> dict[tuple[str, str], pl.DataFrame]:
@@ -224,44 +177,6 @@ def axes_in(facts: pl.DataFrame) -> dict[str, Any]:
     """Return the axes of a system as columns; none if they are not known."""
     first = facts.row(0, named=True)
     return {} if first["retriever"] is None else {name: first[name] for name in Axes._fields}
-
-
-def n_repeats(group: Group) -> int:
-    """Return how many summaries of one context a query of one system has at most."""
-    return 1 + max((scored.info.repeat or 0 for scored in group), default=0)
-
-
-def twin_names(group: Group) -> TwinColumns:
-    """Return whose summaries these repeat with other citations, and what chose those; None: they are no twins."""
-    found: TwinColumns = {"twin_of": group[0].info.twin_of, "cited_by": group[0].info.cited_by}
-    if group[0].info.elsewhere:
-        found["elsewhere"] = True
-    return found
-
-
-def why_unknown(group: Group, measure: str) -> str:
-    """Return the most frequent reason of the summaries."""
-    reasons = Counter(one.reasons[measure] for one in group if measure in one.reasons)
-    if all(one.info.failure is not None for one in group):
-        return "every summary failed"
-    return reasons.most_common(1)[0][0] if reasons else "no summary has a value"
-
-
-def systems_of(summaries: Group) -> dict[tuple[str, str], list[Scored]]:
-    """(setting, summarizer) -> its summaries, in order of appearance."""
-    found: dict[tuple[str, str], list[Scored]] = {}
-    for scored in summaries:
-        found.setdefault((scored.info.setting, scored.info.summarizer), []).append(scored)
-    return found
-
-
-def cluster_totals(group: Group, clusters: Sequence[str], measure: str, aggregate: Aggregate = "pooled") -> Array:
-    """Totals and counts of a measure of one system for each of *clusters*, shape (clusters, 2); see `averaged`."""
-    place = {cluster: index for index, cluster in enumerate(clusters)}
-    sums = np.zeros((len(clusters), 2))
-    for row in averaged(group, measure, aggregate):
-        sums[place[row.cluster]] += (row.total, row.n)
-    return sums
 
 
 # ---------------------------------------------------------------- the spread between repeats

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from longform.evidence.scan import pl
 from longform.metrics.faithfulness import Merging
 from longform.metrics.position_bias import SummaryPlaces
-from longform.results.aggregate import Scored, SummaryInfo
+from longform.results.aggregate import SummaryInfo
 from longform.settings.experiment import Permutations, SupportMode
 from longform.settings.systems import System
 
@@ -68,8 +69,8 @@ def placed(summaries: Sequence[SummaryPlaces]) -> Placed:
     return Placed(sum(s.n_decided for s in summaries), sum(s.n_unplaced for s in summaries))
 
 
-FAITHFULNESS, SUPPORTED = "faithfulness", "supported"
-"""The names of the merged numbers and of the sentences that are supported in `CheckedSummary.scored`."""
+Cell = tuple[float, float, float]
+"""Total, count and unjudged."""
 
 
 class CheckedSummary(NamedTuple):
@@ -77,9 +78,10 @@ class CheckedSummary(NamedTuple):
     A summary under one support judge.
 
     Attributes:
-        scored: With its FAITHFULNESS: the sum of the merged numbers, and how many those are (sentences, or 1 if a
-            minimum or maximum is taken); and with its SUPPORTED sentences. Its cluster is its query, within which
-            orders and places are exchanged.
+        info: Its cluster is its query, within which orders and places are exchanged.
+        faithfulness: The sum of the merged numbers, and how many those are (sentences, or 1 if a minimum or maximum is
+            taken).
+        supported: The sentences that are supported.
         system: That wrote it.
         judge: Its judge.
         n_cells: Cells of verdicts, with or without an answer.
@@ -88,7 +90,9 @@ class CheckedSummary(NamedTuple):
             depend on their order.
     """
 
-    scored: Scored
+    info: SummaryInfo
+    faithfulness: Cell
+    supported: Cell
     system: System
     judge: str
     n_cells: int
@@ -96,18 +100,31 @@ class CheckedSummary(NamedTuple):
     places: SummaryPlaces | None
 
     @property
-    def info(self) -> SummaryInfo:
-        return self.scored.info
-
-    @property
     def n(self) -> int:
         """Return how many numbers there are."""
-        return round(self.scored.measures[FAITHFULNESS][1])
+        return round(self.faithfulness[1])
 
     @property
     def n_unjudged(self) -> int:
         """Return the number of cells without a verdict."""
-        return round(self.scored.measures[FAITHFULNESS][2])
+        return round(self.faithfulness[2])
+
+
+def scores_of(group: Sequence[CheckedSummary], measure: str = "faithfulness") -> pl.DataFrame:
+    """Return the scores of summaries, `faithfulness` or `supported`, as `mean_of` and `sums_of` read them."""
+    cells = [getattr(one, measure) for one in group]
+    queries = [one.info.query_id for one in group]
+    return pl.DataFrame(
+        {
+            "summary_id": [one.info.summary_id for one in group],
+            "query_id": queries,
+            "cluster": queries,
+            "summary_repeat": [one.info.repeat or 0 for one in group],
+            "total": [float(total) for total, _, _ in cells],
+            "n": [float(n) for _, n, _ in cells],
+        },
+        schema_overrides={"cluster": pl.Categorical},
+    )
 
 
 class CheckedRun(NamedTuple):

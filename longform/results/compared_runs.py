@@ -13,21 +13,13 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from longform.evidence.scan import pl
+from longform.evidence.scores import facts_of, final, means, under, with_facts
 from longform.metrics.cited_support import MAIN
 from longform.metrics.measure import Description, RankingMeasure
 from longform.metrics.paired_differences import Difference, n_sign_changes, paired_differences, smallest_p
 from longform.metrics.statistics import LEVEL, Array, Estimate
-from longform.results.aggregate import (
-    Aggregate,
-    Averaging,
-    Scored,
-    SummaryInfo,
-    cluster_totals,
-    clusters_of,
-    final_summaries,
-    scored_summaries,
-    systems_of,
-)
+from longform.results.aggregate import Aggregate, Averaging, clusters_in, sums_of, systems_of
 from longform.results.pairs import MEASURE, NOT_DISTINGUISHABLE, TOO_FEW, signs_seed
 from longform.results.ranked import RankedQuery, Ranker, Values, ranked_values, value_sums
 from longform.results.score_table import ScoreTable
@@ -48,25 +40,22 @@ class RunScores(NamedTuple):
 
     Attributes:
         label: The run's name.
-        infos: Summary id -> what is known of it, of the queries that are compared.
+        summaries: Those of the queries that are compared.
         table: All scores.
     """
 
     label: str
-    infos: Mapping[str, SummaryInfo]
+    summaries: pl.DataFrame
     table: ScoreTable
 
-    def of_judge(self, judge: str | None, dataset: str | None) -> dict[SystemName, list[Scored]]:
-        """Return the summaries of each system that have scores of a judge, of one data set."""
-        if judge not in self.table.judges:
-            return {}
-        summaries = [one for one in scored_summaries(self.table, judge, self.infos) if one.info.dataset == dataset]
-        found = systems_of(final_summaries(summaries))
-        return {SystemName(summarizer, setting): group for (setting, summarizer), group in found.items()}
+    def of_judge(self, judge: str | None, dataset: str | None) -> dict[SystemName, pl.DataFrame]:
+        """Return the scores of each system by a judge, of one data set, with the facts of their summaries."""
+        return systems_of(of_dataset(self.by_judge(judge), dataset)) if judge in self.table.judges else {}
 
-    def systems(self) -> list[SystemName]:
-        """Return the systems that have summaries, in order of appearance."""
-        return list(dict.fromkeys(SystemName(one.summarizer, one.setting) for one in self.infos.values()))
+    def by_judge(self, judge: str | None) -> pl.DataFrame:
+        """Return the scores by a judge, with the facts of their summaries."""
+        scores = means(under(self.table.frame, judge))
+        return with_facts(scores, final(facts_of(scores, self.summaries.lazy())))
 
 
 class Differences(NamedTuple):
@@ -104,10 +93,16 @@ class PairSums(NamedTuple):
         return _POINTS if self.measure["unit"] == "points" else 1.0
 
 
-def clustered(*sides: Mapping[str, SummaryInfo]) -> list[dict[str, SummaryInfo]]:
-    """Return the summaries of each run with the unit that is resampled, the same for all runs of a data set."""
-    kinds = {row.dataset: row.kind for row in clusters_of(info for side in sides for info in side.values())}
-    return [{key: info._replace(cluster_kind=kinds[info.dataset]) for key, info in side.items()} for side in sides]
+def of_dataset(rows: pl.DataFrame, dataset: str | None) -> pl.DataFrame:
+    """Return the rows of a data set."""
+    return rows.filter(pl.col("dataset").eq_missing(pl.lit(dataset, pl.Categorical)))
+
+
+def datasets_of(*sides: RunScores) -> list[str | None]:
+    """Return the data sets of all summaries, in order of appearance."""
+    return list(
+        dict.fromkeys(dataset for side in sides for dataset in side.summaries["dataset"].unique(maintain_order=True))
+    )
 
 
 def compare_runs(
@@ -129,15 +124,16 @@ def compare_runs(
         how: The averaging, and the seed of drawn signs.
     """
     found = []
-    for dataset in dict.fromkeys(info.dataset for run in runs for info in run.infos.values()):
+    for dataset in datasets_of(*runs):
         for judge in judges:
             sides = [run.of_judge(judge, dataset) for run in runs]
             both = set.intersection(*(set(run.table.measures(judge)) for run in runs))
             for measure in (one for one in measures if one["name"] in both):
                 for names in pairs:
-                    groups = [side.get(name, []) for side, name in zip(sides, names, strict=True)]
-                    if any(groups):
-                        sums = _summary_sums(groups, measure["name"], how.aggregate)
+                    groups = [side.get(name) for side, name in zip(sides, names, strict=True)]
+                    if there := [group for group in groups if group is not None]:
+                        known = [there[0].clear() if group is None else group for group in groups]
+                        sums = _summary_sums(known, measure["name"], how.aggregate)
                         found.append(PairSums(dataset, judge, measure, names, *sums))
     labels = (runs[0].label, runs[1].label)
     return tested(found, labels, Table("differences", [], [], "Differences"), seed=how.seed)
@@ -171,14 +167,15 @@ def tested(pairs: Sequence[PairSums], labels: tuple[str, str], empty: Table, *, 
 
 
 def _summary_sums(
-    groups: Sequence[Sequence[Scored]], measure: str, aggregate: Aggregate
+    groups: Sequence[pl.DataFrame], measure: str, aggregate: Aggregate
 ) -> tuple[list[str], Array, Array, int, int]:
     """Return the last fields of `PairSums`: of two systems, over the queries of which both have a value."""
-    having = [{one.info.query_id for one in group if one.has(measure)} for group in groups]
-    both, there = having[0] & having[1], {one.info.query_id for group in groups for one in group}
-    kept = [[one for one in group if one.info.query_id in both] for group in groups]
-    clusters = sorted({one.info.cluster for one in kept[0]})
-    first, second = (cluster_totals(group, clusters, measure, aggregate) for group in kept)
+    valued = [group.filter(pl.col("measure") == measure, pl.col("n") > 0) for group in groups]
+    both = {*valued[0]["query_id"]} & {*valued[1]["query_id"]}
+    there = {query for group in groups for query in group["query_id"]}
+    kept = [one.filter(pl.col("query_id").cast(pl.String).is_in(list(both))) for one in valued]
+    clusters = clusters_in(kept[0])
+    first, second = (sums_of(one, clusters, aggregate) for one in kept)
     return clusters, first, second, len(both), len(there - both)
 
 
@@ -353,7 +350,7 @@ class RankedHow(NamedTuple):
 def compare_rankings(
     rankings: Mapping[str, Sequence[RankedQuery]],
     *,
-    infos: Mapping[str, SummaryInfo],
+    queries: pl.DataFrame,
     gold: Mapping[str, Collection[str]],
     pairs: Sequence[tuple[Ranker, Ranker]],
     how: RankedHow,
@@ -365,18 +362,19 @@ def compare_rankings(
 
     Args:
         rankings: The name of each run -> its rankings, of any queries.
-        infos: Query -> any summary of it, whose data set and cluster are the query's; of common queries.
+        queries: The common ones, with the data set and the cluster of each.
         gold: Query -> its gold documents.
         pairs: Rankers of the first and of the second run.
         how: The measures.
     """
+    common = {*queries["query_id"]}
     first, second = (
-        ranked_values([one for one in own if one.query_id in infos], gold, how.measures, how.cutoffs)
+        ranked_values([one for one in own if one.query_id in common], gold, how.measures, how.cutoffs)
         for own in rankings.values()
     )
     found = [
         pair
-        for dataset in dict.fromkeys(info.dataset for info in infos.values())
+        for own in queries.partition_by("dataset", maintain_order=True)
         for (measure, name), values in first.items()
         if not how.only or how.only & {name, measure.name}
         for one, other in pairs
@@ -384,7 +382,7 @@ def compare_rankings(
             {**_OF_RANKINGS, "name": name, "title": name, "told": measure.told},
             (one, other),
             (values.get(one.words, {}), second[measure, name].get(other.words, {})),
-            {query: info for query, info in infos.items() if info.dataset == dataset},
+            own,
         )
     ]
     labels = tuple(rankings)
@@ -413,17 +411,17 @@ def _ranking_sums(
     measure: Description,
     rankers: tuple[Ranker, Ranker],
     values: tuple[Values, Values],
-    infos: Mapping[str, SummaryInfo],
+    queries: pl.DataFrame,
 ) -> Iterator[PairSums]:
-    """Yield the sums of two rankers on one data set; nothing if one of them ranks nothing of it."""
-    there = [{query: value for query, value in side.items() if query in infos} for side in values]
+    """Yield the sums of two rankers on the *queries* of one data set; nothing if one of them ranks nothing of it."""
+    clusters_of = dict(queries.select("query_id", "cluster").iter_rows())
+    there = [{query: value for query, value in side.items() if query in clusters_of} for side in values]
     if not all(there):
         return
-    both = [query for query in infos if all(query in side for side in there)]
-    cluster_of = {query: infos[query].cluster for query in both}
+    both = [query for query in clusters_of if all(query in side for side in there)]
+    cluster_of = {query: clusters_of[query] for query in both}
     clusters = sorted(set(cluster_of.values()))
     first, second = (value_sums({query: side[query] for query in both}, clusters, cluster_of) for side in there)
     left_out = len(set().union(*there)) - len(both)
     names = (rankers[0].words, rankers[1].words)
-    dataset = next(iter(infos.values())).dataset
-    yield PairSums(dataset, None, measure, names, clusters, first, second, len(both), left_out)
+    yield PairSums(queries.item(0, "dataset"), None, measure, names, clusters, first, second, len(both), left_out)

@@ -7,16 +7,16 @@ itself. `longform.metrics.corrected` says how, and what it assumes.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
+from longform.evidence.scan import pl
 from longform.metrics.corrected import Corrected, Told, corrected, difference, with_interval
 from longform.metrics.measure import Description
 from longform.metrics.statistics import Array, Estimate
-from longform.results.aggregate import Averaging, Group, Scored, estimate, final_summaries, systems_of
+from longform.results.aggregate import Averaging, mean_of, systems_of
 from longform.results.answer import VerbAnswer
 from longform.results.compared_runs import UNITS
 from longform.settings.system_names import SystemName
@@ -212,38 +212,44 @@ class Asked(NamedTuple):
         return found.scaled(self.factor)
 
 
-def parts_of(group: Group, people: PeopleScores, asked: Asked) -> Parts:
+def parts_of(group: pl.DataFrame, people: PeopleScores, asked: Asked) -> Parts:
     """Correct the mean of one system; summaries without a text, which nobody could label, count in no mean."""
     name, how = asked.measure["name"], asked.how
-    kept = [one for one in group if one.info.failure is None]
-    repeats = Counter(one.info.query_id for one in kept if one.info.repeat is not None)
-    weights = [1 / repeats[one.info.query_id] if one.info.repeat is not None else 1.0 for one in kept]
-    judged = _rows([one.measures.get(name, (0.0, 0, 0))[:2] for one in kept], weights, how)
-    cells = [people.get(one.info.summary_id, {}).get(name) for one in kept]
-    labels = _rows([(np.nan, np.nan) if cell is None else cell for cell in cells], weights, how)
-    clusters = [one.info.cluster for one in kept]
+    scores = group.filter(pl.col("measure") == name)
+    of_summary = group.unique("summary_id", keep="first", maintain_order=True).filter(pl.col("failure").is_null())
+    kept = of_summary.select(
+        "summary_id",
+        "cluster",
+        weight=pl.when(pl.col("summary_repeat").is_null())
+        .then(1.0)
+        .otherwise(1 / pl.col("summary_repeat").count().over("query_id")),
+    ).join(scores.select("summary_id", "total", "n"), on="summary_id", how="left", maintain_order="left")
+    weights = kept["weight"].to_numpy()
+    judged = _rows(kept.select(pl.col("total", "n").fill_null(0).cast(pl.Float64)).to_numpy(), weights, how)
+    labelled = [people.get(summary_id, {}).get(name, (np.nan, np.nan)) for summary_id in kept["summary_id"]]
+    labels = _rows(np.array(labelled, dtype=np.float64).reshape(-1, 2), weights, how)
+    clusters = kept["cluster"].to_list()
     return Parts(
         corrected(judged, labels, clusters),
         corrected(judged, labels, clusters, weight=0.0),
         corrected(judged, judged, clusters, weight=0.0),
-        estimate(group, name, how),
+        mean_of(scores, how),
         len(kept),
     )
 
 
-def _rows(cells: Sequence[tuple[float, float]], weights: Sequence[float], how: Averaging) -> Array:
+def _rows(rows: Array, weights: Array, how: Averaging) -> Array:
     """Return totals and counts as they are averaged, shape (summaries, 2); the repeats of a query count as one."""
-    rows = np.array(cells, dtype=np.float64).reshape(-1, 2)
     if how.aggregate == "per_summary":
         counted = rows[:, 1] > 0
         means = np.divide(rows[:, 0], rows[:, 1], out=np.zeros(len(rows)), where=counted)
         rows = np.where(np.isnan(rows), np.nan, np.column_stack([means, counted.astype(np.float64)]))
-    found: Array = rows * np.asarray(weights)[:, None]
+    found: Array = rows * weights[:, None]
     return found
 
 
 def corrected_rows(
-    summaries: Iterable[Scored],
+    scores: pl.DataFrame,
     people: PeopleScores,
     asked: Asked,
     *,
@@ -253,20 +259,16 @@ def corrected_rows(
     Return a row for each system that has a labelled summary, the differences of *pairs*, and the systems without any.
 
     Args:
-        summaries: Of all systems, under the judge.
+        scores: Of all systems, by the judge, with the facts of their summaries.
         people: Scores by people's labels.
         asked: Judge, data set and measure.
         pairs: Chooses pairs of the systems that have a row.
     """
-    groups = {
-        SystemName(summarizer, setting): group
-        for (setting, summarizer), group in systems_of(final_summaries(list(summaries))).items()
-    }
-    name = asked.measure["name"]
+    groups, name = systems_of(scores), asked.measure["name"]
     labelled = {
         system: group
         for system, group in groups.items()
-        if any(name in people.get(one.info.summary_id, {}) for one in group)
+        if any(name in people.get(summary_id, {}) for summary_id in group["summary_id"])
     }
     parts = {system: parts_of(group, people, asked) for system, group in labelled.items()}
     rows = [_row(asked, system, one) for system, one in parts.items()]

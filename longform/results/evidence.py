@@ -9,12 +9,12 @@ from typing import NamedTuple, NotRequired, Protocol, TypedDict, TypeVar
 
 from longform.evidence.frames import Frames
 from longform.evidence.scan import pl
-from longform.evidence.scores import facts_of, of_judge, under
+from longform.evidence.scores import facts_of, final, means, of_judge, under, with_facts
 from longform.metrics.agreement import RepeatedPair
 from longform.metrics.measure import Measure, RankingMeasure
 from longform.records import Document
 from longform.repair.by_judge import How
-from longform.results.aggregate import Averaging, Scored, SummaryInfo, scored_summaries
+from longform.results.aggregate import Averaging, SummaryInfo
 from longform.results.calls import CallsRow
 from longform.results.checked import CheckedRun
 from longform.results.drilldown import QueryFacts, SummaryFacts
@@ -155,15 +155,18 @@ class Family:
     @cached_property
     def facts(self) -> pl.DataFrame:
         """A row for each summary, as in `evidence.frames.summaries`."""
-        return _known(self.evidence, self.judge).filter(
+        return summaries_under(self.evidence, self.judge).filter(
             pl.col("dataset").eq_missing(pl.lit(self.dataset, pl.Categorical))
         )
 
     @cached_property
-    def summaries(self) -> Sequence[Scored]:
-        """The same, a summary each."""
-        found = scored_summaries(self.evidence.score_table, self.judge, self.evidence.infos)
-        return [one for one in found if one.info.dataset == self.dataset]
+    def final(self) -> pl.DataFrame:
+        """`facts` without the snapshots that a later one of the same query and system replaces."""
+        return final(self.facts)
+
+    def by(self, *measures: str) -> pl.DataFrame:
+        """Return means over the repeats of the judge by some measures, a row a summary of `final`, with its facts."""
+        return with_facts(means(self.scores.filter(pl.col("measure").is_in(measures))), self.final)
 
 
 def families(evidence: Evidence, *measures: str) -> Iterator[Family]:
@@ -175,11 +178,11 @@ def families(evidence: Evidence, *measures: str) -> Iterator[Family]:
     table, wanted = evidence.score_table, frozenset(measures)
     having = [judge for judge in table.judges if wanted.intersection(table.measures(judge))]
     for judge in [judge for judge in having if judge is not None or having == [None]]:
-        for dataset in _known(evidence, judge)["dataset"].unique(maintain_order=True):
+        for dataset in summaries_under(evidence, judge)["dataset"].unique(maintain_order=True):
             yield Family(judge, dataset, evidence)
 
 
-def _known(evidence: Evidence, judge: str | None) -> pl.DataFrame:
+def summaries_under(evidence: Evidence, judge: str | None) -> pl.DataFrame:
     """Return a row for each summary that a judge has scores of."""
     scored = of_judge(evidence.score_table.frame.select("judge", "summary_id"), judge).unique("summary_id")
     return facts_of(scored, evidence.frames.summaries)

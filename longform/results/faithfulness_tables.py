@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from longform.evidence.scores import samples
 from longform.metrics.order_sensitivity import largest_spread, order_sensitivity, with_holm
 from longform.metrics.position_bias import (
     FOUND,
@@ -28,9 +29,8 @@ from longform.metrics.position_bias import (
     shape_words,
 )
 from longform.metrics.statistics import LEVEL, Array, Estimate, EstimateColumns, holm
-from longform.results.aggregate import Averaging, Scored, cluster_totals, estimate, n_repeats
-from longform.results.aggregate import averaged as averaged_summaries
-from longform.results.checked import FAITHFULNESS, SUPPORTED, CheckedSummary
+from longform.results.aggregate import Averaging, mean_of, sums_of
+from longform.results.checked import CheckedSummary, scores_of
 from longform.results.columns import axes_columns
 from longform.settings.systems import System
 
@@ -80,15 +80,11 @@ def groups(summaries: Sequence[CheckedSummary]) -> Iterator[tuple[Key, Group]]:
 
 def score(group: Group, how: Averaging, *name: object) -> Estimate:
     """Return the mean of *group*, in points."""
-    return _estimated(group, FAITHFULNESS, how.own(*name))
+    return _estimated(group, "faithfulness", how.own(*name))
 
 
 def _estimated(group: Group, measure: str, how: Averaging) -> Estimate:
-    return estimate(_scored(group), measure, how, with_empty=True).scaled(_POINTS)
-
-
-def _scored(group: Group) -> list[Scored]:
-    return [summary.scored for summary in group]
+    return mean_of(scores_of(group, measure), how, with_empty=True).scaled(_POINTS)
 
 
 def cells(summaries: Sequence[CheckedSummary], how: Averaging) -> list[Row]:
@@ -105,9 +101,9 @@ def cells(summaries: Sequence[CheckedSummary], how: Averaging) -> list[Row]:
                 "n_documents": key.system.n_documents,
                 "length_tokens": key.system.length_tokens,
                 "faithfulness": score(group, how, key).as_json(),
-                "supported": _estimated(group, SUPPORTED, how.own(key)).as_json(),
+                "supported": _estimated(group, "supported", how.own(key)).as_json(),
                 "n_summaries": len(group),
-                "n_repeats": n_repeats(_scored(group)),
+                "n_repeats": 1 + max(one.info.repeat or 0 for one in group),
                 "n_failed": sum(summary.info.failure is not None for summary in group),
                 "failures": dict(Counter(one.info.cause or one.info.failure for one in group if one.info.failure)),
                 "n_without_score": sum(summary.info.failure is None and not summary.n for summary in group),
@@ -212,7 +208,7 @@ def order_rows(summaries: Sequence[CheckedSummary], how: Averaging) -> list[Row]
 def _by_query(by_order: Mapping[str, Group]) -> Array:
     """Return total and count of each query in each order, shape (queries, orders, 2); no summary counts 0."""
     queries = list(dict.fromkeys(one.info.query_id for group in by_order.values() for one in group))
-    return np.stack([cluster_totals(_scored(group), queries, FAITHFULNESS) for group in by_order.values()], axis=1)
+    return np.stack([sums_of(scores_of(group), queries) for group in by_order.values()], axis=1)
 
 
 def length_rows(summaries: Sequence[CheckedSummary], how: Averaging, untestable: Untestable = NOTHING) -> list[Row]:
@@ -300,6 +296,5 @@ def _over_orders(orders: Sequence[Group], half_width: float | None) -> Row:
 
 
 def _mean(group: Group) -> float | None:
-    rows = averaged_summaries(_scored(group), FAITHFULNESS, with_empty=True)
-    n = sum(row.n for row in rows)
-    return _POINTS * sum(row.total for row in rows) / n if n else None
+    total, n = samples(scores_of(group), "pooled").select("total", "n").sum().row(0)
+    return _POINTS * total / n if n else None

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from longform.axes import Axes
 from longform.metrics.measure import RankingMeasure
+from longform.metrics.retrieval import MEASURES
 from longform.metrics.statistics import Array
 
 Values = Mapping[str, tuple[float, int]]
@@ -69,3 +70,33 @@ def value_sums(values: Values, clusters: Sequence[str], cluster_of: Mapping[str,
     for query, (total, n) in values.items():
         sums[place[cluster_of[query]]] += (total, n)
     return sums
+
+
+def ranking_rows(
+    rankings: Sequence[RankedQuery],
+    gold: Mapping[str, set[str]],
+    datasets: Mapping[str, str | None],
+    cutoffs: Sequence[int],
+) -> list[dict[str, Any]]:
+    """Return means in percent, one row a data set, system and cutoff; none of a data set without gold documents."""
+    members: dict[tuple[str | None, str], list[RankedQuery]] = {}
+    for ranked in rankings:
+        if gold.get(ranked.query_id):
+            members.setdefault((datasets.get(ranked.query_id), ranked.ranker.words), []).append(ranked)
+    return [
+        _ranking_row(dataset, system, k, [(one.doc_ids, gold[one.query_id]) for one in found])
+        for (dataset, system), found in members.items()
+        for k in cutoffs
+    ]
+
+
+def _ranking_row(
+    dataset: str | None, system: str, k: int, rankings: Sequence[tuple[Sequence[str], set[str]]]
+) -> dict[str, Any]:
+    """Return the means of *rankings*, each a list of documents and its gold."""
+    p, r, ndcg, mean_precision = (
+        100 * float(np.mean([measure.at(doc_ids, gold, k) for doc_ids, gold in rankings])) for measure in MEASURES
+    )
+    n = len(rankings)
+    means = {"P": p, "R": r, "NDCG": ndcg, "MAP": mean_precision}
+    return {"dataset": dataset, "system": system, "k": k, **means, "n": n}

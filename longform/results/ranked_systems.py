@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from longform.evidence.scan import pl
+from longform.evidence.scores import final, means, under, with_facts
 from longform.metrics.measure import Measure
 from longform.metrics.retrieval import MEASURES, ndcg_at
-from longform.results.aggregate import Scored, final_summaries, scored_summaries, systems_of
-from longform.results.evidence import Evidence
+from longform.results.aggregate import systems_of
+from longform.results.evidence import Evidence, summaries_under
 from longform.results.ranked import RankedQuery, Ranker
 
 _PERFECT = "every ranking is perfect, as an oracle's is"
@@ -42,14 +42,14 @@ def _values(evidence: Evidence, rankings: Sequence[RankedQuery]) -> Values:
     return found
 
 
-def _datasets(evidence: Evidence) -> dict[str, str | None]:
-    """Query -> the data set of its summaries."""
-    return {info.query_id: info.dataset for info in evidence.infos.values()}
+def _of_queries(evidence: Evidence, column: str) -> dict[str, Any]:
+    """Query -> a column of its summaries."""
+    return dict(evidence.frames.summaries.select("query_id", column).collect().iter_rows())
 
 
 def _perfect(evidence: Evidence, rankings: Sequence[RankedQuery]) -> set[_Placed]:
     """Return the rankers whose first documents are gold ones for every query of a data set, as many as there are."""
-    gold, datasets, found = _gold(evidence), _datasets(evidence), dict[_Placed, bool]()
+    gold, datasets, found = _gold(evidence), _of_queries(evidence, "dataset"), dict[_Placed, bool]()
     for ranked in rankings:
         gain = ndcg_at(ranked.doc_ids, gold.get(ranked.query_id, set()), max(evidence.cutoffs))
         if gain is not None:
@@ -60,9 +60,9 @@ def _perfect(evidence: Evidence, rankings: Sequence[RankedQuery]) -> set[_Placed
 
 def _showing_all(evidence: Evidence) -> set[_Placed]:
     """Return the rankers whose prompts without a budget hold all documents of each haystack of a data set."""
-    haystack_of = {info.query_id: info.haystack_id for info in evidence.infos.values()}
+    haystack_of, datasets = (_of_queries(evidence, column) for column in ("haystack_id", "dataset"))
     n_documents: dict[str, int] = {}
-    datasets, found = _datasets(evidence), dict[_Placed, bool]()
+    found: dict[_Placed, bool] = {}
     for packed in evidence.contexts():
         haystack = haystack_of.get(packed.query_id)
         if packed.budget_tokens is None and haystack is not None:
@@ -80,26 +80,32 @@ class RankedSystem(NamedTuple):
 
     Attributes:
         judge: None: of measures that need none.
+        name: Data set, summarizer and setting.
         measures: That its summaries were scored by.
-        group: The summaries, one a query and repeat.
+        facts: Its summaries.
+        scores: Means over the repeats of the judge, with `facts`.
         ranked: Measure of rankings -> query -> value; empty: it ranks nothing.
         left_out: Why it stands in no correlation; None: it does.
     """
 
     judge: str | None
+    name: tuple[str | None, str, str]
     measures: Sequence[Measure]
-    group: Sequence[Scored]
+    facts: pl.DataFrame
+    scores: pl.DataFrame
     ranked: Mapping[str, Mapping[str, float]]
     left_out: str | None
 
     @property
-    def name(self) -> tuple[str | None, str, str]:
-        info = self.group[0].info
-        return info.dataset, info.summarizer, info.setting
-
-    @property
     def correlates(self) -> bool:
         return bool(self.ranked) and self.left_out is None
+
+    def by(self, measure: str) -> pl.DataFrame:
+        return self.scores.filter(pl.col("measure") == measure)
+
+
+_ARMS = pl.col("order").is_not_null() & (pl.col("order") != "given")
+_OTHERS = pl.col("elsewhere") | pl.col("retriever").is_null()  # a ranker of the same name in this run is another
 
 
 def ranked_systems(evidence: Evidence, measures: Sequence[Measure]) -> Iterator[RankedSystem]:
@@ -114,50 +120,15 @@ def ranked_systems(evidence: Evidence, measures: Sequence[Measure]) -> Iterator[
     table, perfect, whole = evidence.score_table, _perfect(evidence, rankings), _showing_all(evidence)
     for judge in table.judges:
         own = [measure for measure in measures if measure.name in table.measures(judge)]
-        summaries = [
-            one
-            for one in final_summaries(scored_summaries(table, judge, evidence.infos))
-            if one.info.twin_of is None
-            and not one.info.elsewhere  # a ranker of the same name in this run is another
-            and one.info.order in (None, "given")
-            and one.info.axes is not None
-        ]
-        for dataset in dict.fromkeys(one.info.dataset for one in summaries):
-            for group in systems_of([one for one in summaries if one.info.dataset == dataset]).values():
-                axes = group[0].info.axes
-                assert axes is not None, "others are left out above"
-                ranker = Ranker(axes.retriever, axes.reranker)
-                unlimited = (axes.budget_tokens, axes.n_documents, axes.length_tokens) == (None, None, None)
-                placed = dataset, ranker
+        facts = final(summaries_under(evidence, judge)).filter(pl.col("twin_of").is_null(), ~_ARMS, ~_OTHERS)
+        listed = under(table.frame, judge).filter(pl.col("measure").is_in([measure.name for measure in own]))
+        scores = means(listed)
+        for of_dataset in facts.partition_by("dataset", maintain_order=True):
+            for name, group in systems_of(of_dataset).items():
+                first = group.row(0, named=True)
+                ranker = Ranker(first["retriever"], first["reranker"])
+                unlimited = all(first[limit] is None for limit in ("budget_tokens", "n_documents", "length_tokens"))
+                placed = first["dataset"], ranker
                 why = _PERFECT if placed in perfect else _WHOLE if unlimited and placed in whole else None
-                yield RankedSystem(judge, own, group, values.get(ranker, {}), why)
-
-
-def ranking_rows(
-    rankings: Sequence[RankedQuery],
-    gold: Mapping[str, set[str]],
-    datasets: Mapping[str, str | None],
-    cutoffs: Sequence[int],
-) -> list[dict[str, Any]]:
-    """Return means in percent, one row a data set, system and cutoff; none of a data set without gold documents."""
-    members: dict[tuple[str | None, str], list[RankedQuery]] = {}
-    for ranked in rankings:
-        if gold.get(ranked.query_id):
-            members.setdefault((datasets.get(ranked.query_id), ranked.ranker.words), []).append(ranked)
-    return [
-        _ranking_row(dataset, system, k, [(one.doc_ids, gold[one.query_id]) for one in found])
-        for (dataset, system), found in members.items()
-        for k in cutoffs
-    ]
-
-
-def _ranking_row(
-    dataset: str | None, system: str, k: int, rankings: Sequence[tuple[Sequence[str], set[str]]]
-) -> dict[str, Any]:
-    """Return the means of *rankings*, each a list of documents and its gold."""
-    p, r, ndcg, mean_precision = (
-        100 * float(np.mean([measure.at(doc_ids, gold, k) for doc_ids, gold in rankings])) for measure in MEASURES
-    )
-    n = len(rankings)
-    means = {"P": p, "R": r, "NDCG": ndcg, "MAP": mean_precision}
-    return {"dataset": dataset, "system": system, "k": k, **means, "n": n}
+                known = with_facts(scores, group)
+                yield RankedSystem(judge, (placed[0], *name), own, group, known, values.get(ranker, {}), why)

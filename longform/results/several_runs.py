@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from longform.evidence.scan import pl
 from longform.keys import stable_seed
 from longform.metrics.measure import Description
 from longform.metrics.paired_differences import smallest_p
 from longform.metrics.statistics import LEVEL
-from longform.results.aggregate import Averaging, Scored, SummaryInfo, cluster_totals, estimate, twin_names, why_unknown
-from longform.results.compared_runs import UNITS, RunScores, clustered, main_measure
+from longform.results.aggregate import Averaging, clustered, marks_of, mean_of, sums_of, why_unknown
+from longform.results.compared_runs import UNITS, RunScores, datasets_of, main_measure, of_dataset
 from longform.results.pairs import groups
-from longform.results.score_table import ScoreTable
 from longform.settings.system_names import SystemName
 from longform.tables.names import DATASET, JUDGE, SYSTEM
 from longform.tables.table import Column, Table, Value
@@ -27,13 +27,13 @@ class SameJudge(NamedTuple):
     Attributes:
         judge: The judge's name; None: measures without a judge.
         dataset_hash: The hash of their benchmark.
-        runs: Label -> infos, scores and averaging of each run.
+        runs: The scores of each run, with its averaging.
         measures: Those that any of them lists.
     """
 
     judge: str | None
     dataset_hash: str
-    runs: Mapping[str, tuple[Mapping[str, SummaryInfo], ScoreTable, Averaging]]
+    runs: Sequence[tuple[RunScores, Averaging]]
     measures: Sequence[Description]
 
 
@@ -84,23 +84,21 @@ class _Part(NamedTuple):
 
     same: SameJudge
     dataset: str | None
-    sides: Sequence[RunScores]
+    sides: Sequence[tuple[RunScores, Averaging]]
     named: Row
-
-    def how(self, side: RunScores) -> Averaging:
-        return self.same.runs[side.label][2]
 
 
 def _parts(same: SameJudge) -> list[_Part]:
     found = []
-    for dataset in dict.fromkeys(info.dataset for infos, _, _ in same.runs.values() for info in infos.values()):
-        own = {
-            label: ({key: info for key, info in infos.items() if info.dataset == dataset}, table)
-            for label, (infos, table, _) in same.runs.items()
-        }
-        sides = [RunScores(label, clustered(infos)[0], table) for label, (infos, table) in own.items() if infos]
-        having = [side for side in sides if side.of_judge(same.judge, dataset)]
-        runs = ", ".join(side.label for side in having)
+    for dataset in datasets_of(*(run for run, _ in same.runs)):
+        own = [(run._replace(summaries=of_dataset(run.summaries, dataset)), how) for run, how in same.runs]
+        sides = [
+            (run._replace(summaries=clustered(run.summaries)[0]), how)
+            for run, how in own
+            if not run.summaries.is_empty()
+        ]
+        having = [run.label for run, _ in sides if run.of_judge(same.judge, dataset)]
+        runs = ", ".join(having)
         named: Row = {"benchmark": same.dataset_hash, "runs": runs, "dataset": dataset, "judge": same.judge}
         found += [_Part(same, dataset, sides, named)] if having else []
     return found
@@ -109,26 +107,26 @@ def _parts(same: SameJudge) -> list[_Part]:
 def _score_rows(part: _Part) -> list[Row]:
     """Return a row for each system and measure, systems by their main measure."""
     lines = [
-        (side, name, group)
-        for side in part.sides
+        (side, how, name, group)
+        for side, how in part.sides
         for name, group in side.of_judge(part.same.judge, part.dataset).items()
     ]
     values = {
         (side.label, name): {
-            measure["name"]: estimate(group, measure["name"], part.how(side)).scaled(
+            measure["name"]: mean_of(group.filter(pl.col("measure") == measure["name"]), how).scaled(
                 100.0 if measure["unit"] == "points" else 1.0
             )
             for measure in part.same.measures
             if measure["name"] in side.table.measures(part.same.judge)
         }
-        for side, name, group in lines
+        for side, how, name, group in lines
     }
     scored = {name for own in values.values() for name, value in own.items() if value.value is not None}
     measures = [measure for measure in part.same.measures if measure["name"] in scored]
     heading = _heading(measures)
 
-    def rank(line: tuple[RunScores, SystemName, Sequence[Scored]]) -> float:
-        found = values[line[0].label, line[1]].get(heading["name"]) if heading else None
+    def rank(line: tuple[RunScores, Averaging, SystemName, pl.DataFrame]) -> float:
+        found = values[line[0].label, line[2]].get(heading["name"]) if heading else None
         sign = -1.0 if heading and heading["better"] == "lower" else 1.0
         return float("-inf") if found is None or found.value is None else sign * found.value
 
@@ -138,17 +136,24 @@ def _score_rows(part: _Part) -> list[Row]:
             "run": side.label,
             "summarizer": name.summarizer,
             "setting": name.setting,
-            "twin_of": (twin := twin_names(group))["twin_of"],
+            "twin_of": (twin := marks_of(group))["twin_of"],
             "cited_by": twin["cited_by"],
             "measure": measure["name"],
             "unit": UNITS.get(measure["unit"], "words"),
             "score": values[side.label, name].get(measure["name"]),
-            "n_queries": len({one.info.query_id for one in group if any(map(one.has, values[side.label, name]))}),
-            "why": why_unknown(group, measure["name"]) if measure["name"] in values[side.label, name] else None,
+            "n_queries": group.filter(pl.col("measure").is_in([*values[side.label, name]]), pl.col("n") > 0)[
+                "query_id"
+            ].n_unique(),
+            "why": _why(group, measure["name"]) if measure["name"] in values[side.label, name] else None,
         }
-        for side, name, group in sorted(lines, key=lambda line: -rank(line))
+        for side, _, name, group in sorted(lines, key=lambda line: -rank(line))
         for measure in measures
     ]
+
+
+def _why(group: pl.DataFrame, measure: str) -> str:
+    own = group.filter(pl.col("measure") == measure)
+    return why_unknown(own, all_failed=group["failure"].null_count() == 0)
 
 
 def _heading(measures: Sequence[Description]) -> Description | None:
@@ -159,18 +164,19 @@ def _heading(measures: Sequence[Description]) -> Description | None:
 
 def _group_rows(part: _Part) -> list[Row]:
     """Return the groups of all systems but twins, whose citations somebody else chose, on common queries."""
-    common = set.intersection(*({info.query_id for info in side.infos.values()} for side in part.sides))
-    judge, how = part.same.judge, part.how(part.sides[0])
-    if len(part.sides) < 2 or not common or judge is None:
+    sides, judge = [side for side, _ in part.sides], part.same.judge
+    common = set.intersection(*({*side.summaries["query_id"]} for side in sides))
+    if len(sides) < 2 or not common or judge is None:
         return []
-    own = [{k: i for k, i in side.infos.items() if i.query_id in common and i.twin_of is None} for side in part.sides]
-    runs = [side._replace(infos=infos) for side, infos in zip(part.sides, clustered(*own), strict=True)]
+    wanted = pl.col("query_id").cast(pl.String).is_in(list(common)) & pl.col("twin_of").is_null()
+    own = clustered(*(side.summaries.filter(wanted) for side in sides))
+    runs = [side._replace(summaries=summaries) for side, summaries in zip(sides, own, strict=True)]
     measure = main_measure(part.same.measures, [run.table.measures(judge) for run in runs])
     if measure is None:
         return []
     return [
         {**part.named, "measure": measure["name"], "n_common": len(common), **row}
-        for row in grouped(runs, part.dataset, judge, measure, how)
+        for row in grouped(runs, part.dataset, judge, measure, part.sides[0][1])
     ]
 
 
@@ -182,12 +188,15 @@ def grouped(
         f"{run.label}: {name}": group
         for run in runs
         for name, group in run.of_judge(judge, dataset).items()
-        if any(one.has(measure["name"]) for one in group)
+        if not group.filter(pl.col("measure") == measure["name"], pl.col("n") > 0).is_empty()
     }
     if len(systems) < 2:
         return []
-    clusters = sorted({one.info.cluster for group in systems.values() for one in group})
-    sums = {name: cluster_totals(group, clusters, measure["name"], how.aggregate) for name, group in systems.items()}
+    clusters = sorted({cluster for group in systems.values() for cluster in group["cluster"]})
+    sums = {
+        name: sums_of(group.filter(pl.col("measure") == measure["name"]), clusters, how.aggregate)
+        for name, group in systems.items()
+    }
     direction = -1.0 if measure["better"] == "higher" else 1.0
     ordered = sorted(sums, key=lambda name: direction * float(sums[name][:, 0].sum() / sums[name][:, 1].sum()))
     few = smallest_p(len(clusters)) > 1 - LEVEL

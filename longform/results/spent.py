@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypedDict
-
-from longform.results.aggregate import Group
 
 TOLD = (
     "Cost is the mean of a summary over the calls that wrote it, judges apart, and $0 only if no model is asked or its "
@@ -68,13 +66,13 @@ def summed(parts: Collection[Spent]) -> Spent:
     return Spent(*(of(values) for values in zip(*parts, strict=True))) if parts else Spent(None, None, None, None)
 
 
-def mean_spent(group: Group, spent: Mapping[str, Spent]) -> tuple[SpentColumns, dict[str, str]]:
+def mean_spent(summary_ids: Iterable[str], spent: Mapping[str, Spent]) -> tuple[SpentColumns, dict[str, str]]:
     """
     Return the mean cost of a system's summaries, and by column why it is not known.
 
     Failed summaries count: their calls are paid. Twins cost what their originals do; their own repair is not in it.
     """
-    found = [spent.get(one.info.summary_id, Spent(None, None, None, None)) for one in group]
+    found = [spent.get(summary_id, Spent(None, None, None, None)) for summary_id in summary_ids]
     total = summed(found)
     means: SpentColumns = {
         "usd_a_summary": _over(total.usd, len(found)),

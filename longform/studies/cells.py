@@ -15,10 +15,10 @@ from typing import Any, NamedTuple, cast
 
 from longform.axes import Axes
 from longform.evidence.scan import pl
-from longform.evidence.scores import final, means, samples, with_facts
+from longform.evidence.scores import final, means, with_facts
 from longform.metrics.measure import Description, Measure, described
-from longform.metrics.statistics import Estimate, pooled_mean
-from longform.results.aggregate import NO_SPREAD, Scored, SpreadColumns, final_summaries, spread, systems_of
+from longform.metrics.statistics import Estimate
+from longform.results.aggregate import NO_SPREAD, Aggregate, SpreadColumns, by_system, mean_of, spread, why_unknown
 from longform.results.cells import BESIDE_SCORES, CELLS, FAILURES, IN_WORDS, KEY, MEASURES, WITH_EVERY_SYSTEM
 from longform.results.evidence import Evidence, Family, families
 from longform.results.spent import mean_spent
@@ -46,7 +46,7 @@ class Cell:
         facts: What its first summary says of it, with counts and the causes of failures.
         scores: Measure -> its scores, a row for each repeat of the judge.
         measures: The measures that the table shows.
-        summaries: Its summaries.
+        summary_ids: Its summaries, if the run knows of costs.
         evidence: The run.
     """
 
@@ -54,7 +54,7 @@ class Cell:
     facts: Mapping[str, Any]
     scores: Mapping[str, pl.DataFrame]
     measures: Sequence[Measure]
-    summaries: Sequence[Scored]
+    summary_ids: Sequence[str]
     evidence: Evidence
 
     @cached_property
@@ -83,7 +83,7 @@ class Cell:
         """The mean costs of a summary; empty: the run knows of none."""
         if not self.evidence.spent:
             return {}
-        costs, reasons = mean_spent(self.summaries, self.evidence.spent)
+        costs, reasons = mean_spent(self.summary_ids, self.evidence.spent)
         known = cast("Mapping[str, float | None]", costs)
         return {name: Unknown(reasons[name]) if name in reasons else value for name, value in known.items()}
 
@@ -98,15 +98,12 @@ class Cell:
         n = self.counted["n"] + self.counted["n_unjudged"]
         return self.counted["n_unjudged"] / n if n else Unknown("nothing was to be judged")
 
-    def estimate(self, measure: Measure, aggregate: str) -> Estimate:
+    def estimate(self, measure: Measure, aggregate: Aggregate) -> Estimate:
         """Return the mean of a measure with its interval over clusters, in its unit."""
-        how, scores = self.evidence.averaging, self.means.get(measure.name)
+        scores = self.means.get(measure.name)
         if scores is None:
             return Estimate(None, None, None, 0)
-        own = samples(scores, aggregate)
-        clusters = own["cluster"].to_physical().to_list()
-        totals, counts = own["total"].to_numpy(), own["n"].to_numpy()
-        return pooled_mean(totals, counts, clusters, seed=how.seed, resamples=how.resamples).scaled(measure.factor)
+        return mean_of(scores, self.evidence.averaging._replace(aggregate=aggregate)).scaled(measure.factor)
 
     def spread(self, measure: Measure) -> SpreadColumns:
         """Return how far the mean of a measure moves between repeats."""
@@ -116,11 +113,7 @@ class Cell:
 
     def why_unknown(self, measure: str) -> str:
         """Return the most frequent reason of the summaries."""
-        if self.facts["n_failed"] == self.facts["n_summaries"]:
-            return "every summary failed"
-        reasons = () if measure not in self.means else self.means[measure]["reason"].drop_nulls()
-        found = Counter(reasons).most_common(1)
-        return found[0][0] if found else "no summary has a value"
+        return why_unknown(self.means.get(measure), all_failed=self.facts["n_failed"] == self.facts["n_summaries"])
 
 
 def _sum(scores: pl.DataFrame | None, column: str) -> int:
@@ -257,11 +250,11 @@ def cells_of(family: Family) -> Iterator[Cell]:
     listed = [measure for measure in evidence.measures if measure.name in known]
     names = known.intersection([*(measure.name for measure in listed), *_COUNTED])
     found = {name: _by_system(scores.filter(pl.col("measure") == name), summaries) for name in names}
-    groups = systems_of(final_summaries(family.summaries)) if evidence.spent else {}
+    ids = {name: own["summary_id"].to_list() for name, own in by_system(summaries).items()} if evidence.spent else {}
     for one in _systems(summaries):
         key = (one["setting"], one["summarizer"])
         own = {name: scored[key] for name, scored in found.items() if key in scored}
-        yield Cell(family.judge, one, own, listed, groups.get(key, ()), evidence)
+        yield Cell(family.judge, one, own, listed, ids.get(key, ()), evidence)
 
 
 def _systems(summaries: pl.DataFrame) -> list[dict[str, Any]]:

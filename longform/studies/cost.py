@@ -7,20 +7,14 @@ means; the tests of `longform.studies.tested` say which cheaper members each mem
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
+from longform.evidence.scan import pl
+from longform.evidence.scores import final
 from longform.metrics.faithfulness import RECOMMENDED
 from longform.metrics.statistics import EstimateColumns
-from longform.results.aggregate import (
-    Group,
-    Scored,
-    SummaryInfo,
-    estimate,
-    final_summaries,
-    systems_of,
-    twin_names,
-)
+from longform.results.aggregate import by_system, cluster_kind, marks_of, mean_of
 from longform.results.evidence import Evidence, Family, families
 from longform.results.pairs import MEASURE
 from longform.results.spent import TOLD, Spent, mean_spent
@@ -117,7 +111,7 @@ class Cost:
             return None
         families = _main_families(evidence)
         points = [row for own in families for row in _frontier(evidence, own, spent)]
-        return tables(points, _systems(evidence.infos.values(), spent), list(_judges(evidence)))
+        return tables(points, _systems(evidence.frames.summaries.collect(), spent), list(_judges(evidence)))
 
 
 def tables(points: Sequence[Row], systems: Sequence[Row], judges: Sequence[Row]) -> list[Table]:
@@ -207,16 +201,13 @@ def _value(row: Row, name: str) -> str:
     return f"{row_cell({**row, name: value}, column).text}{' tokens' if tokens else ''}"
 
 
-def _systems(infos: Iterable[SummaryInfo], spent: Mapping[str, Spent]) -> list[Row]:
-    found: dict[str | None, list[Scored]] = {}
-    for info in infos:
-        found.setdefault(info.dataset, []).append(Scored(info, {}))
+def _systems(summaries: pl.DataFrame, spent: Mapping[str, Spent]) -> list[Row]:
     rows: list[Row] = []
-    for dataset, summaries in found.items():
-        for (setting, summarizer), group in sorted(systems_of(final_summaries(summaries)).items()):
-            means, reasons = mean_spent(group, spent)
-            names = {"dataset": dataset, "summarizer": summarizer, "setting": setting, **twin_names(group)}
-            rows.append({**names, **means, "reasons": reasons, "in_sample": []})
+    for own in summaries.partition_by("dataset", maintain_order=True):
+        for (setting, summarizer), group in by_system(final(own)).items():
+            means, reasons = mean_spent(group["summary_id"], spent)
+            name = SystemName(summarizer, setting)
+            rows.append({"dataset": own.item(0, "dataset"), **_named(name, group), **means, "reasons": reasons})
     return rows
 
 
@@ -242,7 +233,7 @@ _FACTORS = {"geval_x20": 1.0}
 
 class _Placed(NamedTuple):
     name: SystemName
-    group: Group
+    facts: pl.DataFrame
     cost: float
     quality: EstimateColumns
 
@@ -254,9 +245,11 @@ class _Placed(NamedTuple):
 
 def _frontier(evidence: Evidence, own: _Main, spent: Mapping[str, Spent]) -> list[Row]:
     """Return the systems of a judge and data set, the cheapest first, then those without a place; none if too few."""
-    summaries = [one for one in final_summaries(own.family.summaries) if one.info.twin_of is None]
-    plain = [one for one in summaries if one.info.order in (None, "given")] or summaries
-    systems = {SystemName(of[1], of[0]): group for of, group in sorted(systems_of(plain).items())}
+    summaries = own.family.final.filter(pl.col("twin_of").is_null())
+    plain = summaries.filter(pl.col("order").is_null() | (pl.col("order") == "given"))
+    named = by_system(summaries if plain.is_empty() else plain).items()
+    systems = {SystemName(summarizer, setting): group for (setting, summarizer), group in named}
+    scores = own.family.by(own.measure)
     costs = {name: _costs(group, spent) for name, group in systems.items()}
     currency = _currency(list(costs.values()))
     if currency is None or len(systems) < 2:
@@ -264,7 +257,8 @@ def _frontier(evidence: Evidence, own: _Main, spent: Mapping[str, Spent]) -> lis
     placed: list[_Placed] = []
     left_out: list[Row] = []
     for name, group in systems.items():
-        quality = estimate(group, own.measure, evidence.averaging).scaled(own.factor).as_json()
+        found = scores.join(group, on="summary_id", how="semi", maintain_order="left")
+        quality = mean_of(found, evidence.averaging).scaled(own.factor).as_json()
         paid = costs[name][currency]
         if paid is None or quality["value"] is None:
             known = {"cost": paid, "quality": None if quality["value"] is None else quality}
@@ -282,17 +276,17 @@ def _frontier(evidence: Evidence, own: _Main, spent: Mapping[str, Spent]) -> lis
         "currency": TITLES[currency],
         "cost_unit": STATED[currency],
         "quality_unit": own.unit,
-        "cluster": plain[0].info.cluster_kind,
+        "cluster": cluster_kind(own.family.facts),
     }
     return [{**shared, **row} for row in (*_points(placed, own), *left_out)]
 
 
-def _named(name: SystemName, group: Group) -> Row:
-    return {"summarizer": name.summarizer, "setting": name.setting, **twin_names(group), "in_sample": []}
+def _named(name: SystemName, facts: pl.DataFrame) -> Row:
+    return {"summarizer": name.summarizer, "setting": name.setting, **marks_of(facts), "in_sample": []}
 
 
-def _costs(group: Group, spent: Mapping[str, Spent]) -> dict[Currency, float | None]:
-    means, _ = mean_spent(group, spent)
+def _costs(facts: pl.DataFrame, spent: Mapping[str, Spent]) -> dict[Currency, float | None]:
+    means, _ = mean_spent(facts["summary_id"], spent)
     sent, came = means["tokens_in"], means["tokens_out"]
     tokens = None if sent is None or came is None else sent + came
     return {"usd_a_summary": means["usd_a_summary"], "tokens": tokens, "seconds": means["seconds"]}
@@ -326,7 +320,7 @@ def _points(placed: Sequence[_Placed], own: _Main) -> list[Row]:
     alike = _alike(members, own)
     return [
         {
-            **_named(one.name, one.group),
+            **_named(one.name, one.facts),
             "cost": one.cost,
             "quality": one.quality,
             "place": FRONTIER if is_on else BEATEN,

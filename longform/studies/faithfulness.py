@@ -101,7 +101,7 @@ def _costs(summaries: Sequence[CheckedSummary], evidence: Evidence) -> Mapping[t
     groups = statistics.groups(summaries) if evidence.spent else ()
     found = {}
     for key, group in groups:
-        means, reasons = mean_spent([one.scored for one in group], evidence.spent)
+        means, reasons = mean_spent([one.info.summary_id for one in group], evidence.spent)
         named = key.named()
         found[tuple(named.get(name) for name in KEY)] = {**means, "reasons": reasons}
     return found

@@ -14,19 +14,18 @@ from typing import Any
 
 import numpy as np
 
+from longform.evidence.scan import pl
+from longform.evidence.scores import means
 from longform.metrics.faithfulness import RECOMMENDED
-from longform.metrics.statistics import Array, EstimateColumns, pooled_mean
-from longform.results.aggregate import Averaging, Scored, final_summaries, systems_of
-from longform.results.evidence import Evidence, families
+from longform.metrics.statistics import EstimateColumns, pooled_mean
+from longform.results.aggregate import Averaging, by_system, systems_of
+from longform.results.evidence import Evidence, Family, families
 from longform.tables.names import DATASET, JUDGE, SYSTEM
 from longform.tables.table import Column, Table
 
 RECALL, PRECISION = "KPR", RECOMMENDED.name
 POOLED = "key_point_recall"
 Row = Mapping[str, Any]
-Values = Mapping[str, float]
-"""Summary id -> a value in [0, 1]."""
-
 
 _NO_QUESTION = "no question has a value"
 _NO_SUPPORT = "no judge of support was asked"
@@ -92,21 +91,24 @@ class KeyPoints:
         judged = list(families(evidence, RECALL))
         if not judged:
             return None
-        supported = {
-            (one.judge, one.dataset): _values(one.summaries, PRECISION) for one in families(evidence, PRECISION)
-        }
+        supported = {(one.judge, one.dataset): _values(one, PRECISION) for one in families(evidence, PRECISION)}
         rows: list[Row] = []
-        by_judge: dict[str | None, dict[str, Sequence[Scored]]] = {}
+        by_judge: dict[str | None, dict[str, pl.DataFrame]] = {}
         for own in judged:
-            summaries = final_summaries(own.summaries)
+            recall, pooled = _values(own, RECALL), _values(own, POOLED)
+            summaries = own.final.join(recall, on="summary_id", how="left", maintain_order="left")
             by_judge.setdefault(own.dataset, {})[str(own.judge)] = summaries
             of_dataset = {judge: found for (judge, dataset), found in supported.items() if dataset == own.dataset}
-            for support_judge, precision in (of_dataset or {None: {}}).items():
-                for (setting, summarizer), group in sorted(systems_of(summaries).items()):
+            for support_judge, precision in (of_dataset or {None: recall.clear()}).items():
+                both = summaries.join(
+                    precision, on="summary_id", how="left", maintain_order="left", suffix="_precision"
+                )
+                for (setting, summarizer), group in by_system(both).items():
                     how = evidence.averaging.own(RECALL, own.judge, support_judge, setting, summarizer)
                     names = {"judge": own.judge, "dataset": own.dataset, "support_judge": support_judge}
                     system = {"setting": setting, "summarizer": summarizer}
-                    rows.append({**names, **system, **_figures(group, precision, how)})
+                    points = group.select("summary_id", "cluster").join(pooled, on="summary_id", maintain_order="left")
+                    rows.append({**names, **system, **_figures(group, points, how)})
         return tables(rows, list(_pairs(by_judge, evidence.averaging)))
 
 
@@ -141,69 +143,67 @@ def f1(precision: float, recall: float) -> float:
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
-def _figures(group: Sequence[Scored], precision: Values, how: Averaging) -> Row:
-    recall = _values(group, RECALL)
-    both = {key: f1(precision[key], recall[key]) for key in recall if key in precision}
+def _figures(group: pl.DataFrame, points: pl.DataFrame, how: Averaging) -> Row:
+    """
+    Return the means of a system.
+
+    Args:
+        group: Its summaries, with the recall and precision of each as `value` and `value_precision`; null: none.
+        points: Its summaries with key points, with their totals and counts.
+        how: The averaging.
+    """
+    recall, precision = pl.col("value"), pl.col("value_precision")
+    f1_of_each = (2 * precision * recall / (precision + recall)).fill_nan(0.0)
     return {
         "recall": _mean(group, recall, how),
-        "recall_pooled": _pooled(group, how),
+        "recall_pooled": _estimate(points, how),
         "precision": _mean(group, precision, how),
-        "f1": _mean(group, both, how),
-        "n_questions": len({one.info.query_id for one in group if one.info.summary_id in recall}),
-        "n_without": len({one.info.query_id for one in group if one.info.summary_id not in recall}),
+        "f1": _mean(group, f1_of_each, how),
+        "n_questions": group.filter(recall.is_not_null())["query_id"].n_unique(),
+        "n_without": group.filter(recall.is_null())["query_id"].n_unique(),
     }
 
 
-def _values(group: Sequence[Scored], measure: str) -> dict[str, float]:
-    cells = {one.info.summary_id: one.measures.get(measure, (0.0, 0, 0)) for one in group}
-    return {key: total / n for key, (total, n, _) in cells.items() if n}
+def _values(own: Family, measure: str) -> pl.DataFrame:
+    """Return the values of summaries by a measure, in [0, 1], with their totals and counts."""
+    scores = means(own.scores.filter(pl.col("measure") == measure)).filter(pl.col("n") > 0)
+    return scores.select("summary_id", "total", "n", value=pl.col("total") / pl.col("n"))
 
 
-def _mean(group: Sequence[Scored], values: Values, how: Averaging) -> EstimateColumns:
-    own = [one for one in group if one.info.summary_id in values]
-    totals = np.array([values[one.info.summary_id] for one in own])
-    return _estimate(totals, np.ones(len(own)), own, how)
+def _mean(group: pl.DataFrame, value: pl.Expr, how: Averaging) -> EstimateColumns:
+    return _estimate(group.select("cluster", total=value, n=1.0).drop_nulls("total"), how)
 
 
-def _pooled(group: Sequence[Scored], how: Averaging) -> EstimateColumns:
-    own = [one for one in group if one.has(POOLED)]
-    cells = np.array([one.measures[POOLED][:2] for one in own]).reshape(-1, 2)
-    return _estimate(cells[:, 0], cells[:, 1], own, how)
-
-
-def _estimate(totals: Array, counts: Array, own: Sequence[Scored], how: Averaging) -> EstimateColumns:
-    clusters = [one.info.cluster for one in own]
+def _estimate(group: pl.DataFrame, how: Averaging) -> EstimateColumns:
+    totals, counts = group["total"].to_numpy(), group["n"].to_numpy()
+    clusters = group["cluster"].to_physical().to_list()
     return pooled_mean(totals, counts, clusters, seed=how.seed, resamples=how.resamples).scaled(100.0).as_json()
 
 
 # ---------------------------------------------------------------- judges among themselves
 
 
-def _pairs(by_judge: Mapping[str | None, Mapping[str, Sequence[Scored]]], how: Averaging) -> Iterator[Row]:
+def _pairs(by_judge: Mapping[str | None, Mapping[str, pl.DataFrame]], how: Averaging) -> Iterator[Row]:
     for dataset, judges in by_judge.items():
         for first, second in combinations(judges, 2):
-            yield _compared(dataset, (first, judges[first]), (second, judges[second]), how)
+            other = judges[second].select("summary_id", other="value")
+            both = judges[first].join(other, on="summary_id", maintain_order="left").drop_nulls(["value", "other"])
+            yield {"dataset": dataset, "judges": [first, second], **_compared(both, how.own("judges", first, second))}
 
 
-def _compared(
-    dataset: str | None, first: tuple[str, Sequence[Scored]], second: tuple[str, Sequence[Scored]], how: Averaging
-) -> Row:
-    values = [_values(group, RECALL) for _, group in (first, second)]
-    both = [one for one in first[1] if all(one.info.summary_id in found for found in values)]
+def _compared(both: pl.DataFrame, how: Averaging) -> Row:
+    """Compare two judges by the summaries that *both* have a value of, the second one's as `other`."""
     systems = {
-        f"{summarizer}, {setting}": [float(np.mean([found[one.info.summary_id] for one in group])) for found in values]
-        for (setting, summarizer), group in systems_of(both).items()
+        str(name): [float(np.mean(group[one].to_numpy())) for one in ("value", "other")]
+        for name, group in systems_of(both).items()
     }
-    shift = {one.info.summary_id: values[1][one.info.summary_id] - values[0][one.info.summary_id] for one in both}
     signs = {pair: _same_order(*(systems[name] for name in pair)) for pair in combinations(systems, 2)}
     told = [sign for sign in signs.values() if sign]
     return {
-        "dataset": dataset,
-        "judges": [first[0], second[0]],
         "n_systems": len(systems),
         "kendall_tau": sum(told) / len(told) if told else None,
         "swapped": [" with ".join(pair) for pair, sign in signs.items() if sign < 0],
-        "shift": _mean(both, shift, how.own("judges", first[0], second[0])),
+        "shift": _mean(both, pl.col("other") - pl.col("value"), how),
     }
 
 

@@ -11,14 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from longform.evidence.scan import pl
+from longform.evidence.scores import final, means, under, with_facts
 from longform.keys import stable_seed
 from longform.metrics.paired_differences import Difference, paired_differences
 from longform.metrics.statistics import Array, ratio
 from longform.models import read_model
 from longform.repair.by_judge import HOWS
 from longform.repair.twins import MATRIX, twin_label
-from longform.results.aggregate import Aggregate, Scored, axes_json, cluster_totals, final_summaries, scored_summaries
-from longform.results.evidence import Evidence, Twins
+from longform.results.aggregate import Aggregate, axes_in, clusters_in, sums_of
+from longform.results.evidence import Evidence, Twins, summaries_under
 from longform.results.faithfulness_tables import cells
 from longform.results.in_sample import SUPPORT, in_sample
 from longform.results.pairs import finding
@@ -35,7 +37,6 @@ _ON_PURPOSE = ("top", "middle", "bottom", "random")  # orders of documents
 _UNKNOWN = "no summary has this score"
 
 Row = Mapping[str, Any]
-Pair = tuple[Scored, Scored]
 
 
 class Repair:
@@ -62,7 +63,9 @@ class Repair:
         rows = [
             row
             for judge in judges
-            for row in before_after(scored_summaries(table, judge, evidence.infos), twins.originals, judge=judge, **how)
+            for row in before_after(
+                means(under(table.frame, judge)), summaries_under(evidence, judge), twins.originals, judge=judge, **how
+            )
         ]
         judge = next(iter(judges), None)
         found = drawn(evidence, twins, judge)
@@ -295,74 +298,78 @@ def _with_faithfulness(rows: Sequence[Row], evidence: Evidence, twins: Twins) ->
 
 
 def before_after(
-    summaries: Sequence[Scored], originals: Mapping[str, str], *, judge: str | None, aggregate: Aggregate, seed: int
-) -> list[Row]:
+    scores: pl.DataFrame,
+    summaries: pl.DataFrame,
+    originals: Mapping[str, str],
+    *,
+    judge: str | None,
+    aggregate: Aggregate,
+    seed: int,
+) -> list[dict[str, Any]]:
     """
     One row for each (data set, setting, summarizer) that has repaired twins, sorted by these; scores in points.
 
     The differences of one measure on one data set are a family of `longform.metrics.paired_differences`.
 
     Args:
-        summaries: Of one judge, twins included.
+        scores: Means over the repeats of one judge.
+        summaries: Those of the scores, twins included.
         originals: Summary id of each twin -> of its original.
         judge: For the reader.
         aggregate: How scores are averaged, as in the report's cells.
         seed: Of drawn sign changes.
     """
-    final = {scored.info.summary_id: scored for scored in final_summaries(summaries)}
-    pairs: dict[tuple[str, str, str], list[Pair]] = {}
-    for twin_id, original_id in originals.items():
-        if twin_id in final and original_id in final:
-            before = final[original_id]
-            key = before.info.dataset or "", before.info.setting, before.info.summarizer
-            pairs.setdefault(key, []).append((before, final[twin_id]))
-    datasets = dict.fromkeys(dataset for dataset, _, _ in sorted(pairs))
-    return [row for dataset in datasets for row in _of_one(dataset, pairs, judge=judge, aggregate=aggregate, seed=seed)]
-
-
-def _of_one(
-    dataset: str,
-    pairs: Mapping[tuple[str, str, str], list[Pair]],
-    *,
-    judge: str | None,
-    aggregate: Aggregate,
-    seed: int,
-) -> list[Row]:
-    """Return the rows of one data set."""
-    systems = sorted(system for system in pairs if system[0] == dataset)
-    changes = {
-        measure: _changes([pairs[system] for system in systems], measure, aggregate, stable_seed(seed, judge, measure))
-        for measure in MEASURES
-    }
-    elsewhere = {system for system in systems if pairs[system][0][0].info.elsewhere}
-    return [
-        {
-            "dataset": dataset or None,
-            "setting": system[1],
-            "summarizer": system[2],
-            "judge": judge,
-            "n_summaries": len(pairs[system]),
-            "axes": axes_json(pairs[system][0][0].info),
-            "citation": changes["citation"][place],
-            "joint": changes["joint"][place],
-            "coverage": changes["coverage"][place],
-            **({"elsewhere": True} if system in elsewhere else {}),
-        }
-        for place, system in enumerate(systems)
-    ]
-
-
-def _changes(systems: Sequence[Sequence[Pair]], measure: str, aggregate: Aggregate, seed: int) -> list[Row]:
-    """Return one change for each system."""
-    clusters = sorted({before.info.cluster for pairs in systems for before, _ in pairs})
+    final_ = final(summaries)
+    there = set(final_["summary_id"])
+    pairs = [(original, twin) for twin, original in originals.items() if {original, twin} <= there]
     before, after = (
-        np.stack(
-            [cluster_totals([pair[side] for pair in pairs], clusters, measure, aggregate) for pairs in systems], axis=1
+        pl.DataFrame({"summary_id": [pair[side] for pair in pairs]}, schema=final_.select("summary_id").schema).join(
+            final_, on="summary_id", maintain_order="left"
         )
         for side in (0, 1)
-    )  # each (clusters, systems, 2)
-    found = paired_differences(after, before, seed=seed)
-    return [_change(before[:, place], after[:, place], difference) for place, difference in enumerate(found)]
+    )
+    system = before.select("dataset", "setting", "summarizer")
+    sides = [
+        [own for _, own in sorted(_by_name(one.with_columns(system)).items())]  # a twin is one of its original's system
+        for one in (before, after)
+    ]
+    rows = [_row(facts, judge) for facts in sides[0]]
+    for dataset in dict.fromkeys(row["dataset"] for row in rows):
+        places = [place for place, row in enumerate(rows) if row["dataset"] == dataset]
+        for measure in MEASURES:
+            own = scores.filter(pl.col("measure") == measure)
+            valued = [[with_facts(own, side[place]) for place in places] for side in sides]
+            changes = _changes(valued[0], valued[1], aggregate, stable_seed(seed, judge, measure))
+            for place, change in zip(places, changes, strict=True):
+                rows[place][measure] = change
+    return rows
+
+
+def _by_name(facts: pl.DataFrame) -> dict[tuple[str, ...], pl.DataFrame]:
+    found = facts.partition_by("dataset", "setting", "summarizer", as_dict=True, maintain_order=True)
+    return {tuple(str(part or "") for part in name): own for name, own in found.items()}
+
+
+def _row(facts: pl.DataFrame, judge: str | None) -> dict[str, Any]:
+    """Return the columns that name a system, and count its twins."""
+    first = facts.row(0, named=True)
+    return {
+        **{name: first[name] for name in ("dataset", "setting", "summarizer")},
+        "judge": judge,
+        "n_summaries": len(facts),
+        "axes": axes_in(facts) or None,
+        **({"elsewhere": True} if first["elsewhere"] else {}),
+    }
+
+
+def _changes(
+    before: Sequence[pl.DataFrame], after: Sequence[pl.DataFrame], aggregate: Aggregate, seed: int
+) -> list[Row]:
+    """Return one change for each system."""
+    clusters = clusters_in(pl.concat([*before, *after]))
+    first, last = (np.stack([sums_of(one, clusters, aggregate) for one in side], axis=1) for side in (before, after))
+    found = paired_differences(last, first, seed=seed)  # of (clusters, systems, 2)
+    return [_change(first[:, place], last[:, place], difference) for place, difference in enumerate(found)]
 
 
 def _change(before: Array, after: Array, found: Difference | None) -> Row:

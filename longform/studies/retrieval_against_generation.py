@@ -14,17 +14,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from longform.evidence.scan import pl
+from longform.evidence.scores import samples
 from longform.keys import stable_seed
 from longform.metrics.correlation import FEWEST, Correlation, Resampling
 from longform.metrics.retrieval import MEASURES
-from longform.metrics.statistics import Array, EstimateColumns, pooled_mean, ratio
-from longform.results.aggregate import (
-    Averaging,
-    Scored,
-    averaged,
-    cluster_totals,
-    estimate,
-)
+from longform.metrics.statistics import Array, EstimateColumns, pooled_mean
+from longform.results.aggregate import Averaging, mean_of, sums_of
 from longform.results.evidence import Evidence
 from longform.results.ranked_systems import RankedSystem, ranked_systems
 from longform.tables.names import DATASET, JUDGE, SYSTEM
@@ -193,7 +189,7 @@ def _joint_rows(group: Sequence[RankedSystem], how: Averaging, k: int) -> Iterat
     """Yield the rows of one system, which *group* has under each judge."""
     first = group[0]
     dataset, summarizer, setting = first.name
-    queries = dict.fromkeys(one.info.query_id for one in first.group)
+    queries = dict.fromkeys(first.facts["query_id"])
     ranked = {name: _mean(values, queries, how) for name, values in first.ranked.items()}
     for system in group:
         for measure in system.measures:
@@ -206,7 +202,7 @@ def _joint_rows(group: Sequence[RankedSystem], how: Averaging, k: int) -> Iterat
                 **ranked,
                 "measure": measure.name,
                 "unit": measure.unit,
-                "score": estimate(system.group, measure.name, how).scaled(measure.factor).as_json(),
+                "score": mean_of(system.by(measure.name), how).scaled(measure.factor).as_json(),
                 "left_out": first.left_out,
             }
 
@@ -227,13 +223,13 @@ def _over_systems(systems: Sequence[RankedSystem], how: Averaging) -> Iterator[R
         if system.correlates:
             families.setdefault((system.judge, *system.name[:2]), []).append(system)
     for members in families.values():
-        clusters = sorted({one.info.cluster for member in members for one in member.group})
+        clusters = sorted({cluster for member in members for cluster in member.facts["cluster"]})
         resampling = Resampling(clusters, seed=_seed(how, members[0]), resamples=how.resamples)
         for name, measure in product(members[0].ranked, members[0].measures):
             sides = [_sides(member, name, measure.name, clusters, how) for member in members]
             both = [(first, second) for first, second in sides if first[:, 1].any() and second[:, 1].any()]
             found = resampling.of_means(*(np.array(side) for side in zip(*both, strict=True))) if both else _NOTHING
-            queries = {one.info.query_id for member in members for one in member.group}
+            queries = {query for member in members for query in member.facts["query_id"]}
             yield _row("systems", members[0], name, measure.name, found, n_queries=len(queries))
 
 
@@ -242,7 +238,7 @@ def _over_queries(systems: Sequence[RankedSystem], how: Averaging) -> Iterator[R
     for system in systems:
         if not system.correlates:
             continue
-        cluster_of = {one.info.query_id: one.info.cluster for one in system.group}
+        cluster_of = dict(system.facts.select("query_id", "cluster").iter_rows())
         resampled: dict[tuple[str, ...], Resampling] = {}
         for name, measure in product(system.ranked, system.measures):
             ranked, written = system.ranked[name], _by_query(system, measure.name)
@@ -266,23 +262,20 @@ def _sides(
     system: RankedSystem, name: str, measure: str, clusters: Sequence[str], how: Averaging
 ) -> tuple[Array, Array]:
     """Return totals and counts of each cluster, of rankings and of summaries; of queries that have both."""
-    ranked, written = system.ranked[name], _by_query(system, measure)
-    own = [one for one in system.group if one.info.query_id in ranked and one.info.query_id in written]
+    ranked, scores = system.ranked[name], system.by(measure)
+    queries = [query for query in _by_query(system, measure) if query in ranked]
+    own = scores.filter(pl.col("query_id").cast(pl.String).is_in(queries))
     place = {cluster: index for index, cluster in enumerate(clusters)}
     sums = np.zeros((len(clusters), 2))
-    for query, cluster in {one.info.query_id: one.info.cluster for one in own}.items():
+    for query, cluster in dict(own.select("query_id", "cluster").iter_rows()).items():
         sums[place[cluster]] += (ranked[query], 1)
-    return sums, cluster_totals(own, clusters, measure, how.aggregate)
+    return sums, sums_of(own, clusters, how.aggregate)
 
 
 def _by_query(system: RankedSystem, measure: str) -> dict[str, float]:
     """Query -> the score of its summary; repeats are averaged."""
-    by_query: dict[str, list[Scored]] = {}
-    for one in system.group:
-        by_query.setdefault(one.info.query_id, []).append(one)
-    found = {query: averaged(group, measure) for query, group in by_query.items()}
-    sums = {query: np.array([[row.total, row.n] for row in rows]).sum(axis=0) for query, rows in found.items() if rows}
-    return {query: float(ratio(total[None, :])[0]) for query, total in sums.items()}
+    shares = samples(system.by(measure), "pooled").group_by("query_id", maintain_order=True)
+    return dict(shares.agg(pl.col("total").sum() / pl.col("n").sum()).iter_rows())
 
 
 def _row(level: Level, system: RankedSystem, name: str, measure: str, found: Correlation, *, n_queries: int) -> Row:

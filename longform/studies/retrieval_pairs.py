@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from longform.evidence.scan import pl
 from longform.metrics.measure import RankingMeasure
 from longform.metrics.retrieval import AT_BUDGET, MEASURES, gold_recall
-from longform.results.aggregate import SummaryInfo
+from longform.results.aggregate import cluster_kind
 from longform.results.evidence import Evidence
 from longform.results.pairs import NOT_DISTINGUISHABLE, TOO_FEW
 from longform.results.ranked import PackedQuery, Values, ranked_values, value_sums
@@ -37,14 +38,14 @@ class RetrievalPairs:
         """Return the tables of every data set, measure and cutoff; none of fewer than two rankers with gold."""
         rankings, contexts = evidence.rankings(), evidence.contexts()
         judged = evidence.gold if rankings or contexts else {}
-        infos = {info.query_id: info for info in evidence.infos.values()} if judged else {}
+        queries = evidence.frames.summaries.collect().unique("query_id", keep="last", maintain_order=True)
         gold = {query: frozenset[str]().union(*targets.values()) for query, targets in judged.items()}
         listed = [measure for measure in evidence.ranking_measures if measure in MEASURES]
         found: list[PairedFamily] = []
-        for dataset in dict.fromkeys(info.dataset for info in infos.values()):
-            own = {query: info for query, info in infos.items() if info.dataset == dataset}
-            ranked = [one for one in rankings if one.query_id in own]
-            packed = [one for one in contexts if one.query_id in own]
+        for own in queries.partition_by("dataset", maintain_order=True) if judged else ():
+            there = {*own["query_id"]}
+            ranked = [one for one in rankings if one.query_id in there]
+            packed = [one for one in contexts if one.query_id in there]
             named = [*ranked_values(ranked, gold, listed, evidence.cutoffs).items(), *_packed_values(packed, evidence)]
             for (measure, name), values in named:
                 if len(values) > 1:
@@ -70,16 +71,15 @@ def _packed_values(
 
 
 def _family(
-    measure: ComparedMeasure, values: Mapping[str, Values], infos: Mapping[str, SummaryInfo], *, seed: int
+    measure: ComparedMeasure, values: Mapping[str, Values], of_dataset: pl.DataFrame, *, seed: int
 ) -> PairedFamily:
-    queries = {query for of_system in values.values() for query in of_system}
-    own = [infos[query] for query in infos if query in queries]
-    cluster_of = {info.query_id: info.cluster for info in own}
+    queries = list({query for of_system in values.values() for query in of_system})
+    own = of_dataset.filter(pl.col("query_id").cast(pl.String).is_in(queries))
+    cluster_of = dict(own.select("query_id", "cluster").iter_rows())
     clusters = sorted(set(cluster_of.values()))
     members = [Member([system], value_sums(of, clusters, cluster_of)) for system, of in values.items()]
-    n_haystacks = len({info.haystack_id for info in own})
-    sample = Sample(own[0].cluster_kind, len(clusters), len(own), n_haystacks)
-    return all_tested(measure, members, sample, seed=seed, dataset=own[0].dataset)
+    sample = Sample(cluster_kind(of_dataset), len(clusters), len(own), own["haystack_id"].n_unique())
+    return all_tested(measure, members, sample, seed=seed, dataset=own.item(0, "dataset"))
 
 
 def tables(found: Sequence[Table]) -> list[Table]:

@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from longform.evidence.scan import pl
-from longform.evidence.scores import final, means, samples, with_facts
+from longform.evidence.scores import final, means, with_facts
 from longform.metrics.measure import Better, Unit
 from longform.metrics.statistics import Array
+from longform.results.aggregate import cluster_kind, clusters_in, sums_of, systems_of
 from longform.results.evidence import Evidence, Family, families
 from longform.results.pairs import Best, Pairs, all_pairs, best_of, groups_apart, signs_seed
 from longform.settings.system_names import SystemName, named_system
@@ -231,9 +232,9 @@ class Systems:
         """Return the family of a measure."""
         aggregate, seed, _ = self.own.evidence.averaging
         scores = means(self.own.scores.filter(pl.col("measure") == measure.name))
-        rows = samples(with_facts(scores, self.facts), aggregate, "summarizer", "setting")
-        clusters = sorted(rows["cluster"].cast(pl.String).unique())
-        of_system = self._sums(rows, clusters)
+        rows = with_facts(scores, self.facts)
+        clusters = clusters_in(rows)
+        of_system = {name: sums_of(own, clusters, aggregate) for name, own in systems_of(rows).items()}
         first = self.facts.group_by("summarizer", "setting", maintain_order=True).first()
         marks = {
             SystemName(summarizer, setting): (order not in (None, "given"), bool(elsewhere))
@@ -253,18 +254,8 @@ class Systems:
             compare_with=compare_with,
         )
 
-    def _sums(self, rows: pl.DataFrame, clusters: Sequence[str]) -> dict[SystemName, Array]:
-        place = {cluster: number for number, cluster in enumerate(clusters)}
-        found: dict[SystemName, Array] = {}
-        summed = rows.group_by("summarizer", "setting", "cluster", maintain_order=True).agg(pl.col("total", "n").sum())
-        for summarizer, setting, cluster, total, n in summed.iter_rows():
-            own = found.setdefault(SystemName(summarizer, setting), np.zeros((len(clusters), 2)))
-            own[place[cluster]] = total, n
-        return found
-
     def _sample(self, scores: pl.DataFrame, n_clusters: int) -> Sample:
         """Count the queries of all summaries with a value."""
         having = with_facts(scores.filter(pl.col("n") > 0), self.own.facts)
-        facts = self.own.facts.with_columns(pl.col("cluster", "query_id").cast(pl.String))
-        kind = "haystack" if (facts["cluster"] != facts["query_id"]).any() else "query"
+        kind = cluster_kind(self.own.facts)
         return Sample(kind, n_clusters, having["query_id"].n_unique(), having["haystack_id"].n_unique())

@@ -9,16 +9,14 @@ import pytest
 from jobs.evaluate import shortfall
 from longform.axes import Axes
 from longform.evidence.infos import clusters_of, with_clusters
+from longform.evidence.scores import final, means, of_judge, under
 from longform.measures import default_names, named
 from longform.metrics.measure import Measure, Score
 from longform.report.parts import failures_told
 from longform.results.aggregate import (
     Averaging,
-    Scored,
     SummaryInfo,
-    final_summaries,
     models_tables,
-    scored_summaries,
     several_models,
 )
 from longform.results.cells import BESIDE_SCORES
@@ -26,7 +24,7 @@ from longform.results.score_table import ScoreTable
 from longform.studies import cells as study
 from longform.studies.curve import curve
 from longform.tables.table import Column, checked
-from tests.frames import cell_tables, cells, frames_of
+from tests.frames import Scored, cell_tables, cells, frames_of
 from tests.longform.report.pages import Page, html, markdown
 
 LISTED = named(default_names(["coverage"]))
@@ -143,22 +141,18 @@ def test_a_summary_that_failed_is_no_failure_of_its_judge() -> None:
 
 
 def test_rows_of_the_scores_table_join_their_summaries() -> None:
-    info = SummaryInfo("a", "q", "s", "bm25", "given", None, None, None)
     row = {"judge": "j", "summary_id": "a", "measure": "joint", "total": 1.0, "n": 2, "n_unjudged": 0}
 
     free = row | {"judge": None, "measure": "words", "total": None, "n": 0, "reason": "no bullet"}
     table = ScoreTable([row, row | {"summary_id": "elsewhere"}, free], ["a", "b"], ["j"])
+    columns = ("summary_id", "measure", "total", "n", "unjudged", "reason")
 
     assert table.judges == [None, "j"]
-    assert scored_summaries(table, "j", {"a": info}) == [
-        Scored(
-            info,
-            {"joint": (1.0, 2, 0), "words": (0.0, 0, 0)},
-            {"words": "no bullet"},
-        )
+    assert means(under(table.frame, "j")).select(columns).rows() == [
+        ("a", "words", 0.0, 0, 0, "no bullet"),
+        ("a", "joint", 1.0, 2, 0, None),
     ]
-    assert scored_summaries(table, None, {"a": info})[0].measures == {"words": (0.0, 0, 0)}
-    assert (table.cell("j", "joint", "a"), table.cell("j", "joint", "b")) == ((1.0, 2, 0), None)
+    assert means(under(table.frame, None)).select(columns).rows() == [("a", "words", 0.0, 0, 0, "no bullet")]
 
 
 def test_a_judge_aside_is_no_judge_of_the_table_but_its_scores_are_there() -> None:
@@ -166,7 +160,7 @@ def test_a_judge_aside_is_no_judge_of_the_table_but_its_scores_are_there() -> No
     table = ScoreTable([row, row | {"judge": "aligner"}], ["a"], ["aligner", "j"], aside="aligner")
 
     assert table.judges == ["j"]
-    assert table.cell("aligner", "joint", "a") == (1.0, 2, 0)
+    assert of_judge(table.frame, "aligner")["total"].to_list() == [1.0]
 
 
 def test_curve_keeps_a_session_that_ended_at_its_last_snapshot() -> None:
@@ -188,7 +182,7 @@ def test_curve_keeps_a_session_that_ended_at_its_last_snapshot() -> None:
 def test_only_the_last_snapshot_counts_in_a_cell() -> None:
     group = [scored("a10", minutes=10), scored("a20", minutes=20), scored("other", query="q2")]
 
-    assert {s.info.summary_id for s in final_summaries(group)} == {"a20", "other"}
+    assert {*final(frames_of(group)[1])["summary_id"]} == {"a20", "other"}
 
 
 def test_haystacks_are_clusters_where_there_are_enough_of_them() -> None:

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from longform.evidence.infos import SummaryInfo, summary_frame
 from longform.metrics.measure import Description
-from longform.results.aggregate import Averaging, SummaryInfo
-from longform.results.compared_runs import RunScores, clustered, compare_runs, told_of
+from longform.results.aggregate import Averaging, clustered
+from longform.results.compared_runs import RunScores, compare_runs, told_of
 from longform.results.comparison import cost_table, setting_rows
 from longform.results.score_table import ScoreTable
 from longform.results.several_runs import grouped
@@ -36,13 +37,13 @@ def run(
             n = 0 if value is None else 1
             rows.append({"judge": "j", "summary_id": info.summary_id, "measure": measure, "total": value, "n": n})
     content: Any = [{**row, "n_unjudged": 0, "reason": None} for row in rows]
-    return RunScores(label, infos, ScoreTable(content, infos, ["j"]))
+    return RunScores(label, summary_frame(infos.values()), ScoreTable(content, infos, ["j"]))
 
 
 def compared(first: RunScores, second: RunScores, *measures: Description, pairs: Any = (PAIR,)) -> list[Any]:
     """Return the rows, with the bounds of each difference beside it."""
-    sides = clustered(first.infos, second.infos)
-    runs = [one._replace(infos=infos) for one, infos in zip((first, second), sides, strict=True)]
+    sides = clustered(first.summaries, second.summaries)
+    runs = [one._replace(summaries=own) for one, own in zip((first, second), sides, strict=True)]
     found = compare_runs((runs[0], runs[1]), judges=["j"], measures=measures or (JOINT,), pairs=pairs, how=HOW)
     rows: list[Any] = [*checked(found.table).rows]
     return [

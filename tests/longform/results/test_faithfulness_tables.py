@@ -9,9 +9,9 @@ import pytest
 
 from longform.metrics.faithfulness import merge_documents, summary_faithfulness
 from longform.metrics.position_bias import summary_places
-from longform.results.aggregate import Averaging, Scored, SummaryInfo
+from longform.results.aggregate import Averaging, SummaryInfo
 from longform.results.alignment import alignment_rows
-from longform.results.checked import FAITHFULNESS, CheckedSummary
+from longform.results.checked import CheckedSummary
 from longform.results.faithfulness_tables import (
     cells,
     length_rows,
@@ -43,7 +43,9 @@ def checked(
     unjudged, of = int(np.isnan(numbers).sum()), of or system()
     info = SummaryInfo("", f"q{query}", of.summarizer, of.setting, of.order, None, None, failure, repeat=0)
     return CheckedSummary(
-        scored=Scored(info, {FAITHFULNESS: (found.total, found.n, unjudged)}),
+        info=info,
+        faithfulness=(found.total, found.n, unjudged),
+        supported=(0, 0, 0),
         system=of,
         judge=judge,
         n_cells=numbers.size,
@@ -54,9 +56,9 @@ def checked(
 
 def changed(summary: CheckedSummary, total: float | None = None, **info: Any) -> CheckedSummary:
     """The summary with other facts about it, or another total."""
-    was, n, unjudged = summary.scored.measures[FAITHFULNESS]
-    measures = {FAITHFULNESS: (was if total is None else total, n, unjudged)}
-    return summary._replace(scored=Scored(summary.info._replace(**info), measures))
+    was, n, unjudged = summary.faithfulness
+    score = (was if total is None else total, n, unjudged)
+    return summary._replace(info=summary.info._replace(**info), faithfulness=score)
 
 
 def test_a_cell_pools_sentences_and_counts_what_has_no_score() -> None:

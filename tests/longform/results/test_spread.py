@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from longform.evidence.scores import with_facts
-from longform.results.aggregate import Averaging, Scored, SummaryInfo, estimate, spread
+from longform.evidence.scores import means, with_facts
+from longform.results.aggregate import Averaging, SummaryInfo, mean_of, spread
 from longform.results.score_table import ScoreTable
-from tests.frames import frames_of
+from tests.frames import Scored, frames_of
 
 HOW = Averaging("pooled", seed=1, resamples=400)
 
@@ -46,7 +46,7 @@ def test_intervals_over_queries_hold_the_variance_between_repeats_once() -> None
     rng, n_queries, n_repeats, inside, halves = np.random.default_rng(0), 40, 3, 0, []
     for _ in range(120):
         group = [summary(query, 0, *rng.normal(0.5, 0.1, n_repeats)) for query in range(n_queries)]
-        found = estimate(group, "m", HOW)
+        found = mean_of(means(joined(group)), HOW)
         assert found.low is not None
         assert found.high is not None
         inside += found.low <= 0.5 <= found.high
@@ -64,6 +64,5 @@ def test_a_table_of_scores_averages_the_repeats_of_a_judge() -> None:
     ]
     table = ScoreTable(rows, ["a"], ["j"])  # type: ignore[arg-type]
 
-    assert table.cell("j", "m", "a") == (1.5, 2, 1)
-    assert table.scored("j")["a"].reasons == {}
-    assert len(table.scored("j")["a"].repeats["m"]) == 3
+    assert means(table.frame).select("total", "n", "unjudged", "reason").rows() == [(1.5, 2, 1, None)]
+    assert len(table.frame) == 3

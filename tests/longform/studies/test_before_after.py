@@ -6,9 +6,11 @@ import random
 
 import pytest
 
-from longform.results.aggregate import Scored, SummaryInfo
+from longform.evidence.infos import SummaryInfo
+from longform.evidence.scores import means
 from longform.results.repaired_examples import SHOWN, Change, changes, drawn_examples
 from longform.studies.repair import before_after
+from tests.frames import Scored, frames_of
 
 SETTINGS = {"judge": "j", "aggregate": "pooled", "seed": 1}
 
@@ -17,6 +19,11 @@ def scored(summary_id, query_id, summarizer, *, citation, joint, coverage=(1.5, 
     info = SummaryInfo(summary_id, query_id, summarizer, "full", None, None, None, None)
     measures = {"citation": citation, "joint": joint, "coverage": coverage}
     return Scored(info, {name: (*value, 0) for name, value in measures.items()})
+
+
+def repaired(summaries, originals, **settings):
+    scores, facts = frames_of(summaries)
+    return before_after(means(scores), facts, originals, **settings)
 
 
 SUMMARIES = [
@@ -30,7 +37,7 @@ ORIGINALS = {"A": "a", "B": "b"}
 
 
 def test_scores_are_pooled_over_the_same_insights_and_the_difference_is_theirs():
-    (row,) = before_after(SUMMARIES, ORIGINALS, **SETTINGS)
+    (row,) = repaired(SUMMARIES, ORIGINALS, **SETTINGS)
 
     assert (row["summarizer"], row["setting"], row["judge"], row["n_summaries"]) == ("sys", "full", "j", 2)
     assert row["citation"]["before"] == pytest.approx(100 / 3)
@@ -46,7 +53,7 @@ def test_finding_of_a_repair_is_what_its_interval_says():
         for q in range(8)
         for name, system, cited in (("a", "sys", 0.2), ("A", "sys, found", 1.5 + 0.02 * q))
     ]
-    (row,) = before_after(summaries, {f"A{q}": f"a{q}" for q in range(8)}, **SETTINGS)
+    (row,) = repaired(summaries, {f"A{q}": f"a{q}" for q in range(8)}, **SETTINGS)
 
     assert row["citation"]["low"] > 0
     assert row["citation"]["finding"] == "better"
@@ -60,20 +67,20 @@ def test_coverage_that_did_not_move_has_no_width():
         for q in range(6)
         for name, system in (("x", "sys"), ("X", "sys, found"))
     ]
-    (row,) = before_after([*SUMMARIES, *more], ORIGINALS | {f"X{q}": f"x{q}" for q in range(6)}, **SETTINGS)
+    (row,) = repaired([*SUMMARIES, *more], ORIGINALS | {f"X{q}": f"x{q}" for q in range(6)}, **SETTINGS)
 
     assert (row["coverage"]["difference"], row["coverage"]["low"], row["coverage"]["high"]) == (0, 0, 0)
 
 
 def test_means_of_summaries_count_each_summary_once():
-    (row,) = before_after(SUMMARIES, ORIGINALS, **SETTINGS | {"aggregate": "per_summary"})
+    (row,) = repaired(SUMMARIES, ORIGINALS, **SETTINGS | {"aggregate": "per_summary"})
 
     assert row["citation"]["before"] == pytest.approx(100 * (0.25 + 0.5) / 2)
     assert row["citation"]["after"] == pytest.approx(100 * (0.75 + 1.0) / 2)
 
 
 def test_one_query_has_a_difference_and_no_interval():
-    (row,) = before_after(SUMMARIES[:2], {"A": "a"}, **SETTINGS)
+    (row,) = repaired(SUMMARIES[:2], {"A": "a"}, **SETTINGS)
 
     assert row["citation"]["difference"] == pytest.approx(50)
     assert (row["citation"]["low"], row["citation"]["high"]) == (None, None)
@@ -84,7 +91,7 @@ def test_system_without_a_covered_insight_has_no_citation_score():
         scored("a", "q1", "sys", citation=(0.0, 0), joint=(0.0, 2)),
         scored("A", "q1", "sys, found", citation=(0.0, 0), joint=(0.0, 2)),
     ]
-    (row,) = before_after(nothing, {"A": "a"}, **SETTINGS)
+    (row,) = repaired(nothing, {"A": "a"}, **SETTINGS)
 
     assert set(row["citation"].values()) == {None}
     assert row["joint"]["after"] == 0

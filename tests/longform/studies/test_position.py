@@ -11,11 +11,10 @@ from longform.axes import Axes
 from longform.report.result_figures import table_figures
 from longform.report.result_tables import table_sections
 from longform.report.tables import Table as ShownTable
-from longform.results.aggregate import Scored
 from longform.settings.readings import Fidelity
 from longform.studies.position import RULES, positions, table
 from longform.studies.schema_1 import as_before, with_tables
-from tests.frames import frames_of
+from tests.frames import Scored, frames_of
 from tests.longform.results.test_aggregate import SETTINGS, scored
 
 

@@ -19,6 +19,7 @@ from longform.results.results import Results
 from longform.results.score_table import ScoreTable
 from longform.studies.retrieval_against_generation import RetrievalAgainstGeneration
 from longform.studies.schema_1 import as_before, with_tables
+from tests.frames import FramesOf
 
 QUERIES = [f"q{place}" for place in range(6)]
 # the rank of the one gold document among two, for each query; None: not found
@@ -78,6 +79,7 @@ def evidence(retrievers: list[str], *, judge: str | None = None, sign: float = 1
             ranking_measures=MEASURES,
             cutoffs=(1, 2),
             infos=infos,
+            frames=FramesOf(infos),
             score_table=ScoreTable(cast(Any, scores), infos, [judge] if judge else []),
             gold={query: {query: frozenset({"gold"})} for query in QUERIES},
             rankings=lambda: ranked,

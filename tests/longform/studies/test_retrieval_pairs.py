@@ -8,10 +8,10 @@ from typing import Any, cast
 
 import pytest
 
+from longform.evidence.infos import SummaryInfo, summary_frame
 from longform.metrics.retrieval import AT_BUDGET, MEASURES
 from longform.report.parts import Section
 from longform.report.sections import sections
-from longform.results.aggregate import SummaryInfo
 from longform.results.compared_runs import Differences, RankedHow, compare_rankings
 from longform.results.ranked import RankedQuery, Ranker
 from longform.results.results import Results
@@ -92,10 +92,10 @@ def test_one_ranker_has_no_pair_and_a_run_without_gold_has_none() -> None:
 
 def test_queries_of_one_haystack_are_one_cluster() -> None:
     run: Any = evidence(["good", "poor"])
-    run.infos = {
-        key: info._replace(cluster_kind="haystack", haystack_id=f"h{QUERIES.index(info.query_id) // 2}")
+    run.infos.update(
+        (key, info._replace(cluster_kind="haystack", haystack_id=f"h{QUERIES.index(info.query_id) // 2}"))
         for key, info in run.infos.items()
-    }
+    )
 
     one = retrieval_pairs(run)[0]
     assert (one["cluster"], one["n_clusters"], one["n_queries"], one["n_haystacks"]) == ("haystack", 3, 6, 3)
@@ -132,20 +132,16 @@ def ranked(name: str, *, without: str = "") -> list[RankedQuery]:
     ]
 
 
-def infos() -> dict[str, SummaryInfo]:
-    return {
-        f"q{place}": SummaryInfo(f"s{place}", f"q{place}", "m", "s", None, None, None, None, haystack_id="h")
-        for place in range(8)
-    }
-
-
+QUERIES_OF_BOTH = summary_frame(
+    SummaryInfo(f"s{place}", f"q{place}", "m", "s", None, None, None, None, haystack_id="h") for place in range(8)
+)
 GOLD = {f"q{place}": {"gold"} for place in range(8)}
 HOW = RankedHow(MEASURES, (1, 2), frozenset(), 1)
 
 
 def compared(*, without: str = "", second: Ranker = GOOD, how: RankedHow = HOW) -> Differences:
     rankings = {"first": ranked("first"), "second": ranked("second", without=without)}
-    return compare_rankings(rankings, infos=infos(), gold=GOLD, pairs=[(GOOD, second)], how=how)
+    return compare_rankings(rankings, queries=QUERIES_OF_BOTH, gold=GOLD, pairs=[(GOOD, second)], how=how)
 
 
 def test_two_runs_are_compared_by_every_measure_on_what_both_ranked() -> None:
@@ -177,7 +173,7 @@ def test_measures_are_chosen_by_name_with_or_without_a_cutoff(only: set[str], na
 
 def test_rankings_that_are_the_same_in_both_runs_stand_in_files_alone() -> None:
     both = {"first": ranked("first"), "second": ranked("first")}
-    table, _ = compare_rankings(both, infos=infos(), gold=GOLD, pairs=[(GOOD, GOOD)], how=HOW)
+    table, _ = compare_rankings(both, queries=QUERIES_OF_BOTH, gold=GOLD, pairs=[(GOOD, GOOD)], how=HOW)
 
     assert {row["aside"] for row in table.rows} == {"the rankings of both runs have the same scores on every query"}
 
