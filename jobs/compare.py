@@ -16,10 +16,11 @@ from jobs.results.stored_run import StoredRun, averaging_of, labels_of, read_sto
 from jobs.results.two_runs import common_queries, compared_rankings, is_of_rankings, same_judges
 from longform.errors import UsageError
 from longform.evidence.scan import pl
+from longform.evidence.summaries import clustered
 from longform.measures import SHIPPED
 from longform.metrics.measure import Description, described
 from longform.nearest import meant
-from longform.results.aggregate import clustered, systems_in
+from longform.results.aggregate import systems_in
 from longform.results.compared_runs import compare_runs, main_measure
 from longform.results.comparison import TwoRuns, comparison_answer, cost_table, setting_rows, setting_table
 from longform.settings.experiment import Experiment

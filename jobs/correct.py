@@ -30,7 +30,6 @@ from longform.measures import SHIPPED
 from longform.metrics.cited_support import MAIN
 from longform.metrics.measure import Measure, described
 from longform.nearest import meant
-from longform.results.aggregate import clustered
 from longform.results.corrected import (
     MOST_PAIRS,
     Asked,
@@ -118,8 +117,8 @@ def _tasks(run: StoredRun, arguments: argparse.Namespace, found: Correction) -> 
 
 def _add_judge(found: Correction, judge: str, run: StoredRun, task: _Task, pairs: Pairs) -> None:
     """Add the rows of one judge, for each data set and measure."""
-    how, (summaries,) = averaging_of(run), clustered(run.summaries)
-    for scores in run.scores._replace(summaries=summaries).by_judge(judge).partition_by("dataset", maintain_order=True):
+    how = averaging_of(run)
+    for scores in run.scores.by_judge(judge).partition_by("dataset", maintain_order=True):
         for measure in task.measures:
             if measure.name in run.table.measures(judge):
                 asked = Asked(judge, scores.item(0, "dataset"), described(measure), how)

@@ -19,7 +19,6 @@ from jobs.command.run import Outcome, run_verb
 from jobs.evaluation import Evaluation
 from jobs.parsers.export import parser
 from jobs.replay import Replay
-from jobs.results.infos import summary_infos
 from jobs.results.write import read_results
 from jobs.stages.judge import Judged
 from jobs.stages.released import labelled_tasks
@@ -27,6 +26,7 @@ from jobs.stages.retrieve import Ranked
 from jobs.stages.split import UnitsOf
 from jobs.stages.stage import Plan
 from longform.errors import UsageError
+from longform.evidence.summaries import summaries
 from longform.formats.exported import ExportedFile, HaystackOfRun, RunFacts
 from longform.formats.exports import EXPORTS, ROW_EXPORTS, TABLE_EXPORTS, WHOLE_EXPORTS
 from longform.formats.names import FULL_CONTEXT
@@ -112,9 +112,10 @@ def _tables(url: str, opened: _Opened) -> TablesOfRun:
 
 def _systems(opened: _Opened) -> dict[str, SystemOf]:
     """Return the system of each summary that is no earlier step of another."""
-    infos = summary_infos(opened.run, opened.plan.work_ids("summaries")).values()
-    queries = opened.benchmark.queries
-    return {info.summary_id: SystemOf(info.summarizer, info.setting, queries[info.query_id].dataset) for info in infos}
+    work_ids, queries = opened.plan.work_ids("summaries"), opened.benchmark.queries
+    found = summaries(lambda columns: opened.run.batches("summaries", work_ids=work_ids, columns=columns), work_ids)
+    named = found.select("summary_id", "summarizer", "setting", "query_id").iter_rows()
+    return {one: SystemOf(summarizer, setting, queries[query].dataset) for one, summarizer, setting, query in named}
 
 
 def _table(opened: _Opened, name: str) -> pa.Table:

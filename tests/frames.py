@@ -8,13 +8,81 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from longform.evidence.infos import SummaryInfo, summary_frame
+from longform.axes import Axes
+from longform.evidence.scan import NAMES
 from longform.evidence.scores import facts_of
+from longform.evidence.summaries import ClusterKind
 from longform.metrics.measure import Measure
 from longform.results.aggregate import Averaging
 from longform.results.cells import CellRow, systems_in
 from longform.studies.cells import cells_of, tables_of
 from longform.tables.table import Table, checked
+
+
+class SummaryInfo(NamedTuple):
+    """
+    A summary that a test describes; `summary_frame` makes a row of it.
+
+    Attributes:
+        twin_of: The summarizer whose summary this one repeats with other citations; None if it is no twin.
+        haystack_id: Holds the documents of its query.
+        cluster_kind: The unit that is resampled, its query or its haystack.
+    """
+
+    summary_id: str
+    query_id: str
+    summarizer: str
+    setting: str
+    order: str | None
+    elapsed_minutes: float | None
+    cut_share: float | None
+    failure: str | None
+    twin_of: str | None = None
+    haystack_id: str | None = None
+    cluster_kind: ClusterKind = "query"
+    axes: Axes | None = None  # None: not known
+    dataset: str | None = None  # of its query; None: not stated
+    text_key: str | None = None  # a hash of its text; None: failed, or not read
+    model: str | None = None  # as answered by the provider; None: no language model, or unknown
+    repeat: int | None = None  # of its context by its system, from 0; None: written elsewhere
+    cause: str | None = None  # of its failure: why the step failed that failed first; None: `failure` says it
+    cited_by: str | None = None  # of a twin: what chose its citations; None: not known, or no twin
+    elsewhere: bool = False  # whether a run that writes, too, took it as it was shipped
+
+    @property
+    def cluster(self) -> str:
+        """The unit that is independent of the rest of the sample."""
+        return self.haystack_id if self.cluster_kind == "haystack" and self.haystack_id else self.query_id
+
+
+_TEXTS = (
+    "summary_id", "query_id", "dataset", "haystack_id", "cluster", "summarizer", "setting", "order", "twin_of",
+    "cited_by", "model", "failure", "cause",
+)  # fmt: skip
+_NUMBERS = ("elapsed_minutes", "cut_share")
+
+
+def summary_frame(infos: Iterable[SummaryInfo]) -> pl.DataFrame:
+    """
+    Return a row for each summary, in their order, with the axes of its system beside it.
+
+    `summary_repeat` counts summaries of one context by one system, from 0; it is null if they were written elsewhere.
+    """
+    found = list(infos)
+
+    def column(name: str, values: Iterable[object], kind: type[pl.DataType]) -> pl.Series:
+        return pl.Series(name, list(values), dtype=pl.Categorical if name in NAMES else kind)
+
+    columns = [column(name, (getattr(one, name) for one in found), pl.String) for name in _TEXTS]
+    columns += [column(name, (getattr(one, name) for one in found), pl.Float64) for name in _NUMBERS]
+    columns.append(column("text_key", (one.text_key for one in found), pl.String))
+    columns.append(column("elsewhere", (one.elsewhere for one in found), pl.Boolean))
+    columns.append(column("summary_repeat", (one.repeat for one in found), pl.Int32))
+    for name in (name for name in Axes._fields if name != "order"):
+        values = (None if one.axes is None else getattr(one.axes, name) for one in found)
+        columns.append(column(name, values, pl.Int64))
+    return pl.DataFrame(columns)
+
 
 COLUMNS = {
     "judge": pl.Categorical, "summary_id": pl.String, "measure": pl.Categorical, "repeat": pl.Int32,

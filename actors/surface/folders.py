@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from os import PathLike, fspath
 from typing import Any
@@ -14,9 +14,9 @@ from actors.storage.folder import Folder
 from actors.storage.run_files import RECORD, RESULTS
 from longform.errors import UsageError
 from longform.evidence.frames import Frames
-from longform.evidence.infos import SummaryInfo, summary_infos, with_clusters
 from longform.evidence.scan import Read, pl
 from longform.evidence.scores import SCORE_COLUMNS
+from longform.evidence.summaries import clustered, summaries
 from longform.results.cells import systems_in
 from longform.results.columns import with_columns
 from longform.results.compared import compared_families, table_rows
@@ -92,18 +92,16 @@ class Run:
         `frames.scores` has the facts of its summary beside each score. Rows are those that the run held when a frame
         was first asked for, or collected.
         """
-        infos = cache(self._infos)
-        return Frames(lambda: infos().values(), lambda: self._scores(infos()), self._read, self._calls)
+        known = cache(self._known)
+        return Frames(known, lambda: self._scores(known()["summary_id"]), self._read, self._calls)
 
-    def _infos(self) -> Mapping[str, SummaryInfo]:
-        found = summary_infos(
-            lambda columns: self.folder.batches("summaries", columns=columns), [*self.folder.locate("summaries")], None
-        )
-        return with_clusters(found.values())[0]
+    def _known(self) -> pl.DataFrame:
+        (found,) = clustered(summaries(self._read("summaries"), self.folder.locate("summaries")))
+        return found
 
-    def _scores(self, infos: Mapping[str, SummaryInfo]) -> pl.DataFrame:
+    def _scores(self, summary_ids: Iterable[str]) -> pl.DataFrame:
         parts = self.folder.batches("scores", columns=SCORE_COLUMNS)
-        return ScoreTable((), infos, aside=ALIGNERS, parts=parts).reported
+        return ScoreTable((), summary_ids, aside=ALIGNERS, parts=parts).reported
 
     def _read(self, table: str) -> Read:
         folder = self.folder

@@ -158,7 +158,7 @@ class SummarySubjects(Subjects):
 
 
 def _system_of(row: SummaryRow) -> SystemName:
-    """Return the name that reports give the system of a summary; `jobs.results.infos` makes the same."""
+    """Return the name that reports give the system of a summary; `longform.evidence.summaries` makes the same."""
     setting = row["setting"] if row["retriever"] is not None else axes_of(row).words(with_budget=False)
     return SystemName(row["summarizer"], setting)
 

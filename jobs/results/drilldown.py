@@ -22,7 +22,6 @@ from longform.judges.kind import Kind
 from longform.judges.kinds import KINDS
 from longform.judges.kinds.support import NO, UNSURE, YES
 from longform.judges.repeats import merged_repeats
-from longform.results.aggregate import SummaryInfo
 from longform.results.drilldown import Drilldown, QueryFacts, SummaryFacts, SupportFacts, Unfolded, unfolded_of
 from longform.results.score_table import ScoreTable
 
@@ -114,7 +113,7 @@ class Unfolding:
     Args:
         run: The folder with the tables.
         benchmark: The benchmark that the run is on.
-        infos: By summary id.
+        facts: A row for each summary.
         scores: Of the run.
         measures: Whose scores are shown.
         units: Summary id -> work id of its units.
@@ -127,7 +126,7 @@ class Unfolding:
         self,
         run: Folder,
         benchmark: Benchmark,
-        infos: Mapping[str, SummaryInfo],
+        facts: pl.DataFrame,
         scores: ScoreTable,
         *,
         measures: Collection[str],
@@ -136,7 +135,7 @@ class Unfolding:
         checks: Mapping[str, Sequence[str]],
         kinds: Mapping[str, Kind],
     ) -> None:
-        self._benchmark, self._infos, self._scores = benchmark, infos, scores
+        self._benchmark, self._written, self._scores = benchmark, facts, scores
         self._units, self._verdicts = units, verdicts
         self._tables = {table: run.snapshot(table, held_bytes=_HELD_BYTES) for table in ("units", "verdicts")}
         self._support = UnfoldedSupport(self._tables["verdicts"], benchmark, checks)
@@ -170,8 +169,8 @@ class Unfolding:
     def by_query(self) -> Iterator[Unfolded]:
         """Yield all summaries, those of a query together, in the benchmark's order."""
         found: dict[str, list[str]] = {}
-        for summary_id, info in self._infos.items():
-            found.setdefault(info.query_id, []).append(summary_id)
+        for summary_id, query_id in self._written.select("summary_id", "query_id").iter_rows():
+            found.setdefault(query_id, []).append(summary_id)
         ordered = (summary_id for query_id in self._benchmark.queries for summary_id in found.get(query_id, ()))
         for summary in self.summaries(ordered):
             yield Unfolded(summary, self.query(summary["query_id"]))
@@ -181,7 +180,8 @@ class Unfolding:
         wanted = iter(summary_ids)
         while some := list(islice(wanted, _SUMMARIES_AT_ONCE)):
             scores = self._scored(some)
-            facts = {summary_id: self._facts(summary_id, scores.get(summary_id, {})) for summary_id in some}
+            written = {row["summary_id"]: row for row in self._facts(some)}
+            facts = {one: _empty(written[one], scores.get(one, {})) for one in some}
             for row in self._rows("units", [self._units[one] for one in some], ["summary_id", "text", "citations"]):
                 facts[row["summary_id"]]["bullets"].append({"text": row["text"], "citations": row["citations"]})
             verdicts = [work_id for one in some for work_id in self._verdicts[one]] if with_verdicts else []
@@ -227,20 +227,24 @@ class Unfolding:
                 scored.setdefault(summary_id, {}).setdefault(judge or "", {})[measure] = values[key]
         return scored
 
-    def _facts(self, summary_id: str, scores: dict[str, dict[str, float | None]]) -> SummaryFacts:
-        info = self._infos[summary_id]
-        return {
-            "summary_id": summary_id,
-            "query_id": info.query_id,
-            "setting": info.setting,
-            "summarizer": info.summarizer,
-            "order": info.order,
-            "repeat": info.repeat,
-            "failure": info.failure,
-            "bullets": [],
-            "verdicts": [],
-            "scores": scores,
-        }
+    def _facts(self, summary_ids: Sequence[str]) -> list[dict[str, Any]]:
+        return self._written.filter(pl.col("summary_id").is_in(summary_ids)).to_dicts()
+
+
+def _empty(row: Mapping[str, Any], scores: dict[str, dict[str, float | None]]) -> SummaryFacts:
+    """Return a summary without its bullets and verdicts."""
+    return {
+        "summary_id": row["summary_id"],
+        "query_id": row["query_id"],
+        "setting": row["setting"],
+        "summarizer": row["summarizer"],
+        "order": row["order"],
+        "repeat": row["summary_repeat"],
+        "failure": row["failure"],
+        "bullets": [],
+        "verdicts": [],
+        "scores": scores,
+    }
 
 
 def _of_summaries(scores: pl.DataFrame, summary_ids: Sequence[str]) -> pl.DataFrame:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
 
 import pyarrow.compute as pc
 
@@ -14,7 +13,6 @@ from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.results.drilldown import Unfolding
 from jobs.results.faithfulness import checked_run
-from jobs.results.infos import summary_infos
 from jobs.results.retrieval import gold_by_query, packed_queries, ranked_queries
 from jobs.results.spent import spent_on
 from jobs.stages.items import Item
@@ -22,9 +20,9 @@ from jobs.stages.judge import Judged
 from jobs.stages.pack import Packed
 from jobs.stages.retrieve import Ranked
 from longform.evidence.frames import Frames
-from longform.evidence.infos import Clusters, SummaryInfo, with_clusters
-from longform.evidence.scan import Read
+from longform.evidence.scan import Read, pl
 from longform.evidence.scores import SCORE_COLUMNS
+from longform.evidence.summaries import clustered, summaries
 from longform.judges.repeats import repeated_pairs
 from longform.keys import content_key
 from longform.measures import scored_together
@@ -74,12 +72,6 @@ def by_summary(verdicts: Iterable[Item[Judged]]) -> Mapping[str, Sequence[str]]:
     return found
 
 
-class _Known(NamedTuple):
-    by_work_id: Mapping[str, SummaryInfo]
-    by_id: Mapping[str, SummaryInfo]
-    clusters: Sequence[Clusters]
-
-
 @dataclass(frozen=True, kw_only=True)
 class RunEvidence:
     """
@@ -122,42 +114,33 @@ class RunEvidence:
     pooled: bool = False
 
     @cached_property
-    def _known(self) -> _Known:
-        read = summary_infos(self.run, self.work.summaries, queries=self.benchmark.queries)
-        elsewhere = self.work.elsewhere
-        found = {work_id: info._replace(elsewhere=work_id in elsewhere) for work_id, info in read.items()}
-        if self.pooled:
-            found = {work_id: info._replace(dataset=None) for work_id, info in found.items()}
-        by_id, clusters = with_clusters(found.values())
-        return _Known({work_id: by_id[info.summary_id] for work_id, info in found.items()}, by_id, clusters)
-
-    @property
-    def clusters(self) -> Sequence[Clusters]:
-        """Return the units that intervals and tests take as independent, for each data set."""
-        return self._known.clusters
-
-    @property
-    def all_infos(self) -> Mapping[str, SummaryInfo]:
-        """Summary id -> what is known of it; also of those that repeat another order's."""
-        return self._known.by_id
+    def all_summaries(self) -> pl.DataFrame:
+        """Return a row for each summary; also of those that repeat another order's."""
+        found = summaries(
+            lambda columns: self.run.batches("summaries", work_ids=self.work.summaries, columns=columns),
+            self.work.summaries,
+            self.benchmark.queries,
+        ).with_columns(elsewhere=pl.col("work_id").is_in(list(self.work.elsewhere)))
+        return clustered(found.with_columns(dataset=pl.lit(None, pl.Categorical)) if self.pooled else found)[0]
 
     @cached_property
     def dependence(self) -> OrderDependence:
         """Return the systems that write the same for every order of documents."""
-        return order_dependence(self.all_infos.values(), self.ignoring_order)
+        return order_dependence(self.all_summaries, self.ignoring_order)
 
     @cached_property
-    def infos(self) -> Mapping[str, SummaryInfo]:
-        return {key: info for key, info in self.all_infos.items() if key not in self.dependence.idle}
+    def summaries(self) -> pl.DataFrame:
+        """Return a row for each summary that is reported."""
+        return self.all_summaries.filter(~pl.col("summary_id").is_in(list(self.dependence.idle)))
 
     @cached_property
     def score_table(self) -> ScoreTable:
         parts = self.run.batches("scores", work_ids=self.work.tables.get("scores", ()), columns=SCORE_COLUMNS)
-        return ScoreTable((), self.all_infos, self.judges, aside=ALIGNERS, parts=parts)
+        return ScoreTable((), self.all_summaries["summary_id"], self.judges, aside=ALIGNERS, parts=parts)
 
     @cached_property
     def frames(self) -> Frames:
-        return Frames(self.infos.values, lambda: self.score_table.reported, self._read, lambda: self.calls or ())
+        return Frames(lambda: self.summaries, lambda: self.score_table.reported, self._read, lambda: self.calls or ())
 
     def _read(self, table: str) -> Read:
         if table == "qrels":
@@ -203,24 +186,26 @@ class RunEvidence:
             assert self.experiment is not None, "repeats are of a configuration's judges"
             kind = kind_of(self.experiment.judges[judge])
             datasets: dict[str | None, list[VerdictRow]] = {}
+            clusters, dataset_of = (
+                dict(self.summaries.select("summary_id", column).iter_rows()) for column in ("query_id", "dataset")
+            )
             for batch in self.run.batches("verdicts", work_ids=[one.work_id for one in items], columns=_ASKED_AGAIN):
                 for row in batch.to_pylist():
-                    if (info := self.infos.get(row["summary_id"])) is not None:
-                        datasets.setdefault(info.dataset, []).append(row)
-            clusters = {summary_id: info.query_id for summary_id, info in self.infos.items()}
+                    if row["summary_id"] in clusters:
+                        datasets.setdefault(dataset_of[row["summary_id"]], []).append(row)
             for dataset, rows in datasets.items():
                 yield AskedAgain(judge, dataset, repeated_pairs(kind, rows, clusters))
 
     @cached_property
     def _unfolding(self) -> Unfolding:
         together = {one.name for group in scored_together(self.measures) for one in group}
-        by_id = {info.summary_id: work_id for work_id, info in self._known.by_work_id.items()}
+        by_id = dict(self.all_summaries.select("summary_id", "work_id").iter_rows())
         units = dict(zip(self.work.summaries, self.work.units, strict=True))
         checks = by_summary(self.work.checks)
         return Unfolding(
             self.run,
             self.benchmark,
-            self.all_infos,
+            self.all_summaries,
             self.score_table,
             measures=together,
             units={summary_id: units[work_id] for summary_id, work_id in by_id.items()},
@@ -232,7 +217,7 @@ class RunEvidence:
     @property
     def query_ids(self) -> Collection[str]:
         """Return the queries that have a summary, those of a haystack together: its targets are then read once."""
-        return dict.fromkeys(info.query_id for info in self.all_infos.values())
+        return dict.fromkeys(self.all_summaries["query_id"])
 
     def query(self, query_id: str) -> QueryFacts:
         return self._unfolding.query(query_id)
@@ -246,34 +231,34 @@ class RunEvidence:
 
     @cached_property
     def contents(self) -> Mapping[str, str]:
-        found = self._unfolding.summaries(self.all_infos, with_verdicts=False)
+        found = self._unfolding.summaries(self.all_summaries["summary_id"], with_verdicts=False)
         return {summary["summary_id"]: _content(summary) for summary in found}
 
     @cached_property
     def spent(self) -> Mapping[str, Spent]:
         if self.experiment is None:
             return {}
-        return spent_on(self.run, self.work.summaries, self.all_infos, self.experiment, self.calls)
+        return spent_on(self.run, self.work.summaries, self.all_summaries, self.experiment, self.calls)
 
     @cached_property
     def twins(self) -> Twins | None:
         pairs = repaired_originals(self.run, self.work.summaries).items()
-        originals = {twin: original for twin, original in pairs if {twin, original} <= self.infos.keys()}
+        known = {*self.summaries["summary_id"]} if pairs else set[str]()
+        originals = {twin: original for twin, original in pairs if {twin, original} <= known}
         return Twins(originals, self.driver) if originals else None
 
     @cached_property
     def checked(self) -> CheckedRun | None:
         if self.experiment is None:
             return None
-        known, ended = self._known.by_work_id, self.budget_ended
         return checked_run(
             self.run,
             self.experiment,
             self.work.checks,
-            known,
+            self.all_summaries,
             dependence=self.dependence,
             scores=self.score_table,
-            budget_ended=ended,
+            budget_ended=self.budget_ended,
         )
 
 

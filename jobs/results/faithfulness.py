@@ -22,8 +22,7 @@ from longform.metrics.cited_support import SHARE
 from longform.metrics.faithfulness import Merging, place_of, support_cells
 from longform.metrics.measure import Verdict
 from longform.metrics.position_bias import SummaryPlaces, summary_places
-from longform.results.aggregate import SummaryInfo
-from longform.results.checked import Attribution, Cell, CheckedRun, CheckedSummary, placed
+from longform.results.checked import Attribution, Cell, CheckedRun, CheckedSummary, WrittenSummary, placed
 from longform.results.compared import table_rows
 from longform.results.order_dependence import OrderDependence, varied
 from longform.results.score_table import ScoreTable
@@ -31,6 +30,7 @@ from longform.settings.experiment import Experiment
 from longform.settings.judges import ALIGNERS
 from longform.settings.systems import System
 
+_WRITTEN = ("summary_id", "query_id", "dataset", "summary_repeat", "failure", "cause", "elsewhere")
 _CELL_COLUMNS = ["work_id", "doc_position", "text_index", "unit_index", "answer", "probability"]
 _OF_REPEATS = ["summary_id", "mode", "target_id", "repeat", "reply", "linked_unit"]
 _SUMMARIES_AT_ONCE = 64
@@ -40,7 +40,7 @@ def checked_run(
     run: Folder,
     experiment: Experiment,
     checks: Sequence[Item[Judged]],
-    infos: Mapping[str, SummaryInfo],
+    summaries: pl.DataFrame,
     *,
     dependence: OrderDependence,
     scores: ScoreTable,
@@ -53,7 +53,7 @@ def checked_run(
         run: The folder with the tables.
         experiment: What was asked for.
         checks: Of the run.
-        infos: By summary work id.
+        summaries: Those of the run.
         dependence: Which summaries repeat those of another order.
         scores: Of the run, those of all support judges among them.
         budget_ended: Whether the budget ended before all orders were drawn.
@@ -62,12 +62,12 @@ def checked_run(
         return None
     how = experiment.faithfulness
     merging = Merging(how.documents, how.sentences)
-    datasets = {work_id: info.dataset for work_id, info in infos.items()}
+    datasets = dict(summaries.select("work_id", "dataset").iter_rows())
     asked = {check.key.judge for check in checks}
     aligner = experiment.aligner if experiment.aligner in asked else None  # it may come after the run's other judges
     all_cells = experiment.support_mode != CITED
     found = _all_places(run, checks, datasets, how.attribution, aligner) if all_cells else _counted(run, checks)
-    known = _Known(infos, cache(partial(_cells, scores.frame)), merging.name, dependence, found.places)
+    known = _Known(summaries, cache(partial(_cells, scores.frame)), merging.name, dependence, found.places)
     return CheckedRun(
         mode=experiment.support_mode,
         merging=merging,
@@ -103,7 +103,7 @@ def with_another_order(experiment: Experiment, results: Mapping[str, Any]) -> Ex
 class _Known(NamedTuple):
     """Summaries with their verdicts and places."""
 
-    infos: Mapping[str, SummaryInfo]
+    summaries: pl.DataFrame
     cells: Callable[[str, str], Mapping[str, Cell]]  # judge and measure -> the score of each summary
     measure: str  # the merging that is reported
     dependence: OrderDependence
@@ -116,21 +116,23 @@ def _summaries(
     """Leave out summaries that repeat another order's, and places if the order of documents changes nothing."""
     systems = {(system.axes, system.summarizer): system for system in experiment.all_systems()}
     prompts = _prompts(run, {checked.key.summary: checked.key.context or "" for checked in checks})
+    repeat = pl.col("summary_repeat").fill_null(0)
+    infos = {row["work_id"]: row for row in known.summaries.with_columns(repeat).iter_rows(named=True)}
     for checked, *_ in with_repeats(checks):
-        info = known.infos[checked.key.summary]
+        facts = infos[checked.key.summary]
+        info = WrittenSummary(*(facts[name] for name in _WRITTEN))
         score, share = (known.cells(checked.key.judge, one)[info.summary_id] for one in (known.measure, SHARE))
         if info.summary_id in known.dependence.idle:
             continue
         n_cells, found = known.places.get(checked.work_id, (0, None))
         prompt = prompts[checked.key.summary]
-        by_place = experiment.support_mode == "document" and varied(info) not in known.dependence.independent
-        assert info.axes is not None, "summary_infos gives axes to all"
-        by_query = info._replace(cluster_kind="query", repeat=info.repeat or 0)
+        by_place = experiment.support_mode == "document" and varied(facts) not in known.dependence.independent
+        axes, summarizer = Axes(**{name: facts[name] for name in Axes._fields}), facts["summarizer"]
         yield CheckedSummary(
-            info=by_query,
+            info=info,
             faithfulness=score,
             supported=share,
-            system=systems.get((info.axes, info.summarizer)) or _elsewhere(info.axes, info.summarizer),
+            system=systems.get((axes, summarizer)) or _elsewhere(axes, summarizer),
             judge=checked.key.judge,
             n_cells=n_cells,
             n_documents=prompt.n_documents,

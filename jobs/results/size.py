@@ -10,8 +10,10 @@ from actors.storage.benchmark import Benchmark
 from jobs.results.evidence import RunEvidence
 from longform.evidence.scan import pl
 from longform.evidence.scores import means
+from longform.evidence.summaries import clusters_of
 from longform.judges.kinds import KINDS
 from longform.report.measures import main_measure
+from longform.results.aggregate import systems_in
 from longform.results.cells import CellRow
 from longform.results.evidence import Family
 from longform.results.results import ClustersRow, Size
@@ -39,7 +41,7 @@ class _Main(NamedTuple):
 def counted(evidence: RunEvidence, cells: Sequence[CellRow]) -> Counted:
     """Count the systems and queries of a run; a query is scored if it has a value of the main measure."""
     benchmark, queries = evidence.benchmark, list(evidence.query_ids)
-    own = [info for info in evidence.infos.values() if info.twin_of is None]
+    own, every = (one.filter(pl.col("twin_of").is_null()) for one in (evidence.summaries, evidence.all_summaries))
     haystacks = dict.fromkeys(benchmark.queries[query_id].haystack_id for query_id in queries)
     mains = {cell["dataset"]: _main(evidence, cell) for cell in reversed(cells)}  # of each data set the first judge
     datasets, scored = evidence.datasets, {dataset: main.scored() for dataset, main in mains.items()}
@@ -53,9 +55,9 @@ def counted(evidence: RunEvidence, cells: Sequence[CellRow]) -> Counted:
         "unscored_queries": dict(unscored.most_common()) if mains else None,
         "haystacks": list(haystacks),
         "n_documents": _n_documents(benchmark, haystacks),
-        "n_systems": len({(info.summarizer, info.setting) for info in own}),
+        "n_systems": len(systems_in(own)),
         "n_summaries": len(own),
-        "n_repeating": sum(info.twin_of is None for info in evidence.all_infos.values()) - len(own),
+        "n_repeating": len(every) - len(own),
     }
     return Counted(size, _clusters(evidence, scored))
 
@@ -82,10 +84,10 @@ def _why_not(evidence: RunEvidence, query: str, main: _Main) -> str:
 
 def _clusters(evidence: RunEvidence, scored: Mapping[str | None, Mapping[str, str | None]]) -> list[ClustersRow]:
     rows: list[ClustersRow] = []
-    for one in evidence.clusters:
-        own = scored.get(one.dataset)
-        n, n_haystacks = (len(own), len({*own.values()})) if own else (one.n_queries, one.n_haystacks)
-        rows.append({"dataset": one.dataset, "kind": one.kind, "n_queries": n, "n_haystacks": n_haystacks})
+    for one in clusters_of(evidence.all_summaries).iter_rows(named=True):
+        own = scored.get(one["dataset"])
+        n, n_haystacks = (len(own), len({*own.values()})) if own else (one["n_queries"], one["n_haystacks"])
+        rows.append({"dataset": one["dataset"], "kind": one["kind"], "n_queries": n, "n_haystacks": n_haystacks})
     return rows
 
 

@@ -11,7 +11,7 @@ from actors.ledger.totals import Totals
 from actors.storage.errors import without_the_unreachable
 from actors.storage.folder import Folder
 from jobs.spending.plan import open_ledger
-from longform.results.aggregate import SummaryInfo
+from longform.evidence.scan import pl
 from longform.results.calls import CallsRow
 from longform.results.results import JobFacts
 from longform.results.run_status import SpendStatus
@@ -27,7 +27,7 @@ _COLUMNS = [
 def spent_on(
     run: Folder,
     work_ids: Sequence[str],
-    infos: Mapping[str, SummaryInfo],
+    summaries: pl.DataFrame,
     experiment: Experiment,
     calls: Sequence[CallsRow] | None,
 ) -> dict[str, Spent]:
@@ -37,7 +37,7 @@ def spent_on(
     Args:
         run: The folder with the tables.
         work_ids: Of summaries.
-        infos: By summary id; a twin costs what its original does.
+        summaries: Those of the run; a twin costs what its original does.
         experiment: Whose summarizers ask models, or none.
         calls: Of the run's commands; what rerankers cost.
     """
@@ -48,11 +48,12 @@ def spent_on(
             works.setdefault(row["work_id"], []).append(_of_row(row, experiment))
             if row["step"] is None:
                 written[row["summary_id"]] = row["work_id"]
-    rerankers = {name: _reranking(name, infos, calls or ()) for name in _asking(experiment)}
+    reranked_by = dict(summaries.select("summary_id", "reranker").iter_rows())
+    of_reranker = {name: [_reranking(name, summaries, calls or ())] for name in _asking(experiment)}
     return {
-        summary_id: summed([*works[work_id], *_by_reranker(infos[summary_id], rerankers)])
+        summary_id: summed([*works[work_id], *of_reranker.get(reranked_by[summary_id], ())])
         for summary_id, work_id in written.items()
-        if summary_id in infos
+        if summary_id in reranked_by
     }
 
 
@@ -76,18 +77,9 @@ def _asking(experiment: Experiment) -> list[str]:
     return [name for name, reranker in experiment.used_rerankers.items() if reranker.asked_model is not None]
 
 
-def _by_reranker(info: SummaryInfo, rerankers: Mapping[str, Spent]) -> list[Spent]:
-    name = info.axes.reranker if info.axes is not None else None
-    return [rerankers[name]] if name is not None and name in rerankers else []
-
-
-def _reranking(name: str, infos: Mapping[str, SummaryInfo], calls: Sequence[CallsRow]) -> Spent:
+def _reranking(name: str, summaries: pl.DataFrame, calls: Sequence[CallsRow]) -> Spent:
     """Return the mean cost of a ranking, without seconds; unknown if earlier commands paid for a part of it."""
-    ranked = {
-        (info.query_id, info.axes.retriever)
-        for info in infos.values()
-        if info.axes is not None and info.axes.reranker == name
-    }
+    ranked = summaries.filter(pl.col("reranker") == name).select("query_id", "retriever").unique()
     rows = [row for row in calls if row["reranker"] == name]
     if not rows or any(row["reused"] or row["open"] for row in rows):
         return Spent(None, None, None, None)

@@ -11,15 +11,14 @@ from pydantic import JsonValue, ValidationError
 from actors.storage.benchmark import Benchmark
 from actors.storage.errors import without_the_unreachable
 from actors.storage.folder import Folder
-from jobs.results.infos import summary_infos
 from jobs.results.run_status import run_status
 from jobs.results.spent import Spend, run_spend
 from jobs.results.write import RESULTS, read_results
 from jobs.runs.record import read_record
 from longform.errors import UsageError
-from longform.evidence.infos import summary_frame
 from longform.evidence.scan import pl
 from longform.evidence.scores import SCORE_COLUMNS
+from longform.evidence.summaries import clustered, summaries
 from longform.measures import RANKING, SHIPPED, default_names
 from longform.metrics.measure import Description, described
 from longform.results.aggregate import Averaging, systems_in
@@ -114,10 +113,10 @@ def read_stored(url: str, label: str, *, now: float) -> StoredRun:
     status = run_status(url, now=now)
     record = read_record(run)
     benchmark = _benchmark(record["benchmark"]["url"], record["benchmark"]["dataset_hash"])
-    summaries = _summaries(run, benchmark)
+    known = _summaries(run, benchmark)
     judges = list((record["config"] or {}).get("judges") or {})
     parts = run.batches("scores", columns=SCORE_COLUMNS)
-    table = ScoreTable((), summaries["summary_id"], judges, aside=ALIGNERS, parts=parts)
+    table = ScoreTable((), known["summary_id"], judges, aside=ALIGNERS, parts=parts)
     if not table.judges:
         raise UsageError(
             f"{url}: expected a run with scores, found none yet; longform status {url} says how far it is, and the "
@@ -130,7 +129,7 @@ def read_stored(url: str, label: str, *, now: float) -> StoredRun:
         record,
         status,
         benchmark,
-        summaries,
+        known,
         table,
         _signatures(run, record, table, spend),
         _measures(run, record),
@@ -147,16 +146,16 @@ def _benchmark(url: str, dataset_hash: str) -> Benchmark | None:
 
 
 def _summaries(run: Folder, benchmark: Benchmark | None) -> pl.DataFrame:
-    found = summary_frame(summary_infos(run, list(run.locate("summaries"))).values())
+    found = summaries(lambda columns: run.batches("summaries", columns=columns), run.locate("summaries"))
     if benchmark is None:
-        return found
+        return clustered(found)[0]
     queries = benchmark.queries.values()
     datasets = pl.DataFrame(
         {"query_id": [one.query_id for one in queries], "stated": [one.dataset for one in queries]},
         schema={"query_id": pl.Categorical, "stated": pl.Categorical},
     )
     known = found.join(datasets, on="query_id", how="left", maintain_order="left")
-    return known.with_columns(dataset=pl.coalesce("stated", "dataset")).drop("stated")
+    return clustered(known.with_columns(dataset=pl.coalesce("stated", "dataset")).drop("stated"))[0]
 
 
 def _signatures(run: Folder, record: Mapping[str, Any], table: ScoreTable, spend: Spend) -> dict[str, JudgeSignature]:

@@ -93,7 +93,7 @@ def write_results(
         "size": size,
         "haystack_topics": {one.haystack_id: one.topic for one in benchmark.queries.values()},
         "clusters": clusters,
-        "several_models": several_models(evidence.all_infos.values()),
+        "several_models": several_models(evidence.all_summaries),
         "judges": [row for row in judges if row["judge"] in judged],
     }
     if pooled := evidence.pooled_datasets:

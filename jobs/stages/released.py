@@ -51,7 +51,7 @@ class Released(NamedTuple):
 
     @property
     def name(self) -> SystemName:
-        """The name that reports give its system; `jobs.results.infos` makes the same."""
+        """The name that reports give its system; `longform.evidence.summaries` makes the same."""
         axes = Axes(self.setting, order=self.order)
         return SystemName(self.summarizer, self.setting if self.retriever else axes.words(with_budget=False))
 

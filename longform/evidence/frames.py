@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
-from longform.evidence.infos import SummaryInfo, summary_frame
 from longform.evidence.scan import Read, pl, scan
 from longform.evidence.scores import facts_of
+from longform.evidence.summaries import OF_STORAGE
 from longform.schemas import SCHEMAS
 
 _SCORES = ("judge", "summary_id", "measure", "repeat", "value", "total", "n", "unjudged", "reason")
@@ -18,7 +18,7 @@ class Frames:
     The tables of a run. A query reads the columns that it asks for; `collect()` makes it.
 
     Args:
-        infos: Facts of the summaries, in the report's order; asked for once.
+        summaries: A row for each, in the report's order, as `longform.evidence.summaries` has them; asked for once.
         scores: The scores of these and of others, by `longform.evidence.scores.score_frame`; asked for once.
         read: Table -> what gives its rows; a table that is missing has none.
         calls: Rows of the study of calls.
@@ -26,17 +26,17 @@ class Frames:
 
     def __init__(
         self,
-        infos: Callable[[], Iterable[SummaryInfo]],
+        summaries: Callable[[], pl.DataFrame],
         scores: Callable[[], pl.DataFrame],
         read: Callable[[str], Read],
         calls: Callable[[], Sequence[Mapping[str, object]]] = tuple,
     ) -> None:
-        self._infos, self._scores, self._read, self._calls = infos, scores, read, calls
+        self._summaries, self._scores, self._read, self._calls = summaries, scores, read, calls
 
     @cached_property
     def summaries(self) -> pl.LazyFrame:
         """A row for each summary: `summary_id`, its query, system and axes, and what became of it."""
-        return summary_frame(self._infos()).lazy()
+        return self._summaries().drop(OF_STORAGE, strict=False).lazy()
 
     @cached_property
     def scores(self) -> pl.LazyFrame:

@@ -8,23 +8,21 @@ Scored summaries, and their means over systems with intervals.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, TypedDict
 
 import numpy as np
 
 from longform.axes import Axes
-from longform.evidence.infos import ENOUGH_HAYSTACKS, ClusterKind, Clusters, SummaryInfo, clusters_of, with_clusters
 from longform.evidence.scan import pl
 from longform.evidence.scores import means, samples
+from longform.evidence.summaries import ClusterKind
 from longform.keys import stable_seed
 from longform.metrics.statistics import Array, Estimate, pooled_mean
 from longform.results.columns import TwinColumns
 from longform.settings.system_names import SystemName
 from longform.tables.names import DATASET, SYSTEM
 from longform.tables.table import Column, Table
-
-__all__ = ["ClusterKind", "Clusters", "SummaryInfo", "clusters_of", "with_clusters"]  # studies import them from here
 
 Aggregate = Literal["pooled", "per_summary"]
 
@@ -37,16 +35,14 @@ class ModelsRow(TypedDict):
     models: dict[str, int]  # number of summaries by model
 
 
-def several_models(infos: Iterable[SummaryInfo]) -> list[ModelsRow]:
+def several_models(summaries: pl.DataFrame) -> list[ModelsRow]:
     """Return a row for each summarizer whose replies came from several models."""
-    found: dict[tuple[str, str | None], Counter[str]] = {}
-    for info in infos:
-        if info.model is not None and info.twin_of is None:
-            found.setdefault((info.summarizer, info.dataset), Counter())[info.model] += 1
+    known = summaries.filter(pl.col("model").is_not_null(), pl.col("twin_of").is_null())
+    of_summarizer = known.partition_by("summarizer", "dataset", as_dict=True, maintain_order=True)
     return [
-        {"summarizer": summarizer, "dataset": dataset, "models": dict(counts.most_common())}
-        for (summarizer, dataset), counts in found.items()
-        if len(counts) > 1
+        {"summarizer": summarizer, "dataset": dataset, "models": dict(Counter(own["model"]).most_common())}
+        for (summarizer, dataset), own in of_summarizer.items()
+        if own["model"].n_unique() > 1
     ]
 
 
@@ -68,21 +64,6 @@ def models_tables(rows: Sequence[ModelsRow]) -> list[Table]:
         page="scores",
     )
     return [found] if rows else []
-
-
-def clustered(*sides: pl.DataFrame) -> list[pl.DataFrame]:
-    """Return the summaries of runs with what is resampled as `cluster`, of one kind in a data set of all runs."""
-    columns = ("dataset", "query_id", "haystack_id")
-    queries = pl.concat(side.select(columns) for side in sides).unique(columns[:2], keep="last")
-    n = pl.col("haystack_id").n_unique()
-    kinds = queries.group_by("dataset").agg(of_haystack=(n >= ENOUGH_HAYSTACKS) & (n < pl.len()))
-    haystack = pl.when("of_haystack").then("haystack_id")
-    return [
-        side.join(kinds, on="dataset", how="left", nulls_equal=True, maintain_order="left")
-        .with_columns(cluster=pl.coalesce(haystack, "query_id"))
-        .drop("of_haystack")
-        for side in sides
-    ]
 
 
 class Averaging(NamedTuple):

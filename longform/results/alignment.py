@@ -62,7 +62,7 @@ def _by_judge(summaries: Sequence[CheckedSummary]) -> dict[str | None, dict[str,
 
 
 def _key(summary: CheckedSummary) -> tuple[System, str, int]:
-    return summary.system, summary.info.query_id, summary.info.repeat or 0
+    return summary.system, summary.info.query_id, summary.info.repeat
 
 
 def _aligned(one: _Placed, other: _Placed, how: Averaging) -> Row:

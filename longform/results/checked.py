@@ -8,7 +8,6 @@ from typing import NamedTuple
 from longform.evidence.scan import pl
 from longform.metrics.faithfulness import Merging
 from longform.metrics.position_bias import SummaryPlaces
-from longform.results.aggregate import SummaryInfo
 from longform.settings.experiment import Permutations, SupportMode
 from longform.settings.systems import System
 
@@ -73,12 +72,24 @@ Cell = tuple[float, float, float]
 """Total, count and unjudged."""
 
 
+class WrittenSummary(NamedTuple):
+    """What is known of a summary; its query is its cluster, within which orders and places are exchanged."""
+
+    summary_id: str
+    query_id: str
+    dataset: str | None
+    repeat: int
+    failure: str | None
+    cause: str | None  # of its failure: why the step failed that failed first; None: `failure` says it
+    elsewhere: bool  # whether a run that writes, too, took it as it was shipped
+
+
 class CheckedSummary(NamedTuple):
     """
     A summary under one support judge.
 
     Attributes:
-        info: Its cluster is its query, within which orders and places are exchanged.
+        info: What is known of it.
         faithfulness: The sum of the merged numbers, and how many those are (sentences, or 1 if a minimum or maximum is
             taken).
         supported: The sentences that are supported.
@@ -90,7 +101,7 @@ class CheckedSummary(NamedTuple):
             depend on their order.
     """
 
-    info: SummaryInfo
+    info: WrittenSummary
     faithfulness: Cell
     supported: Cell
     system: System
@@ -119,7 +130,7 @@ def scores_of(group: Sequence[CheckedSummary], measure: str = "faithfulness") ->
             "summary_id": [one.info.summary_id for one in group],
             "query_id": queries,
             "cluster": queries,
-            "summary_repeat": [one.info.repeat or 0 for one in group],
+            "summary_repeat": [one.info.repeat for one in group],
             "total": [float(total) for total, _, _ in cells],
             "n": [float(n) for _, n, _ in cells],
         },

@@ -14,7 +14,7 @@ from longform.metrics.agreement import RepeatedPair
 from longform.metrics.measure import Measure, RankingMeasure
 from longform.records import Document
 from longform.repair.by_judge import How
-from longform.results.aggregate import Averaging, SummaryInfo
+from longform.results.aggregate import Averaging
 from longform.results.calls import CallsRow
 from longform.results.checked import CheckedRun
 from longform.results.drilldown import QueryFacts, SummaryFacts
@@ -62,8 +62,7 @@ class Evidence(Protocol):
         averaging: Of all means.
         measures: Those that the configuration lists.
         ranking_measures: The same of rankings.
-        frames: The tables of the run, to be queried with polars; of its summaries those of `infos`.
-        infos: Summary id -> what is known of it; without those that repeat another order's.
+        frames: The tables of the run, to be queried with polars; without summaries that repeat another order's.
         scores: Rows of the scores table, read anew each time.
         score_table: The same in a few bytes each.
         contents: Summary id -> what is equal for summaries of the same text and citations.
@@ -87,8 +86,6 @@ class Evidence(Protocol):
     def ranking_measures(self) -> Sequence[RankingMeasure]: ...
     @property
     def frames(self) -> Frames: ...
-    @property
-    def infos(self) -> Mapping[str, SummaryInfo]: ...
     @property
     def scores(self) -> Iterable[ScoreRow]: ...
     @property

@@ -103,7 +103,7 @@ def cells(summaries: Sequence[CheckedSummary], how: Averaging) -> list[Row]:
                 "faithfulness": score(group, how, key).as_json(),
                 "supported": _estimated(group, "supported", how.own(key)).as_json(),
                 "n_summaries": len(group),
-                "n_repeats": 1 + max(one.info.repeat or 0 for one in group),
+                "n_repeats": 1 + max(one.info.repeat for one in group),
                 "n_failed": sum(summary.info.failure is not None for summary in group),
                 "failures": dict(Counter(one.info.cause or one.info.failure for one in group if one.info.failure)),
                 "n_without_score": sum(summary.info.failure is None and not summary.n for summary in group),

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from longform.axes import Axes
-from longform.results.aggregate import SummaryInfo
+from longform.evidence.scan import pl
 from longform.tables.names import DATASET, SYSTEM
 from longform.tables.table import Column, Table
 
@@ -53,60 +53,56 @@ class OrderDependence(NamedTuple):
         ]
 
 
-def order_dependence(infos: Collection[SummaryInfo], declared: Collection[str]) -> OrderDependence:
+def order_dependence(summaries: pl.DataFrame, declared: Collection[str]) -> OrderDependence:
     """
-    Find systems of *infos* that write the same for every order; *declared* names summarizers that say so of themselves.
+    Find systems that write the same for every order; *declared* names summarizers that say so of themselves.
 
     If several orders were run, their texts decide, and not the declaration.
     """
     independent: dict[Varied, tuple[str, tuple[str, ...]]] = {}
     idle: set[str] = set()
-    for varied, by_order in _by_system(infos).items():
-        orders = tuple(dict.fromkeys(order for order, _ in by_order))
-        if len(by_order) > 1 and _identical(by_order):
-            kept = _representative(by_order)
-            independent[varied] = (IDENTICAL, orders)
-            idle |= {info.summary_id for key, own in by_order.items() if key != kept for info in own}
-        elif len(by_order) == 1 and varied.summarizer in declared:
-            independent[varied] = (DECLARED, orders)
+    for own in summaries.drop_nulls(["retriever", "order"]).partition_by(_UNORDERED, maintain_order=True):
+        system, by_order = (
+            varied(own.row(0, named=True)),
+            own.select("order", "permutation").unique(maintain_order=True),
+        )
+        assert system is not None, "its order is known"
+        orders = tuple(by_order["order"].unique(maintain_order=True))
+        if len(by_order) > 1 and _identical(own):
+            independent[system] = (IDENTICAL, orders)
+            idle.update(
+                own.join(_representative(by_order), on=by_order.columns, how="anti", nulls_equal=True)["summary_id"]
+            )
+        elif len(by_order) == 1 and system.summarizer in declared:
+            independent[system] = (DECLARED, orders)
     return OrderDependence(independent, frozenset(idle))
 
 
-_Order = tuple[str, int | None]
-"""An order, and which permutation."""
+_UNORDERED = ["dataset", "summarizer", *(name for name in Axes._fields if name not in ("order", "permutation"))]
 
 
-def varied(info: SummaryInfo) -> Varied | None:
-    """The system of a summary without its order; None if it is not known."""
-    if info.axes is None or info.axes.order is None:
+def varied(facts: Mapping[str, Any]) -> Varied | None:
+    """The system of a summary, of which these are the columns, without its order; None if that is not known."""
+    if facts["retriever"] is None or facts["order"] is None:
         return None
-    return Varied(info.dataset, info.summarizer, info.axes.unordered)
+    axes = Axes(**{name: facts[name] for name in Axes._fields})
+    return Varied(facts["dataset"], facts["summarizer"], axes.unordered)
 
 
-def _by_system(infos: Collection[SummaryInfo]) -> dict[Varied, dict[_Order, list[SummaryInfo]]]:
-    found: dict[Varied, dict[_Order, list[SummaryInfo]]] = {}
-    for info in infos:
-        key = varied(info)
-        if key is not None and info.axes is not None and info.axes.order is not None:
-            found.setdefault(key, {}).setdefault((info.axes.order, info.axes.permutation), []).append(info)
-    return found
-
-
-def _identical(by_order: Mapping[_Order, Collection[SummaryInfo]]) -> bool:
+def _identical(own: pl.DataFrame) -> bool:
     """Return whether every query has the same text in every order; a failed summary is like no other."""
-    texts: dict[str, set[str | None]] = {}
-    for own in by_order.values():
-        for info in own:
-            texts.setdefault(info.query_id, set()).add(info.text_key)
-    each_has_all = len({frozenset(info.query_id for info in own) for own in by_order.values()}) == 1
-    return each_has_all and all(len(keys) == 1 and None not in keys for keys in texts.values())
+    order, text = pl.struct("order", "permutation"), pl.col("text_key")
+    same = (text.n_unique() == 1) & (text.null_count() == 0)
+    of_query = own.group_by("query_id").agg(same=same, n_orders=order.n_unique())
+    return bool(of_query["same"].all() and (of_query["n_orders"] == own.select(order.n_unique()).item()).all())
 
 
-def _representative(by_order: Mapping[_Order, object]) -> _Order:
+def _representative(by_order: pl.DataFrame) -> pl.DataFrame:
+    """Return the order that stands for all."""
     for order in _PREFERRED:
-        if (order, None) in by_order:
-            return order, None
-    return next(iter(by_order))
+        if len(found := by_order.filter(pl.col("order") == order, pl.col("permutation").is_null())):
+            return found
+    return by_order.head(1)
 
 
 def order_table(rows: Sequence[Mapping[str, Any]], *, by_place: bool) -> Table:

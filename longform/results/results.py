@@ -11,8 +11,9 @@ from typing import Any, NotRequired, TypedDict, cast
 
 from pydantic import JsonValue
 
+from longform.evidence.summaries import ClusterKind
 from longform.judges.card_columns import Adversarial
-from longform.results.aggregate import Aggregate, ClusterKind, ModelsRow
+from longform.results.aggregate import Aggregate, ModelsRow
 from longform.results.drilldown import Drilldown
 from longform.results.elsewhere import ElsewhereRow
 from longform.results.run_status import SoFar

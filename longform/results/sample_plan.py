@@ -7,6 +7,7 @@ from math import inf
 from typing import NamedTuple, cast
 
 from longform.errors import UsageError
+from longform.evidence.summaries import ClusterKind
 from longform.metrics.measure import Description
 from longform.metrics.power import (
     clusters_for_difference,
@@ -16,7 +17,6 @@ from longform.metrics.power import (
     level_of_one,
 )
 from longform.nearest import meant
-from longform.results.aggregate import ClusterKind
 from longform.results.answer import VerbAnswer
 from longform.results.compared import Row, of_family, table_rows
 from longform.results.compared_runs import UNITS

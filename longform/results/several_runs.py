@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from longform.evidence.scan import pl
+from longform.evidence.summaries import clustered
 from longform.keys import stable_seed
 from longform.metrics.measure import Description
 from longform.metrics.paired_differences import smallest_p
 from longform.metrics.statistics import LEVEL
-from longform.results.aggregate import Averaging, clustered, marks_of, mean_of, sums_of, why_unknown
+from longform.results.aggregate import Averaging, marks_of, mean_of, sums_of, why_unknown
 from longform.results.compared_runs import UNITS, RunScores, datasets_of, main_measure, of_dataset
 from longform.results.pairs import groups
 from longform.settings.system_names import SystemName
@@ -92,11 +93,7 @@ def _parts(same: SameJudge) -> list[_Part]:
     found = []
     for dataset in datasets_of(*(run for run, _ in same.runs)):
         own = [(run._replace(summaries=of_dataset(run.summaries, dataset)), how) for run, how in same.runs]
-        sides = [
-            (run._replace(summaries=clustered(run.summaries)[0]), how)
-            for run, how in own
-            if not run.summaries.is_empty()
-        ]
+        sides = [(run, how) for run, how in own if not run.summaries.is_empty()]
         having = [run.label for run, _ in sides if run.of_judge(same.judge, dataset)]
         runs = ", ".join(having)
         named: Row = {"benchmark": same.dataset_hash, "runs": runs, "dataset": dataset, "judge": same.judge}

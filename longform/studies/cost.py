@@ -361,7 +361,7 @@ def _judges(evidence: Evidence) -> Iterator[Row]:
                     "tokens_out": _both(row["output_tokens"], row["reasoning_tokens"]),
                     "calls": row["calls"],
                     "reused": row["reused"],
-                    "n_summaries": len(evidence.infos),
+                    "n_summaries": evidence.frames.summaries.select(pl.len()).collect().item(),
                 }
 
 

@@ -282,7 +282,7 @@ def _in_sample(evidence: Evidence, twins: Twins) -> str | None:
     """Say how far the model that drove the citations saw the insights that they are scored by; None: not at all."""
     if twins.driver["by"] != MATRIX:
         return None
-    queries = dict.fromkeys(info.query_id for info in evidence.infos.values())
+    queries = evidence.frames.summaries.select(pl.col("query_id").unique(maintain_order=True)).collect()["query_id"]
     return in_sample(SUPPORT, [target["text"] for query in queries for target in evidence.query(query)["targets"]])
 
 

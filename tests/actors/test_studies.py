@@ -12,12 +12,12 @@ import pytest
 from actors.python_class import UserCodeError
 from actors.studies import check_studies, open_studies
 from longform.errors import UsageError
-from longform.evidence.infos import summary_frame
 from longform.report.result_tables import table_sections
 from longform.results.evidence import Evidence
 from longform.settings.python_class import FOLDER, PythonClassSettings
 from longform.studies import LISTED
 from longform.studies.study import study_results
+from tests.frames import summary_frame
 from tests.longform.studies.test_key_points import QUESTIONS, evidence
 from tests.modules import Write
 

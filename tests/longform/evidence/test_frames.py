@@ -10,10 +10,10 @@ import pyarrow as pa
 
 from longform.axes import Axes
 from longform.evidence.frames import Frames
-from longform.evidence.infos import SummaryInfo
 from longform.evidence.scan import scan
 from longform.evidence.scores import in_order, rows_table, score_frame
 from longform.schemas import SCHEMAS
+from tests.frames import SummaryInfo, summary_frame
 from tests.longform.evidence.test_scores import row
 
 SCHEMA = pa.schema([("judge", pa.string()), ("answer", pa.string()), ("place", pa.int32())])
@@ -67,7 +67,7 @@ def frames(**more: Any) -> Frames:
     ]
     rows = [row("a", total=None, n=0, reason="none"), row("b"), row("elsewhere"), row("b", repeat=1, total=2.0)]
     scores = in_order(score_frame([rows_table(rows)], ["a", "b", "elsewhere"]))
-    return Frames(lambda: infos, lambda: scores, lambda _: Reader(), **more)
+    return Frames(lambda: summary_frame(infos), lambda: scores, lambda _: Reader(), **more)
 
 
 def test_scores_have_the_facts_of_their_summaries_in_the_report_s_order() -> None:

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longform.evidence.infos import SummaryInfo, summary_frame
 from longform.evidence.scores import (
     facts_of,
     final,
@@ -23,6 +22,7 @@ from longform.evidence.scores import (
     under,
     with_facts,
 )
+from tests.frames import SummaryInfo, summary_frame
 
 
 def row(summary: str, measure: str = "m", judge: str | None = "j", **more: Any) -> Any:

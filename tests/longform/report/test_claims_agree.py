@@ -18,7 +18,7 @@ from longform.report.findings import findings
 from longform.report.first_page import forest
 from longform.report.scores import groups_column
 from longform.report.sections import sections
-from longform.results.aggregate import Averaging, SummaryInfo
+from longform.results.aggregate import Averaging
 from longform.results.cells import systems_in
 from longform.results.evidence import Evidence
 from longform.results.pairs import NOT_DISTINGUISHABLE
@@ -29,7 +29,7 @@ from longform.studies.comparisons import Comparisons
 from longform.studies.cost import Cost
 from longform.studies.pairwise import Pairwise
 from longform.studies.schema_1 import as_before
-from tests.frames import FramesOf
+from tests.frames import FramesOf, SummaryInfo
 
 SCORE = 0.7  # of a tie
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import polars as pl
 import pytest
 
 from jobs.evaluate import shortfall
 from longform.axes import Axes
-from longform.evidence.infos import clusters_of, with_clusters
 from longform.evidence.scores import final, means, of_judge, under
+from longform.evidence.summaries import clustered, clusters_of
 from longform.measures import default_names, named
 from longform.metrics.measure import Measure, Score
 from longform.report.parts import failures_told
 from longform.results.aggregate import (
     Averaging,
-    SummaryInfo,
     models_tables,
     several_models,
 )
@@ -24,7 +24,7 @@ from longform.results.score_table import ScoreTable
 from longform.studies import cells as study
 from longform.studies.curve import curve
 from longform.tables.table import Column, checked
-from tests.frames import Scored, cell_tables, cells, frames_of
+from tests.frames import Scored, SummaryInfo, cell_tables, cells, frames_of, summary_frame
 from tests.longform.report.pages import Page, html, markdown
 
 LISTED = named(default_names(["coverage"]))
@@ -191,10 +191,14 @@ def test_haystacks_are_clusters_where_there_are_enough_of_them() -> None:
     few = [info for info in shared if info.haystack_id != "h5"]
     alone = [info for info in shared if info.query_id.endswith("a")]
 
-    assert clusters_of(shared) == [(None, "haystack", 12, 6)]
-    assert clusters_of(few) == [(None, "query", 10, 5)]
-    assert clusters_of(alone) == [(None, "query", 6, 6)]
-    assert shared[0]._replace(cluster_kind="haystack").cluster == "h0"
+    assert clusters(shared) == [(None, 12, 6, "haystack")]
+    assert clusters(few) == [(None, 10, 5, "query")]
+    assert clusters(alone) == [(None, 6, 6, "query")]
+    assert clustered(summary_frame(shared))[0]["cluster"][0] == "h0"
+
+
+def clusters(infos: list[SummaryInfo]) -> list[tuple[Any, ...]]:
+    return clusters_of(summary_frame(infos)).rows()
 
 
 def repeated(query: str, *shares: float, n: int = 4) -> list[Scored]:
@@ -238,18 +242,19 @@ def test_clusters_of_one_data_set_do_not_depend_on_another() -> None:
     many = [scored(f"{h}{q}", query=f"{h}{q}").info._replace(haystack_id=f"h{h}") for h in range(6) for q in "ab"]
     few = [info._replace(query_id=f"x{info.query_id}", dataset="few") for info in many if info.haystack_id in "h0h1"]
 
-    infos, clusters = with_clusters([*many, *(info._replace(summary_id=f"x{info.summary_id}") for info in few)])
+    both = summary_frame([*many, *(info._replace(summary_id=f"x{info.summary_id}") for info in few)])
 
-    assert clusters == [(None, "haystack", 12, 6), ("few", "query", 4, 2)]
-    assert {info.dataset: info.cluster_kind for info in infos.values()} == {None: "haystack", "few": "query"}
+    assert clusters_of(both).rows() == [(None, 12, 6, "haystack"), ("few", 4, 2, "query")]
+    found = clustered(both)[0].group_by("dataset", maintain_order=True).agg(pl.col("cluster").n_unique())
+    assert found.rows() == [(None, 6), ("few", 4)]
 
 
 def test_models_that_answered_under_one_name_are_told_of_each_data_set() -> None:
     infos = [scored(str(n), query=str(n)).info._replace(model=model) for n, model in enumerate(["m-1", "m-2", "m-2"])]
 
-    assert [row["models"] for row in several_models(infos)] == [{"m-2": 2, "m-1": 1}]
-    assert several_models([info._replace(dataset=info.model) for info in infos]) == []
-    (table,) = models_tables(several_models(infos))
+    assert [row["models"] for row in several_models(summary_frame(infos))] == [{"m-2": 2, "m-1": 1}]
+    assert several_models(summary_frame(info._replace(dataset=info.model) for info in infos)) == []
+    (table,) = models_tables(several_models(summary_frame(infos)))
     assert [(row["model"], row["n_summaries"]) for row in checked(table).rows] == [("m-2", 2), ("m-1", 1)]
 
 

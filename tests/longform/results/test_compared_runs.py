@@ -7,15 +7,16 @@ from typing import Any
 
 import pytest
 
-from longform.evidence.infos import SummaryInfo, summary_frame
+from longform.evidence.summaries import clustered
 from longform.metrics.measure import Description
-from longform.results.aggregate import Averaging, clustered
+from longform.results.aggregate import Averaging
 from longform.results.compared_runs import RunScores, compare_runs, told_of
 from longform.results.comparison import cost_table, setting_rows
 from longform.results.score_table import ScoreTable
 from longform.results.several_runs import grouped
 from longform.settings.system_names import SystemName
 from longform.tables.table import checked
+from tests.frames import SummaryInfo, summary_frame
 
 HOW = Averaging("pooled", 1, 200)
 JOINT: Description = {

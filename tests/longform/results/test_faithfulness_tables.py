@@ -9,7 +9,7 @@ import pytest
 
 from longform.metrics.faithfulness import merge_documents, summary_faithfulness
 from longform.metrics.position_bias import summary_places
-from longform.results.aggregate import Averaging, SummaryInfo
+from longform.results.aggregate import Averaging
 from longform.results.alignment import alignment_rows
 from longform.results.checked import CheckedSummary
 from longform.results.faithfulness_tables import (
@@ -20,6 +20,7 @@ from longform.results.faithfulness_tables import (
     place_rows,
 )
 from longform.settings.systems import System
+from tests.frames import SummaryInfo
 
 SETTINGS = Averaging("pooled", seed=1, resamples=200)
 

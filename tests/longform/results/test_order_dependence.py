@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import polars as pl
 import pytest
 
 from longform.axes import Axes
-from longform.results.aggregate import SummaryInfo
 from longform.results.order_dependence import order_dependence, order_table
+from tests.frames import SummaryInfo, summary_frame
 from tests.longform.report.pages import html, markdown
 
 N_QUERIES = 3
 
 
-def infos(texts: Mapping[str, str | None], *, summarizer: str = "writer", retriever: str = "full") -> list[SummaryInfo]:
+def infos(texts: Mapping[str, str | None], *, summarizer: str = "writer", retriever: str = "full") -> pl.DataFrame:
     """A summary a query and order, of the text given for the order."""
-    return [
+    return summary_frame(
         SummaryInfo(
             f"{summarizer}/{retriever}/{order}/{query}", f"q{query}", summarizer, f"{retriever}/{order}", order,
             None, None, None, axes=Axes(retriever, order=order), text_key=text,
         )
         for order, text in texts.items()
         for query in range(N_QUERIES)
-    ]  # fmt: skip
+    )  # fmt: skip
 
 
 def test_the_same_summaries_in_every_order_stand_once() -> None:
@@ -47,14 +48,16 @@ def test_summaries_that_differ_or_failed_keep_their_orders(texts: Mapping[str, s
 
 
 def test_what_is_declared_counts_if_one_order_was_run() -> None:
-    both = [*infos({"given": "a"}), *infos({"given": "b"}, summarizer="other")]
+    both = pl.concat([infos({"given": "a"}), infos({"given": "b"}, summarizer="other")])
     (row,) = order_dependence(both, declared={"writer"}).rows()
     assert (row["summarizer"], row["why"]) == ("writer", "declared")
 
 
 def test_each_retriever_is_looked_at_by_itself() -> None:
     moved = infos({"given": "a", "top": "b"}, retriever="minilm/max")
-    (row,) = order_dependence([*infos({"given": "a", "top": "a"}, retriever="minilm"), *moved], declared=()).rows()
+    (row,) = order_dependence(
+        pl.concat([infos({"given": "a", "top": "a"}, retriever="minilm"), moved]), declared=()
+    ).rows()
     assert row["setting"] == "minilm"
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from longform.evidence.scores import means, with_facts
-from longform.results.aggregate import Averaging, SummaryInfo, mean_of, spread
+from longform.results.aggregate import Averaging, mean_of, spread
 from longform.results.score_table import ScoreTable
-from tests.frames import Scored, frames_of
+from tests.frames import Scored, SummaryInfo, frames_of
 
 HOW = Averaging("pooled", seed=1, resamples=400)
 

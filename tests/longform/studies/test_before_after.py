@@ -6,11 +6,10 @@ import random
 
 import pytest
 
-from longform.evidence.infos import SummaryInfo
 from longform.evidence.scores import means
 from longform.results.repaired_examples import SHOWN, Change, changes, drawn_examples
 from longform.studies.repair import before_after
-from tests.frames import Scored, frames_of
+from tests.frames import Scored, SummaryInfo, frames_of
 
 SETTINGS = {"judge": "j", "aggregate": "pooled", "seed": 1}
 

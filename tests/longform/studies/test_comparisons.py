@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from longform.errors import UsageError
-from longform.results.aggregate import Averaging, SummaryInfo
+from longform.results.aggregate import Averaging
 from longform.settings.system_names import SystemName, named_system
 from longform.studies import comparisons, pairwise
 from longform.studies.schema_1 import as_before
 from longform.studies.tested import ComparedMeasure, PairedFamily, Systems
-from tests.frames import Scored, frames_of
+from tests.frames import Scored, SummaryInfo, frames_of
 
 JOINT = ComparedMeasure("joint", "joint")
 

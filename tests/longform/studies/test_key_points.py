@@ -15,7 +15,7 @@ from longform.metrics.measure import Facts, Measure, Verdict
 from longform.report.provenance import benchmark_figures
 from longform.report.result_tables import table_sections
 from longform.report.sections import figures
-from longform.results.aggregate import Averaging, SummaryInfo
+from longform.results.aggregate import Averaging
 from longform.results.evidence import Evidence
 from longform.results.score_table import ScoreTable
 from longform.rows import ScoreRow
@@ -23,7 +23,7 @@ from longform.studies.facets import Facets
 from longform.studies.key_points import KeyPoints, f1
 from longform.studies.key_points import tables as key_point_tables
 from longform.tables.table import Table
-from tests.frames import FramesOf
+from tests.frames import FramesOf, SummaryInfo
 
 SAID, UNSAID, NEUTRAL, UNREAD = (
     Verdict(None, answer, number)

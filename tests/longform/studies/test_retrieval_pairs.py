@@ -8,7 +8,6 @@ from typing import Any, cast
 
 import pytest
 
-from longform.evidence.infos import SummaryInfo, summary_frame
 from longform.metrics.retrieval import AT_BUDGET, MEASURES
 from longform.report.parts import Section
 from longform.report.sections import sections
@@ -19,6 +18,7 @@ from longform.studies.retrieval import Retrieval
 from longform.studies.retrieval_pairs import RetrievalPairs
 from longform.studies.schema_1 import as_before
 from longform.tables.table import checked
+from tests.frames import SummaryInfo, summary_frame
 from tests.longform.studies.test_retrieval_against_generation import QUERIES, documents, evidence
 
 GOOD, POOR = Ranker("good", None), Ranker("poor", None)

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from longform.measures import named
-from longform.results.aggregate import Averaging, SummaryInfo
+from longform.results.aggregate import Averaging
 from longform.results.score_table import ScoreTable
 from longform.rows import ScoreRow
 from longform.studies.rouge_bootstrap import RougeBootstrap, percentiles
-from tests.frames import FramesOf
+from tests.frames import FramesOf, SummaryInfo
 
 VALUES = np.random.default_rng(5).normal(0.4, 0.1, 300)
 
