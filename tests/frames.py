@@ -116,6 +116,12 @@ def frames_of(group: Sequence[Scored], judge: str | None = "j") -> tuple[pl.Data
     return scores, facts_of(scores, summary_frame(one.info for one in group).lazy())
 
 
+def contents_of(found: Mapping[str, object] = {}) -> pl.DataFrame:
+    """Return what summaries say as evidence has it, from what is equal if they say the same."""
+    rows = [(summary_id, str(content)) for summary_id, content in found.items()]
+    return pl.DataFrame(rows, schema={"summary_id": pl.String, "content": pl.String}, orient="row")
+
+
 class FramesOf:
     """The frames of summaries that are described one by one, as evidence has them; asked anew each time."""
 

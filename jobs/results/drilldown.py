@@ -38,21 +38,20 @@ class UnfoldedSupport:
     Args:
         verdicts: The table.
         benchmark: The benchmark that the run is on.
-        checks: Summary id -> work ids of the verdicts on its documents.
     """
 
-    def __init__(self, verdicts: Snapshot, benchmark: Benchmark, checks: Mapping[str, Sequence[str]]) -> None:
-        self._verdicts, self._benchmark, self._checks = verdicts, benchmark, checks
+    def __init__(self, verdicts: Snapshot, benchmark: Benchmark) -> None:
+        self._verdicts, self._benchmark = verdicts, benchmark
         self._numbers = lru_cache(maxsize=_HAYSTACKS_HELD)(self._read_numbers)
 
-    def add(self, facts: Mapping[str, SummaryFacts]) -> None:
+    def add(self, facts: Mapping[str, SummaryFacts], work_ids: Sequence[str]) -> None:
         """
         Add what is known of some summaries.
 
         Args:
             facts: Summary id -> the summary with its bullets.
+            work_ids: Of the verdicts on their documents.
         """
-        work_ids = [work_id for summary_id in facts for work_id in self._checks.get(summary_id, ())]
         found: dict[tuple[str, str], list[Any]] = {}
         for batch in self._verdicts.batches(work_ids=work_ids, columns=_COLUMNS) if work_ids else ():
             for row in batch.to_pylist():
@@ -102,6 +101,9 @@ _OF_OLDER_RUNS = "report/drilldown.json.gz"
 _SUMMARIES_AT_ONCE = 64
 _HELD_BYTES = 4_000_000  # of parts that the next summaries may need, too
 _VERDICT_COLUMNS = ["summary_id", "judge", "target_id", "answer", "linked_unit", "probability", "reply", "failure"]
+_OF_SUMMARIES = [
+    "work_id", "summary_id", "query_id", "setting", "summarizer", "order", "summary_repeat", "failure",
+]  # fmt: skip
 _OF_REPEATS = ["mode", "unit_index", "repeat"]
 """Columns by which the repeats of a judge are told apart; they are not shown."""
 
@@ -116,8 +118,8 @@ class Unfolding:
         facts: A row for each summary.
         scores: Of the run.
         measures: Whose scores are shown.
-        units: Summary id -> work id of its units.
-        verdicts: Summary id -> work ids of the verdicts that are shown.
+        units: Work id of a summary -> that of its units.
+        verdicts: Work id of a summary -> those of the verdicts that are shown.
         checks: The same of verdicts on documents.
         kinds: Judge -> its kind; the others judge coverage.
     """
@@ -136,9 +138,9 @@ class Unfolding:
         kinds: Mapping[str, Kind],
     ) -> None:
         self._benchmark, self._written, self._scores = benchmark, facts, scores
-        self._units, self._verdicts = units, verdicts
+        self._units, self._verdicts, self._checks = units, verdicts, checks
         self._tables = {table: run.snapshot(table, held_bytes=_HELD_BYTES) for table in ("units", "verdicts")}
-        self._support = UnfoldedSupport(self._tables["verdicts"], benchmark, checks)
+        self._support = UnfoldedSupport(self._tables["verdicts"], benchmark)
         self._kinds = kinds
         self._shown = [
             (judge, measure) for judge in scores.judges for measure in scores.measures(judge) if measure in measures
@@ -168,11 +170,9 @@ class Unfolding:
 
     def by_query(self) -> Iterator[Unfolded]:
         """Yield all summaries, those of a query together, in the benchmark's order."""
-        found: dict[str, list[str]] = {}
-        for summary_id, query_id in self._written.select("summary_id", "query_id").iter_rows():
-            found.setdefault(query_id, []).append(summary_id)
-        ordered = (summary_id for query_id in self._benchmark.queries for summary_id in found.get(query_id, ()))
-        for summary in self.summaries(ordered):
+        queries = pl.DataFrame({"query_id": list(self._benchmark.queries)}, schema={"query_id": pl.Categorical})
+        ordered = queries.join(self._written, on="query_id", maintain_order="left_right")
+        for summary in self.summaries(ordered["summary_id"]):
             yield Unfolded(summary, self.query(summary["query_id"]))
 
     def summaries(self, summary_ids: Iterable[str], *, with_verdicts: bool = True) -> Iterator[SummaryFacts]:
@@ -181,16 +181,17 @@ class Unfolding:
         while some := list(islice(wanted, _SUMMARIES_AT_ONCE)):
             scores = self._scored(some)
             written = {row["summary_id"]: row for row in self._facts(some)}
+            work_ids = [written[one]["work_id"] for one in some]
             facts = {one: _empty(written[one], scores.get(one, {})) for one in some}
-            for row in self._rows("units", [self._units[one] for one in some], ["summary_id", "text", "citations"]):
+            for row in self._rows("units", [self._units[one] for one in work_ids], ["summary_id", "text", "citations"]):
                 facts[row["summary_id"]]["bullets"].append({"text": row["text"], "citations": row["citations"]})
-            verdicts = [work_id for one in some for work_id in self._verdicts[one]] if with_verdicts else []
-            for row in self._merged(verdicts):
+            verdicts = [work_id for one in work_ids for work_id in self._verdicts.get(one, ())]
+            for row in self._merged(verdicts if with_verdicts else []):
                 summary_id = row.pop("summary_id")
                 shown: Any = {name: row[name] for name in row if name not in _OF_REPEATS}
                 facts[summary_id]["verdicts"].append(shown)
             if with_verdicts:
-                self._support.add(facts)
+                self._support.add(facts, [work_id for one in work_ids for work_id in self._checks.get(one, ())])
             yield from facts.values()
 
     def _merged(self, work_ids: Sequence[str]) -> list[Any]:
@@ -228,7 +229,7 @@ class Unfolding:
         return scored
 
     def _facts(self, summary_ids: Sequence[str]) -> list[dict[str, Any]]:
-        return self._written.filter(pl.col("summary_id").is_in(summary_ids)).to_dicts()
+        return self._written.filter(pl.col("summary_id").is_in(summary_ids)).select(_OF_SUMMARIES).to_dicts()
 
 
 def _empty(row: Mapping[str, Any], scores: dict[str, dict[str, float | None]]) -> SummaryFacts:

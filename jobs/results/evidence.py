@@ -199,18 +199,15 @@ class RunEvidence:
     @cached_property
     def _unfolding(self) -> Unfolding:
         together = {one.name for group in scored_together(self.measures) for one in group}
-        by_id = dict(self.all_summaries.select("summary_id", "work_id").iter_rows())
-        units = dict(zip(self.work.summaries, self.work.units, strict=True))
-        checks = by_summary(self.work.checks)
         return Unfolding(
             self.run,
             self.benchmark,
             self.all_summaries,
             self.score_table,
             measures=together,
-            units={summary_id: units[work_id] for summary_id, work_id in by_id.items()},
-            verdicts={summary_id: self.work.verdicts.get(work_id, ()) for summary_id, work_id in by_id.items()},
-            checks={summary_id: checks.get(work_id, ()) for summary_id, work_id in by_id.items()},
+            units=dict(zip(self.work.summaries, self.work.units, strict=True)),
+            verdicts=self.work.verdicts,
+            checks=by_summary(self.work.checks),
             kinds={} if self.experiment is None else {k: kind_of(one) for k, one in self.experiment.judges.items()},
         )
 
@@ -230,9 +227,13 @@ class RunEvidence:
         return self._unfolding.by_query()
 
     @cached_property
-    def contents(self) -> Mapping[str, str]:
+    def contents(self) -> pl.DataFrame:
         found = self._unfolding.summaries(self.all_summaries["summary_id"], with_verdicts=False)
-        return {summary["summary_id"]: _content(summary) for summary in found}
+        return pl.DataFrame(
+            ((summary["summary_id"], _content(summary)) for summary in found),
+            schema={"summary_id": pl.String, "content": pl.String},
+            orient="row",
+        )
 
     @cached_property
     def spent(self) -> Mapping[str, Spent]:

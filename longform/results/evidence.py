@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, NotRequired, Protocol, TypedDict, TypeVar
@@ -65,7 +65,7 @@ class Evidence(Protocol):
         frames: The tables of the run, to be queried with polars; without summaries that repeat another order's.
         scores: Rows of the scores table, read anew each time.
         score_table: The same in a few bytes each.
-        contents: Summary id -> what is equal for summaries of the same text and citations.
+        contents: By `summary_id`, the `content` that is equal for summaries of the same text and citations.
         compare_with: The system that all others are compared with; None: the best one.
         sensitivity: Whose rule of sensitivity to the order of documents is taken.
         cutoffs: The K of measures of rankings.
@@ -91,7 +91,7 @@ class Evidence(Protocol):
     @property
     def score_table(self) -> ScoreTable: ...
     @property
-    def contents(self) -> Mapping[str, Hashable]: ...
+    def contents(self) -> pl.DataFrame: ...
     @property
     def compare_with(self) -> str | None: ...
     @property

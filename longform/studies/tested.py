@@ -8,8 +8,7 @@ same are one member.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -18,6 +17,7 @@ import numpy as np
 
 from longform.evidence.scan import pl
 from longform.evidence.scores import final, means, with_facts
+from longform.keys import content_key
 from longform.metrics.measure import Better, Unit
 from longform.metrics.statistics import Array
 from longform.results.aggregate import cluster_kind, clusters_in, sums_of, systems_of
@@ -218,14 +218,13 @@ class Systems:
     @cached_property
     def alike(self) -> list[list[SystemName]]:
         """Systems by what they wrote for every query."""
-        contents: Mapping[str, Hashable] = self.own.evidence.contents
-        wrote: dict[SystemName, Counter[tuple[str, Hashable]]] = {}
-        rows = self.facts.select("summarizer", "setting", "query_id", "summary_id").iter_rows()
-        for summarizer, setting, query, summary in rows:
-            wrote.setdefault(SystemName(summarizer, setting), Counter())[query, contents.get(summary, summary)] += 1
-        found: dict[frozenset[tuple[tuple[str, Hashable], int]], list[SystemName]] = {}
-        for name, texts in wrote.items():
-            found.setdefault(frozenset(texts.items()), []).append(name)
+        contents = self.own.evidence.contents.with_columns(pl.col("summary_id").cast(self.facts.schema["summary_id"]))
+        wrote = self.facts.join(contents, on="summary_id", how="left", maintain_order="left")
+        found: dict[str, list[SystemName]] = {}
+        for name, own in systems_of(wrote).items():
+            content = pl.coalesce("content", pl.col("summary_id").cast(pl.String))
+            texts = own.select(pl.col("query_id").cast(pl.String), content)
+            found.setdefault(content_key(texts.sort(pl.all()).rows()), []).append(name)
         return list(found.values())
 
     def by(self, measure: ComparedMeasure, *, compare_with: str | None = None) -> PairedFamily:

@@ -17,7 +17,7 @@ from longform.results.evidence import Evidence
 from longform.settings.python_class import FOLDER, PythonClassSettings
 from longform.studies import LISTED
 from longform.studies.study import study_results
-from tests.frames import summary_frame
+from tests.frames import contents_of, summary_frame
 from tests.longform.studies.test_key_points import QUESTIONS, evidence
 from tests.modules import Write
 
@@ -27,7 +27,7 @@ NOTHING_ELSE: dict[str, Any] = {
     "spent": {},
     "cutoffs": (),
     "ranking_measures": (),
-    "contents": {},
+    "contents": contents_of(),
     "frames": SimpleNamespace(summaries=summary_frame([]).lazy()),
     "datasets": {},
     "twins": None,

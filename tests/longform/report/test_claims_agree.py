@@ -29,7 +29,7 @@ from longform.studies.comparisons import Comparisons
 from longform.studies.cost import Cost
 from longform.studies.pairwise import Pairwise
 from longform.studies.schema_1 import as_before
-from tests.frames import FramesOf, SummaryInfo
+from tests.frames import FramesOf, SummaryInfo, contents_of
 
 SCORE = 0.7  # of a tie
 
@@ -75,7 +75,7 @@ def of_scores(scores: Any, better: Better, order: list[str], twins: list[bool]) 
     evidence = cast(
         "Evidence",
         SimpleNamespace(
-            averaging=Averaging("pooled", 1, 20), compare_with=None, contents={}, calls=None, infos=infos,
+            averaging=Averaging("pooled", 1, 20), compare_with=None, contents=contents_of(), calls=None, infos=infos,
             measures=[measure], score_table=ScoreTable(rows, infos, ["j"]),
             frames=FramesOf(infos),
             spent={key: Spent(None, 10.0 + int(info.query_id[1:]) + len(info.summarizer), 0.0, None)

@@ -13,7 +13,7 @@ from longform.settings.system_names import SystemName, named_system
 from longform.studies import comparisons, pairwise
 from longform.studies.schema_1 import as_before
 from longform.studies.tested import ComparedMeasure, PairedFamily, Systems
-from tests.frames import Scored, SummaryInfo, frames_of
+from tests.frames import Scored, SummaryInfo, contents_of, frames_of
 
 JOINT = ComparedMeasure("joint", "joint")
 
@@ -36,7 +36,7 @@ def family_of(
     summaries, *, compare_with: str | None = None, contents: Any = None, aggregate: Any = "pooled"
 ) -> PairedFamily:
     scores, facts = frames_of(summaries)
-    run = SimpleNamespace(averaging=Averaging(aggregate, 1, 20), contents=contents or {})
+    run = SimpleNamespace(averaging=Averaging(aggregate, 1, 20), contents=contents_of(contents or {}))
     own: Any = SimpleNamespace(judge="j", dataset=None, scores=scores, facts=facts, evidence=run)
     return Systems(own).by(JOINT, compare_with=compare_with)
 

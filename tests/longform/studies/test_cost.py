@@ -16,7 +16,7 @@ from longform.results.spent import NOTHING, Spent, summed
 from longform.studies.cost import Cost, frontier_of
 from longform.studies.schema_1 import as_before, with_tables
 from longform.tables.table import Table
-from tests.frames import FramesOf, SummaryInfo
+from tests.frames import FramesOf, SummaryInfo, contents_of
 
 N_QUERIES = 12
 
@@ -39,7 +39,7 @@ def found(systems: dict[str, tuple[float, Spent]]) -> list[Table]:
         averaging=Averaging("pooled", 1, 200),
         measures=[],
         infos=infos,
-        contents={},
+        contents=contents_of(),
         frames=FramesOf(infos),
         score_table=ScoreTable(rows, infos, ["j"]),
         spent={key: systems[info.summarizer][1] for key, info in infos.items()},
