@@ -1,14 +1,18 @@
-"""Compare two runs on the queries that both have."""
+"""Compare two runs on the queries that both have, as a command and from Python: the numbers are the same."""
 
 from __future__ import annotations
 
 import argparse
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike, fspath
 from typing import Any
 
+import pyarrow as pa
 from pydantic import ValidationError
 
+from actors.surface.folders import Run
 from jobs.command.run import Outcome, run_verb
 from jobs.parsers.compare import parser
 from jobs.results.answers import answered
@@ -20,7 +24,9 @@ from longform.evidence.summaries import clustered
 from longform.measures import SHIPPED
 from longform.metrics.measure import Description, described
 from longform.nearest import meant
+from longform.report.answers import answer_text
 from longform.results.aggregate import systems_in
+from longform.results.answer import VerbAnswer
 from longform.results.compared_runs import compare_runs, main_measure
 from longform.results.comparison import TwoRuns, comparison_answer, cost_table, setting_rows, setting_table
 from longform.settings.experiment import Experiment
@@ -31,7 +37,7 @@ _SCORING = ("aggregate", "partial_score", "faithfulness", "units")
 """Settings that make other scores of the same verdicts."""
 
 
-def compare(urls: Sequence[str], *, systems: Sequence[str] = (), measures: Sequence[str] = (), now: float) -> TwoRuns:
+def two_runs(urls: Sequence[str], *, systems: Sequence[str] = (), measures: Sequence[str] = (), now: float) -> TwoRuns:
     """
     Return what can be said of two runs.
 
@@ -230,12 +236,116 @@ def _settings(run: StoredRun) -> dict[str, object]:
     }
 
 
+# ---------------------------------------------------------------- from Python
+
+
+@dataclass(frozen=True)
+class ComparedRuns:
+    """
+    Two runs on the queries that both have; differences are the second run's less the first run's.
+
+    Attributes:
+        answer: The sentences and tables of `longform compare`.
+    """
+
+    answer: VerbAnswer
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """All of it, as `longform compare --out DIR` writes it to `compare.json`."""
+        return self.answer.document
+
+    @property
+    def n_queries(self) -> int:
+        """Queries that both have."""
+        return int(self.document["n_common"])
+
+    @property
+    def conclusion(self) -> list[str]:
+        """Three sentences."""
+        return list(self.document["conclusion"])
+
+    @property
+    def cautions(self) -> list[str]:
+        """Sentences on what weakens the comparison."""
+        return list(self.document["cautions"])
+
+    @property
+    def differences(self) -> pa.Table:
+        """
+        A row for each judge, measure and pair of systems: both means, difference, interval, p and finding.
+
+        Measures that are shares stand in points from 0 to 100; p is adjusted for all rows together.
+        """
+        return _table(self.document["tests"])
+
+    @property
+    def retrieval(self) -> pa.Table:
+        """The same of rankings, by measures such as nDCG@10; p is adjusted for these rows together."""
+        return _table(self.document["retrieval"])
+
+    @property
+    def settings(self) -> pa.Table:
+        """Settings that differ."""
+        return _table(self.document["settings"])
+
+    def __str__(self) -> str:
+        return answer_text(self.answer)
+
+
+def compare(
+    first: Run | str | PathLike[str],
+    second: Run | str | PathLike[str],
+    *,
+    systems: Mapping[str, str] | None = None,
+    measures: Sequence[str] = (),
+) -> ComparedRuns:
+    """
+    Compare two runs on the queries that both have; nothing is written.
+
+    Args:
+        first: A run, or its folder.
+        second: The run whose differences from the first are told.
+        systems: System of the first -> system of the second, as `longform compare --systems` names them; None: those
+            of the same name.
+        measures: Only these; none: all that the runs list.
+
+    Raises:
+        UsageError: They cannot be compared; the message says why.
+    """
+    if isinstance(measures, str):
+        raise UsageError(f"measures: expected a list of names, found the text {measures!r}")
+    urls = [_url("first", first), _url("second", second)]
+    pairs = [f"{one}={other}" for one, other in (systems or {}).items()]
+    return ComparedRuns(comparison_answer(two_runs(urls, systems=pairs, measures=measures, now=time.time())))
+
+
+def _url(argument: str, run: object) -> str:
+    if isinstance(run, Run):
+        return run.folder.url
+    if isinstance(run, str | PathLike):
+        return Run(fspath(run)).folder.url
+    raise UsageError(f"{argument}: expected a run or its folder, found a value of type {type(run).__name__}")
+
+
+def _table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    return pa.Table.from_pylist([{name: _plain(value) for name, value in row.items()} for row in rows])
+
+
+def _plain(value: Any) -> Any:
+    """Return a value of a column: settings are of any type, and a column has one."""
+    return value if value is None or isinstance(value, str | int | float) else str(value)
+
+
+# ---------------------------------------------------------------- the command
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     return run_verb(parser(), _work, argv)
 
 
 def _work(arguments: argparse.Namespace) -> Outcome:
-    found = compare(arguments.runs, systems=arguments.systems, measures=arguments.measure, now=time.time())
+    found = two_runs(arguments.runs, systems=arguments.systems, measures=arguments.measure, now=time.time())
     return answered(comparison_answer(found), NAME, arguments.out)
 
 

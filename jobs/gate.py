@@ -14,7 +14,7 @@ from actors.storage.folder import Folder, file_place
 from actors.terminal import say
 from jobs.command.exit_codes import DONE, FAILURES_ABOVE_THRESHOLD, WORSE
 from jobs.command.run import Outcome, run_verb
-from jobs.compare import compare, paired_systems
+from jobs.compare import paired_systems, two_runs
 from jobs.evaluate import shortfall
 from jobs.parsers.gate import parser
 from jobs.results.stored_run import read_stored
@@ -240,7 +240,7 @@ def _checks(gate: Gate, url: str, results: Mapping[str, Any], against: str | Non
         checks += threshold_checks(list(scored(results)), gate.thresholds, known)
     if against is not None:
         names = gate.measures or _compared(results, Folder(against))
-        comparison = compare([against, url], systems=gate.systems, measures=names, now=time.time())
+        comparison = two_runs([against, url], systems=gate.systems, measures=names, now=time.time())
         checks += baseline_checks(comparison.differences.table.rows, comparison.labels)
         told += [*comparison.cautions, *cannot_tell(checks)]
     return checks, told

@@ -2,7 +2,7 @@
 The science: pure functions and types. No Ray, no network, no clock, no environment.
 
 The names below are for use from Python (docs/python.md). They stand in `actors.surface`, which loads models and reads
-folders, and in `jobs.comparing`; each is imported when it is first asked for.
+folders, and in `jobs.compare`; each is imported when it is first asked for.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = [
 _MODULES = {
     "Benchmark": "actors.surface.folders",
     "CitedSummary": "actors.surface.citations",
-    "ComparedRuns": "jobs.comparing",
+    "ComparedRuns": "jobs.compare",
     "Coverage": "actors.surface.coverage",
     "Insight": "actors.surface.coverage",
     "JudgedInsight": "actors.surface.coverage",
@@ -40,7 +40,7 @@ _MODULES = {
     "Support": "actors.surface.support",
     "check": "actors.surface.support",
     "cite": "actors.surface.citations",
-    "compare": "jobs.comparing",
+    "compare": "jobs.compare",
     "judge": "actors.surface.coverage",
     "summarize": "actors.surface.summaries",
 }
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from actors.surface.folders import Benchmark, Run
     from actors.surface.summaries import summarize
     from actors.surface.support import Sentence, Support, check
-    from jobs.comparing import ComparedRuns, compare
+    from jobs.compare import ComparedRuns, compare
 else:
 
     def __getattr__(name: str) -> object:

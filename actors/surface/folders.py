@@ -15,13 +15,12 @@ from actors.storage.run_files import RECORD, RESULTS
 from longform.errors import UsageError
 from longform.evidence.frames import Frames
 from longform.evidence.scan import Read, pl
-from longform.evidence.scores import SCORE_COLUMNS
+from longform.evidence.scores import SCORE_COLUMNS, ScoreTable
 from longform.evidence.summaries import clustered, summaries
 from longform.results.cells import systems_in
 from longform.results.columns import with_columns
 from longform.results.compared import compared_families, table_rows
 from longform.results.results import Results
-from longform.results.score_table import ScoreTable
 from longform.settings.judges import ALIGNERS
 from longform.studies.schema_1 import with_tables
 

@@ -17,13 +17,12 @@ from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from actors.storage.tables import Snapshot
 from longform.evidence.scan import pl
-from longform.evidence.scores import means, under
+from longform.evidence.scores import ScoreTable, means, under
 from longform.judges.kind import Kind
 from longform.judges.kinds import KINDS
 from longform.judges.kinds.support import NO, UNSURE, YES
 from longform.judges.repeats import merged_repeats
 from longform.results.drilldown import Drilldown, QueryFacts, SummaryFacts, SupportFacts, Unfolded, unfolded_of
-from longform.results.score_table import ScoreTable
 
 _COLUMNS = ["summary_id", "judge", "unit_index", "target_kind", "target_id", "text_index", "mode", "repeat"]
 _COLUMNS += ["answer", "probability", "reply", "failure", "doc_position", "chunk_index"]

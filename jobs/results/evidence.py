@@ -21,7 +21,7 @@ from jobs.stages.pack import Packed
 from jobs.stages.retrieve import Ranked
 from longform.evidence.frames import Frames
 from longform.evidence.scan import Read, pl
-from longform.evidence.scores import SCORE_COLUMNS
+from longform.evidence.scores import SCORE_COLUMNS, ScoreTable
 from longform.evidence.summaries import clustered, summaries
 from longform.judges.repeats import repeated_pairs
 from longform.keys import content_key
@@ -33,10 +33,8 @@ from longform.results.aggregate import Averaging
 from longform.results.calls import CallsRow
 from longform.results.checked import CheckedRun
 from longform.results.drilldown import QueryFacts, SummaryFacts, Unfolded
-from longform.results.evidence import AskedAgain, Driver, Twins
+from longform.results.evidence import AskedAgain, Driver, PackedQuery, RankedQuery, Twins
 from longform.results.order_dependence import OrderDependence, order_dependence
-from longform.results.ranked import PackedQuery, RankedQuery
-from longform.results.score_table import ScoreTable
 from longform.results.spent import Spent
 from longform.rows import ScoreRow, VerdictRow
 from longform.settings.experiment import Experiment

@@ -14,7 +14,7 @@ from jobs.stages.items import Item, Row
 from jobs.stages.judge import Judged, with_repeats
 from longform.axes import Axes
 from longform.evidence.scan import pl
-from longform.evidence.scores import means, of_judge
+from longform.evidence.scores import ScoreTable, means, of_judge
 from longform.judges.kinds import KINDS
 from longform.judges.meta_evaluation import CITED
 from longform.judges.repeats import merged_repeats
@@ -25,7 +25,6 @@ from longform.metrics.position_bias import SummaryPlaces, summary_places
 from longform.results.checked import Attribution, Cell, CheckedRun, CheckedSummary, WrittenSummary, placed
 from longform.results.compared import table_rows
 from longform.results.order_dependence import OrderDependence, varied
-from longform.results.score_table import ScoreTable
 from longform.settings.experiment import Experiment
 from longform.settings.judges import ALIGNERS
 from longform.settings.systems import System

@@ -11,7 +11,8 @@ from jobs.stages.pack import Packed
 from jobs.stages.retrieve import Ranked
 from jobs.stages.stage import Plan
 from longform.records import Qrel
-from longform.results.ranked import PackedQuery, RankedQuery, Ranker, ranking_rows
+from longform.results.evidence import PackedQuery, RankedQuery, Ranker
+from longform.results.ranked import ranking_rows
 from longform.retrieval.own_documents import grades_told, own_documents_told
 from longform.retrieval.ranking import NOT_RANKED
 from longform.settings.experiment import Experiment

@@ -17,7 +17,7 @@ from jobs.results.write import RESULTS, read_results
 from jobs.runs.record import read_record
 from longform.errors import UsageError
 from longform.evidence.scan import pl
-from longform.evidence.scores import SCORE_COLUMNS
+from longform.evidence.scores import SCORE_COLUMNS, ScoreTable
 from longform.evidence.summaries import clustered, summaries
 from longform.measures import RANKING, SHIPPED, default_names
 from longform.metrics.measure import Description, described
@@ -25,7 +25,6 @@ from longform.results.aggregate import Averaging, systems_in
 from longform.results.cells import measures_in
 from longform.results.compared_runs import RunScores
 from longform.results.run_status import RunStatus
-from longform.results.score_table import ScoreTable
 from longform.settings.experiment import Experiment
 from longform.settings.judges import ALIGNERS, whole_identity
 from longform.settings.system_names import SystemName

@@ -12,9 +12,10 @@ from longform.errors import UsageError
 from longform.evidence.scan import pl
 from longform.keys import content_key
 from longform.metrics.retrieval import MEASURES
-from longform.results.compared_runs import Differences, RankedHow, RunScores, compare_rankings
+from longform.results.compared_runs import Differences, RunScores
 from longform.results.comparison import setting_rows
-from longform.results.ranked import RankedQuery, Ranker
+from longform.results.evidence import RankedQuery, Ranker
+from longform.results.ranked import RankedHow, compare_rankings
 from longform.retrieval.ranking import NOT_RANKED
 from longform.settings.system_names import SystemName
 

@@ -73,7 +73,7 @@ Cell = tuple[float, float, float]
 
 
 class WrittenSummary(NamedTuple):
-    """What is known of a summary; its query is its cluster, within which orders and places are exchanged."""
+    """A summary; its query is its cluster, within which orders and places are exchanged."""
 
     summary_id: str
     query_id: str

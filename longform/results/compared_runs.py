@@ -8,21 +8,19 @@ and pairs of systems. So p-values are adjusted for all of them, and an interval 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from longform.evidence.scan import pl
-from longform.evidence.scores import facts_of, final, means, under, with_facts
+from longform.evidence.scores import ScoreTable, facts_of, final, means, under, with_facts
 from longform.metrics.cited_support import MAIN
-from longform.metrics.measure import Description, RankingMeasure
+from longform.metrics.measure import Description
 from longform.metrics.paired_differences import Difference, n_sign_changes, paired_differences, smallest_p
 from longform.metrics.statistics import LEVEL, Array, Estimate
 from longform.results.aggregate import Aggregate, Averaging, clusters_in, sums_of, systems_of
 from longform.results.pairs import MEASURE, NOT_DISTINGUISHABLE, TOO_FEW, signs_seed
-from longform.results.ranked import RankedQuery, Ranker, Values, ranked_values, value_sums
-from longform.results.score_table import ScoreTable
 from longform.settings.system_names import SystemName
 from longform.tables.names import DATASET, JUDGE
 from longform.tables.table import Axes, Column, Table, Unit, Value
@@ -325,103 +323,3 @@ def main_measure(measures: Sequence[Description], having: Sequence[Collection[st
     both = [one for one in measures if all(one["name"] in names for names in having)]
     joint = [one for name in (MEASURE, *MAIN) for one in both if one["name"] == name]
     return next(iter([*joint, *(one for one in both if one["unit"] == "points" and one["better"])]), None)
-
-
-# ---------------------------------------------------------------- rankings
-
-
-class RankedHow(NamedTuple):
-    """
-    The measures of two runs' rankings.
-
-    Attributes:
-        measures: The measures in the order of the rows.
-        cutoffs: K of each.
-        only: Names, with or without a cutoff, such as nDCG or nDCG@10; none: all.
-        seed: The seed of drawn sign changes.
-    """
-
-    measures: Sequence[RankingMeasure]
-    cutoffs: Sequence[int]
-    only: frozenset[str]
-    seed: int
-
-
-def compare_rankings(
-    rankings: Mapping[str, Sequence[RankedQuery]],
-    *,
-    queries: pl.DataFrame,
-    gold: Mapping[str, Collection[str]],
-    pairs: Sequence[tuple[Ranker, Ranker]],
-    how: RankedHow,
-) -> Differences:
-    """
-    Return all differences of two runs' rankings, as second less first: a family of their own.
-
-    So whether a run ranks moves no p-value of its summaries.
-
-    Args:
-        rankings: The name of each run -> its rankings, of any queries.
-        queries: The common ones, with the data set and the cluster of each.
-        gold: Query -> its gold documents.
-        pairs: Rankers of the first and of the second run.
-        how: The measures.
-    """
-    common = {*queries["query_id"]}
-    first, second = (
-        ranked_values([one for one in own if one.query_id in common], gold, how.measures, how.cutoffs)
-        for own in rankings.values()
-    )
-    found = [
-        pair
-        for own in queries.partition_by("dataset", maintain_order=True)
-        for (measure, name), values in first.items()
-        if not how.only or how.only & {name, measure.name}
-        for one, other in pairs
-        for pair in _ranking_sums(
-            {**_OF_RANKINGS, "name": name, "title": name, "told": measure.told},
-            (one, other),
-            (values.get(one.words, {}), second[measure, name].get(other.words, {})),
-            own,
-        )
-    ]
-    labels = tuple(rankings)
-    tested_ = tested(found, (labels[0], labels[1]), Table("retrieval", [], [], "Retrieval"), seed=how.seed)
-    return tested_ if any(row["aside"] is None and _moved(row) for row in tested_.table.rows) else _unmoved(tested_)
-
-
-_OF_RANKINGS: Description = {
-    "name": "", "title": "", "unit": "points", "better": "higher", "told": "", "judged_by": None,
-}  # fmt: skip
-
-
-def _moved(row: Mapping[str, Value]) -> bool:
-    difference = row["difference"]
-    return isinstance(difference, Estimate) and difference[:3] != (0, 0, 0)
-
-
-def _unmoved(found: Differences) -> Differences:
-    """Keep rankings that are the same in both runs out of reports, but for a sentence."""
-    why = "the rankings of both runs have the same scores on every query"
-    rows = [{**row, "aside": row["aside"] or why} for row in found.table.rows]
-    return found._replace(table=found.table._replace(rows=rows))
-
-
-def _ranking_sums(
-    measure: Description,
-    rankers: tuple[Ranker, Ranker],
-    values: tuple[Values, Values],
-    queries: pl.DataFrame,
-) -> Iterator[PairSums]:
-    """Yield the sums of two rankers on the *queries* of one data set; nothing if one of them ranks nothing of it."""
-    clusters_of = dict(queries.select("query_id", "cluster").iter_rows())
-    there = [{query: value for query, value in side.items() if query in clusters_of} for side in values]
-    if not all(there):
-        return
-    both = [query for query in clusters_of if all(query in side for side in there)]
-    cluster_of = {query: clusters_of[query] for query in both}
-    clusters = sorted(set(cluster_of.values()))
-    first, second = (value_sums({query: side[query] for query in both}, clusters, cluster_of) for side in there)
-    left_out = len(set().union(*there)) - len(both)
-    names = (rankers[0].words, rankers[1].words)
-    yield PairSums(queries.item(0, "dataset"), None, measure, names, clusters, first, second, len(both), left_out)

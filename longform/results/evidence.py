@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, NotRequired, Protocol, TypedDict, TypeVar
 
+from longform.axes import Axes
 from longform.evidence.frames import Frames
 from longform.evidence.scan import pl
-from longform.evidence.scores import facts_of, final, means, of_judge, under, with_facts
+from longform.evidence.scores import ScoreTable, facts_of, final, means, of_judge, under, with_facts
 from longform.metrics.agreement import RepeatedPair
 from longform.metrics.measure import Measure, RankingMeasure
 from longform.records import Document
@@ -18,8 +19,6 @@ from longform.results.aggregate import Averaging
 from longform.results.calls import CallsRow
 from longform.results.checked import CheckedRun
 from longform.results.drilldown import QueryFacts, SummaryFacts
-from longform.results.ranked import PackedQuery, RankedQuery
-from longform.results.score_table import ScoreTable
 from longform.results.spent import Spent
 from longform.rows import ScoreRow
 from longform.settings.readings import Fidelity
@@ -52,6 +51,36 @@ class AskedAgain(NamedTuple):
     judge: str
     dataset: str | None
     pairs: Sequence[RepeatedPair]
+
+
+class Ranker(NamedTuple):
+    """A retriever, with its reranker; None: none."""
+
+    retriever: str
+    reranker: str | None
+
+    @property
+    def words(self) -> str:
+        """The name that a report gives it."""
+        return Axes(self.retriever, self.reranker).ranking
+
+
+class RankedQuery(NamedTuple):
+    """One ranker's list for one query."""
+
+    ranker: Ranker
+    query_id: str
+    doc_ids: Sequence[str]
+
+
+class PackedQuery(NamedTuple):
+    """One prompt's documents."""
+
+    ranker: Ranker
+    budget_tokens: int | None
+    query_id: str
+    doc_ids: Sequence[str]
+    cut_share: float
 
 
 class Evidence(Protocol):

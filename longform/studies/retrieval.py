@@ -11,8 +11,7 @@ import numpy as np
 from longform.metrics.measure import RankingMeasure
 from longform.metrics.retrieval import AT_BUDGET, MEASURES, gold_recall
 from longform.metrics.statistics import Estimate, pooled_mean
-from longform.results.evidence import Evidence
-from longform.results.ranked import PackedQuery, RankedQuery, Ranker
+from longform.results.evidence import Evidence, PackedQuery, RankedQuery, Ranker
 from longform.tables.names import CUT, DATASET
 from longform.tables.table import Column, Table
 

@@ -14,9 +14,9 @@ from longform.evidence.scan import pl
 from longform.metrics.measure import RankingMeasure
 from longform.metrics.retrieval import AT_BUDGET, MEASURES, gold_recall
 from longform.results.aggregate import cluster_kind
-from longform.results.evidence import Evidence
+from longform.results.evidence import Evidence, PackedQuery
 from longform.results.pairs import NOT_DISTINGUISHABLE, TOO_FEW
-from longform.results.ranked import PackedQuery, Values, ranked_values, value_sums
+from longform.results.ranked import Values, ranked_values, value_sums
 from longform.studies import pairwise
 from longform.studies.tested import ComparedMeasure, Member, PairedFamily, Sample, all_tested
 from longform.tables.names import DATASET

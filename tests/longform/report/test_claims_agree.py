@@ -13,6 +13,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from longform.axes import Axes
+from longform.evidence.scores import ScoreTable
 from longform.metrics.measure import Better, Measure, Score
 from longform.report.findings import findings
 from longform.report.first_page import forest
@@ -22,7 +23,6 @@ from longform.results.aggregate import Averaging
 from longform.results.cells import systems_in
 from longform.results.evidence import Evidence
 from longform.results.pairs import NOT_DISTINGUISHABLE
-from longform.results.score_table import ScoreTable
 from longform.results.spent import Spent
 from longform.studies.cells import tables as tables_of_cells
 from longform.studies.comparisons import Comparisons

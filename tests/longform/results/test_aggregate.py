@@ -9,7 +9,7 @@ import pytest
 
 from jobs.evaluate import shortfall
 from longform.axes import Axes
-from longform.evidence.scores import final, means, of_judge, under
+from longform.evidence.scores import ScoreTable, final, means, of_judge, under
 from longform.evidence.summaries import clustered, clusters_of
 from longform.measures import default_names, named
 from longform.metrics.measure import Measure, Score
@@ -20,7 +20,6 @@ from longform.results.aggregate import (
     several_models,
 )
 from longform.results.cells import BESIDE_SCORES
-from longform.results.score_table import ScoreTable
 from longform.studies import cells as study
 from longform.studies.curve import curve
 from longform.tables.table import Column, checked

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from longform.evidence.scores import ScoreTable
 from longform.evidence.summaries import clustered
 from longform.metrics.measure import Description
 from longform.results.aggregate import Averaging
 from longform.results.compared_runs import RunScores, compare_runs, told_of
 from longform.results.comparison import cost_table, setting_rows
-from longform.results.score_table import ScoreTable
 from longform.results.several_runs import grouped
 from longform.settings.system_names import SystemName
 from longform.tables.table import checked

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from longform.evidence.scores import means, with_facts
+from longform.evidence.scores import ScoreTable, means, with_facts
 from longform.results.aggregate import Averaging, mean_of, spread
-from longform.results.score_table import ScoreTable
 from tests.frames import Scored, SummaryInfo, frames_of
 
 HOW = Averaging("pooled", seed=1, resamples=400)

@@ -7,11 +7,11 @@ from typing import Any, cast
 
 import pytest
 
+from longform.evidence.scores import ScoreTable
 from longform.report.result_figures import table_figures
 from longform.report.result_tables import table_sections
 from longform.results.aggregate import Averaging
 from longform.results.evidence import Evidence
-from longform.results.score_table import ScoreTable
 from longform.results.spent import NOTHING, Spent, summed
 from longform.studies.cost import Cost, frontier_of
 from longform.studies.schema_1 import as_before, with_tables

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import pytest
 
+from longform.evidence.scores import ScoreTable
 from longform.measures import named
 from longform.metrics.measure import Facts, Measure, Verdict
 from longform.report.provenance import benchmark_figures
@@ -17,7 +18,6 @@ from longform.report.result_tables import table_sections
 from longform.report.sections import figures
 from longform.results.aggregate import Averaging
 from longform.results.evidence import Evidence
-from longform.results.score_table import ScoreTable
 from longform.rows import ScoreRow
 from longform.studies.facets import Facets
 from longform.studies.key_points import KeyPoints, f1

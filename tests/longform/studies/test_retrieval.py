@@ -8,7 +8,7 @@ import pytest
 
 from longform.metrics.statistics import Estimate
 from longform.report.result_tables import table_sections
-from longform.results.ranked import Ranker
+from longform.results.evidence import Ranker
 from longform.results.results import Results
 from longform.studies.retrieval import Retrieval, measured, table
 from longform.studies.schema_1 import as_before, with_tables

@@ -8,15 +8,14 @@ from typing import Any, cast
 import pytest
 
 from longform.axes import Axes
+from longform.evidence.scores import ScoreTable
 from longform.measures import named
 from longform.metrics.retrieval import MEASURES
 from longform.report.result_figures import table_figures
 from longform.report.result_tables import table_sections
 from longform.results.aggregate import Averaging
-from longform.results.evidence import Evidence
-from longform.results.ranked import PackedQuery, RankedQuery, Ranker
+from longform.results.evidence import Evidence, PackedQuery, RankedQuery, Ranker
 from longform.results.results import Results
-from longform.results.score_table import ScoreTable
 from longform.studies.retrieval_against_generation import RetrievalAgainstGeneration
 from longform.studies.schema_1 import as_before, with_tables
 from tests.frames import FramesOf, SummaryInfo

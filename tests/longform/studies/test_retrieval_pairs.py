@@ -11,8 +11,9 @@ import pytest
 from longform.metrics.retrieval import AT_BUDGET, MEASURES
 from longform.report.parts import Section
 from longform.report.sections import sections
-from longform.results.compared_runs import Differences, RankedHow, compare_rankings
-from longform.results.ranked import RankedQuery, Ranker
+from longform.results.compared_runs import Differences
+from longform.results.evidence import RankedQuery, Ranker
+from longform.results.ranked import RankedHow, compare_rankings
 from longform.results.results import Results
 from longform.studies.retrieval import Retrieval
 from longform.studies.retrieval_pairs import RetrievalPairs

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from longform.evidence.scores import ScoreTable
 from longform.measures import named
 from longform.results.aggregate import Averaging
-from longform.results.score_table import ScoreTable
 from longform.rows import ScoreRow
 from longform.studies.rouge_bootstrap import RougeBootstrap, percentiles
 from tests.frames import FramesOf, SummaryInfo
