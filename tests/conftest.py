@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import uuid
 from collections.abc import Callable, Iterator
@@ -33,13 +34,15 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 os.environ.setdefault("RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH", "serve.http.proxy.middlewares")
 os.environ.setdefault("LONGFORM_SERVE_LIMITS", '{"body_s": 8}')
 
+_LONGEST = {"tests/jobs/test_killed.py", "tests/test_pages.py", "tests/test_released_pages.py"}
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     Mark the tests of `tests/long_tests.txt`, and put files with a Ray last, and in them the tests with one.
 
     A Ray stays until its process ends, takes a fifth of a core while nobody asks it, and each pool of a later test
-    starts two of its actors.
+    starts two of its actors. The longest files go first of all, so that no process is left with one at the end.
     """
     listed = set(long_tests())
     for item in items:
@@ -49,7 +52,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         files[_file(item)] = files.get(_file(item), False) or _starts_ray(item)
     places = {name: place for place, name in enumerate(files)}
-    items.sort(key=lambda item: (files[_file(item)], places[_file(item)], _starts_ray(item)))
+    items.sort(
+        key=lambda item: (_file(item) not in _LONGEST, files[_file(item)], places[_file(item)], _starts_ray(item))
+    )
+
+
+def pytest_collection_finish() -> None:
+    """Keep the millions of objects of modules and tests, which stay, out of each later collection of garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 def _file(item: pytest.Item) -> str:

@@ -118,12 +118,12 @@ class Trial:
     fake: Fake
     undisturbed: Undisturbed
 
-    def command(self, address: str | None = None) -> Command:
-        return Command(self.place, self.folder, address=address)
+    def command(self, address: str | None = None, *, workers: int = WORKERS) -> Command:
+        return Command(self.place, self.folder, address=address, workers=workers)
 
     def assert_ends(self) -> None:
-        """The same command again ends well."""
-        with self.command() as again:
+        """The same command again ends well; in one process, which writes what workers do."""
+        with self.command(workers=0) as again:
             assert again.wait() == 0, again.said()
 
     def assert_nothing_left_to_do(self) -> None:
@@ -207,11 +207,11 @@ def test_workers_stop_calling_when_their_driver_is_killed(moment: int, trial: Tr
 
 
 def test_interrupted_command_ends_and_keeps_what_is_finished(trial: Trial) -> None:
-    """By Ctrl-C, and when it goes on, by `kill`."""
+    """Ctrl-C ends it on workers, and `kill` when it goes on without any."""
     n_calls = trial.undisturbed.n_calls
-    signals = [(signal.SIGINT, 130, n_calls // 3), (signal.SIGTERM, 143, 2 * n_calls // 3)]
-    for number, code, moment in signals:
-        with trial.command() as command:
+    signals = [(signal.SIGINT, 130, n_calls // 3, WORKERS), (signal.SIGTERM, 143, 2 * n_calls // 3, 0)]
+    for number, code, moment, workers in signals:
+        with trial.command(workers=workers) as command:
             command.reach(trial.fake, moment)
             command.signal(number)
             assert command.wait() == code, command.said()

@@ -14,13 +14,15 @@ import yaml
 from actors.storage.folder import Folder
 from jobs.synthesize import read_config, synthesize
 from tests.places import ROOT
+from tests.soak import ONLY_IN_SOAK
 
 pytestmark = pytest.mark.slow
 
 SAMPLE_INTERVAL_S = 0.5
 MOST_GROWTH = 1.15
 # most documents fill the encoder's window, so that its batches are alike
-SIZE = ["documents=75", "insights_per_document=2", "words=220"]
+SIZE = ["insights_per_document=2", "words=220"]
+SMALL, LARGE = ["documents=15", "subtopics=1", "most_share=0.5"], ["documents=75"]
 EXPERIMENT = {
     "name": "memory",
     "seed": 1,
@@ -44,12 +46,12 @@ EXPERIMENT = {
 }
 
 
-def evaluated(haystacks: int, folder: Path) -> tuple[int, Folder]:
-    """The peak in bytes of the main job on so many haystacks, and its run."""
+def evaluated(haystacks: int, folder: Path, *, workers: int, size: list[str]) -> tuple[int, Folder]:
+    """The peak in bytes of the main job on so many haystacks of such a *size*, and its run."""
     bench, out, config = (str(folder / name) for name in ("bench", "run", "memory.yaml"))
-    synthesize(read_config("demo", [f"haystacks={haystacks}", *SIZE]), bench)
+    synthesize(read_config("demo", [f"haystacks={haystacks}", *size, *SIZE]), bench)
     Path(config).write_text(yaml.safe_dump(EXPERIMENT))
-    command = [sys.executable, "-m", "jobs.evaluate", config, "--bench", bench, "--out", out, "--workers", "2"]
+    command = [sys.executable, "-m", "jobs.evaluate", config, "--bench", bench, "--out", out, "--workers", str(workers)]
     return peak_of(command), Folder(out)
 
 
@@ -85,10 +87,11 @@ def unique_bytes_of_one(process: psutil.Process) -> int:
         return 0
 
 
-def test_four_times_the_haystacks_take_no_more_memory(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("workers", "size"), [(0, SMALL), pytest.param(2, LARGE, marks=ONLY_IN_SOAK)])
+def test_four_times_the_haystacks_take_no_more_memory(tmp_path: Path, workers: int, size: list[str]) -> None:
     """Tables stream: a worker holds a haystack or two at a time, and the driver holds receipts."""
-    few, few_run = evaluated(2, tmp_path / "few")
-    many, many_run = evaluated(8, tmp_path / "many")
+    few, few_run = evaluated(2, tmp_path / "few", workers=workers, size=size)
+    many, many_run = evaluated(8, tmp_path / "many", workers=workers, size=size)
 
     assert many_run.read("summaries").num_rows == 4 * few_run.read("summaries").num_rows > 0
     assert many <= MOST_GROWTH * few, f"{many / 1e6:.0f} MB on 8 haystacks, {few / 1e6:.0f} MB on 2"

@@ -80,7 +80,7 @@ def test_run_on_s3_that_was_killed_ends_like_a_local_one(provider: Fake, s3_url:
         command.gone()
         until(lambda: provider.counters()["in_flight"] == 0, "the provider sees that nobody waits for replies")
     assert MOMENT <= provider.counters()["accepted"] < n_calls
-    with Command(remote, tmp_path / "remote") as again:
+    with Command(remote, tmp_path / "remote", workers=0) as again:
         assert again.wait() == 0, again.said()
 
     assert len(provider.served_again()) <= WORKERS * CONCURRENCY

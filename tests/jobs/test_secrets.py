@@ -22,7 +22,9 @@ from tests.places import ROOT
 KEY = "sk-a-key-that-must-not-be-seen-4711"
 
 
-def evaluate(tmp_path: Path, url: str, key: str, run: str, ray_folder: str) -> subprocess.CompletedProcess[str]:
+def evaluate(
+    tmp_path: Path, url: str, key: str, run: str, ray_folder: str, *, workers: int
+) -> subprocess.CompletedProcess[str]:
     chat = {"model": "fake", "base_url": url, "api_key_env": "THE_KEY", "attempts": 2, "timeout_s": 5}
     config = {
         "name": "secret",
@@ -48,8 +50,8 @@ def evaluate(tmp_path: Path, url: str, key: str, run: str, ray_folder: str) -> s
         "3",
         "--ledger",
         f"{run}-ledger",
-        "--workers",  # on Ray, whose logs are looked at, too
-        "2",
+        "--workers",
+        str(workers),
     ]
     environment = os.environ | {"THE_KEY": key, "PYTHONPATH": str(ROOT), "RAY_TMPDIR": ray_folder}
     return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
@@ -66,8 +68,8 @@ def test_no_file_log_or_error_holds_the_key(tmp_path: Path) -> None:
     faults = {"http_500": 0.1, "garbage": 0.1, "reset": 0.1}
     settings = FakeSettings(key=KEY, delay_s=0.01, slow_share=0, faults=faults, echo_key="content")
     with fake_process(settings) as url, TemporaryDirectory() as ray_folder:  # its sockets want a short path
-        good = evaluate(tmp_path, url, KEY, "good", ray_folder)
-        wrong = evaluate(tmp_path, url, KEY + "-wrong", "wrong", ray_folder)
+        good = evaluate(tmp_path, url, KEY, "good", ray_folder, workers=2)  # on Ray, whose logs are looked at, too
+        wrong = evaluate(tmp_path, url, KEY + "-wrong", "wrong", ray_folder, workers=0)
         shutil.copytree(ray_folder, tmp_path / "ray", ignore=_sockets, symlinks=True)
 
     assert good.returncode == 0, good.stderr[-2000:]

@@ -89,7 +89,8 @@ def test_a_benchmark_that_cannot_be_written_is_told_of_once(
     own = tmp_path / "bench"
     shutil.copytree(bench, own, ignore=shutil.ignore_patterns("vectors"))
     (own / "vectors").write_text("a file where the folder would be")
-    run(config, own, tmp_path / "run")
+    until = ("--limit", "1", "--workers", "0", "--until", "retrieve")
+    assert main([config, "--bench", str(own), "--out", str(tmp_path / "run"), *until]) == 0
     told = [line for line in capsys.readouterr().err.splitlines() if "vectors" in line]
     assert len(told) == 1
     assert "each process embeds its texts itself" in told[0]

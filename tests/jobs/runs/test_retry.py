@@ -107,7 +107,7 @@ def judged(citations: str) -> Experiment:
 
 
 @pytest.mark.slow
-def test_what_may_pass_is_made_again_until_it_has_passed(ray_session: None, tmp_path: Path) -> None:
+def test_what_may_pass_is_made_again_until_it_has_passed(tmp_path: Path) -> None:
     """Rows made from a failed one are made again too; a reply cut at its limit is final."""
     bench, run, calling = one_haystack(), Folder(str(tmp_path / "run")), str(tmp_path / "ledger")
     with fake_process(FakeSettings(delay_s=0.005, slow_share=0, faults=FAULTS, seed=3)) as url:
@@ -115,7 +115,7 @@ def test_what_may_pass_is_made_again_until_it_has_passed(ray_session: None, tmp_
         for _ in range(8):
             evaluate(
                 experiment(url), bench, run.url,
-                cluster=Cluster(address=None, workers=1), calling=Calling("test", ledger=calling), limit=3,
+                cluster=Cluster(address=None, workers=0), calling=Calling("test", ledger=calling), limit=3,
             )  # fmt: skip
             after = rows(run, "verdicts")
             good = {key: row for key, row in before.items() if row["answer"] is not None}
@@ -127,7 +127,7 @@ def test_what_may_pass_is_made_again_until_it_has_passed(ray_session: None, tmp_
         elsewhere = Folder(str(tmp_path / "elsewhere"))
         evaluate(
             experiment(url), bench, elsewhere.url,
-            cluster=Cluster(address=None, workers=1), calling=Calling("test", ledger=calling), limit=3,
+            cluster=Cluster(address=None, workers=0), calling=Calling("test", ledger=calling), limit=3,
             until="summarize",
         )  # fmt: skip
 
