@@ -243,9 +243,7 @@ def test_statistics_of_a_released_set_are_those_of_table_2(released: Path, tmp_p
     assert row["documents"] == pytest.approx(6.5)
 
 
-@pytest.mark.ray
 @pytest.mark.slow
-@pytest.mark.usefixtures("ray_session")
 def test_the_page_of_support_has_the_paper_s_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bridge = "The council voted to rebuild the bridge. The works will cost 3 million euros."
     library = "The library opens on Sundays. Volunteers are welcome."
@@ -257,7 +255,7 @@ def test_the_page_of_support_has_the_paper_s_tables(tmp_path: Path, capsys: pyte
     (tmp_path / "x.jsonl").write_text(lines_of(examples))
     ingest("longformfact", [str(tmp_path / "x.jsonl")], str(tmp_path / "b"))
     arguments = [str(tmp_path / "b"), "--support", "offline", "--support", SCRIPTED]
-    more = ["--modes", "document,full,chunk-1024", "--orders", "--workers", "1", "--ledger", str(tmp_path / "ledger")]
+    more = ["--modes", "document,full,chunk-1024", "--orders", "--workers", "0", "--ledger", str(tmp_path / "ledger")]
     code, found = told([*arguments, *more, "--out", str(tmp_path / "out")], capsys)
     page = (tmp_path / "out" / "judges.md").read_text()
 

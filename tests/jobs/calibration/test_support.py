@@ -216,8 +216,8 @@ def test_orders_need_a_ranking(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "no summary has one" in capsys.readouterr().err
 
 
-def answered(argv: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, dict[str, object]]:
-    code = main([*argv, "--json", "--workers", "1"])
+def answered(argv: list[str], capsys: pytest.CaptureFixture[str], *, workers: int = 1) -> tuple[int, dict[str, object]]:
+    code = main([*argv, "--json", "--workers", str(workers)])
     return code, json.loads(capsys.readouterr().out)
 
 
@@ -286,9 +286,7 @@ def test_chat_judge_that_answers_nonsense_is_unjudged_and_exit_3(
     assert [member["model"] for member in card["judged_by"]["of"]] == ["offline", "scripted (script misbehaving)"]
 
 
-@pytest.mark.ray
 @pytest.mark.slow
-@pytest.mark.usefixtures("ray_session")
 def test_shipped_card_is_what_the_offline_judge_reaches(
     released: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -297,7 +295,7 @@ def test_shipped_card_is_what_the_offline_judge_reaches(
     bench = str(tmp_path / "bench")
     ingest("longformfact", [str(file) for file in files], bench)
     shipped = shipped_card(SUPPORT_LEXICAL)
-    _, found = answered([bench, "--support", "offline"], capsys)
+    _, found = answered([bench, "--support", "offline"], capsys, workers=0)
     card = found["card"]
 
     assert shipped is not None
