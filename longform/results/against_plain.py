@@ -16,10 +16,9 @@ from longform.metrics.statistics import Array
 from longform.results.aggregate import Averaging, sums_of
 from longform.results.checked import CheckedSummary, scores_of
 from longform.results.faithfulness_tables import Group, Key, Row, groups
-from longform.results.pairs import NOT_DISTINGUISHABLE, TOO_FEW
+from longform.results.pairs import finding
 
 _POINTS = 100.0
-NO_QUERY = "no query in common"
 
 
 def against_plain(summaries: Sequence[CheckedSummary], how: Averaging) -> list[Row]:
@@ -78,16 +77,10 @@ def _row(key: Key, plain: Key, score: float | None, plain_score: float | None, f
         "p": None if difference is None else difference.p,
         "p_holm": None if found is None else found.p_holm,
         "n_queries": 0 if difference is None else difference.n_clusters,
-        "finding": finding(found),
+        "finding": _finding(found),
     }
 
 
-def finding(found: Adjusted | None) -> str:
+def _finding(found: Adjusted | None) -> str:
     """Say in words what the adjusted test shows of a system beside the plain one."""
-    if found is None:
-        return NO_QUERY
-    if found.too_few_clusters:
-        return f"{TOO_FEW} ({found.difference.n_clusters}): no difference could be shown"
-    if not found.difference.distinguishable:
-        return NOT_DISTINGUISHABLE
-    return "better" if found.difference.value > 0 else "worse"
+    return finding(None) if found is None else finding(found.difference, too_few=found.too_few_clusters)

@@ -19,7 +19,6 @@ from longform.evidence.scores import means, samples
 from longform.evidence.summaries import ClusterKind
 from longform.keys import stable_seed
 from longform.metrics.statistics import Array, Estimate, pooled_mean
-from longform.results.columns import TwinColumns
 from longform.settings.system_names import SystemName
 from longform.tables.names import DATASET, SYSTEM
 from longform.tables.table import Column, Table
@@ -147,11 +146,11 @@ def by_measure(scores: pl.DataFrame) -> dict[str, pl.DataFrame]:
     }
 
 
-def marks_of(facts: pl.DataFrame) -> TwinColumns:
+def marks_of(facts: pl.DataFrame) -> dict[str, Any]:
     """Return whose summaries those of a system repeat with other citations, and what chose those; null: no twins."""
     first = facts.row(0, named=True)
-    found: TwinColumns = {"twin_of": first["twin_of"], "cited_by": first["cited_by"]}
-    return {**found, "elsewhere": True} if first["elsewhere"] else found
+    elsewhere = {"elsewhere": True} if first["elsewhere"] else {}
+    return {"twin_of": first["twin_of"], "cited_by": first["cited_by"], **elsewhere}
 
 
 def axes_in(facts: pl.DataFrame) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any, Literal, NotRequired, cast
 from longform.axes import Axes
 from longform.metrics.measure import Description
 from longform.results.aggregate import NO_SPREAD, SpreadColumns
-from longform.results.columns import AxesColumns, SystemRow
+from longform.results.columns import OfJudge
 
 CELLS, MEASURES, FAILURES = "cells", "measures", "failures"
 """Tables of `longform.studies.cells`."""
@@ -18,14 +18,21 @@ KEY = ("judge", "dataset", "summarizer", "setting")
 """The columns that tell systems apart."""
 
 
-class CellRow(SystemRow):
+class CellRow(OfJudge):
     """
     A system under a judge; a column for each measure has its value.
 
     The counts are those of insights under a judge of coverage, of targets under one of another task.
     """
 
-    axes: AxesColumns | None
+    summarizer: str
+    setting: str
+    twin_of: str | None  # the summarizer whose summaries a twin repeats with other citations; null: it is no twin
+    cited_by: str | None  # what chose the citations of a twin; null: not known, or no twin
+    elsewhere: NotRequired[bool]  # whether it was written elsewhere, in a run that writes too
+    in_sample: list[str]  # what a model made that was fitted on these data: summarizer, setting
+    cut_share: float | None  # of the retrieved tokens, which the budget took away; null: not known
+    axes: dict[str, Any] | None  # the fields of `longform.axes.Axes`
     n_summaries: int
     n_repeats: int
     n_failed: int

@@ -4,24 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from typing import NotRequired, TypedDict, TypeVar
+from typing import TypedDict, TypeVar
 
-from longform.axes import Axes
 from longform.errors import LongformError
-
-
-class AxesColumns(TypedDict):
-    """The fields of `longform.axes.Axes`."""
-
-    retriever: str
-    reranker: str | None
-    budget_tokens: int | None
-    n_documents: int | None
-    length_tokens: int | None
-    order: str | None
-    permutation: int | None
-    method: str
-    document_tokens: int | None
 
 
 class OfJudge(TypedDict):
@@ -29,36 +14,6 @@ class OfJudge(TypedDict):
 
     judge: str | None  # null: the measure needs none
     dataset: str | None  # null: not stated
-
-
-class TwinColumns(TypedDict):
-    twin_of: str | None  # the summarizer whose summaries a twin repeats with other citations; null: it is no twin
-    cited_by: str | None  # what chose the citations of a twin; null: not known, or no twin
-    elsewhere: NotRequired[bool]  # whether it was written elsewhere, in a run that writes too
-
-
-class SystemRow(OfJudge, TwinColumns):
-    """The columns that name a system, the judge and the data set."""
-
-    summarizer: str
-    setting: str
-    cut_share: float | None  # of the retrieved tokens, which the budget took away; null: not known
-    in_sample: list[str]  # what a model made that was fitted on these data: summarizer, setting
-
-
-def axes_columns(axes: Axes) -> AxesColumns:
-    """Return the axes of a system as columns."""
-    return {
-        "retriever": axes.retriever,
-        "reranker": axes.reranker,
-        "budget_tokens": axes.budget_tokens,
-        "n_documents": axes.n_documents,
-        "length_tokens": axes.length_tokens,
-        "order": axes.order,
-        "permutation": axes.permutation,
-        "method": axes.method,
-        "document_tokens": axes.document_tokens,
-    }
 
 
 Columns = Mapping[str, object]

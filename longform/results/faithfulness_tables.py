@@ -31,7 +31,6 @@ from longform.metrics.position_bias import (
 from longform.metrics.statistics import LEVEL, Array, Estimate, EstimateColumns, holm
 from longform.results.aggregate import Averaging, mean_of, sums_of
 from longform.results.checked import CheckedSummary, scores_of
-from longform.results.columns import axes_columns
 from longform.settings.systems import System
 
 ORDERS = ("given", "top", "middle", "bottom")
@@ -62,7 +61,7 @@ class Key(NamedTuple):
             "dataset": self.dataset,
             "summarizer": self.system.summarizer,
             "setting": self.system.setting,
-            "axes": axes_columns(self.system.axes),
+            "axes": self.system.axes._asdict(),
         }
 
     def alike(self) -> Key:

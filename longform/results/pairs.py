@@ -206,11 +206,15 @@ def is_exact(n_clusters: int) -> bool:
     return n_clusters <= ENUMERATED
 
 
-def finding(found: Difference | None, better: Better | None = "higher") -> str:
-    """Say in words what the test shows of the first system, by a measure of which *better* values are better."""
+def finding(found: Difference | None, better: Better | None = "higher", *, too_few: bool = False) -> str:
+    """
+    Say in words what the test shows of the first system, by a measure of which *better* values are better.
+
+    *too_few*: at the level of its test, fewer clusters than in a family can show a difference.
+    """
     if found is None:
         return "no query in common"
-    if found.too_few_clusters:
+    if too_few or found.too_few_clusters:
         return f"{TOO_FEW} ({found.n_clusters}): no difference could be shown"
     if not found.distinguishable:
         return NOT_DISTINGUISHABLE
