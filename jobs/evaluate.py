@@ -31,7 +31,6 @@ from longform.report.models_told import scripted_told
 from longform.report.overview import size_told
 from longform.report.parts import failures_told
 from longform.results.cells import systems_in
-from longform.results.compared import table_rows
 from longform.results.position_plan import positions_words
 from longform.results.results import Results
 from longform.settings.experiment import Experiment
@@ -113,7 +112,7 @@ def benchmark_url(experiment: Experiment, named: str | None, out_url: str) -> st
 
 def shortfall(results: Mapping[str, Any], threshold: float) -> str | None:
     """Say which share of judgements, or of a system's summaries, is missing above the threshold; None: none is."""
-    cells: list[Mapping[str, Any]] = [*systems_in(results), *table_rows(results, "faithfulness")]
+    cells = systems_in(results)
     told = []
     unjudged = max((cell.get("unjudged_share") or 0.0 for cell in cells), default=0.0)
     if unjudged > threshold:

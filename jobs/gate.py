@@ -20,11 +20,9 @@ from jobs.parsers.gate import parser
 from jobs.results.stored_run import read_stored
 from jobs.results.two_runs import is_of_rankings
 from jobs.results.write import read_results
-from longform import measures
 from longform.errors import UsageError
 from longform.formats.files import last_part
-from longform.metrics.cited_support import MAIN
-from longform.metrics.measure import Description, described
+from longform.metrics.measure import Description
 from longform.nearest import meant
 from longform.report.answers import answer_markdown
 from longform.report.gate import check_line, conclusion, junit_xml
@@ -50,7 +48,6 @@ from longform.settings.system_names import SystemName
 
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 _UNJUDGED_THRESHOLD: float = Experiment.model_fields["unjudged_threshold"].default
-SUPPORT_DESCRIBED = {one.name: described(one) for one in measures.SHIPPED if one.name in MAIN}
 
 
 class Gate(NamedTuple):
@@ -220,7 +217,7 @@ def gated(gate: Gate, url: str, results: Mapping[str, Any], outcome: Outcome, *,
     told += [unjudged] if unjudged else []
     code = WORSE if failed(checks) and outcome.exit_code == DONE else outcome.exit_code
     ended = f"{conclusion(checks, judged=not unjudged)}; exit code {code}" if checks else "No checks."
-    known = measures_of(results, SUPPORT_DESCRIBED)
+    known = measures_of(results)
     tables = [check_table(checks)] if checks else []
     answer = VerbAnswer(f"longform: {url}", [ended, *told], tables, list(known.values()), "Gate")
     _write(gate, url, checks, answer, unjudged)
@@ -236,7 +233,7 @@ def _checks(gate: Gate, url: str, results: Mapping[str, Any], against: str | Non
     checks: list[Check] = []
     told: list[str] = []
     if gate.thresholds:
-        known = measures_of(results, SUPPORT_DESCRIBED)
+        known = measures_of(results)
         checks += threshold_checks(list(scored(results)), gate.thresholds, known)
     if against is not None:
         names = gate.measures or _compared(results, Folder(against))
@@ -248,8 +245,8 @@ def _checks(gate: Gate, url: str, results: Mapping[str, Any], against: str | Non
 
 def _compared(results: Mapping[str, Any], baseline: Folder) -> list[str]:
     """Return the measures of a run's tables that have a better direction and that its baseline has, too."""
-    own = measures_of(results, SUPPORT_DESCRIBED)
-    others = measures_of(read_results(baseline), SUPPORT_DESCRIBED)
+    own = measures_of(results)
+    others = measures_of(read_results(baseline))
     return [name for name, one in own.items() if one["better"] and name in others]
 
 
@@ -289,7 +286,7 @@ def _work(arguments: argparse.Namespace) -> Outcome:
         raise UsageError("a gate needs something to hold: expected --fail-under MEASURE=NUMBER or --against BASELINE")
     url = str(arguments.run).rstrip("/")
     results = dict(read_results(Folder(url)))
-    check_known(gate, measures_of(results, SUPPORT_DESCRIBED))
+    check_known(gate, measures_of(results))
     if gate.against:
         check_against(gate, compared_run(url), compared_run(gate.against))
     code = DONE if shortfall(results, _threshold(results)) is None else FAILURES_ABOVE_THRESHOLD

@@ -21,7 +21,6 @@ from jobs.files.answer_paths import output_files
 from jobs.files.outputs import BARE, OUTPUTS, Added, add_outputs
 from jobs.gate import (
     NO_GATE,
-    SUPPORT_DESCRIBED,
     ComparedRun,
     Gate,
     check_against,
@@ -41,8 +40,8 @@ from longform.formats.files import SourceFile, last_part
 from longform.formats.outputs import told_in_words
 from longform.judges.kinds import KINDS
 from longform.measures import SHIPPED, default_names
+from longform.metrics.cited_support import MAIN
 from longform.metrics.cited_support import MEASURES as CITED
-from longform.metrics.cited_support import SHARE
 from longform.metrics.counts import REFUSALS, refusals
 from longform.metrics.measure import Description, described
 from longform.metrics.rouge import MEASURES as ROUGE
@@ -50,8 +49,6 @@ from longform.report.measures import main_measure
 from longform.report.overview import size_told
 from longform.report.parts import failures_told
 from longform.results.cells import measures_in, systems_in
-from longform.results.compared import table_rows
-from longform.results.gate import OF_SUPPORT
 from longform.settings.chat import ShippedSummarizerSettings
 from longform.settings.experiment import Experiment
 from longform.settings.judges import JudgeSettings, OfflineJudgeSettings
@@ -68,7 +65,6 @@ JUDGES: Mapping[str, JudgeSettings] = {
 }
 _DEFAULTS = {"insight": "offline-people-vectors", "key_point": "offline-key-points"}
 _SUPPORT = "offline"
-_TITLES = {one.name: one.title for one in SHIPPED}
 
 
 class Choice(NamedTuple):
@@ -243,11 +239,8 @@ def _baseline(against: str | None, out: str) -> _Baseline | None:
 def _measures(choice: Choice) -> dict[str, Description]:
     """Return the measures that answers will have scores of."""
     names = [name for judge in choice.judges.values() for name in KINDS[judge.task].measures]
-    names += _more_measures(choice)
-    known = {one.name: described(one) for one in SHIPPED if one.name in names}
-    if any(judge.task == "support" for judge in choice.judges.values()):
-        known |= SUPPORT_DESCRIBED
-    return known
+    names += [*_more_measures(choice), *(MAIN if "support" in {one.task for one in choice.judges.values()} else ())]
+    return {one.name: described(one) for one in SHIPPED if one.name in names}
 
 
 def _compared(answered: _Answered, label: str) -> ComparedRun:
@@ -308,35 +301,15 @@ def _outcome(results: dict[str, Any], added: Added, choice: Choice, experiment: 
 def table(results: Mapping[str, Any]) -> list[str]:
     """Return the main scores of each system as lines of a table, a block a judge."""
     titles = {one["name"]: one["title"] for one in measures_in(results)}
-    checked = _by_judge(table_rows(results, "faithfulness"))
     found: list[str] = []
     for judge, cells in _by_judge(systems_in(results)).items():
-        if judge not in checked:
-            main = main_measure(cells[0])
-            found += _block(
-                judge, _from_best(cells, main), {n: titles[n] for n in titles if any(n in c for c in cells)}
-            )
-    for judge, rows in checked.items():
-        of_system = {_system(one): one for one in systems_in(results) if one["judge"] == judge}
-        shown = [
-            {
-                **of_system.get(_system(row), {}),
-                **row,
-                **{name: (row[part] or {})["value"] for name, part in OF_SUPPORT.items()},
-            }
-            for row in rows
-        ]
-        more = {name: titles[name] for name in titles if any(name in row for row in shown)}
-        found += _block(judge, _from_best(shown, SHARE), {**{name: _TITLES[name] for name in OF_SUPPORT}, **more})
+        own = {name: titles[name] for name in titles if any(name in cell for cell in cells)}
+        found += _block(judge, _from_best(cells, main_measure(cells[0])), own)
     return found
 
 
 def _from_best(cells: Sequence[Mapping[str, Any]], main: str) -> list[Mapping[str, Any]]:
     return sorted(cells, key=lambda one: math.inf if one.get(main) is None else -one[main])
-
-
-def _system(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    return row["dataset"], row["summarizer"], row["setting"]
 
 
 def _by_judge(cells: Sequence[Mapping[str, Any]]) -> dict[str | None, list[Mapping[str, Any]]]:

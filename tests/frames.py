@@ -144,9 +144,9 @@ def cell_tables(
     scores: pl.DataFrame, facts: pl.DataFrame, measures: Iterable[Measure], how: Averaging, *, judge: str | None
 ) -> dict[str, Any]:
     """Return results with the tables of cells of one judge and data set."""
-    evidence: Any = SimpleNamespace(averaging=how, measures=list(measures), spent={})
+    evidence: Any = SimpleNamespace(averaging=how, measures=list(measures), spent={}, checked=None)
     family: Any = SimpleNamespace(judge=judge, scores=scores, facts=facts, evidence=evidence)
-    return tables_in_json(tables_of(cells_of(family), evidence))
+    return tables_in_json(tables_of(cells_of(family, evidence.measures), evidence))
 
 
 def tables_in_json(tables: Iterable[Table]) -> dict[str, Any]:

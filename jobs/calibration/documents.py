@@ -162,7 +162,8 @@ class LabelledDocuments(Labelled):
             [mode.name for mode in self.modes],
             importance=self.importance.words if self.orders else None,
         )
-        return support_answer({**beside, "task": task})._replace(beside={"of_targets": None, "of_support": beside})
+        of_support = {"task": task, **beside}
+        return support_answer(of_support)._replace(beside={"of_targets": None, "of_support": of_support})
 
 
 def _labels(text: LabelledText) -> Iterator[Label]:

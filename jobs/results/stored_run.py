@@ -22,7 +22,7 @@ from longform.evidence.summaries import clustered, summaries
 from longform.measures import RANKING, SHIPPED, default_names
 from longform.metrics.measure import Description, described
 from longform.results.aggregate import Averaging, systems_in
-from longform.results.cells import measures_in
+from longform.results.cells import listed_in
 from longform.results.compared_runs import RunScores
 from longform.results.run_status import RunStatus
 from longform.settings.experiment import Experiment
@@ -187,7 +187,7 @@ def _judge_settings(record: Mapping[str, Any]) -> dict[str, JsonValue]:
 
 def _measures(run: Folder, record: Mapping[str, Any]) -> list[Description]:
     """Return the measures that the results list; of a run without results those that follow from its judges."""
-    if run.has(RESULTS) and (listed := measures_in(read_results(run))):
+    if run.has(RESULTS) and (listed := listed_in(read_results(run))):
         return listed
     judges = (record["config"] or {}).get("judges") or {}
     names = default_names([str(judge.get("task", "coverage")) for judge in judges.values()])

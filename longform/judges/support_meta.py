@@ -94,7 +94,6 @@ def support_meta(
     answers = {judge.name: list(_answers(judge, summaries, people)) for judge in judges} if DOCUMENT in modes else {}
     among = people_agreement(people, answers, {"supported": 1.0, "unsupported": 0.0}, **settings)
     return {
-        "task": "support",
         "importance": importance,
         "statistics": list(statistics),
         "judges": [_judge(judge) for judge in judges],

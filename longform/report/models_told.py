@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator, Mapping
 
 from longform.report.parts import main_cells
 from longform.report.shown_names import scripted
-from longform.results.compared import table_rows
 from longform.results.results import Results
 
 _USUAL = "openai"  # the provider that is not worth a word
@@ -21,8 +20,7 @@ def models_told(results: Results) -> list[str]:
     config = (results.get("run") or {}).get("config")
     if not isinstance(config, Mapping):
         return []
-    rows = [*main_cells(results), *table_rows(results, "faithfulness")]
-    writers = {str(row["summarizer"]) for row in rows}
+    writers = {str(row["summarizer"]) for row in main_cells(results)}
     judges = {str(row["judge"]) for row in results.get("judges") or []}
     told = [*_told(config, "summarizers", writers, "summarizer"), *_told(config, "judges", judges, "judge")]
     told = [*scripted_told(results), *told]

@@ -56,8 +56,8 @@ def table_sections(results: Results) -> Iterator[Section]:
 
 
 def told_above(table: Table) -> bool:
-    """Return true if what is told of a table stands above all of its parts, and not in the caption of each."""
-    return bool(table.told and table.apart and not table.section)
+    """Return true if what is told of a table stands above it: above its parts, or in paragraphs of its own."""
+    return bool(table.told and not table.section and (table.apart or "\n\n" in table.told))
 
 
 def shown_of(results: Results, table: Table) -> list[ShownTable]:

@@ -9,8 +9,7 @@ from typing import NamedTuple, TypeVar, cast
 
 from longform.repair.twins import MATRIX
 from longform.results.cells import systems_in
-from longform.results.columns import Columns, text_in
-from longform.results.compared import table_rows
+from longform.results.columns import text_in
 from longform.results.drilldown import SummaryFacts, Unfolded
 from longform.results.results import Results
 
@@ -52,8 +51,7 @@ def shown_names(results: Results) -> Names:
     """Return the names that pages give to scripted writers and judges, and to repaired twins."""
     parts = ("summarizers", "judges")
     names, judges = ({name: f"{name} (scripted)" for name in scripted(results, part)} for part in parts)
-    rows: list[Columns] = [*systems_in(results), *table_rows(results, "faithfulness")]
-    for row in rows:
+    for row in systems_in(results):
         if original := text_in(row, "twin_of"):
             by = f" by {row['cited_by']}" if row.get("cited_by") not in (None, MATRIX) else ""
             names[str(row["summarizer"])] = f"repaired twin{by} of {names.get(original, original)}"

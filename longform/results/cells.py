@@ -14,6 +14,10 @@ CELLS, MEASURES, FAILURES = "cells", "measures", "failures"
 """Tables of `longform.studies.cells`."""
 BESIDE_SCORES, WITH_EVERY_SYSTEM, IN_WORDS = "beside scores", "with every system", "in words"
 """Places of reports for what is known of systems besides scores."""
+WITHOUT_SCORE = "n_without_score"
+"""A fact that systems have under judges of support alone."""
+POOLED = "a judge of support has the sentences of all summaries together"
+"""The reason why it has no mean of the summaries' own means."""
 KEY = ("judge", "dataset", "summarizer", "setting")
 """The columns that tell systems apart."""
 
@@ -49,18 +53,22 @@ class CellRow(OfJudge):
     unjudged_share: NotRequired[float | None]
 
 
-def systems_in(results: Mapping[str, Any], averaged: Literal["value", "per_summary"] = "value") -> list[CellRow]:
+Averaged = Literal["value", "per_summary"]
+"""Columns of means."""
+
+
+def systems_in(results: Mapping[str, Any], averaged: Averaged = "value") -> list[CellRow]:
     """
     Return a row for each system, judge and data set of the table of cells, its measures as columns.
 
     Args:
-        results: Content of `results.json`; what has no tables has such rows.
+        results: Content of `results.json`, with tables; none has no systems.
         averaged: The column of means.
     """
     tables = results.get("tables") or {}
     if CELLS not in tables:
-        return list(results.get(CELLS if averaged == "value" else "per_summary_cells") or [])
-    facts = {row["name"] for row in tables[MEASURES]["rows"] if row.get("fact")}
+        return []
+    facts = {row["name"] for row in described_in(results) if row.get("fact")}
     content, found = tables[CELLS], dict[tuple[Any, ...], dict[str, Any]]()
     for row, reasons in zip(content["rows"], content["reasons"], strict=True):
         own = found.setdefault(tuple(row.get(name) for name in KEY), {})
@@ -74,7 +82,7 @@ def systems_in(results: Mapping[str, Any], averaged: Literal["value", "per_summa
             own[name] = estimate.get("value")
             own["intervals"][name] = [estimate.get("low"), estimate.get("high")]
             own["spread"][name] = {by: row.get(f"spread_{by}") for by in NO_SPREAD}
-        if reason := reasons.get("value"):
+        if reason := reasons.get(averaged) or reasons.get("value"):
             own["reasons"][name] = reason
     for row in (tables.get(FAILURES) or {}).get("rows", ()):
         found[tuple(row.get(name) for name in KEY)].setdefault("failures", {})[row["reason"]] = row["n_summaries"]
@@ -99,9 +107,15 @@ def _named(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def described_in(results: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """Return what results say of each measure and of each fact of systems; of what has no tables, its measures."""
-    content = (results.get("tables") or {}).get(MEASURES)
-    return list(results.get("measures") or []) if content is None else content["rows"]
+    """Return what results say of each measure and of each fact of systems."""
+    found: Sequence[Mapping[str, Any]] = ((results.get("tables") or {}).get(MEASURES) or {"rows": ()})["rows"]
+    return found
+
+
+def listed_in(results: Mapping[str, Any]) -> list[Description]:
+    """Return the measures that a configuration lists, without those that judges of support have in any case."""
+    pooled = {row["name"] for row in described_in(results) if row.get("pooled")}
+    return [one for one in measures_in(results) if one["name"] not in pooled]
 
 
 def measures_in(results: Mapping[str, Any]) -> list[Description]:

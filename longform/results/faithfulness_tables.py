@@ -77,6 +77,12 @@ def groups(summaries: Sequence[CheckedSummary]) -> Iterator[tuple[Key, Group]]:
     yield from found.items()
 
 
+def mean_over_queries(group: Group, measure: str, how: Averaging) -> Estimate:
+    """Return the mean of one system under one judge by `faithfulness` or `supported`, in points."""
+    first = group[0]
+    return _estimated(group, measure, how.own(Key(first.judge, first.system, first.info.dataset)))
+
+
 def score(group: Group, how: Averaging, *name: object) -> Estimate:
     """Return the mean of *group*, in points."""
     return _estimated(group, "faithfulness", how.own(*name))
@@ -84,33 +90,6 @@ def score(group: Group, how: Averaging, *name: object) -> Estimate:
 
 def _estimated(group: Group, measure: str, how: Averaging) -> Estimate:
     return mean_of(scores_of(group, measure), how, with_empty=True).scaled(_POINTS)
-
-
-def cells(summaries: Sequence[CheckedSummary], how: Averaging) -> list[Row]:
-    """Return one row for each judge, system and data set."""
-    rows: list[Row] = []
-    for key, group in groups(summaries):
-        n_cells = sum(summary.n_cells for summary in group)
-        unjudged = sum(summary.n_unjudged for summary in group)
-        rows.append(
-            {
-                **key.named(),
-                "method": key.system.method,
-                "order": key.system.order,
-                "n_documents": key.system.n_documents,
-                "length_tokens": key.system.length_tokens,
-                "faithfulness": score(group, how, key).as_json(),
-                "supported": _estimated(group, "supported", how.own(key)).as_json(),
-                "n_summaries": len(group),
-                "n_repeats": 1 + max(one.info.repeat for one in group),
-                "n_failed": sum(summary.info.failure is not None for summary in group),
-                "failures": dict(Counter(one.info.cause or one.info.failure for one in group if one.info.failure)),
-                "n_without_score": sum(summary.info.failure is None and not summary.n for summary in group),
-                "unjudged_share": unjudged / n_cells if n_cells else None,
-                "elsewhere": group[0].info.elsewhere,
-            }
-        )
-    return rows
 
 
 def place_rows(summaries: Sequence[CheckedSummary], how: Averaging, untestable: Untestable = NOTHING) -> list[Row]:

@@ -11,13 +11,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, cast
 
 from longform.errors import UsageError
-from longform.metrics.cited_support import MAIN, SHARE
+from longform.metrics.cited_support import SHARE
 from longform.metrics.measure import Description
 from longform.metrics.statistics import Estimate
 from longform.nearest import meant
 from longform.results.cells import measures_in, systems_in
 from longform.results.columns import number_in
-from longform.results.compared import table_rows
 from longform.results.compared_runs import UNITS, Finding, told_of
 from longform.settings.system_names import SystemName, named_system
 from longform.tables.names import DATASET, JUDGE
@@ -31,8 +30,6 @@ Direction = Literal["under", "above"]
 SUPPORT = "support"
 """Short for the measure of judges of support: the share of sentences that their answers call supported."""
 SUPPORT_MEASURE = SHARE
-OF_SUPPORT = dict(zip(MAIN, ("supported", "faithfulness"), strict=True))
-"""Measures of judges of support -> their columns in the study of faithfulness."""
 _SCALE = 100.0  # of a measure in points
 
 
@@ -145,17 +142,13 @@ def _scale_warning(one: Threshold, measure: Description) -> list[str]:
 
 
 def scored(results: Mapping[str, Any]) -> Iterator[Scored]:
-    """Yield every value of a run's `results.json`: of judges of coverage and their like, and of support."""
+    """Yield every value of a run's `results.json`."""
     names = [one["name"] for one in measures_in(results)]
     for cell in systems_in(results):
         for name in names:
             if name in cell or name in cell["reasons"]:
                 low, high = cell["intervals"].get(name) or (None, None)
                 yield _scored(cell, name, (number_in(cell, name), low, high), cell["reasons"].get(name))
-    for row in table_rows(results, "faithfulness"):
-        for name, part in OF_SUPPORT.items():
-            if (found := row.get(part)) is not None and name not in names:
-                yield _scored(row, name, (found["value"], found["low"], found["high"]), None)
 
 
 def _scored(
@@ -166,9 +159,9 @@ def _scored(
     return Scored(row["dataset"], row["judge"], system, twin, measure, *values, reason, row["n_summaries"])
 
 
-def measures_of(results: Mapping[str, Any], of_support: Mapping[str, Description]) -> dict[str, Description]:
-    """Return the measures that a run has values of, or reasons for none; *of_support* are those of support."""
-    known = {**of_support, **{one["name"]: one for one in measures_in(results)}}
+def measures_of(results: Mapping[str, Any]) -> dict[str, Description]:
+    """Return the measures that a run has values of, or reasons for none."""
+    known = {one["name"]: one for one in measures_in(results)}
     return {name: known[name] for name in dict.fromkeys(one.measure for one in scored(results)) if name in known}
 
 

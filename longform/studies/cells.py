@@ -16,11 +16,26 @@ from typing import Any, NamedTuple, cast
 from longform.axes import Axes
 from longform.evidence.scan import pl
 from longform.evidence.scores import final, means, with_facts
+from longform.measures import named
+from longform.metrics.cited_support import SHARE
+from longform.metrics.faithfulness import Merging
 from longform.metrics.measure import Description, Measure, described
 from longform.metrics.statistics import Estimate
 from longform.results.aggregate import NO_SPREAD, Aggregate, SpreadColumns, by_system, mean_of, spread, why_unknown
-from longform.results.cells import BESIDE_SCORES, CELLS, FAILURES, IN_WORDS, KEY, MEASURES, WITH_EVERY_SYSTEM
+from longform.results.cells import (
+    BESIDE_SCORES,
+    CELLS,
+    FAILURES,
+    IN_WORDS,
+    KEY,
+    MEASURES,
+    POOLED,
+    WITH_EVERY_SYSTEM,
+    WITHOUT_SCORE,
+)
+from longform.results.checked import CheckedSummary
 from longform.results.evidence import Evidence, Family, families
+from longform.results.faithfulness_tables import mean_over_queries
 from longform.results.spent import mean_spent
 from longform.tables.names import AXES, CUT, DATASET, JUDGE, SYSTEM
 from longform.tables.table import Column, Table, Unit, Value
@@ -48,6 +63,7 @@ class Cell:
         measures: The measures that the table shows.
         summary_ids: Its summaries, if the run knows of costs.
         evidence: The run.
+        checked: The same as a judge of support checked them; empty: it is another judge.
     """
 
     judge: str | None
@@ -56,6 +72,7 @@ class Cell:
     measures: Sequence[Measure]
     summary_ids: Sequence[str]
     evidence: Evidence
+    checked: Sequence[CheckedSummary] = ()
 
     @cached_property
     def means(self) -> Mapping[str, pl.DataFrame]:
@@ -93,13 +110,24 @@ class Cell:
         return max((_n_repeats(self.scores[m.name]) for m in self.measures if m.name in self.scores), default=1)
 
     def unjudged_share(self) -> float | Unknown | None:
-        if "n" not in self.counted:
+        if self.checked:
+            n, unjudged = (sum(getattr(one, name) for one in self.checked) for name in ("n_cells", "n_unjudged"))
+        elif "n" in self.counted:
+            unjudged = self.counted["n_unjudged"]
+            n = self.counted["n"] + unjudged
+        else:
             return None
-        n = self.counted["n"] + self.counted["n_unjudged"]
-        return self.counted["n_unjudged"] / n if n else Unknown("nothing was to be judged")
+        return unjudged / n if n else Unknown("nothing was to be judged")
+
+    def n_without_score(self) -> int | None:
+        """Return how many summaries a judge of support could not score; None: it is another judge."""
+        return sum(one.info.failure is None and not one.n for one in self.checked) if self.checked else None
 
     def estimate(self, measure: Measure, aggregate: Aggregate) -> Estimate:
         """Return the mean of a measure with its interval over clusters, in its unit."""
+        if self.checked:
+            part = "supported" if measure.name == SHARE else "faithfulness"
+            return mean_over_queries(self.checked, part, self.evidence.averaging._replace(aggregate="pooled"))
         scores = self.means.get(measure.name)
         if scores is None:
             return Estimate(None, None, None, 0)
@@ -164,6 +192,10 @@ FACTS = (
     _cost("seconds", "seconds", "time a summary", digits=None),
     Fact(Column("n_summaries", "count", "summaries"), lambda cell: cell.facts["n_summaries"]),
     Fact(Column("n_failed", "count", "failed summaries", "they have no text"), lambda cell: cell.facts["n_failed"]),
+    Fact(
+        Column(WITHOUT_SCORE, "count", "without score", "summaries that have no sentence, or none that is decided"),
+        Cell.n_without_score,
+    ),
     Fact(Column("n_repeats", "count", "repeats"), lambda cell: cell.facts["n_repeats"], IN_WORDS),
     Fact(
         Column("n_judge_repeats", "count", "answers of the judge"),
@@ -181,19 +213,45 @@ FACTS = (
 
 def tables(evidence: Evidence) -> list[Table]:
     """Return the cells, what each measure of theirs is, and why summaries failed."""
-    found = families(evidence, *(one.name for one in evidence.measures))
-    return tables_of([cell for family in found for cell in cells_of(family)], evidence)
+    of_support, checked = list[Measure](), evidence.checked
+    if checked is not None:
+        of_support = measures_of_support(checked.merging)
+    cells = [
+        cell
+        for measures, by_support in ((evidence.measures, ()), (of_support, checked.summaries if checked else ()))
+        for family in families(evidence, *(one.name for one in measures))
+        for cell in cells_of(family, measures, by_support)
+    ]
+    return tables_of(cells, evidence, of_support)
 
 
-def tables_of(cells: Iterable[Cell], evidence: Evidence) -> list[Table]:
-    """Return the tables of *cells* of a run."""
+def measures_of_support(merging: Merging) -> list[Measure]:
+    """Return the measures that every judge of support is told by."""
+    return [one for one in named((SHARE, merging.name)) if isinstance(one, Measure)]
+
+
+def tables_of(cells: Iterable[Cell], evidence: Evidence, of_support: Sequence[Measure] = ()) -> list[Table]:
+    """Return the tables of *cells* of a run; what two cells of a system have is that of the first."""
     known = list(cells)
-    made = table([row for cell in known for row in _rows(cell)], evidence.averaging.aggregate)
+    rows = distinct(pair for cell in known for pair in _rows(cell))
     failed = failures([row for cell in known for row in _failures(cell)])
-    return [made, measures_table(described(one) for one in evidence.measures), *failed]
+    measures = measures_table(list(map(described, evidence.measures)), of_support)
+    return [table(rows, evidence.averaging.aggregate), measures, *failed]
 
 
-def table(rows: Sequence[tuple[Mapping[str, Value], Mapping[str, str]]], aggregate: str) -> Table:
+Reasoned = tuple[Mapping[str, Value], Mapping[str, str]]
+"""A row, and by column why a value of it is unknown."""
+
+
+def distinct(rows: Iterable[Reasoned]) -> list[Reasoned]:
+    """Return the first of the rows of each judge, system and measure."""
+    found: dict[tuple[Value, ...], Reasoned] = {}
+    for row, reasons in rows:
+        found.setdefault(tuple(row.get(name) for name in (*KEY, "measure")), (row, reasons))
+    return list(found.values())
+
+
+def table(rows: Sequence[Reasoned], aggregate: str) -> Table:
     """Return the cells from rows and why their values are unknown."""
     of_value = {"pooled": "the mean of all insights together", "per_summary": "the mean of the summaries' own means"}
     return Table(
@@ -218,8 +276,10 @@ def table(rows: Sequence[tuple[Mapping[str, Value], Mapping[str, str]]], aggrega
     )
 
 
-def measures_table(described_measures: Iterable[Description]) -> Table:
-    """Return what measures are, and FACTS."""
+def measures_table(listed: Sequence[Description], of_support: Sequence[Measure]) -> Table:
+    """Return what measures that are listed are, those that judges of support have in any case, and FACTS."""
+    names = {one["name"] for one in listed}
+    more = [{**described(one), "pooled": True} for one in of_support if one.name not in names]
     words = ("name", "unit", "title", "told", "better", "digits")
     facts = [{**{word: getattr(one.column, word) for word in words}, "fact": one.shown} for one in FACTS]
     columns = [
@@ -230,31 +290,39 @@ def measures_table(described_measures: Iterable[Description]) -> Table:
         Column("told"),
         Column("judged_by", told="the kind of judge that it needs", none="none"),
         Column("digits", "count", none="as the unit has"),
+        Column("pooled", none="no", told="true if the sentences of all summaries are always taken together"),
         Column("fact", told="where reports show what is known of a system and is no score", none="a score"),
     ]
-    rows = [*described_measures, *facts]
+    rows = [*listed, *more, *facts]
     return Table(MEASURES, columns, [], title="Measures", key=["name"], shown=False).having(rows)
 
 
 def failures(rows: Sequence[Mapping[str, Value]]) -> list[Table]:
-    """Return why summaries failed; none if none did."""
+    """Return why summaries failed, each reason of a judge and system once; none if none did."""
+    key = (*KEY, "reason")
+    own = {tuple(row.get(name) for name in key): row for row in rows}
     columns = [*_NAMED[:4], Column("reason"), Column("n_summaries", "count", "summaries")]
-    made = Table(FAILURES, columns, rows, title="Summaries that failed", key=[*KEY, "reason"], shown=False)
+    made = Table(FAILURES, columns, list(own.values()), title="Summaries that failed", key=key, shown=False)
     return [made] if rows else []
 
 
-def cells_of(family: Family) -> Iterator[Cell]:
-    """Yield the systems of a data set under a judge, sorted by setting and summarizer."""
+def cells_of(family: Family, measures: Sequence[Measure], checked: Iterable[CheckedSummary] = ()) -> Iterator[Cell]:
+    """Yield the systems of a data set under a judge, sorted by setting and summarizer, with those of *measures*."""
     scores, facts, evidence = family.scores, family.facts, family.evidence
     summaries, known = final(facts), set(with_facts(scores, facts.select("summary_id"))["measure"].unique())
-    listed = [measure for measure in evidence.measures if measure.name in known]
+    listed = [measure for measure in measures if measure.name in known]
     names = known.intersection([*(measure.name for measure in listed), *_COUNTED])
     found = {name: _by_system(scores.filter(pl.col("measure") == name), summaries) for name in names}
-    ids = {name: own["summary_id"].to_list() for name, own in by_system(summaries).items()} if evidence.spent else {}
+    ids = {name: own["summary_id"].to_list() for name, own in by_system(summaries).items()}
+    system_of = {summary_id: name for name, own in ids.items() for summary_id in own}
+    by_support: dict[tuple[str, str], list[CheckedSummary]] = {}
+    for summary in checked:
+        if summary.judge == family.judge and summary.info.summary_id in system_of:
+            by_support.setdefault(system_of[summary.info.summary_id], []).append(summary)
     for one in _systems(summaries):
         key = (one["setting"], one["summarizer"])
         own = {name: scored[key] for name, scored in found.items() if key in scored}
-        yield Cell(family.judge, one, own, listed, ids.get(key, ()), evidence)
+        yield Cell(family.judge, one, own, listed, ids[key], evidence, by_support.get(key, ()))
 
 
 def _systems(summaries: pl.DataFrame) -> list[dict[str, Any]]:
@@ -298,8 +366,11 @@ def _rows(cell: Cell) -> Iterator[tuple[dict[str, Value], dict[str, str]]]:
         spread_by = cast("Mapping[str, float | None]", cell.spread(measure))
         repeated = {f"spread_{by}": one for by, one in spread_by.items() if one is not None}
         why = cell.why_unknown(measure.name) if value.value is None else None
-        row = {**names, "measure": measure.name, "value": None if why else value, "per_summary": None if why else other}
-        yield {**row, "unit": measure.unit, **repeated}, {"value": why, "per_summary": why} if why else {}
+        reasons = {"value": why, "per_summary": why} if why else {}
+        reasons |= {"per_summary": POOLED} if cell.checked else {}
+        averages = {"value": None if why else value, "per_summary": None if "per_summary" in reasons else other}
+        row = {**names, "measure": measure.name, **averages}
+        yield {**row, "unit": measure.unit, **repeated}, reasons
     for fact in FACTS:
         if (known := fact.of(cell)) is not None:
             why = known.reason if isinstance(known, Unknown) else None

@@ -21,7 +21,7 @@ from longform.repair.by_judge import HOWS
 from longform.repair.twins import MATRIX, twin_label
 from longform.results.aggregate import Aggregate, axes_in, clusters_in, sums_of
 from longform.results.evidence import Evidence, Twins, summaries_under
-from longform.results.faithfulness_tables import cells
+from longform.results.faithfulness_tables import groups, mean_over_queries
 from longform.results.in_sample import SUPPORT, in_sample
 from longform.results.pairs import finding
 from longform.results.repaired_examples import drawn, example_row
@@ -290,7 +290,10 @@ def _with_faithfulness(rows: Sequence[Row], evidence: Evidence, twins: Twins) ->
     how, checked = evidence.averaging._replace(aggregate="pooled"), evidence.checked
     summaries = [] if checked is None else [one for one in checked.summaries if one.judge == twins.driver["by"]]
     found = {
-        (cell["dataset"], cell["setting"], cell["summarizer"]): cell["faithfulness"] for cell in cells(summaries, how)
+        (key.dataset, key.system.setting, key.system.summarizer): mean_over_queries(
+            group, "faithfulness", how
+        ).as_json()
+        for key, group in groups(summaries)
     }
     if not found:
         return list(rows)

@@ -16,6 +16,7 @@ from jobs.stages.judged_texts import SEPARATOR, texts_of
 from longform.judges.kinds.support import SUPPORT
 from longform.judges.matrix import JudgedText, TargetText, groups_of
 from longform.judges.pairs import open_groups
+from longform.studies.schema_1 import with_tables
 from tests.jobs.planted_bench import bench
 
 SCRIPTED = "{provider: scripted, model: m, script: profile-%s}"
@@ -147,13 +148,12 @@ def test_orders_are_drawn_until_the_mean_is_known_well_enough(tmp_path: Path) ->
 
 
 def test_unjudged_pairs_count_like_unjudged_insights() -> None:
-    results = {
-        "cells": [{"unjudged_share": 0.01, "judge": None}],
-        "tables": {"faithfulness": {"rows": [{"unjudged_share": 0.03, "judge": None}]}},
-    }
+    named = {"summarizer": "a", "setting": "s", "n_summaries": 2}
+    shares = {"coverage": 0.01, "support": 0.03}
+    results = with_tables({"cells": [{**named, "judge": one, "unjudged_share": n} for one, n in shares.items()]})
     assert evaluate.shortfall(results, 0.03) is None
     assert evaluate.shortfall(results, 0.02) == "3.0% of what a cell asks its judge is unjudged (more than 2%)"
-    assert evaluate.shortfall({"cells": []}, 0.0) is None
+    assert evaluate.shortfall(with_tables({"cells": []}), 0.0) is None
 
 
 def shown(doc_id: str, text: str, place: int) -> TargetText:

@@ -10,12 +10,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from longform.results.aggregate import models_tables
-from longform.results.cells import CELLS, FAILURES, MEASURES, measures_in, systems_in
+from longform.results.cells import CELLS, FAILURES, MEASURES, listed_in
 from longform.results.elsewhere import elsewhere_tables
 from longform.results.judges import judges_tables
 from longform.results.order_dependence import order_table
 from longform.studies import calls, facets, failure_modes, repair, retest, rouge_bootstrap
-from longform.studies.schema_1.cells import of_cells
+from longform.studies.schema_1.cells import cells_before, of_cells
 from longform.studies.schema_1.costs import calls_before, cost_before, of_cost
 from longform.studies.schema_1.differences import (
     comparisons_before,
@@ -62,23 +62,20 @@ def as_before(tables: Mapping[str, Json], users: Collection[str] = ()) -> dict[s
             own = found.setdefault("own_studies", {})
             own[name] = {key: content[key] for key in ("title", "told", "rows")}
     if CELLS in tables:
-        found["per_summary_cells"] = systems_in({"tables": tables}, "per_summary")
+        found["per_summary_cells"] = cells_before(tables, "per_summary")
     return found
 
 
 def with_tables(results: Json) -> dict[str, Any]:
     """Return results of an older version with the tables that they lack."""
     there = unpacked(results.get("tables") or {})
-    older = dict(results)
-    if results.get("faithfulness"):  # its tables have the costs of systems, which stood under their own key alone
-        older["faithfulness"] = {**results["faithfulness"], "costs": (results.get("cost") or {}).get("systems") or ()}
     for name, made in _AFTER.items():
-        if older.get(name) and name not in there:
-            there |= {table.name: table.as_json() for table in made(older[name])}
-    if older.get("order_independent") and "order_independent" not in there:
-        by_place = (older.get("faithfulness") or {}).get("mode") == "document"
-        there["order_independent"] = order_table(older["order_independent"], by_place=by_place).as_json()
-    if CELLS not in there and CELLS in results:
+        if results.get(name) and name not in there:
+            there |= {table.name: table.as_json() for table in made(results[name])}
+    if results.get("order_independent") and "order_independent" not in there:
+        by_place = (results.get("faithfulness") or {}).get("mode") == "document"
+        there["order_independent"] = order_table(results["order_independent"], by_place=by_place).as_json()
+    if CELLS not in there and (CELLS in results or results.get("faithfulness")):
         there |= {table.name: table.as_json() for table in of_cells(results)}
     for name, study in (results.get("own_studies") or {}).items():
         rows = Table(name, [], []).having(study["rows"]).rows
@@ -96,8 +93,8 @@ _BEFORE: Mapping[str, Callable[[Mapping[str, Json]], Any]] = {
     "comparisons": comparisons_before,
     "pairwise": pairs_before("pairwise"),
     "retrieval_pairs": pairs_before("retrieval_pairs"),
-    CELLS: lambda tables: systems_in({"tables": tables}),
-    MEASURES: lambda tables: measures_in({"tables": tables}),
+    CELLS: cells_before,
+    MEASURES: lambda tables: listed_in({"tables": tables}),
     "position": position_before,
     "faithfulness": faithfulness_before,
     "retrieval": retrieval_before,

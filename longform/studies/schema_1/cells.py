@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from longform.measures import default_names, named
+from longform.metrics.cited_support import SHARE
+from longform.metrics.faithfulness import Merging
 from longform.metrics.measure import Measure, described
-from longform.results.cells import CELLS, KEY
+from longform.results.cells import CELLS, KEY, Averaged, CellRow, listed_in, systems_in
 from longform.studies import cells
 from longform.studies.schema_1.rows import Json, without_axes
 from longform.tables.names import CUT, SYSTEM
@@ -17,23 +19,37 @@ Row = Mapping[str, Any]
 _FACTS = {fact.column.name: fact.column.unit for fact in cells.FACTS}
 
 
+def cells_before(tables: Mapping[str, Json], averaged: Averaged = "value") -> list[CellRow]:
+    """Return systems with measures that did not stand in the study of faithfulness alone."""
+    own = [row["name"] for row in listed_in({"tables": tables})]
+    return [row for row in systems_in({"tables": tables}, averaged) if any(name in row for name in own)]
+
+
 def of_cells(results: Json) -> list[Table]:
     """Return the cells of results that have them; measures that none lists are those of coverage."""
-    measures = results.get("measures")
-    if measures is None:
+    measures, of_support = results.get("measures") or [], list[Measure]()
+    if "measures" not in results and results.get(CELLS):
         measures = [described(one) for one in named(default_names(["coverage"])) if isinstance(one, Measure)]
-    units = {row["name"]: row["unit"] for row in measures}
     per_summary = {_key(row): row for row in results.get("per_summary_cells") or ()}
-    rows = [one for row in results[CELLS] for one in _rows(row, per_summary.get(_key(row), {}), units)]
+    known = [(row, per_summary.get(_key(row), {})) for row in results.get(CELLS) or ()]
+    if found := results.get("faithfulness"):
+        merging = Merging(**found["merging"])
+        of_support = cells.measures_of_support(merging)
+        costs = {_key(row)[1:]: row for row in (results.get("cost") or {}).get("systems") or ()}
+        for row in found[CELLS]:
+            means = {SHARE: row.get("supported"), merging.name: row["faithfulness"]}
+            known.append(({**row, **means, **costs.get(_key(row)[1:], {})}, {}))
+    units = {one.name: one.unit for one in of_support} | {row["name"]: row["unit"] for row in measures}
+    rows = cells.distinct(one for row, other in known for one in _rows(row, other, units))
     failed = [
         {**dict(zip(KEY, _key(row), strict=True)), "reason": reason, "n_summaries": n}
-        for row in results[CELLS]
+        for row, _ in known
         for reason, n in (row.get("failures") or {}).items()
     ]
     made = cells.table([], str(results.get("aggregate")))
     return [
         made.having([row for row, _ in rows])._replace(reasons=[why for _, why in rows]),
-        cells.measures_table(measures),
+        cells.measures_table(measures, of_support),
         *cells.failures(failed),
     ]
 
@@ -49,9 +65,9 @@ def _rows(row: Row, other: Row, units: Mapping[str, str]) -> Iterator[tuple[dict
     names = {name: flat[name] for name in kept if flat.get(name) is not None} | dict(zip(KEY, _key(row), strict=True))
     for name, unit in {**units, **_FACTS}.items():
         if name in row:
-            reason = (row.get("reasons") or {}).get(name) or (_why(row, name) if row[name] is None else None)
             means = {"value": _mean(row, name), "per_summary": _mean(other, name)}
             means = {"value": row[name]} if name in _FACTS else means
+            reason = (row.get("reasons") or {}).get(name) or (_why(row, name) if means["value"] is None else None)
             spread = {f"spread_{by}": one for by, one in ((row.get("spread") or {}).get(name) or {}).items()}
             yield {**names, "measure": name, **means, "unit": unit, **spread}, {"value": reason} if reason else {}
 
@@ -66,6 +82,8 @@ def _why(row: Row, name: str) -> str | None:
 
 
 def _mean(row: Row, name: str) -> dict[str, Any] | None:
-    """Return a mean with its interval; `n` is null, as it was not said how many clusters are in it."""
+    """Return a mean with its interval; `n` is null if it was not said how many clusters are in it."""
     low, high = (row.get("intervals") or {}).get(name) or (None, None)
-    return None if row.get(name) is None else {"value": row[name], "low": low, "high": high, "n": None}
+    mean = row.get(name)
+    mean = mean if isinstance(mean, Mapping) else {"value": mean, "low": low, "high": high, "n": None}
+    return None if mean["value"] is None else dict(mean)

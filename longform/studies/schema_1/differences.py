@@ -8,7 +8,7 @@ from typing import Any
 
 from longform.results.pairs import WANTED
 from longform.studies import comparisons, pairwise, retrieval_pairs
-from longform.studies.schema_1.rows import Json, Rows, rows_in
+from longform.studies.schema_1.rows import Json, Rows, by_key, rows_in
 from longform.tables.table import Table
 
 _OLD = "Its systems were compared by an older rule; longform aggregate RUN compares them again."
@@ -44,10 +44,7 @@ def _family(row: Json) -> tuple[Any, ...]:
 
 
 def _by_family(rows: Rows) -> dict[tuple[Any, ...], Rows]:
-    found: dict[tuple[Any, ...], Rows] = {}
-    for row in rows:
-        found.setdefault(_family(row), []).append(row)
-    return found
+    return {_family(own[0]): own for own in by_key(rows, _KEY)}
 
 
 def _system(row: Json) -> Json | None:
@@ -125,12 +122,9 @@ def pairs_before(name: str) -> Callable[[Mapping[str, Json]], Rows]:
     """Return what makes the older form of the pairs under a *name*."""
 
     def before(tables: Mapping[str, Json]) -> Rows:
-        parts = (_by_family(rows_in(f"{name}{end}")(tables)) for end in ("", "_systems", "_plans"))
-        pairs, systems, plans = parts
-        return [
-            _pairs_before(row, *(of.get(_family(row), []) for of in (pairs, systems, plans)))
-            for row in rows_in(f"{name}_families")(tables)
-        ]
+        parts = [_by_family(rows_in(f"{name}{end}")(tables)) for end in ("", "_systems", "_plans")]
+        families = rows_in(f"{name}_families")(tables)
+        return [_pairs_before(row, *(of.get(_family(row), []) for of in parts)) for row in families]
 
     return before
 
@@ -149,16 +143,12 @@ def _pairs_before(row: Json, pairs: Rows, systems: Rows, plans: Rows) -> dict[st
     }
 
 
-def _half(difference: Json) -> float | None:
-    low, high = difference["low"], difference["high"]
-    return None if low is None else (high - low) / 2
-
-
 def _pair_columns(pairs: Rows, n_clusters: int) -> dict[str, Any]:
-    n = [row["difference"]["n"] for row in pairs]
+    found = [row["difference"] for row in pairs]
+    n = [one["n"] for one in found]
     return {
-        "difference": [row["difference"]["value"] for row in pairs],
-        "half": [_half(row["difference"]) for row in pairs],
+        "difference": [one["value"] for one in found],
+        "half": [None if one["low"] is None else (one["high"] - one["low"]) / 2 for one in found],
         **{name: [row[name] for row in pairs] for name in ("p", "p_alone")},
         "n_clusters": None if all(one == n_clusters for one in n) else n,
     }

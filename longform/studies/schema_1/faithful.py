@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from longform.metrics.cited_support import SHARE
+from longform.metrics.faithfulness import Merging
+from longform.results.cells import CELLS, KEY, WITHOUT_SCORE, systems_in
+from longform.results.columns import text_in, within
 from longform.studies import faithfulness, position
-from longform.studies.faithfulness_columns import KEY
 from longform.studies.faithfulness_places import DEGENERATE, INDEX
 from longform.studies.schema_1.rows import OF_AXES, Json, Rows, by_key, rows_in, with_axes, without_axes
 from longform.tables.table import Table
@@ -64,9 +67,7 @@ CHECKED = {
         *("not_applicable", "attribution"),
     )
 }
-_OF_RUN = ("mode", "documents_merged", "sentences_merged", "attribution")
-_OF_COST = ("usd_a_summary", "tokens_in", "tokens_out", "seconds")
-_OF_SYSTEM = ("judge", "dataset", "summarizer", "setting")
+_COUNTS = ("n_summaries", "n_repeats", "n_failed", WITHOUT_SCORE, "unjudged_share")
 
 
 def faithfulness_before(tables: Mapping[str, Json]) -> dict[str, Any]:
@@ -74,13 +75,14 @@ def faithfulness_before(tables: Mapping[str, Json]) -> dict[str, Any]:
         """Return the rows of a table, and of the one beside it that only programs read."""
         return rows_in(CHECKED[name], f"{CHECKED[name]}_untested")(tables)
 
-    run, *_ = cells = tables["faithfulness"]["rows"]
+    (run,) = tables["faithfulness"]["rows"]
+    merging = Merging(run["documents_merged"], run["sentences_merged"])
     return {
         "mode": run["mode"],
-        "merging": {"documents": run["documents_merged"], "sentences": run["sentences_merged"]},
+        "merging": merging._asdict(),
         "attribution": run["attribution"],
         "attributed": rows("attribution"),
-        "cells": [_checked_cell(row) for row in cells],
+        "cells": [*_checked(tables, {"faithfulness": merging.name, "supported": SHARE})],
         "places": [*_placed(rows("shapes"), rows("curves"))],
         "orders": [*_ordered(rows("orders"))],
         "against_plain": [*_families(rows("against_plain"))],
@@ -90,10 +92,7 @@ def faithfulness_before(tables: Mapping[str, Json]) -> dict[str, Any]:
             for name in [f"{CHECKED['lengths']}{end}"]
             for row in _by_lengths(rows_in(name)(tables), rows_in(f"{name}_curves")(tables), unit)
         ],
-        "alignment": [
-            {**row, **dict.fromkeys(("low", "high")), **_bounds(row["spearman"]), "spearman": _value(row["spearman"])}
-            for row in rows("alignment")
-        ],
+        "alignment": [_aligned(row) for row in rows("alignment")],
         "placed_twice": [*_twice(rows("placed_twice"))],
         "permutations": [
             _named(row, kept=("calibrated", "n_orders", "lowest", "highest", "narrow", "stopped"))
@@ -103,42 +102,47 @@ def faithfulness_before(tables: Mapping[str, Json]) -> dict[str, Any]:
     }
 
 
-def _value(estimate: Any) -> Any:
-    return estimate["value"] if isinstance(estimate, Mapping) else estimate
-
-
-def _bounds(estimate: Any) -> dict[str, Any]:
-    return {name: estimate[name] for name in ("low", "high")} if isinstance(estimate, Mapping) else {}
+def _aligned(row: Mapping[str, Any]) -> dict[str, Any]:
+    found = row["spearman"] if isinstance(row["spearman"], Mapping) else {"value": row["spearman"]}
+    return {**row, "spearman": found["value"], "low": found.get("low"), "high": found.get("high")}
 
 
 def _named(row: Mapping[str, Any], *, kept: Iterable[str] = (), order: str | None = None) -> dict[str, Any]:
     """Return the columns that name a system, and those that are *kept*."""
-    own = with_axes({name: row.get(name) for name in (*_OF_SYSTEM, *OF_AXES)}, order=order or row.get("order"))
+    own = with_axes({name: row.get(name) for name in (*KEY, *OF_AXES)}, order=order or row.get("order"))
     return {**own, **{name: row[name] for name in kept if name in row}}
 
 
-def _checked_cell(row: Mapping[str, Any]) -> dict[str, Any]:
-    failures = dict(one.rsplit(" ", 1) for one in row["failures"])
-    kept = {name: value for name, value in row.items() if name not in (*_OF_RUN, *_OF_COST, *OF_AXES)}
-    more = {name: row[name] for name in ("method", "n_documents", "length_tokens")}
-    return {**kept, **_named(row), **more, "failures": {reason: int(n) for reason, n in failures.items()}}
+def _checked(tables: Mapping[str, Json], measures: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    """Yield what judges of support found of each system."""
+    means = {tuple(row.get(name) for name in (*KEY, "measure")): row.get("value") for row in tables[CELLS]["rows"]}
+    unknown = {"value": None, "low": None, "high": None, "n": 0}
+    for row in (row for row in systems_in({"tables": tables}) if WITHOUT_SCORE in row):
+        key, axes = tuple(text_in(row, name) for name in KEY), within(row, "axes")
+        yield {
+            **{name: value for name, value in row.items() if name in (*KEY, *_COUNTS)},
+            **{name: axes[name] for name in ("method", "order", "n_documents", "length_tokens")},
+            **{name: means[(*key, measure)] or unknown for name, measure in measures.items()},
+            "axes": axes,
+            "failures": row.get("failures", {}),
+            "elsewhere": row.get("elsewhere", False),
+        }
 
 
 def _placed(shapes: Rows, curves: Rows) -> Iterator[dict[str, Any]]:
     points: dict[tuple[Any, ...], list[Any]] = {}
     for row in curves:
-        points.setdefault(tuple(row.get(name) for name in (*_OF_SYSTEM, "measure")), []).append(row["value"])
-    for own in by_key(shapes, _OF_SYSTEM):
+        points.setdefault(tuple(row.get(name) for name in (*KEY, "measure")), []).append(row["value"])
+    for own in by_key(shapes, KEY):
         found: dict[str, Any] = {
             **_named(own[0], kept=("bins",)),
             "degenerate": {name: own[0][name] for name in DEGENERATE},
         }
         for row in own:
-            key = tuple(row.get(name) for name in (*_OF_SYSTEM, "measure"))
-            has_index = row["spread"] is not None
+            key = tuple(row.get(name) for name in (*KEY, "measure"))
             found[row["measure"]] = {
                 "curve": None if row["untestable"] else points.get(key, []),
-                "index": {name: row[name] for name in INDEX} if has_index else None,
+                "index": {name: row[name] for name in INDEX} if row["spread"] is not None else None,
                 **({"reason": row["untestable"]} if row["untestable"] else {}),
             }
         yield found
@@ -146,7 +150,7 @@ def _placed(shapes: Rows, curves: Rows) -> Iterator[dict[str, Any]]:
 
 def _ordered(rows: Rows) -> Iterator[dict[str, Any]]:
     moved = ("sensitivity", "chance", "chance_high", "p", "p_holm", "n_independent")
-    for own in by_key(rows, _OF_SYSTEM):
+    for own in by_key(rows, KEY):
         run = {row["order"]: row["faithfulness"] for row in own if row["faithfulness"] is not None}
         yield {**_named(own[0], kept=moved, order="given"), **run}
 
@@ -162,8 +166,8 @@ def _by_lengths(rows: Rows, curves: Rows, unit: str) -> Iterator[dict[str, Any]]
     length = ("n_documents", "fewest", "most", "length_tokens")
     points: dict[tuple[Any, ...], list[Any]] = {}
     for row in curves:
-        points.setdefault(tuple(row.get(name) for name in (*_OF_SYSTEM, *length)), []).append(row["value"])
-    for own in by_key(rows, _OF_SYSTEM):
+        points.setdefault(tuple(row.get(name) for name in (*KEY, *length)), []).append(row["value"])
+    for own in by_key(rows, KEY):
         named = _named({**own[0], "n_documents": None, "length_tokens": None})
         yield {
             **named,
@@ -172,7 +176,7 @@ def _by_lengths(rows: Rows, curves: Rows, unit: str) -> Iterator[dict[str, Any]]
                 {
                     **{name: row[name] for name in length},
                     "faithfulness": row["faithfulness"],
-                    "curve": points.get(tuple(row.get(name) for name in (*_OF_SYSTEM, *length)), [])
+                    "curve": points.get(tuple(row.get(name) for name in (*KEY, *length)), [])
                     if row["has_curve"]
                     else None,
                 }
@@ -182,7 +186,7 @@ def _by_lengths(rows: Rows, curves: Rows, unit: str) -> Iterator[dict[str, Any]]
 
 
 def _twice(rows: Rows) -> Iterator[dict[str, Any]]:
-    for own in by_key(rows, _OF_SYSTEM):
+    for own in by_key(rows, KEY):
         curves = {by: [row["value"] for row in own if row["by"] == by] for by in (own[0]["judge"], own[0]["second"])}
         first, second = curves.values()
         yield {**_named(own[0], kept=("second", "spearman")), "own": first, "other": second}
@@ -190,17 +194,8 @@ def _twice(rows: Rows) -> Iterator[dict[str, Any]]:
 
 def of_faithfulness(found: Mapping[str, Any]) -> list[Table]:
     if "attributed" in found:
-        return faithfulness.tables(found, costs=dict(_costs(found)))
+        return faithfulness.tables(found)
     parts = ("attributed", "places", "orders", "lengths", "alignment", "permutations", "not_applicable")
     made = faithfulness.tables({**found, **dict.fromkeys(parts, ()), "attribution": None, "against_plain": ()})
     told = "These results were made by an older version; `longform evaluate` on the same run makes them again."
     return [table._replace(told=f"{told}\n\n{table.told}") for table in made]
-
-
-def _costs(found: Mapping[str, Any]) -> Iterator[tuple[tuple[Any, ...], Mapping[str, Any]]]:
-    """Yield the key of each row of cells with the cost of its system, where that is known."""
-    known = {tuple(row.get(name) for name in KEY[1:]): row for row in found.get("costs") or ()}
-    for row in found["cells"]:
-        key = tuple(row.get(name) for name in KEY)
-        if key[1:] in known:
-            yield key, known[key[1:]]

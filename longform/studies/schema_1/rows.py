@@ -19,12 +19,12 @@ def of_measures(name: str) -> Callable[[Mapping[str, Json]], Rows]:
     """Return a row for each key but the measure, and a column for each measure."""
 
     def rows(tables: Mapping[str, Json]) -> Rows:
-        found: dict[tuple[Any, ...], dict[str, Any]] = {}
-        for row in tables[name]["rows"]:
-            key = tuple(row.get(one) for one in tables[name]["key"] if one != "measure")
-            kept = {one: value for one, value in row.items() if one not in ("measure", "score")}
-            found.setdefault(key, kept)[row["measure"]] = row["score"]
-        return list(found.values())
+        key = [one for one in tables[name]["key"] if one != "measure"]
+        return [
+            {one: value for one, value in own[0].items() if one not in ("measure", "score")}
+            | {row["measure"]: row["score"] for row in own}
+            for own in by_key(tables[name]["rows"], key)
+        ]
 
     return rows
 

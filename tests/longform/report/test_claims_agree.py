@@ -75,7 +75,8 @@ def of_scores(scores: Any, better: Better, order: list[str], twins: list[bool]) 
     evidence = cast(
         "Evidence",
         SimpleNamespace(
-            averaging=Averaging("pooled", 1, 20), compare_with=None, contents=contents_of(), calls=None, infos=infos,
+            averaging=Averaging("pooled", 1, 20), compare_with=None, contents=contents_of(), calls=None, checked=None,
+            infos=infos,
             measures=[measure], score_table=ScoreTable(rows, infos, ["j"]),
             frames=FramesOf(infos),
             spent={key: Spent(None, 10.0 + int(info.query_id[1:]) + len(info.summarizer), 0.0, None)

@@ -9,6 +9,7 @@ from typing import Any
 from longform.report import matrix_page
 from longform.report.matrix_page import MatrixRows, too_large
 from longform.results.drilldown import Unfolded
+from longform.studies.schema_1 import with_tables
 
 SCORES: Any = {
     ("alpha", "q1"): 0.4,
@@ -27,13 +28,14 @@ def results() -> Any:
     ]
     twin = {**cells[0], "summarizer": "alpha, repaired", "twin_of": "alpha", "in_sample": ["summarizer"]}
     measure = {"name": "joint", "title": "joint", "told": "a score", "unit": "points", "better": "higher"}
-    return {
+    older = {
         "title": "Three systems",
         "aggregate": "micro",
         "haystack_topics": {"h1": "Hills", "h2": "Rivers"},
         "measures": [measure],
         "cells": [*cells, twin],
     }
+    return with_tables(older)
 
 
 def summaries() -> Iterator[Unfolded]:

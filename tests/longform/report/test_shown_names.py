@@ -6,6 +6,7 @@ from typing import Any
 
 from longform.report.shown_names import shown_names, unfolded_with_shown_names, with_shown_names
 from longform.results.drilldown import Unfolded
+from longform.studies.schema_1 import with_tables
 
 CONFIG = {
     "summarizers": {
@@ -15,13 +16,17 @@ CONFIG = {
     "judges": {"judge": {"kind": "chat", "chat": {"provider": "scripted", "model": "gpt-4o"}}},
 }
 TWIN = "writer, supporting documents found"
-RESULTS: Any = {
+OLDER: Any = {
     "run": {"config": CONFIG},
+    "measures": [],
     "cells": [
-        {"summarizer": "writer", "setting": "full", "judge": "judge", "twin_of": None, "cited_by": None},
-        {"summarizer": TWIN, "setting": "full", "judge": "judge", "twin_of": "writer", "cited_by": "matrix"},
-        {"summarizer": "model", "setting": "full", "judge": "judge", "twin_of": None, "cited_by": None},
+        {"summarizer": "writer", "setting": "full", "judge": "judge", "twin_of": None, "n_summaries": 2},
+        {"summarizer": TWIN, "setting": "full", "judge": "judge", "twin_of": "writer", "n_summaries": 2},
+        {"summarizer": "model", "setting": "full", "judge": "judge", "twin_of": None, "n_summaries": 2},
     ],
+}
+RESULTS: Any = {
+    **with_tables(OLDER),
     "comparisons": [{"judge": "judge", "reference": "writer, full", "tied": ["model, full"], "measure": "writer"}],
 }
 
@@ -47,7 +52,7 @@ def test_names_say_what_stands_behind_them_in_every_part_of_the_results() -> Non
 
 def test_sentences_of_a_table_bear_them_too() -> None:
     told = f"Judge judge, by joint: better than: model, full; writer, full. {TWIN}, full is alike."
-    results = RESULTS | {"tables": {"cost": {"told": told}}}
+    results = RESULTS | {"tables": RESULTS["tables"] | {"cost": {"told": told}}}
 
     shown: Any = with_shown_names(results, shown_names(results))
     assert shown["tables"]["cost"]["told"] == (

@@ -22,6 +22,7 @@ from longform.results.aggregate import (
 from longform.results.cells import BESIDE_SCORES
 from longform.studies import cells as study
 from longform.studies.curve import curve
+from longform.studies.schema_1 import with_tables
 from longform.tables.table import Column, checked
 from tests.frames import Scored, SummaryInfo, cell_tables, cells, frames_of, summary_frame
 from tests.longform.report.pages import Page, html, markdown
@@ -122,8 +123,11 @@ def test_unjudged_targets_of_another_task_stand_beside_the_mean() -> None:
     (cell,) = cells(*frames_of(group), [mentioned], POOLED, judge="j")
 
     assert (cell["n_judged"], cell["n_unjudged"], cell["unjudged_share"]) == (3, 1, 0.25)
-    assert shortfall({"cells": [cell]}, 0.25) is None
-    assert shortfall({"cells": [cell]}, 0.2) == "25.0% of what a cell asks its judge is unjudged (more than 20%)"
+    assert shortfall(with_tables({"cells": [cell]}), 0.25) is None
+    assert (
+        shortfall(with_tables({"cells": [cell]}), 0.2)
+        == "25.0% of what a cell asks its judge is unjudged (more than 20%)"
+    )
 
 
 def test_a_summary_that_failed_is_no_failure_of_its_judge() -> None:
@@ -133,7 +137,7 @@ def test_a_summary_that_failed_is_no_failure_of_its_judge() -> None:
     (cell,) = cells(*frames_of(group), SUMMARIES, POOLED, judge="j")
 
     assert (cell["n_failed"], cell["n_unjudged"], cell["unjudged_share"]) == (1, 0, 0.0)
-    told = shortfall({"cells": [cell]}, 0.02)
+    told = shortfall(with_tables({"cells": [cell]}), 0.02)
     assert told is not None
     assert "50.0% of the summaries of" in told
     assert "unjudged" not in told

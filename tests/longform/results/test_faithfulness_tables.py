@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from longform.metrics.faithfulness import merge_documents, summary_faithfulness
+from longform.metrics.faithfulness import MEASURES, RECOMMENDED, merge_documents, summary_faithfulness
 from longform.metrics.position_bias import summary_places
 from longform.results.aggregate import Averaging
 from longform.results.alignment import alignment_rows
 from longform.results.checked import CheckedSummary
 from longform.results.faithfulness_tables import (
-    cells,
+    Group,
+    groups,
     length_rows,
+    mean_over_queries,
     order_rows,
     permutation_rows,
     place_rows,
 )
 from longform.settings.systems import System
+from longform.studies.cells import Cell
 from tests.frames import SummaryInfo
 
 SETTINGS = Averaging("pooled", seed=1, resamples=200)
@@ -62,6 +66,10 @@ def changed(summary: CheckedSummary, total: float | None = None, **info: Any) ->
     return summary._replace(info=summary.info._replace(**info), faithfulness=score)
 
 
+def means(summaries: Group) -> dict[Any, Any]:
+    return {key: mean_over_queries(group, "faithfulness", SETTINGS) for key, group in groups(summaries)}
+
+
 def test_a_cell_pools_sentences_and_counts_what_has_no_score() -> None:
     summaries = [
         checked(0, np.eye(3)),
@@ -69,10 +77,12 @@ def test_a_cell_pools_sentences_and_counts_what_has_no_score() -> None:
         checked(2, np.zeros((3, 0))),
         checked(3, np.full((3, 2), np.nan)),
     ]
-    (row,) = cells(summaries, SETTINGS)
-    assert row["faithfulness"]["value"] == pytest.approx(75.0)
-    assert (row["n_summaries"], row["n_without_score"]) == (4, 2)
-    assert row["unjudged_share"] == pytest.approx(6 / 18)
+    evidence: Any = SimpleNamespace(averaging=SETTINGS._replace(aggregate="per_summary"))
+    cell = Cell("lexical", {}, {}, [], (), evidence, summaries)
+    recommended = next(one for one in MEASURES if one.name == RECOMMENDED.name)
+    assert cell.estimate(recommended, "per_summary").value == pytest.approx(75.0)
+    assert cell.n_without_score() == 2
+    assert cell.unjudged_share() == pytest.approx(6 / 18)
 
 
 def test_repeats_of_a_query_count_as_one_summary_in_every_table() -> None:
@@ -88,9 +98,7 @@ def test_repeats_of_a_query_count_as_one_summary_in_every_table() -> None:
         for measure in ("faithfulness", "coverage"):
             assert two[measure]["index"] == pytest.approx(one[measure]["index"], nan_ok=True)
             assert two[measure]["curve"] == one[measure]["curve"]
-    for one, two in zip(cells(once, SETTINGS), cells(twice, SETTINGS), strict=True):
-        assert two["faithfulness"] == one["faithfulness"]
-        assert (two["n_summaries"], two["n_repeats"]) == (2 * one["n_summaries"], 2)
+    assert means(twice) == means(once)
 
 
 def test_two_data_sets_share_no_row_no_family_of_tests_and_no_correlation() -> None:
@@ -108,9 +116,9 @@ def test_two_data_sets_share_no_row_no_family_of_tests_and_no_correlation() -> N
         if summary.info.query_id != "q3"
     ]
 
-    together = cells([*news, *mail], SETTINGS)
-    assert together == [*cells(news, SETTINGS), *cells(mail, SETTINGS)]
-    assert {row["dataset"]: row["faithfulness"]["value"] == 0 for row in together} == {None: False, "mail": True}
+    together = means([*news, *mail])
+    assert together == means(news) | means(mail)
+    assert {key.dataset: mean.value == 0 for key, mean in together.items()} == {None: False, "mail": True}
     assert order_rows([*news, *mail], SETTINGS) == [*order_rows(news, SETTINGS), *order_rows(mail, SETTINGS)]
     assert place_rows([*news, *mail], SETTINGS) == [*place_rows(news, SETTINGS), *place_rows(mail, SETTINGS)]
     assert alignment_rows([*news, *mail], SETTINGS) == [
@@ -118,15 +126,6 @@ def test_two_data_sets_share_no_row_no_family_of_tests_and_no_correlation() -> N
         *alignment_rows(mail, SETTINGS),
     ]
     assert [row["n"] for row in alignment_rows([*news, *mail], SETTINGS)] == [24, 18]
-
-
-def test_failed_summaries_are_counted_by_reason_whatever_step_failed() -> None:
-    failures = [("length", None), ("parent_failed: a: b: length", "length"), ("parent_failed: m", "http_503: busy")]
-    summaries = [checked(query, np.eye(3), failure=why) for query, (why, _) in enumerate(failures)]
-    caused = [changed(one, cause=cause) for one, (_, cause) in zip(summaries, failures, strict=True)]
-    (row,) = cells([*caused, checked(9, np.eye(3))], SETTINGS)
-
-    assert (row["n_failed"], row["failures"]) == (3, {"length": 2, "http_503: busy": 1})
 
 
 def lead(seed: int, of: System | None = None) -> list[CheckedSummary]:

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from longform.errors import UsageError
-from longform.metrics.faithfulness import RECOMMENDED
 from longform.metrics.measure import Description
 from longform.metrics.statistics import Estimate
 from longform.results.gate import (
@@ -18,12 +17,12 @@ from longform.results.gate import (
     check_measures,
     check_table,
     failed,
-    measures_of,
     older_checks,
     read_threshold,
     scored,
     threshold_checks,
 )
+from longform.studies.schema_1 import with_tables
 from longform.tables.table import checked
 
 
@@ -48,7 +47,7 @@ def cell(summarizer: str, value: float | None, **more: Any) -> dict[str, Any]:
 
 
 def checks(words: str, *cells: dict[str, Any]) -> list[Any]:
-    results = {"measures": [CITATION], "cells": cells}
+    results = with_tables({"measures": [CITATION], "cells": cells})
     return threshold_checks(list(scored(results)), [read_threshold(words, "under")], KNOWN)
 
 
@@ -115,25 +114,6 @@ def test_twins_are_held_only_if_they_are_named() -> None:
 def test_a_system_that_is_not_there_is_refused() -> None:
     with pytest.raises(UsageError, match=r"--fail-under b:citation=3: .*no such system"):
         checks("b:citation=3", cell("a", 80.0))
-
-
-def test_support_is_read_from_its_own_table() -> None:
-    supported, probability = ({"value": value, "low": 20.0, "high": 40.0} for value in (30.0, 35.0))
-    row = {
-        "dataset": None,
-        "judge": "s",
-        "summarizer": "a",
-        "setting": "s",
-        "n_summaries": 2,
-        "supported": supported,
-        "faithfulness": probability,
-    }
-    results: dict[str, Any] = {"measures": [], "cells": [], "tables": {"faithfulness": {"rows": [row]}}}
-    share, mean = scored(results)
-    assert (share.measure, share.value, share.low) == (SUPPORT_MEASURE, 30.0, 20.0)
-    assert (mean.measure, mean.value) == (RECOMMENDED.name, 35.0)
-    known = {name: described(name) for name in (SUPPORT_MEASURE, RECOMMENDED.name)}
-    assert list(measures_of(results, known)) == [SUPPORT_MEASURE, RECOMMENDED.name]
 
 
 @pytest.mark.parametrize(

@@ -133,7 +133,8 @@ def of_support(*judges: SupportJudge) -> VerbAnswer:
         }
     ]  # fmt: skip
     modes = ("document", "full", "chunk-1024")
-    return support_answer(support_meta(judges, SETS, statistics, labels, modes, importance=None))
+    found = support_meta(judges, SETS, statistics, labels, modes, importance=None)
+    return support_answer({"task": "support", **found})
 
 
 def test_the_best_of_a_column_is_named_and_ties_share_it() -> None:
