@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, TypeVar
 
 import psutil
 
 from actors.terminal import say
 from longform.halls import ROOT
+
+Started = TypeVar("Started")
 
 _STARTS = 4
 _LEVEL_LINE = b"Set ray log level from environment variable"
@@ -25,29 +27,40 @@ def start_local_ray(**settings: Any) -> None:
     """
     Start a Ray that no other process joins; *settings* are those of `ray.init`.
 
+    Raises:
+        Exception: Whatever Ray raises if it does not start.
+    """
+    import ray
+
+    settings = {"job_config": _job_config(), "include_dashboard": False, "log_to_driver": False} | settings
+
+    def start() -> None:
+        with without_its_log_level():
+            ray.init(address="local", logging_level="error", **settings)
+
+    started_in_time(start)
+
+
+def started_in_time(start: Callable[[], Started]) -> Started:
+    """
+    Return what *start* returns, which starts processes of Ray.
+
     A busy machine misses Ray's deadline for its own processes. They are ended then, and started again at most three
     times.
 
     Raises:
         Exception: Whatever Ray raises if it does not start.
     """
-    import ray
-
-    settings.setdefault("job_config", _job_config())
     for left in reversed(range(_STARTS)):
         before = _children()
         try:
-            with without_its_log_level():
-                ray.init(
-                    address="local", include_dashboard=False, log_to_driver=False, logging_level="error", **settings
-                )
+            return start()
         except Exception as error:
             _end(_children() - before)
             if left == 0 or _TOO_SLOW not in str(error):
                 raise
             say("Ray did not start within 30 s: the machine is busy; starting it again", file=sys.stderr)
-        else:
-            return
+    raise AssertionError(_STARTS)
 
 
 def _job_config() -> Any:

@@ -27,6 +27,7 @@ import yaml
 from actors.ledger.ledger import Ledger
 from actors.ledger.totals import Totals
 from actors.storage.folder import Folder
+from jobs.local_ray import started_in_time
 from tests.places import ROOT
 
 N_MOMENTS = int(os.environ.get("LONGFORM_SOAK", "1"))
@@ -278,7 +279,9 @@ class Nodes:
         quick = {"health_check_period_ms": 500, "health_check_timeout_ms": 10_000, "health_check_failure_threshold": 5}
         # ours to shut down: its own reaper would end the process group of the tests
         head = {"num_cpus": 0, "include_dashboard": False, "_system_config": quick}
-        self._cluster = Cluster(initialize_head=True, head_node_args=head, shutdown_at_exit=False)
+        self._cluster = started_in_time(
+            lambda: Cluster(initialize_head=True, head_node_args=head, shutdown_at_exit=False)
+        )
         self._nodes: list[Node] = []
         self._n_made = 0
         for _ in range(n):
@@ -303,7 +306,7 @@ class Nodes:
         folder.mkdir()
         self._n_made += 1
         own = {"LONGFORM_LEDGER": f"{folder}/ledger", "XDG_CACHE_HOME": f"{folder}/cache", "TMPDIR": str(folder)}
-        ray = self._cluster.add_node(num_cpus=self._cpus, env_vars=os.environ | own)
+        ray = started_in_time(lambda: self._cluster.add_node(num_cpus=self._cpus, env_vars=os.environ | own))
         self._nodes.append(Node(ray, folder))
 
     def titled(self, title: str) -> list[psutil.Process]:
