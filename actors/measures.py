@@ -18,15 +18,12 @@ from actors.studies import open_studies
 from longform.errors import UsageError
 from longform.judges.kinds import KINDS
 from longform.measures import RANKING, SHIPPED, default_names, named
+from longform.metrics.cited_support import SHARE
+from longform.metrics.faithfulness import Merging
 from longform.metrics.measure import Facts, Measure, RankingMeasure, Score, TokenModel
 from longform.metrics.similarity import bertscores, embedding_similarity
 from longform.settings.experiment import Experiment
-from longform.settings.measures import (
-    BertScoreSettings,
-    EmbeddingSimilaritySettings,
-    MeasureSettings,
-    own_name,
-)
+from longform.settings.measures import BertScoreSettings, EmbeddingSimilaritySettings, MeasureSettings, own_name
 from longform.settings.python_class import PythonClassSettings
 from longform.studies.study import Study
 
@@ -178,10 +175,11 @@ def _kinds(experiment: Experiment) -> list[str]:
 
 
 def wanted_measures(experiment: Experiment) -> Listed:
-    """Return the measures that summaries are scored by: those of the configuration, and those that its studies need."""
-    kinds = _kinds(experiment)
+    """Return measures of summaries: those of the configuration, its studies', and those of each judge of support."""
+    kinds, how = _kinds(experiment), experiment.faithfulness
     listed = default_names(kinds) if experiment.measures is None else experiment.measures
-    return with_studies(listed, open_studies(experiment.studies), kinds)
+    of_support = (SHARE, Merging(how.documents, how.sentences).name) if "support" in kinds else ()
+    return with_studies((*listed, *of_support), open_studies(experiment.studies), kinds)
 
 
 def with_studies(listed: Listed, studies: Sequence[Study], kinds: Collection[str]) -> Listed:

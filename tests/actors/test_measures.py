@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from actors.measures import check_listed, open_measures
+from actors.measures import check_listed, open_measures, wanted_measures
 from actors.python_class import UserCodeError
+from jobs.configs import read_experiment
 from longform.errors import UsageError
 from longform.measures import scored_together
 from longform.metrics.measure import Facts, Measure
@@ -50,6 +51,16 @@ def test_a_class_may_be_several_measures(write: Write, tmp_path: Path) -> None:
     assert scored_together([short, long]) == [(short,), (long,)], "each has rows of its own"
     found = [one.per_summary(Facts(text="the dam")) for one in (short, long)]
     assert [(score.measure, score.total) for score in found] == [("longer", 1.0), ("much_longer", 0.0)]
+
+
+def test_a_judge_of_support_has_its_measures_whatever_studies_are_asked_for() -> None:
+    few = ["studies=[comparisons]", "measures=[words]"]
+    merged_by_min = "faithfulness={mode: document, documents: min, sentences: mean}"
+
+    wanted = wanted_measures(read_experiment("positional_bias", [*few, merged_by_min]))
+
+    assert {"sentences_supported", "faithfulness min-mean"} <= {*wanted}
+    assert not {"sentences_supported"} & {*wanted_measures(read_experiment("summhay", few))}
 
 
 @pytest.mark.parametrize(
