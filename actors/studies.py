@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from actors.python_class import check_class, open_class, user_code
 from longform.errors import UsageError
@@ -60,6 +60,8 @@ def _opened(settings: PythonClassSettings) -> Study:
             found = made.result(evidence)
             if found is None:
                 return None
+            if isinstance(found, str) or not isinstance(found, Iterable):
+                raise TypeError(f"expected a Table, a list of Tables, or rows that are mappings, found {found!r}")
             tables = tables_in(found) or [table_of(name, [_row(place, row) for place, row in enumerate(found)])]
             return [checked(_headed(made, name, place, table)) for place, table in enumerate(tables)]
 
@@ -68,6 +70,9 @@ def _opened(settings: PythonClassSettings) -> Study:
 
 def _headed(made: RunStudy, name: str, place: int, table: Table) -> Table:
     """Return a table under the name of its study; the first has its head if it states none."""
+    for word in ("title", "told", "section", "page"):
+        if not isinstance(text := getattr(table, word), str):
+            raise TypeError(f"table {table.name}: expected a text as {word}, found {text!r}; name the arguments")
     if place:
         return table if table.name.startswith(f"{name}_") else table._replace(name=f"{name}_{table.name}")
     title, told = str(getattr(made, "title", name)), str(getattr(made, "told", ""))
@@ -86,5 +91,6 @@ def _known(
 
 def _row(place: int, row: object) -> Mapping[str, Value]:
     if not isinstance(row, Mapping):
-        raise TypeError(f"row {place}: expected a mapping of columns to values, found {row!r}")
+        frame = "" if isinstance(row, str | int | float | list | tuple) else "; a frame has rows as `to_dicts()`"
+        raise TypeError(f"row {place}: expected a mapping of columns to values, found {row!r:.120}{frame}")
     return {str(name): value for name, value in row.items()}

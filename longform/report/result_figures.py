@@ -79,13 +79,17 @@ def _banded(results: Results, table: Table, plot: Axes) -> Iterator[tuple[Draw, 
     column, names = table.column(plot.to or plot.x), short_systems(results)
     signed, label = column.unit == "difference", _labelled(results, table, column)
     bands: dict[str, dict[str, Mark]] = {}
-    for row in table.rows:
+    more = _telling_apart(table, plot)
+    for place, row in enumerate(table.rows):
         start, value = _number(row.get(plot.x)) if plot.to else None, _estimate(row.get(column.name))
         if value.value is not None and (start is not None or not plot.to):
-            band, by = str(row.get(plot.y)), series_columns(plot)
+            band, by = ", ".join(str(row.get(name)) for name in (plot.y, *more)), series_columns(plot)
             series = ", ".join(_label(results, one, row.get(one)) for one in by) or column.head
             colour = (ORANGE if _excludes_zero(value) else "") if signed else None if plot.to else ""
-            own = bands.setdefault(f"{names.get(band, band)}{_series_mark(row, [plot.y])}", {})
+            label_of_band = f"{names.get(band, band)}{_series_mark(row, [plot.y])}"
+            own = bands.setdefault(label_of_band, {})
+            if series in own:  # no key tells the rows apart
+                own = bands.setdefault(f"{label_of_band}, row {place + 1}", {})
             own[series] = Mark(value, start, colour)
     shown = [Band(band, marks) for band, marks in bands.items()]
     apart = signed and any(mark.colour for band in shown for mark in band.marks.values())
@@ -100,6 +104,14 @@ def _banded(results: Results, table: Table, plot: Axes) -> Iterator[tuple[Draw, 
     for some in batched(shown, _MOST_LINES):
         zero = signed or any(_below_zero(mark.value) for band in some for mark in band.marks.values())
         yield partial(band_plot, some, x_label=x_label, head=head, ends=ends, zero=zero, shape=shape), told
+
+
+def _telling_apart(table: Table, plot: Axes) -> list[str]:
+    """Return the columns of the key that a band is named by too, if its name stands in several rows of a series."""
+    drawn = [plot.y, *series_columns(plot)]
+    if len({tuple(str(row.get(name)) for name in drawn) for row in table.rows}) == len(table.rows):
+        return []
+    return [name for name in table.key if name not in drawn and len(distinct_values(table.rows, name)) > 1]
 
 
 def _pointed(results: Results, table: Table, plot: Axes) -> Iterator[tuple[Draw, str]]:

@@ -52,8 +52,6 @@ _SHOWN: Mapping[Unit, _Shown] = {
     "rating": _Shown(1, 2),
     "number": _Shown(1, 1),
 }
-
-
 _SMALL_USD, _SMALL_DIGITS = 0.001, 6  # dollars of which four decimals show hardly a digit
 
 
@@ -87,15 +85,11 @@ def row_cell(row: Mapping[str, Value], column: Column, reason: str | None = None
     """Return the cell of a row in a column, which may hang on other columns of the row: its unit, or a whole."""
     value = row.get(column.name)
     if column.of:
-        whole = row.get(column.of)
-        return count(_whole(value), of=_whole(whole), reason=reason)
+        part, whole = (int(one) if isinstance(one, int | float) else None for one in (value, row.get(column.of)))
+        return count(part, of=whole, reason=reason)
     cell = value_cell(value, column._replace(unit=stated_unit(row, column)), reason=reason)
     link = row.get(column.link) if column.link else None
     return cell if link is None else cell._replace(link=str(link))
-
-
-def _whole(value: Value) -> int | None:
-    return int(value) if isinstance(value, int | float) else None
 
 
 def value_cell(value: Value, column: Column, *, reason: str | None = None) -> Cell:

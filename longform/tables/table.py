@@ -7,7 +7,7 @@ tables as `as_json` writes them, under `tables` by name; a study of a user may r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -157,7 +157,10 @@ class Table(NamedTuple):
         Raises:
             KeyError: There is none.
         """
-        return next((column for column in self.columns if column.name == name), None) or _missing(self.name, name)
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise KeyError(f"table {self.name} has no column {name}")
 
     def reason(self, place: int, column: str) -> str | None:
         """Return why the value of a row is unknown; None: no reason is recorded."""
@@ -208,10 +211,6 @@ class Table(NamedTuple):
         return self._replace(rows=[{key: _read(value) for key, value in row.items()} for row in rows])
 
 
-def _missing(table: str, name: str) -> Column:
-    raise KeyError(f"table {table} has no column {name}")
-
-
 def _read(value: Any) -> Value:
     return Estimate(**value) if isinstance(value, Mapping) else value
 
@@ -246,10 +245,7 @@ def checked(table: Table) -> Table:
             raise ValueError(
                 f"table {table.name}, column {column.name}: expected a unit of {expected}, found {column.unit!r}"
             )
-    plotted = [] if table.plot is None else [table.plot.x, table.plot.y, *series_columns(table.plot)]
-    plotted += [] if table.plot is None else [*(table.plot.apart or ()), table.plot.label or ""]
-    plotted += [] if table.plot is None else [*(table.plot.first or ()), table.plot.to or "", table.plot.but or ""]
-    plotted += [] if table.plot is None else [table.plot.within or "", table.plot.panels or "", table.plot.beside or ""]
+    plotted = [] if table.plot is None else list(_plotted(table.plot))
     laid_out = [*table.apart, table.across, *table.under, table.aside, *(column.of for column in table.columns)]
     laid_out += [name for column in table.columns for name in (*names_in(column.beside), column.headed, column.link)]
     named = [name for name in (*table.key, *plotted, *laid_out, *(name for row in table.rows for name in row)) if name]
@@ -259,6 +255,14 @@ def checked(table: Table) -> Table:
         for column in table.columns:
             _check_value(f"table {table.name}, row {place}, column {column.name}", row.get(column.name), column.unit)
     return table
+
+
+def _plotted(plot: Axes) -> Iterator[str]:
+    """Yield the columns that a figure names, once its form is known."""
+    if plot.form not in get_args(Form):
+        raise ValueError(f"plot: expected a form of {', '.join(get_args(Form))}, found {plot.form!r}")
+    yield from (*series_columns(plot), *(plot.apart or ()), *(plot.first or ()), plot.x, plot.y)
+    yield from (one for one in (plot.label, plot.to, plot.but, plot.within, plot.panels, plot.beside) if one)
 
 
 def series_columns(plot: Axes) -> list[str]:
@@ -280,9 +284,7 @@ def names_in(joined: str) -> list[str]:
 
 
 def _check_value(where: str, value: Value, unit: Unit) -> None:
-    if value is None:
-        return
-    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+    if value is None or (isinstance(value, list) and all(isinstance(one, str) for one in value)):
         return
     if not isinstance(value, str | int | float | Estimate):
         raise TypeError(f"{where}: expected a text, texts, a number, an Estimate or None, found {value!r}")
@@ -291,3 +293,5 @@ def _check_value(where: str, value: Value, unit: Unit) -> None:
     numbers = value[:3] if isinstance(value, Estimate) else [value]
     if any(isinstance(number, float) and not isfinite(number) for number in numbers):
         raise ValueError(f"{where}: expected a finite number, or None for an unknown; found {value}")
+    if isinstance(value, Estimate) and (ends := [one for one in value[1:3] if one is not None]) != sorted(ends):
+        raise ValueError(f"{where}: expected an interval from low to high, found {value}")

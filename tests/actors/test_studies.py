@@ -104,6 +104,43 @@ def test_names_are_known_and_free(write: Write, tmp_path: Path, options: list[di
         check_studies([own(tmp_path, **one) for one in options])
 
 
+WRONG = """
+import polars
+from longform.tables.table import Column, Table
+
+class Wrong:
+    name = "wrong"
+
+    def __init__(self, kind):
+        self.kind = kind
+
+    def result(self, evidence):
+        frame = polars.DataFrame({"x": [1.0]})
+        return {"number": 0.5, "frame": frame, "table": Table("t", [Column("x")], [], "Head", ["x"])}[self.kind]
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("number", "expected a Table, a list of Tables, or rows that are mappings, found 0.5"),
+        (
+            "frame",
+            "row 0: expected a mapping of columns to values, found shape: (?s:.*); a frame has rows as `to_dicts",
+        ),
+        ("table", r"table t: expected a text as told, found \['x'\]; name the arguments"),
+    ],
+)
+def test_a_result_of_another_form_is_an_error_that_says_what_was_expected(
+    write: Write, tmp_path: Path, kind: str, said: str
+) -> None:
+    write("their_study", WRONG)
+    (study,) = open_studies([own(tmp_path, "their_study:Wrong", kind=kind)])
+
+    with pytest.raises(UserCodeError, match=said):
+        study.result(NOTHING)
+
+
 @pytest.mark.parametrize(
     ("value", "said"),
     [

@@ -42,6 +42,9 @@ TABLE = Table(
 )
 
 
+BARS: Any = "bars"
+
+
 def test_units_decide_digits_and_scale() -> None:
     rows = cell_rows(TABLE)
 
@@ -163,6 +166,15 @@ def test_a_scatter_names_its_points_by_their_key() -> None:
     assert "a_1, 20 25.0 % and 40.0" in plot.alt
 
 
+@pytest.mark.parametrize("key", [["system", "documents"], []])
+def test_a_forest_loses_no_row_whose_band_has_the_same_name(key: list[str]) -> None:
+    table = TABLE._replace(plot=Axes("forest", "coverage", "system"), key=key)
+    ((plot, _),) = table_figures("table-lengths", {"tables": {"lengths": table.as_json()}})
+
+    assert plot is not None
+    assert all(f"{value:.1f}" in plot.alt for value in (50, 40, 30))
+
+
 def test_results_of_an_older_version_are_shown_without_units() -> None:
     rows: list[dict[str, Any]] = [{"query": "q", "coverage": {"value": 1.0, "low": 0.5, "high": 2.0, "n": 3}}]
     (section,) = table_sections(with_tables({"own_studies": {"hard": {"title": "Hard", "told": "", "rows": rows}}}))
@@ -178,6 +190,8 @@ def test_results_of_an_older_version_are_shown_without_units() -> None:
         (TABLE._replace(key=["sytem"]), "expected columns of .*, found sytem"),
         (TABLE._replace(plot=Axes("line", "documents", "recall")), "found recall"),
         (table_of("t", [{"x": float("inf")}]), "row 0, column x: expected a finite number"),
+        (TABLE._replace(plot=Axes(BARS, "documents", "cut")), "expected a form of line, .*, found 'bars'"),
+        (table_of("t", [{"x": Estimate(5.0, 6.0, 4.0, 3)}]), "row 0, column x: expected an interval from low to high"),
         (TABLE._replace(rows=[{"cut": "much"}]), "expected a number or an Estimate in share, found the text 'much'"),
     ],
 )
