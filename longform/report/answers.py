@@ -11,11 +11,13 @@ from longform.report.page import sections_html, sections_markdown, unknowns
 from longform.report.parts import Section
 from longform.report.result_tables import table_sections
 from longform.report.sections import figures
-from longform.report.tables import Table
+from longform.report.tables import Table as ShownTable
 from longform.results.answer import VerbAnswer
+from longform.results.cells import MEASURES
 from longform.results.results import Results
 from longform.tables.cells import Cell
 from longform.tables.files import with_detail
+from longform.tables.table import Table
 
 
 def answer_sections(answer: VerbAnswer) -> list[Section]:
@@ -25,8 +27,9 @@ def answer_sections(answer: VerbAnswer) -> list[Section]:
 
 
 def _results(answer: VerbAnswer) -> Results:
-    tables = {one.name: one.as_json() for one in answer.shown_tables}
-    return cast("Results", {"measures": answer.measures, "judges": [], "tables": tables})
+    measures = Table(MEASURES, [], [], shown=False).having(answer.measures)
+    shown = {one.name: one.as_json() for one in (*answer.shown_tables, measures)}
+    return cast("Results", {"judges": [], "tables": shown})
 
 
 def answer_html(answer: VerbAnswer) -> str:
@@ -68,7 +71,7 @@ def _parts(section: Section) -> Iterator[str]:
         yield "\n".join(_lines(table))
 
 
-def _lines(table: Table) -> Iterator[str]:
+def _lines(table: ShownTable) -> Iterator[str]:
     """Yield the caption, the aligned rows, and why values are unknown."""
     if table.caption:
         yield fill(table.caption, WIDTH)
