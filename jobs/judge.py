@@ -45,6 +45,7 @@ from longform.metrics.cited_support import MEASURES as CITED
 from longform.metrics.counts import REFUSALS, refusals
 from longform.metrics.measure import Description, described
 from longform.metrics.rouge import MEASURES as ROUGE
+from longform.nearest import meant
 from longform.report.measures import main_measure
 from longform.report.overview import size_told
 from longform.report.parts import failures_told
@@ -87,15 +88,13 @@ def choose(benchmark: Benchmark, answers: Collection[Released], named: Sequence[
     Return the judges that a benchmark has targets for, or those that are *named*.
 
     Raises:
-        UsageError: A name is no judge's that ships, or nothing can be judged.
+        UsageError: Nothing can be judged.
     """
     queries = dict.fromkeys(answer.query_id for answer in answers)
     kinds = {target.kind for query_id in queries for target in benchmark.targets.get(query_id, [])}
     measures = [measure.name for measure in ROUGE] if "reference" in kinds else []
     refusing = [REFUSALS.name] if _refuses(benchmark) else []
     if named is not None:
-        if unknown := [name for name in named if name not in JUDGES]:
-            raise UsageError(f"--judge: expected judges of {', '.join(JUDGES)}, found {', '.join(unknown)}")
         return Choice({name: JUDGES[name] for name in named}, [*measures, *refusing], [])
     names = [judge for kind, judge in _DEFAULTS.items() if kind in kinds]
     lacking = [kind for kind in _LACKING if kind not in kinds and (kind == "insight" or not kinds)]
@@ -156,6 +155,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _work(arguments: argparse.Namespace) -> Outcome:
     gate = gate_of(arguments)
+    for name in arguments.judge or ():
+        if name not in JUDGES:
+            raise UsageError(f"--judge: expected judges of {', '.join(JUDGES)}, found {name}{meant(name, JUDGES)}")
     out = (arguments.out or default_out(arguments.outputs[0])).rstrip("/")
     baseline = _baseline(gate.against, out)
     answered = _answered(arguments, arguments.outputs, out)

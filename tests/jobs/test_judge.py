@@ -142,10 +142,12 @@ def test_other_answers_do_not_go_into_the_same_run(judged: Judged, capsys: pytes
 
 
 def test_a_judge_of_no_such_name_is_refused(judged: Judged, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert main([*judged.words, "--out", str(tmp_path / "run"), "--judge", "gpt-9"]) == 2
-    assert (
-        "--judge: expected judges of offline-people, offline-people-vectors, offline-gpt-4o" in capsys.readouterr().err
-    )
+    assert main([*judged.words, "--out", str(tmp_path / "run"), "--judge", "offline-poeple"]) == 2
+
+    said = capsys.readouterr().err
+    assert "--judge: expected judges of offline-people, offline-people-vectors, offline-gpt-4o" in said
+    assert "found offline-poeple; did you mean 'offline-people'?" in said
+    assert not (tmp_path / "run").exists(), "nothing stands in the way of the next command"
 
 
 def test_a_benchmark_without_insights_lets_support_be_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
