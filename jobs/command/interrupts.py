@@ -28,8 +28,8 @@ _CLOSING_S = 8.0  # from a signal to the end of the process
 
 _typed = False
 """True if this process has no other work than the command."""
-_final_code: int | None = None
-"""The exit code of a command whose work is done; None while it works."""
+_FINAL_CODES: list[int] = []
+"""The exit code of a command whose work is done; empty while it works."""
 
 
 def exit_code(number: int) -> int:
@@ -63,17 +63,16 @@ def end_at_once_while_loading(program: str) -> None:
 
 def final(code: int) -> int:
     """Return *code*, with which a process of no other work ends before destructors of Ray's native code may abort."""
-    global _final_code  # noqa: PLW0603  # of the process
-    _final_code = code
+    _FINAL_CODES.append(code)
     return code
 
 
 def _leave() -> None:
-    if _final_code is not None:
+    if _FINAL_CODES:
         with suppress(AttributeError, OSError, ValueError):  # no streams, or Python itself says what it cannot write
             sys.stdout.flush()
             sys.stderr.flush()
-            os._exit(_final_code)
+            os._exit(_FINAL_CODES[-1])
 
 
 class Interruptible:

@@ -49,7 +49,7 @@ class UnfoldedSupport:
 
         Args:
             facts: Summary id -> the summary with its bullets.
-            work_ids: Of the verdicts on their documents.
+            work_ids: Work ids of the verdicts on their documents.
         """
         found: dict[tuple[str, str], list[Any]] = {}
         for batch in self._verdicts.batches(work_ids=work_ids, columns=_COLUMNS) if work_ids else ():

@@ -144,7 +144,7 @@ def samples(scores: pl.DataFrame, aggregate: str, *by: str, with_empty: bool = F
         scores: Means over the repeats of a judge, with the columns `query_id`, `cluster` and `summary_repeat`.
         aggregate: pooled or per_summary.
         by: Columns that tell means apart: the system, the measure.
-        with_empty: Whether summaries without the measure stand there, too, with 0 of 0.
+        with_empty: True if summaries without the measure stand there, too, with 0 of 0.
     """
     some = pl.col("n") > 0
     times = pl.lit(1) if aggregate == "pooled" else pl.col("n")

@@ -189,7 +189,7 @@ class _Claim(NamedTuple):
 
     Attributes:
         what: `bullet` or `insight`.
-        words: Of the statement.
+        words: The statement's words.
         passages: Document -> the passage that shares most with it; None: none shares much.
     """
 
@@ -203,7 +203,7 @@ class CitedPlaces:
     Summaries of the examples, kept while all summaries pass.
 
     Args:
-        results: Of the run, with its examples.
+        results: Results of the run, with its examples.
     """
 
     def __init__(self, results: Results) -> None:
@@ -223,7 +223,7 @@ class CitedPlaces:
         Its addresses have the form of `documentAddress` in `documents.js`.
 
         Args:
-            files: Of the documents.
+            files: The files of the documents' pages.
             file_of: Summary id -> the page that holds it.
         """
         return partial(self._address, files, file_of)

@@ -28,7 +28,7 @@ class _Leading(NamedTuple):
     Attributes:
         judged: The judge and the data set.
         head: The measure that ranks them.
-        title: Its title in words.
+        title: The measure's title.
         cells: All of them, twins among them.
         ranked: Those with a score, the best first, without twins.
     """
@@ -68,7 +68,7 @@ class Forest(NamedTuple):
     The figure, and what it leaves out.
 
     Attributes:
-        plot: Of the first judge and data set.
+        plot: The figure of the first judge and data set.
         caption: Says what is shown.
         n_more: Systems that have no line.
     """

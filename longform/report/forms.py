@@ -195,8 +195,8 @@ class Point(NamedTuple):
     A point; one without a value is a gap.
 
     Attributes:
-        x: Its place.
-        y: Its value.
+        x: The place along the first axis.
+        y: The value, with its interval.
         told: The words for those who do not see it.
         label: Stands beside it if points are few; empty: nothing does.
         part: A line joins only points of the same part.

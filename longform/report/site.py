@@ -313,7 +313,7 @@ def in_parts(
     Args:
         shown: Sections with their figures.
         render: Makes the page of some of them.
-        most_bytes: Of a page.
+        most_bytes: The largest page, in bytes.
     """
     text = render(shown)
     halves = None if len(text.encode()) <= most_bytes else _halves(shown)

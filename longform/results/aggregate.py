@@ -84,7 +84,7 @@ def mean_of(scores: pl.DataFrame, how: Averaging, *, with_empty: bool = False) -
     Args:
         scores: Means over the repeats of the judge, by that measure, with the facts of their summaries.
         how: The averaging.
-        with_empty: Whether clusters without a value are drawn too, and add nothing: tables that set several rows of one
+        with_empty: True if clusters without a value are drawn too, and add nothing: tables that set several rows of one
             system side by side resample the same clusters in each.
     """
     own = samples(scores, how.aggregate, with_empty=with_empty)

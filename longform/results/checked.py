@@ -89,7 +89,7 @@ class CheckedSummary(NamedTuple):
     A summary under one support judge.
 
     Attributes:
-        info: What is known of it.
+        info: The summary as it was written.
         faithfulness: The sum of the merged numbers, and how many those are (sentences, or 1 if a minimum or maximum is
             taken).
         supported: The sentences that are supported.

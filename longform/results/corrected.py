@@ -259,7 +259,7 @@ def corrected_rows(
     Return a row for each system that has a labelled summary, the differences of *pairs*, and the systems without any.
 
     Args:
-        scores: Of all systems, by the judge, with the facts of their summaries.
+        scores: Scores of all systems, by the judge, with the facts of their summaries.
         people: Scores by people's labels.
         asked: Judge, data set and measure.
         pairs: Chooses pairs of the systems that have a row.

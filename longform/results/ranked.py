@@ -142,7 +142,7 @@ class RankedSystem(NamedTuple):
     Attributes:
         judge: None: of measures that need none.
         name: Data set, summarizer and setting.
-        measures: That its summaries were scored by.
+        measures: The measures of its summaries.
         facts: Its summaries.
         scores: Means over the repeats of the judge, with `facts`.
         ranked: Measure of rankings -> query -> value; empty: it ranks nothing.
