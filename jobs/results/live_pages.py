@@ -9,7 +9,7 @@ Once the run has written its report, the first page leads there, and the others 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import cast
 
 from actors.storage.folder import Folder
@@ -52,8 +52,7 @@ def retire(run: Folder) -> None:
         _remove(live, but={INDEX})
 
 
-def _remove(live: Folder, *, but: Iterable[str]) -> None:
-    kept = set(but)
+def _remove(live: Folder, *, but: Collection[str]) -> None:
     for name in live.names():
-        if is_page(name) and name not in kept:
+        if is_page(name) and name not in but:
             live.delete(name)

@@ -59,7 +59,7 @@ from longform.report.tables import (
     summarizer_cell,
     summarizers_by_joint,
 )
-from longform.results.cells import BESIDE_SCORES, WITH_EVERY_SYSTEM, CellRow, has_per_summary, systems_in
+from longform.results.cells import BESIDE_SCORES, WITH_EVERY_SYSTEM, CellRow, has_per_summary, listed_in, systems_in
 from longform.results.columns import Columns, held, interval_in, number_in, text_in, within
 from longform.results.compared import Row, pairs_of, table_rows
 from longform.results.results import Results
@@ -94,8 +94,7 @@ class SystemColumn(NamedTuple):
 
 def score_sections(results: Results) -> Iterator[Section]:
     """One section with a table a judge and data set: the systems whose documents were not ordered on purpose."""
-    cells = main_cells(results)
-    tables: list[Table] = []
+    cells, tables = main_cells(results), list[Table]()
     first: dict[str | None, Sequence[CellRow]] = {}
     for judge, own in by_judge(cells):
         tables += _tables(results, judge, own, first.setdefault(judge.dataset, own))
@@ -107,7 +106,7 @@ def score_sections(results: Results) -> Iterator[Section]:
             *judge_repeats_told(cells),
             *failures_told(cells),
         ]
-        paragraphs += [told for told in [in_sample_told(results)] if told]
+        paragraphs += filter(None, [in_sample_told(results)])
         title = "Coverage, citation and joint score" if any("coverage" in cell for cell in cells) else "Scores"
         yield Section("scores", title, paragraphs, tables)
 
@@ -115,8 +114,9 @@ def score_sections(results: Results) -> Iterator[Section]:
 def _tables(results: Results, judge: Judged, cells: Sequence[CellRow], first: Sequence[CellRow]) -> Iterator[Table]:
     """Yield the scores of one judge and data set, and what is known of the systems that *first* do not say."""
     heads, line = by_this_judge(heads_of(results, cells), results, judge.judge), judge_line(results, judge)
-    ranked, found = _ranked_by(results, cells), groups_column(results, cells, main_measure(cells[0]))
-    group = [found] if found else []
+    main = main_measure(cells[0])
+    ranked = "joint score" if main == MAIN else head_of(results, main).title
+    group = [*filter(None, [groups_column(results, cells, main)])]
     if is_grid(cells):
         where = "with the oracle retriever" if has_oracle(cells) else "in the best setting"
         caption = f"{line}. Rows by {ranked} {where}, best first. {_ELSEWHERE}"
@@ -140,11 +140,6 @@ def _is_new(head: Head, cells: Sequence[Columns], first: Sequence[Columns]) -> b
     return cells is first or any(
         cell.get(head.name) != told.get((cell["summarizer"], cell["setting"])) for cell in cells
     )
-
-
-def _ranked_by(results: Results, cells: Sequence[CellRow]) -> str:
-    main = main_measure(cells[0])
-    return "joint score" if main == MAIN else next(head.title for head in all_heads(results) if head.name == main)
 
 
 def scored_column(head: Head) -> SystemColumn:
@@ -264,33 +259,41 @@ def citation_sections(results: Results) -> Iterator[Section]:
         caption = f"{judge_line(results, judge)}. Citations of covered insights."
         extremes = [setting for setting in EXTREMES if setting in settings_of(cells)]
         settings = extremes if len(extremes) > 1 else settings_of(cells)
-        if is_grid(cells):
-            table = score_grid(results, cells, heads, settings, caption)
-        else:
-            columns = [*map(scored_column, heads)]
-            table = system_table(results, cells, columns, caption, brackets=True)
-        tables.append(table)
+        columns = [*map(scored_column, heads)]
+        tables.append(
+            score_grid(results, cells, heads, settings, caption)
+            if is_grid(cells)
+            else system_table(results, cells, columns, caption, brackets=True)
+        )
     if tables:
         yield Section("citation", "Citation precision and recall", [], tables)
 
 
 def every_cell(results: Results) -> Iterator[Section]:
     """One section with all systems, also those whose documents were ordered on purpose."""
-    cells, parts = systems_in(results), [(systems_in(results), str(results["aggregate"]))]
+    cells, heads = systems_in(results), all_heads(results)
+    tables = [*_every(results, cells, heads, AVERAGED[str(results["aggregate"])])]
     if results["aggregate"] != "per_summary" and has_per_summary(results):
-        parts.append((systems_in(results, "per_summary"), "per_summary"))
-    tables = [_every(results, own, f"{AVERAGED[how].capitalize()}.") for own, how in parts if own]
+        listed = {measure["name"] for measure in listed_in(results)}
+        own = [head for head in heads if head.name in listed]
+        tables += _every(results, systems_in(results, "per_summary"), own, AVERAGED["per_summary"])
     if tables:
         facts = fact_heads(results, cells, BESIDE_SCORES, WITH_EVERY_SYSTEM)
-        tables.append(_every(results, cells, "What the scores of every system rest on.", facts))
-        yield Section("cells", "Every system", [], [table for table in tables if table.columns])
+        tables += _every(results, cells, facts, "what the scores of every system rest on")
+        yield Section("cells", "Every system", [], tables)
 
 
-def _every(results: Results, cells: Sequence[CellRow], caption: str, heads: Sequence[Head] = ()) -> Table:
-    """Return all systems with *heads*, with all of their measures if there are none."""
-    shown = heads or [head for head in all_heads(results) if head.name in held(cells)]
-    columns = [*map(scored_column, shown)]
-    return system_table(results, cells, columns, caption, "summarizer", "setting", "judge", brackets=not heads)
+def _every(results: Results, cells: Sequence[CellRow], heads: Sequence[Head], told: str) -> Iterator[Table]:
+    """Yield all systems with those of *heads* of which something is said: a table for judges that have the same."""
+    alike: dict[tuple[Head, ...], list[CellRow]] = {}
+    for _, own in by_judge(cells):
+        said = (one for one in heads for cell in own if cell.get(one.name) is not None or one.name in cell["reasons"])
+        alike.setdefault(tuple(dict.fromkeys(said)), []).extend(own)
+    for shown, rows in alike.items():
+        if columns := [*map(scored_column, shown)]:
+            judges = ", ".join(dict.fromkeys(str(row["judge"] or "no judge") for row in rows))
+            scores, caption = any(head.fact is None for head in shown), f"{capitalized(told)} ({judges})."
+            yield system_table(results, rows, columns, caption, "summarizer", "setting", "judge", brackets=scores)
 
 
 # ---------------------------------------------------------------- systems that cannot be told apart

@@ -23,18 +23,15 @@ def of_family(row: Row) -> tuple[Any, ...]:
 
 def compared_families(results: Results) -> list[dict[str, Any]]:
     """Return what was compared how, each with its comparisons as `rows`, and its `reference_system`."""
-    families, rows = table_rows(results, "comparisons_families"), dict[tuple[Any, ...], list[Row]]()
+    families, rows = [*map(dict, table_rows(results, "comparisons_families"))], dict[tuple[Any, ...], list[Row]]()
     for row in table_rows(results, "comparisons") if families else ():
         bounds = {name: row["difference"][own] for name, own in _BOUNDS.items()}
         rows.setdefault(of_family(row), []).append({**row, **bounds})
-    return [
-        {**family, "reference_system": _system(family), "rows": rows.get(of_family(family), [])} for family in families
-    ]
-
-
-def _system(family: Row) -> Row | None:
-    known = family.get("summarizer") is not None
-    return {name: family[name] for name in ("summarizer", "setting")} if known else None
+    for family in families:
+        known = family.get("summarizer") is not None
+        family["reference_system"] = {name: family[name] for name in ("summarizer", "setting")} if known else None
+        family["rows"] = rows.get(of_family(family), [])
+    return families
 
 
 def pairs_of(results: Results, measure: str, judge: str | None, dataset: str | None) -> list[Row]:

@@ -101,6 +101,20 @@ def test_every_cell_is_told_per_summary_too_unless_the_run_averages_so_already(r
     assert "Pooled:" not in told
 
 
+def test_judges_that_give_other_measures_stand_in_tables_of_their_own(results):
+    tables = with_tables(only(results, "cells"))["tables"]
+    cells, measures = tables["cells"], tables["measures"]
+    share = {**cells["rows"][0], "judge": "checker", "measure": "supported", "per_summary": None}
+    cells = cells | {"rows": [*cells["rows"], share], "reasons": [*cells["reasons"], {}]}
+    supported = {"name": "supported", "title": "supported", "unit": "points", "better": "higher", "told": ""}
+    measures = measures | {"rows": [*measures["rows"], supported]}
+    shown = markdown(only(results) | {"tables": tables | {"cells": cells, "measures": measures}})
+    lists = pipe_tables(shown.split("## Every system")[1].split("## How")[0])
+    checked = [table for table in lists if any("checker" in row for row in table)]
+    assert [table[0] for table in checked] == [["summarizer", "setting", "judge", "supported"]]
+    assert [len(table) - 2 for table in checked] == [1]
+
+
 def test_every_section_holds_its_numbers(page):
     position = page.tables["table-position"][0]
     assert position[0] == [
