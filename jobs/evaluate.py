@@ -27,9 +27,9 @@ from jobs.runs.unscored import unranked, unscored
 from jobs.spending.plan import plan_words
 from longform.errors import BudgetReachedError, UsageError
 from longform.report.measures import capitalized
-from longform.report.models_told import scripted_told
 from longform.report.overview import size_told
 from longform.report.parts import failures_told
+from longform.report.shown_names import scripted_told
 from longform.results.cells import systems_in
 from longform.results.position_plan import positions_words
 from longform.results.results import Results

@@ -11,7 +11,8 @@ import json
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -119,10 +120,11 @@ def write_documents(
         name: Haystack id -> its name for readers.
     """
     found: dict[str, list[tuple[str, int, int]]] = {}
-    for place, page in numbered("documents", document_pages(documents, name)):
-        folder.write_bytes(place.file, documents_html(site, page, place).encode())
-        for haystack, (first, last) in page.held.items():
-            found.setdefault(haystack, []).append((place.file, first, last))
+    for place, page in numbered("documents", document_pages(documents)):
+        folder.write_bytes(place.file, documents_html(site, page, place, name).encode())
+        for haystack, held in groupby(page, key=itemgetter("haystack")):
+            numbers = [one["number"] for one in held]
+            found.setdefault(haystack, []).append((place.file, numbers[0], numbers[-1]))
     return DocumentFiles(found)
 
 

@@ -25,7 +25,7 @@ from jobs.results.size import counted
 from jobs.runs.record import Recorded
 from longform.errors import UsageError
 from longform.report import document_pages, matrix_page
-from longform.report.document_pages import CitedPlaces, DocumentFiles, summary_pages
+from longform.report.document_pages import CitedPlaces, DocumentFiles, packed_summaries, summary_pages
 from longform.report.page import PageLink, markdown
 from longform.report.parts import haystack_name
 from longform.report.quotes import Quotes
@@ -42,7 +42,7 @@ from longform.results.aggregate import models_tables, several_models
 from longform.results.cells import systems_in
 from longform.results.columns import with_columns
 from longform.results.compared import table_rows
-from longform.results.drilldown import Unfolded, packed_pages
+from longform.results.drilldown import Unfolded
 from longform.results.judges import judges_tables
 from longform.results.order_dependence import order_table
 from longform.results.results import SCHEMA, JudgeRow, Results, document, of_document
@@ -151,7 +151,7 @@ def write_pages(
     matrix = None if (why := matrix_page.too_large(results)) else matrix_page.MatrixRows(results)
     cited, quotes = CitedPlaces(results), Quotes(results)
     passing = _shown_to(unfolded, cited.add, quotes.add, *([matrix.add] if matrix else []))
-    pages = packed_pages(passing, points(results))
+    pages = packed_summaries(passing, points(results))
     first = next(pages, None)
     line = f"{SUMMARIES.line} {why}" if why else SUMMARIES.line
     texts = iter(documents.documents)

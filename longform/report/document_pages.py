@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from itertools import accumulate
+from operator import itemgetter
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 from longform.report.page import PageLink, rendered
+from longform.report.page_data import PAGE_BYTES, PLACES, SMALL_PAGE_BYTES, page_data, paged, script_json
 from longform.report.parts import haystack_name
 from longform.report.repair import DocumentOf, Side
 from longform.report.site import SUMMARIES, Numbered, Site, SummaryPage, numbered
-from longform.results.drilldown import (
-    PAGE_BYTES,
-    Packed,
-    PackedPage,
-    QueryFacts,
-    SummaryFacts,
-    Unfolded,
-    script_json,
-)
+from longform.results.drilldown import QueryFacts, SummaryFacts, Unfolded, unlisted
 from longform.results.passages import DocumentFacts, Passage
 from longform.results.repaired_examples import Example, examples_in
 from longform.results.results import Results
@@ -31,20 +26,6 @@ LINK = PageLink(
 
 MOST_OF_ONE = 1_000_000
 """Most bytes of one document on a page; the rest is left out, and the page says so."""
-
-
-class DocumentsPage(NamedTuple):
-    """
-    The data of a page.
-
-    Attributes:
-        data: JSON that no text in it can end: `haystacks`, each [id, name], and `documents`, each [haystack by its
-            place, number, id, title, [sentences with the space behind each], characters left out].
-        held: Haystack -> the first and the last number on this page.
-    """
-
-    data: str
-    held: Mapping[str, tuple[int, int]]
 
 
 class DocumentFiles(NamedTuple):
@@ -61,8 +42,7 @@ class DocumentFiles(NamedTuple):
 
     def json(self, haystacks: Iterable[str]) -> str:
         """Return the spans of some haystacks as JSON that no text in it can end."""
-        held: dict[str, list[Packed]] = {one: list(self.spans[one]) for one in haystacks if one in self.spans}
-        return "{" + ",".join(f"{script_json(one)}:{script_json(spans)}" for one, spans in held.items()) + "}"
+        return script_json({one: list(self.spans[one]) for one in haystacks if one in self.spans})
 
     @property
     def names(self) -> frozenset[str]:
@@ -74,68 +54,107 @@ NO_FILES = DocumentFiles({})
 
 
 def document_pages(
-    documents: Iterable[DocumentFacts], name: Callable[[str], str], *, most_bytes: int = PAGE_BYTES
-) -> Iterator[DocumentsPage]:
+    documents: Iterable[DocumentFacts], *, most_bytes: int = PAGE_BYTES
+) -> Iterator[list[DocumentFacts]]:
+    """Yield the documents of pages of at most *most_bytes* of data, those of a haystack together, cut if too long."""
+    yield from paged(map(_cut, documents), itemgetter("haystack"), together="number", most_bytes=most_bytes)
+
+
+def _cut(document: DocumentFacts) -> DocumentFacts:
+    sizes = accumulate(len(piece.encode()) for piece in document["pieces"])
+    shown = document["pieces"][: sum(size <= MOST_OF_ONE for size in sizes)]
+    return {**document, "pieces": shown, "left_out": sum(map(len, document["pieces"][len(shown) :]))}
+
+
+def documents_html(site: Site, documents: Sequence[DocumentFacts], place: Numbered, name: Callable[[str], str]) -> str:
     """
-    Yield pages of at most *most_bytes* of data; one is in memory at a time.
-
-    Args:
-        documents: Those of a haystack together, by their numbers.
-        name: Of a haystack, for readers.
-        most_bytes: Of one page's data.
-    """
-    haystacks: dict[str, int] = {}
-    rows: list[str] = []
-    held: dict[str, tuple[int, int]] = {}
-    n_bytes = 0
-
-    def page() -> DocumentsPage:
-        names = script_json([_named(haystack, name(haystack)) for haystack in haystacks])
-        return DocumentsPage(f'{{"haystacks":{names},"documents":[{",".join(rows)}]}}', dict(held))
-
-    for document in documents:
-        haystack, number = document["haystack"], document["number"]
-        facts = _packed(document)
-        size = len(script_json(facts).encode())
-        if rows and n_bytes + size > most_bytes:
-            yield page()
-            haystacks, rows, held, n_bytes = {}, [], {}, 0
-        row = script_json([haystacks.setdefault(haystack, len(haystacks)), *facts])
-        rows.append(row)
-        n_bytes += size + len(haystack.encode()) + 8
-        held[haystack] = (held.get(haystack, (number, number))[0], number)
-    if rows:
-        yield page()
-
-
-def _named(*words: str) -> Packed:
-    return list(words)
-
-
-def _packed(document: DocumentFacts) -> list[Packed]:
-    shown: list[str] = []
-    size = 0
-    for piece in document["pieces"]:
-        size += len(piece.encode())
-        if size > MOST_OF_ONE:
-            break
-        shown.append(piece)
-    left_out = sum(map(len, document["pieces"][len(shown) :]))
-    return [document["number"], document["doc_id"], document["title"], shown, left_out]
-
-
-def documents_html(site: Site, page: DocumentsPage, place: Numbered) -> str:
-    """
-    A page of documents, which loads nothing.
+    Return a page of documents, which loads nothing.
 
     Args:
         site: Whose page it is.
-        page: What it shows.
+        documents: Those that the page shows.
         place: Among its kind.
+        name: Returns the name of a haystack for readers.
     """
     title = LINK.title if place.alone else f"{LINK.title} (page {place.number})"
     here = site.here(LINK.file, title=title)
-    return rendered("documents.html.j2", site.title, here, place=place, documents=page.data)
+    rows = [{**one, "topic": name(one["haystack"])} for one in documents]
+    return rendered("documents.html.j2", site.title, here, place=place, documents=page_data(documents=rows))
+
+
+SummaryRecord = Mapping[str, Any]
+"""A summary as a page holds it: its facts with its query, scores by judge and measure as rows, targets by places."""
+
+_OF_SUMMARY = ("summary_id", "query_id", "setting", "summarizer", "order", "failure", "repeat")
+_OF_QUERY = ("haystack", "topic", "subtopic", "text")
+
+
+def packed_summaries(
+    unfolded: Iterable[Unfolded],
+    points: Collection[str],
+    *,
+    most_bytes: int = PAGE_BYTES,
+    small_bytes: int = SMALL_PAGE_BYTES,
+) -> Iterator[list[SummaryRecord]]:
+    """
+    Yield the summaries of each page; scores by measures in *points* are points, as in the report's tables.
+
+    Raises:
+        LongformError: A verdict names a target that its query does not list.
+    """
+    records = (_record(one, points) for one in unfolded)
+    sizes = {"most_bytes": most_bytes, "small_bytes": small_bytes}
+    yield from paged(records, lambda one: str(one["query"]["haystack"]), together="query_id", **sizes)
+
+
+def _record(one: Unfolded, points: Collection[str]) -> SummaryRecord:
+    summary, query = one
+    targets = {target["target_id"]: place for place, target in enumerate(query["targets"])}
+    if unknown := {verdict["target_id"] for verdict in summary["verdicts"]} - targets.keys():
+        raise unlisted(summary, "verdict on target", min(unknown), len(targets))
+    return {
+        **{name: summary.get(name) for name in _OF_SUMMARY},
+        "query": query,
+        "bullets": [{"passages": None, "support": None, **bullet} for bullet in summary["bullets"]],
+        "verdicts": [
+            {
+                "judge": verdict["judge"],
+                "target": targets[verdict["target_id"]],
+                "answer": verdict["answer"],
+                "linked_unit": verdict["linked_unit"],
+                "probability": _rounded(verdict["probability"]),
+                "reply": verdict["reply"],
+                "failure": verdict["failure"],
+            }
+            for verdict in summary["verdicts"]
+        ],
+        "scores": [
+            {"judge": judge, "measure": measure, "value": _rounded(value, 100 if measure in points else 1)}
+            for judge, scores in summary["scores"].items()
+            for measure, value in scores.items()
+        ],
+    }
+
+
+def _rounded(value: float | None, factor: int = 1) -> float | None:
+    return None if value is None else round(factor * value, PLACES)
+
+
+def summaries_data(page: Sequence[SummaryRecord]) -> str:
+    """Return the data of a page: its queries, and its summaries with the places of these."""
+    queries = {one["query_id"]: one["query"] for one in page}
+    places = {query_id: place for place, query_id in enumerate(queries)}
+    return page_data(
+        queries=[
+            {
+                "query_id": query_id,
+                **{name: query.get(name) for name in _OF_QUERY},
+                "targets": [{"kind": "insight", "passages": None, **target} for target in query["targets"]],
+            }
+            for query_id, query in queries.items()
+        ],
+        summaries=[{**one, "query": places[one["query_id"]]} for one in page],
+    )
 
 
 class WrittenPage(NamedTuple):
@@ -145,7 +164,7 @@ class WrittenPage(NamedTuple):
 
 
 def summary_pages(
-    site: Site, results: Results, pages: Iterable[PackedPage], documents: DocumentFiles = NO_FILES
+    site: Site, results: Results, pages: Iterable[Sequence[SummaryRecord]], documents: DocumentFiles = NO_FILES
 ) -> Iterator[WrittenPage]:
     """
     Yield the pages of summaries, which load nothing; two are in memory at a time.
@@ -157,19 +176,22 @@ def summary_pages(
         documents: The pages of the documents that summaries cite.
     """
     for place, page in numbered("summaries", pages):
-        topic = _topic(results, page.haystacks)
+        queries: list[QueryFacts] = [one["query"] for one in page]
+        haystacks = list(dict.fromkeys(query["haystack"] for query in queries))
+        topic = _topic(results, haystacks)
         title = f"{SUMMARIES.title}: {topic}" + ("" if place.alone else f" (page {place.number})")
         html = rendered(
             "summaries.html.j2",
             site.title,
             site.here(SUMMARIES.file, title=title),
             place=place,
-            drilldown=page.data,
-            document_files=documents.json(page.haystacks),
+            drilldown=summaries_data(page),
+            document_files=documents.json(haystacks),
             no_documents=documents.why_none,
         )
+        first, last = (page[at]["query"]["text"] or page[at]["query_id"] for at in (0, -1))
         yield WrittenPage(
-            SummaryPage(place.file, len(page.summary_ids), topic, page.first, page.last), page.summary_ids, html
+            SummaryPage(place.file, len(page), topic, first, last), [one["summary_id"] for one in page], html
         )
 
 

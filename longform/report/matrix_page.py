@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from longform.report.measures import Head, all_heads
 from longform.report.page import PageLink, rendered
+from longform.report.page_data import PLACES, page_data
 from longform.report.parts import haystack_name
 from longform.report.site import Site
 from longform.report.tables import MATRIX
 from longform.results.cells import systems_in
-from longform.results.drilldown import PLACES, Packed, SummaryFacts, Unfolded, script_json
+from longform.results.drilldown import SummaryFacts, Unfolded
 from longform.results.results import Results
 
 LINK = PageLink(MATRIX, "Matrix", "Every system on every query, coloured by its score.")
@@ -43,22 +45,28 @@ class MatrixRows:
         self._results = results
         self._rows = {(row["summarizer"], row["setting"]): row for row in systems_in(results)}
         self._heads: Mapping[str, Head] = {head.name: head for head in all_heads(results)}
-        self._queries: dict[str, tuple[int, Packed]] = {}
+        self._queries: dict[str, dict[str, Any]] = {}
         self._systems: dict[tuple[str, str], int] = {}
         self._measures: dict[tuple[str, str], int] = {}
-        self._summaries: list[tuple[str, int, int, dict[int, float | None]]] = []
+        self._summaries: list[dict[str, Any]] = []
 
     def add(self, one: Unfolded) -> None:
         """Keep the scores of a summary."""
         summary, query = one
         if self._rows and (summary["summarizer"], summary["setting"]) not in self._rows:
             return  # it repeats another order of documents, and is counted nowhere
-        query_id = summary["query_id"]
-        if query_id not in self._queries:
-            name = haystack_name(self._results, query["haystack"])
-            self._queries[query_id] = len(self._queries), [query["text"] or query_id, name, query.get("dataset")]
+        facts = self._queries.setdefault(
+            summary["query_id"],
+            {
+                "place": len(self._queries),
+                "text": query["text"] or summary["query_id"],
+                "haystack": haystack_name(self._results, query["haystack"]),
+                "dataset": query.get("dataset"),
+            },
+        )
         system = self._systems.setdefault((summary["summarizer"], summary["setting"]), len(self._systems))
-        self._summaries.append((summary["summary_id"], self._queries[query_id][0], system, self._values(summary)))
+        row = {"query": facts["place"], "system": system, "values": self._values(summary)}
+        self._summaries.append({"summary_id": summary["summary_id"], **row})
 
     def _values(self, summary: SummaryFacts) -> dict[int, float | None]:
         values = {}
@@ -66,46 +74,42 @@ class MatrixRows:
             for measure, value in scores.items():
                 if (head := self._heads.get(measure)) is not None:
                     place = self._measures.setdefault((judge, measure), len(self._measures))
-                    scale = 100 if head.unit in ("points", "share") else 1
-                    values[place] = None if value is None else round(scale * value, PLACES - 2)
+                    values[place] = None if value is None else round(_factor(head) * value, PLACES - 2)
         return values
 
     def packed(self, file_of: Mapping[str, str]) -> str:
         """
-        Return the page's data.
-
-        queries: [words, haystack, data set]; systems: [summarizer, setting, twin of, in sample];
-        measures: [judge, measure, title, in 0 to 100]; files: names;
-        summaries: [id, file, query, system, [value of each measure, or null]], all by their places.
+        Return the page's data: queries, systems, measures, and summaries with the places of their query and system.
 
         Args:
             file_of: Summary id -> the page that holds it.
         """
-        files = {file: place for place, file in enumerate(dict.fromkeys(file_of.values()))}
-        measures: list[Packed] = [
-            [judge, name, self._heads[name].title, int(self._heads[name].unit in ("points", "share"))]
-            for judge, name in self._measures
-        ]
-        summaries: list[Packed] = [
-            [id_, files[file_of[id_]], query, system, [values.get(place) for place in range(len(measures))]]
-            for id_, query, system, values in self._summaries
-        ]
-        parts: Mapping[str, Packed] = {
-            "queries": [query for _, query in self._queries.values()],
-            "systems": self._packed_systems(),
-            "measures": measures,
-            "files": list(files),
-            "summaries": summaries,
-        }
-        return "{" + ",".join(f'"{name}":{script_json(part)}' for name, part in parts.items()) + "}"
+        heads = [(judge, self._heads[name]) for judge, name in self._measures]
+        return page_data(
+            queries=list(self._queries.values()),
+            systems=[
+                {
+                    "summarizer": summarizer,
+                    "setting": setting,
+                    "twin_of": row.get("twin_of"),
+                    "in_sample": int(bool(row.get("in_sample"))),
+                }
+                for summarizer, setting in self._systems
+                for row in [dict[str, Any](self._rows.get((summarizer, setting)) or {})]
+            ],
+            measures=[
+                {"judge": judge, "name": head.name, "title": head.title, "scaled": int(_factor(head) == 100)}
+                for judge, head in heads
+            ],
+            summaries=[
+                {**one, "file": file_of[one["summary_id"]], "values": list(map(one["values"].get, range(len(heads))))}
+                for one in self._summaries
+            ],
+        )
 
-    def _packed_systems(self) -> list[Packed]:
-        packed: list[Packed] = []
-        for summarizer, setting in self._systems:
-            row = self._rows.get((summarizer, setting))
-            twin_of = None if row is None else row.get("twin_of")
-            packed.append([summarizer, setting, twin_of, int(bool(row and row.get("in_sample")))])
-        return packed
+
+def _factor(head: Head) -> int:
+    return 100 if head.unit in ("points", "share") else 1
 
 
 def matrix_html(site: Site, data: str) -> str:

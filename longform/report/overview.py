@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple, cast
 
-from longform.report.models_told import models_told
 from longform.report.parts import counted, dataset_words, has_datasets, listed
+from longform.report.shown_names import models_told
 from longform.report.tables import is_position_row
 from longform.results.calls import CallsRow, calls_told
 from longform.results.cells import systems_in

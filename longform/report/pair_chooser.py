@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from longform.report.page_data import page_data
 from longform.report.parts import NO_DATASET, has_datasets
 from longform.report.result_tables import anchor_of
 from longform.results.compared import Row, of_family, table_rows
@@ -34,14 +34,12 @@ def _json(results: Results, name: str) -> str:
     families = [row for row in table_rows(results, f"{name}_families") if not row["left_out"]]
     several = has_datasets(families)
     pairs, systems = (_by_family(table_rows(results, f"{name}{end}")) for end in ("", "_systems"))
-    packed = [
-        _packed(
-            one, pairs[of_family(one)], systems[of_family(one)], several=several, reference=_reference(results, one)
-        )
-        for one in sorted(families, key=lambda one: one["measure"] != "joint")
-    ]
-    told = json.dumps(packed, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return told.replace("<", "\\u003c")
+    return page_data(
+        families=[
+            _family(results, one, pairs[of_family(one)], systems[of_family(one)], several=several)
+            for one in sorted(families, key=lambda one: one["measure"] != "joint")
+        ]
+    )
 
 
 def _by_family(rows: Sequence[Row]) -> Mapping[tuple[Any, ...], list[Row]]:
@@ -57,30 +55,34 @@ def _reference(results: Results, one: Row) -> str | None:
     return found[-1] if found else None
 
 
-def _packed(
-    one: Row, pairs: Sequence[Row], systems: Sequence[Row], *, several: bool, reference: str | None
-) -> dict[str, object]:
+_OF_FAMILY = ("unit", "better", "measure", "judge", "dataset", "n_tests", "smallest_p")
+
+
+def _family(
+    results: Results, one: Row, pairs: Sequence[Row], systems: Sequence[Row], *, several: bool
+) -> Mapping[str, Any]:
     writers = any(row.get("summarizer") for row in systems)
     where = [one["dataset"] or NO_DATASET] if several else []
     where += [one["judge"] or "no judge"] if writers else []
     return {
+        **{name: one[name] for name in _OF_FAMILY},
         "title": one["title"] + (f" ({', '.join(where)})" if where else ""),
-        "unit": one["unit"],
-        "better": one["better"],
         "clusters": _clusters(one),
-        "tests": one["n_tests"],
-        "few": one["smallest_p"] > one["level"],
-        "smallest": one["smallest_p"],
-        "reference": reference if writers else None,
-        "measure": one["measure"],
-        "judge": one["judge"],
-        "dataset": one["dataset"],
+        "few": int(one["smallest_p"] > one["level"]),
+        "reference": _reference(results, one) if writers else None,
         "systems": [
-            [row["system"], round(row["score"], 3), row.get("summarizer"), row.get("setting")] for row in systems
+            {
+                "system": row["system"],
+                "score": round(row["score"], 3),
+                "summarizer": row.get("summarizer"),
+                "setting": row.get("setting"),
+            }
+            for row in systems
         ],
-        "difference": [row["difference"]["value"] for row in pairs],
-        "half": [half_of(row["difference"]) for row in pairs],
-        "p": [row["p"] for row in pairs],
+        "pairs": [
+            {"difference": row["difference"]["value"], "half": half_of(row["difference"]), "p": row["p"]}
+            for row in pairs
+        ],
     }
 
 

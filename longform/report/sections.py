@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from longform.report.models_told import models_told
 from longform.report.pair_chooser import choosers
 from longform.report.parts import Section
 from longform.report.plots import Captioned, Plot
@@ -13,6 +12,7 @@ from longform.report.repair import repair_sections
 from longform.report.result_figures import table_figures
 from longform.report.result_tables import table_sections
 from longform.report.scores import citation_sections, every_cell, score_figures, score_sections
+from longform.report.shown_names import models_told
 from longform.report.tables import Table, cut_wide
 from longform.results.results import Results
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from longform.records import Document
 from longform.support.index import WINDOW, SupportIndex
@@ -38,6 +38,7 @@ class DocumentFacts(TypedDict):
     doc_id: str
     title: str | None
     pieces: list[str]  # sentences with the space behind each; joined they are the text
+    left_out: NotRequired[int]  # characters behind these
 
 
 def document_facts(document: Document) -> DocumentFacts:

@@ -1,59 +1,60 @@
-"""
-Large tables as `results.json` holds them: their values a column at a time under `packed`, a third of the bytes.
-
-Texts, which repeat, stand once, and their places in the rows; the parts of estimates are columns of their own.
-"""
+"""Rows as `results.json` and pages hold them: by columns, in which texts stand once; `element.js` reads them, too."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
+from types import NoneType
 from typing import Any
 
-MOST_ROWS = 2_000
-"""Rows that are written as rows."""
+MOST_ROWS = 2_000  # of a table that are written as rows
 Json = Mapping[str, Any]
 
 
 def packed(tables: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the contents of tables as they are written."""
-    return {name: _packed(content) if _is_large(content["rows"]) else content for name, content in tables.items()}
+    """Return the contents of tables as they are written, large ones with a column for each of theirs in `packed`."""
+    return {
+        name: {**table, "rows": [], "packed": column(table["rows"])["parts"]} if _is_large(table["rows"]) else table
+        for name, table in tables.items()
+    }
 
 
 def unpacked(tables: Mapping[str, Json]) -> dict[str, Json]:
     """Return the contents of tables with rows, however they were written."""
-    return {name: _unpacked(content) if content.get("packed") else content for name, content in tables.items()}
+    return {name: _with_rows(**content) for name, content in tables.items()}
 
 
 def _is_large(rows: Sequence[Json]) -> bool:
-    """Return whether rows are many, and all have the same columns of single values and estimates."""
-    return len(rows) > MOST_ROWS and all(
-        row.keys() == rows[0].keys() and not any(isinstance(value, list) for value in row.values()) for row in rows
-    )
+    """Return whether rows are many, and all have the same columns."""
+    return len(rows) > MOST_ROWS and all(row.keys() == rows[0].keys() for row in rows)
 
 
-def _packed(content: Json) -> Json:
-    columns = {name: [row[name] for row in content["rows"]] for name in content["rows"][0]}
-    return {**content, "rows": [], "packed": {name: _column(values) for name, values in columns.items()}}
-
-
-def _column(values: Sequence[Any]) -> Any:
-    if all(isinstance(value, Mapping) for value in values):
-        return {"parts": {name: [value[name] for value in values] for name in values[0]}}
-    if all(value is None or isinstance(value, str) for value in values):
+def column(values: Sequence[Any]) -> Any:
+    """Return values of one kind as they are written: records of the same names, lists, texts, or numbers."""
+    kinds = {*map(type, values)}
+    if kinds == {dict}:
+        return {"parts": {name: column([value[name] for value in values]) for name in values[0]}}
+    if kinds <= {str, NoneType}:
         place = {text: number for number, text in enumerate(dict.fromkeys(values))}
         return {"texts": [*place], "places": [place[value] for value in values]}
+    if kinds <= {list, tuple, NoneType}:
+        items = [item for value in values for item in value or ()]
+        return {"sizes": [None if value is None else len(value) for value in values], "items": column(items)}
     return values
 
 
-def _unpacked(content: Json) -> Json:
-    columns = {name: _values(column) for name, column in content["packed"].items()}
-    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    return {**{name: value for name, value in content.items() if name != "packed"}, "rows": rows}
+def _with_rows(packed: Json | None = None, **content: Any) -> Json:
+    return content if packed is None else {**content, "rows": values_of({"parts": packed})}
 
 
-def _values(column: Any) -> Sequence[Any]:
-    if isinstance(column, list):
-        return column
-    if "texts" in column:
-        return [column["texts"][place] for place in column["places"]]
-    return [dict(zip(column["parts"], parts, strict=True)) for parts in zip(*column["parts"].values(), strict=True)]
+def values_of(written: Any) -> Sequence[Any]:
+    """Return the values that `column` wrote."""
+    if isinstance(written, list):
+        return written
+    if "texts" in written:
+        return [written["texts"][place] for place in written["places"]]
+    if "sizes" in written:
+        items = iter(values_of(written["items"]))
+        return [size if size is None else list(islice(items, size)) for size in written["sizes"]]
+    parts = {name: values_of(part) for name, part in written["parts"].items()}
+    return [dict(zip(parts, row, strict=True)) for row in zip(*parts.values(), strict=True)]

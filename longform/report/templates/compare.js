@@ -1,7 +1,7 @@
 // Two summaries of one query side by side.
 
 const besideWords = (summary) =>
-  [`${summary.summarizer} · ${summary.setting}`, summary.order, summary.row[9] ? `repeat ${summary.row[9] + 1}` : null]
+  [`${summary.summarizer} · ${summary.setting}`, summary.order, summary.repeat ? `repeat ${summary.repeat + 1}` : null]
     .filter((part) => part !== null).join(", ");
 
 // Insights or key points by who covers them; one that is unjudged in either summary tells nothing.
@@ -32,39 +32,39 @@ function onlyList(title, targets, addresses) {
 }
 
 // `only` holds the insights that the other summary lacks; `words` is "first" or "second".
-function sideView(summary, judge, text, files, { judged, only, words }) {
+function sideView(summary, judge, files, { judged, only, words }) {
   const { kind, verdicts, covered, links } = judged;
   const addresses = passageAddresses(summary, files);
   const why = whyWords(summary, verdicts, covered);
   const note = (verdict) => (only.includes(verdict.target) ? `Only the ${words} covers this` : undefined);
   return element("section", { class: "side", "aria-label": `The ${words} summary` },
     element("h3", {}, `The ${words}: ${besideWords(summary)}`),
-    element("p", { class: "tag" }, element("a", { href: `#summary=${encodeURIComponent(summary.id)}` }, "This summary alone")),
+    element("p", { class: "tag" }, element("a", { href: `#summary=${encodeURIComponent(summary.summary_id)}` }, "This summary alone")),
     summary.failure === null ? null : element("p", { class: "failure" }, `This summary failed: ${summary.failure}`),
     why === null ? null : element("p", { class: "why" }, why),
     wrongCitations(summary, covered, addresses),
-    scoreList(summary, judge, text),
-    element("h4", {}, `Bullets (${summary.row[6].length})`),
+    scoreList(summary, judge),
+    element("h4", {}, `Bullets (${summary.bullets.length})`),
     element("ol", { class: "bullets" },
-      ...summary.row[6].map((bullet, unit) => bulletItem(bullet, links(unit), addresses, note))),
+      ...summary.bullets.map((bullet, unit) => bulletItem(bullet, links(unit), addresses, note))),
     ...(kind === "reference" ? targetLists({ kind, verdicts, covered, silent: [] }, [], addresses) : []));
 }
 
-function compareView(pair, judge, text, files) {
+function compareView(pair, judge, files) {
   const query = pair[0].query;
-  const [first, second] = pair.map((summary) => judgedBy(summary, judge, text));
+  const [first, second] = pair.map((summary) => judgedBy(summary, judge));
   const kind = first.kind ?? second.kind;
   const targets = query.targets.filter((target) => target.kind === kind && kind !== "reference");
   const found = sharedInsights(targets, [first, second]);
   const addresses = passageAddresses(pair[0], files);
   return [
-    element("h3", {}, query.words ?? query.id),
+    element("h3", {}, query.text ?? query.query_id),
     targets.length ? element("p", { class: "why" }, sharedWords(found, targets.length, KIND_WORDS[kind])) : null,
     ...onlyList("Only the first covers", found.first, addresses),
     ...onlyList("Only the second covers", found.second, addresses),
     kind === "insight" ? element("p", { class: "tag" }, CHIP_LEGEND) : null,
     element("div", { class: "sides" },
-      sideView(pair[0], judge, text, files, { judged: first, only: found.first, words: "first" }),
-      sideView(pair[1], judge, text, files, { judged: second, only: found.second, words: "second" })),
+      sideView(pair[0], judge, files, { judged: first, only: found.first, words: "first" }),
+      sideView(pair[1], judge, files, { judged: second, only: found.second, words: "second" })),
   ].filter((part) => part !== null);
 }

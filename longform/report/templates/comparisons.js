@@ -4,14 +4,13 @@ function pairOf(family, first, second) {
   const n = family.systems.length;
   const [low, high] = first < second ? [first, second] : [second, first];
   const place = (low * (2 * n - low - 1)) / 2 + high - low - 1;
-  const difference = family.difference[place];
-  return { difference: difference === null || first < second ? difference : -difference,
-    half: family.half[place], p: family.p[place] };
+  const { difference, half, p } = family.pairs[place];
+  return { difference: difference === null || first < second ? difference : -difference, half, p };
 }
 
 function findingOf(family, pair) {
   if (pair.difference === null) return "no query in common";
-  if (family.few) return `too few queries to tell anything apart (smallest possible p ${family.smallest.toPrecision(2)})`;
+  if (family.few) return `too few queries to tell anything apart (smallest possible p ${family.smallest_p.toPrecision(2)})`;
   if (pair.half === null || Math.abs(pair.difference) <= pair.half) return "not distinguishable";
   if (family.better === null) return pair.difference > 0 ? "higher" : "lower";
   return (pair.difference > 0) === (family.better === "higher") ? "better" : "worse";
@@ -31,14 +30,15 @@ function intervalOf(pair) {
 
 // In the form of `longform/report/tables.py`.
 function besideFragment(family, first, second) {
-  const [[, , summarizer, setting], [, , with_summarizer, with_setting]] = [family.systems[first], family.systems[second]];
+  const { summarizer, setting } = family.systems[first];
+  const { summarizer: with_summarizer, setting: with_setting } = family.systems[second];
   const named = { summarizer, setting, judge: family.judge, dataset: family.dataset, measure: family.measure, with_summarizer, with_setting };
   return Object.entries(named).filter(([, value]) => value !== null)
     .map(([field, value]) => `${field}=${encodeURIComponent(value)}`).join("&");
 }
 
 function startChooser(box) {
-  const families = JSON.parse(box.nextElementSibling.textContent);
+  const { families } = pageData(box.nextElementSibling.textContent);
   const choice = (label) => {
     const select = element("select", {});
     return { select, label: element("label", {}, label, select) };
@@ -59,7 +59,7 @@ function startChooser(box) {
     const family = families[measure.select.value];
     const kept = [first.select.value, second.select.value];
     const ranked = [...family.systems]
-      .sort((one, other) => (family.better === "lower" ? 1 : -1) * (one[1] - other[1])).map(([name]) => name);
+      .sort((one, other) => (family.better === "lower" ? 1 : -1) * (one.score - other.score)).map(({ system }) => system);
     const reference = ranked.includes(family.reference) ? family.reference : ranked[1];
     for (const [place, one] of [first, second].entries()) {
       one.select.replaceChildren(...ranked.map((name) => element("option", { value: name }, name)));
@@ -71,9 +71,9 @@ function startChooser(box) {
 
   function show() {
     const family = families[measure.select.value];
-    const names = family.systems.map(([name]) => name);
+    const names = family.systems.map(({ system }) => system);
     const [one, other] = [names.indexOf(first.select.value), names.indexOf(second.select.value)];
-    read.hidden = matrix === null || one === other || family.systems[one][2] === null; // a ranker wrote no summary
+    read.hidden = matrix === null || one === other || family.systems[one].summarizer === null; // a ranker wrote no summary
     way.href = `matrix.html#${besideFragment(family, one, other)}`;
     if (one === other) {
       sentence.textContent = "A and B are the same system: choose two.";
@@ -81,16 +81,16 @@ function startChooser(box) {
       const pair = pairOf(family, one, other);
       const told = pair.difference === null ? "" :
         `${signed(pair.difference, 1)} ${family.unit}, interval ${intervalOf(pair)}, p ${family.few ? "–" : pair.p.toFixed(4)} `;
-      sentence.textContent = `${names[one]} (${family.systems[one][1].toFixed(1)}) against ${names[other]} ` +
-        `(${family.systems[other][1].toFixed(1)}): ${told}\u2014 ${findingOf(family, pair)}. Over ${family.clusters}; ` +
-        `interval and p hold for all ${family.tests.toLocaleString("en")} pairs of this measure together.`;
+      sentence.textContent = `${names[one]} (${family.systems[one].score.toFixed(1)}) against ${names[other]} ` +
+        `(${family.systems[other].score.toFixed(1)}): ${told}\u2014 ${findingOf(family, pair)}. Over ${family.clusters}; ` +
+        `interval and p hold for all ${family.n_tests.toLocaleString("en")} pairs of this measure together.`;
     }
     const rows = names.map((name, place) => [name, place]).filter(([, place]) => place !== other)
-      .sort(([, left], [, right]) => family.systems[right][1] - family.systems[left][1]);
+      .sort(([, left], [, right]) => family.systems[right].score - family.systems[left].score);
     body.replaceChildren(...rows.map(([name, place]) => {
       const pair = pairOf(family, place, other);
       const known = pair.difference !== null;
-      const cells = [family.systems[place][1].toFixed(1), known ? signed(pair.difference, 1) : "–", intervalOf(pair),
+      const cells = [family.systems[place].score.toFixed(1), known ? signed(pair.difference, 1) : "–", intervalOf(pair),
         known && !family.few ? pair.p.toFixed(4) : "–", findingOf(family, pair)];
       return element("tr", {}, element("th", { scope: "row", class: "text" }, name),
         ...cells.map((cell, at) => element("td", { class: at < 4 ? "number" : "text" }, cell)));

@@ -43,13 +43,10 @@ function markedText(pieces, first, n) {
   };
 }
 
-function startDocuments(section, data) {
-  const documents = data.documents.map(([haystack, number, id, title, pieces, leftOut]) => ({
-    haystack: data.haystacks[haystack][0], topic: data.haystacks[haystack][1], number, id, title, pieces, leftOut,
-  }));
+function startDocuments(section, { documents }) {
   const [status, claim, article] = [".status", ".claim", ".document"].map((name) => section.querySelector(name));
   const select = element("select", {}, ...documents.map((one) =>
-    element("option", {}, `${one.number} · ${one.title ?? one.id} (${one.topic})`)));
+    element("option", {}, `${one.number} · ${one.title ?? one.doc_id} (${one.topic})`)));
   section.querySelector(".choices").append(element("label", {}, "Document", select));
 
   function show(one, wanted) {
@@ -59,9 +56,9 @@ function startDocuments(section, data) {
     const { parts, mark } = markedText(one.pieces, first, Number(wanted.get("sentences") ?? 1) || 1);
     article.replaceChildren(
       element("h3", {}, `Document ${one.number}${one.title === null ? "" : `: ${one.title}`}`),
-      element("p", { class: "tag" }, `${one.topic} · ${one.id}`),
+      element("p", { class: "tag" }, `${one.topic} · ${one.doc_id}`),
       element("div", { class: "text" }, ...parts),
-      ...(one.leftOut ? [element("p", { class: "tag" }, `The document goes on: ${one.leftOut} characters are left out here.`)] : []));
+      ...(one.left_out ? [element("p", { class: "tag" }, `The document goes on: ${one.left_out} characters are left out here.`)] : []));
     claim.replaceChildren(...claimOf(wanted, mark !== null));
     status.textContent = place !== null && mark === null
       ? "The passage lies in the part that is left out."

@@ -7,3 +7,20 @@ function element(tag, attributes, ...children) {
   made.append(...children.filter((child) => child !== null));
   return made;
 }
+
+// The rows of each table of a page's data, which `longform/tables/packed.py` packs.
+function pageData(text) {
+  return Object.fromEntries(Object.entries(JSON.parse(text)).map(([name, column]) => [name, valuesOf(column)]));
+}
+
+function valuesOf(column) {
+  if (Array.isArray(column)) return column;
+  if ("texts" in column) return column.places.map((place) => column.texts[place]);
+  if ("sizes" in column) {
+    const items = valuesOf(column.items);
+    let end = 0;
+    return column.sizes.map((size) => (size === null ? null : items.slice(end, end += size)));
+  }
+  const parts = Object.entries(column.parts).map(([name, part]) => [name, valuesOf(part)]);
+  return parts[0][1].map((_, row) => Object.fromEntries(parts.map(([name, values]) => [name, values[row]])));
+}

@@ -1,15 +1,13 @@
-// The matrix of systems and queries; its arrays are those that the report's maker describes.
+// The matrix of systems and queries.
 
-function unpackMatrix(data) {
-  const queries = data.queries.map(([words, haystack, dataset], place) => ({ words, haystack, dataset, number: place + 1 }));
-  const systems = data.systems.map(([summarizer, setting, twinOf, inSample]) => ({ summarizer, setting, twinOf, inSample }));
-  const measures = data.measures.map(([judge, name, title, inPoints]) => ({ judge, name, title, inPoints }));
-  const summaries = data.summaries.map(([id, file, query, system, values]) => ({
-    id, file: data.files[file], address: `${data.files[file]}#summary=${encodeURIComponent(id)}`,
-    query: queries[query], system: systems[system], values,
-  }));
+function linkedMatrix({ queries, systems, measures, summaries }) {
+  queries.forEach((query, place) => { query.number = place + 1; });
+  for (const one of summaries) {
+    Object.assign(one, { query: queries[one.query], system: systems[one.system],
+      address: `${one.file}#summary=${encodeURIComponent(one.summary_id)}` });
+  }
   // A twin follows its original.
-  const key = (one) => [one.twinOf ?? one.summarizer, one.setting, one.twinOf === null ? "" : one.summarizer];
+  const key = (one) => [one.twin_of ?? one.summarizer, one.setting, one.twin_of === null ? "" : one.summarizer];
   systems.sort((one, other) => {
     const [left, right] = [key(one), key(other)];
     const place = left.findIndex((part, at) => part !== right[at]);
@@ -23,16 +21,16 @@ const knownMean = (values) => {
   return known.length ? known.reduce((sum, value) => sum + value, 0) / known.length : null;
 };
 const matrixNumber = (value) => (value === null ? "–" : value.toFixed(Math.abs(value) < 10 ? 2 : 1));
-const systemWords = (system) => `${system.summarizer} · ${system.setting}${system.inSample ? " (in sample)" : ""}`;
+const systemWords = (system) => `${system.summarizer} · ${system.setting}${system.in_sample ? " (in sample)" : ""}`;
 
 // Where two summaries of a query stand side by side; null if they are on different pages.
 function besideAddress(one, other) {
   if (one.file !== other.file) return null;
-  return `${one.file}#compare=${encodeURIComponent(one.id)}&with=${encodeURIComponent(other.id)}`;
+  return `${one.file}#compare=${encodeURIComponent(one.summary_id)}&with=${encodeURIComponent(other.summary_id)}`;
 }
 
 function startMatrix(section, data) {
-  const { queries, systems, measures, summaries } = unpackMatrix(data);
+  const { queries, systems, measures, summaries } = linkedMatrix(data);
   const scroll = section.querySelector(".matrix");
   const status = section.querySelector(".status");
   const panel = section.querySelector(".mean-of");
@@ -50,13 +48,13 @@ function startMatrix(section, data) {
   }
   const plain = (values) => [...new Set(values)].map((value) => [value, value]);
   choice("Measure", measures.map((one, place) => [place, one.judge ? `${one.title}, judge ${one.judge}` : one.title]));
-  const first = [(one) => one.name === "joint", (one) => one.inPoints].map((test) => measures.findIndex(test)).find((place) => place >= 0);
+  const first = [(one) => one.name === "joint", (one) => one.scaled].map((test) => measures.findIndex(test)).find((place) => place >= 0);
   choices.Measure.value = String(first ?? 0);
-  choice("Summarizer", [[all, "All"], ...plain(systems.map((one) => one.twinOf ?? one.summarizer))]);
+  choice("Summarizer", [[all, "All"], ...plain(systems.map((one) => one.twin_of ?? one.summarizer))]);
   choice("Haystack", [[all, "All"], ...plain(queries.map((one) => one.haystack))]);
 
   function range(place) {
-    if (measures[place].inPoints) return [0, 100];
+    if (measures[place].scaled) return [0, 100];
     const known = summaries.map((one) => one.values[place]).filter((value) => value !== null);
     return [Math.min(...known), Math.max(...known)];
   }
@@ -76,7 +74,7 @@ function startMatrix(section, data) {
   function draw() {
     const place = Number(choices.Measure.value);
     const shownQueries = queries.filter((one) => [all, one.haystack].includes(choices.Haystack.value));
-    const shown = systems.filter((one) => [all, one.twinOf ?? one.summarizer].includes(choices.Summarizer.value));
+    const shown = systems.filter((one) => [all, one.twin_of ?? one.summarizer].includes(choices.Summarizer.value));
     const ends = range(place);
     const cells = new Map();
     for (const one of summaries) {
@@ -90,18 +88,18 @@ function startMatrix(section, data) {
       const head = element("th", { scope: "row", class: "text" }, button);
       const row = element("tr", {}, head,
         ...shownQueries.map((query) => cell(cells.get(system)?.get(query) ?? [], place, ends)));
-      if (system.twinOf !== null) row.classList.add("beside");
+      if (system.twin_of !== null) row.classList.add("beside");
       if (system === marked) row.classList.add("marked");
       return row;
     });
-    const heads = shownQueries.map((query) => element("th", { scope: "col", class: "number", title: query.words }, String(query.number)));
+    const heads = shownQueries.map((query) => element("th", { scope: "col", class: "number", title: query.text }, String(query.number)));
     scroll.replaceChildren(element("table", {},
       element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "System, by query"), ...heads)),
       element("tbody", {}, ...rows)));
     section.querySelector(".legend").textContent =
       `The darker the blue of a cell on a white page (the brighter on a dark one), the higher the score: from ${matrixNumber(ends[0])} to ${matrixNumber(ends[1])}. –: unknown.`;
-    section.querySelector(".queries").replaceChildren(...shownQueries.map((query) => element("li", { value: query.number }, `${query.words} (${query.haystack})`)));
-    const [own, every] = [shown, systems].map((some) => some.filter((one) => one.twinOf === null).length);
+    section.querySelector(".queries").replaceChildren(...shownQueries.map((query) => element("li", { value: query.number }, `${query.text} (${query.haystack})`)));
+    const [own, every] = [shown, systems].map((some) => some.filter((one) => one.twin_of === null).length);
     const twins = shown.length > own ? `, ${shown.length - own} with a repaired twin,` : "";
     const scored = shownQueries.filter((query) => summaries.some((one) => one.query === query && one.values[place] !== null));
     status.textContent = `Showing ${own} of ${every} systems${twins} on ${shownQueries.length} of ${queries.length} queries, ` +
@@ -138,7 +136,7 @@ function startMatrix(section, data) {
     return [
       element("p", {}, `The summaries that this number is the mean of (${own.length}), the lowest first:`),
       element("ol", {}, ...own.map((one) => element("li", {},
-        element("a", { href: one.address }, `${matrixNumber(one.values[place])}: ${one.query.words}`))))];
+        element("a", { href: one.address }, `${matrixNumber(one.values[place])}: ${one.query.text}`))))];
   }
 
   // A query with several summaries has them in their order, the first beside the first.
@@ -159,7 +157,7 @@ function startMatrix(section, data) {
   }
 
   function besideItem([one, two], place) {
-    const words = `${matrixNumber(one.values[place])} beside ${matrixNumber(two.values[place])}: ${one.query.words}`;
+    const words = `${matrixNumber(one.values[place])} beside ${matrixNumber(two.values[place])}: ${one.query.text}`;
     const address = besideAddress(one, two);
     return address !== null ? element("li", {}, element("a", { href: address }, words))
       : element("li", {}, `${words} (on two pages: `, element("a", { href: one.address }, "the first"), ", ",

@@ -1,36 +1,15 @@
 // Summaries unfold one by one.
 
-// The arrays are those that the report's maker describes: places in `strings` stand for repeated texts.
-function unpack(data) {
-  const text = (place) => (place === null ? null : data.strings[place]);
-  const queries = data.queries.map(([id, haystack, topic, subtopic, words, targets]) => ({
-    id, haystack, topic, subtopic, words,
-    targets: targets.map(([targetId, name, statement, gold, passages, kind]) => (
-      { id: targetId, name, statement, gold, passages, kind: kind ?? "insight" })),
-  }));
-  for (const row of data.summaries) {
-    for (const bullet of row[6]) {
-      bullet[3] = (bullet[3] ?? []).map(([judge, cited, answer, best, n]) => (
-        { judge: text(judge), cited: cited.map(text), answer: text(answer), best, n }));
-    }
+function withQueries({ queries, summaries }) {
+  for (const summary of summaries) {
+    summary.query = queries[summary.query];
+    for (const verdict of summary.verdicts) verdict.target = summary.query.targets[verdict.target];
   }
-  const summaries = data.summaries.map((row) => ({
-    id: row[0], query: queries[row[1]], row,
-    setting: text(row[2]), summarizer: text(row[3]), order: text(row[4]), failure: text(row[5]),
-  }));
-  return { text, summaries };
+  return summaries;
 }
 
-function verdictsOf(summary, judge, text) {
-  const verdicts = summary.row[7].filter((row) => [judge, ""].includes(text(row[0])));  // "": without a judge
-  return verdicts.map(([, target, answer, unit, probability, reply, failure]) => ({
-    target: summary.query.targets[target], answer: text(answer), unit, probability,
-    reply: text(reply), failure: text(failure),
-  }));
-}
-
-function judgesOf(summary, text) {
-  return [...new Set([...summary.row[7], ...summary.row[8]].map((row) => text(row[0])))];
+function judgesOf(summary) {
+  return [...new Set([...summary.verdicts, ...summary.scores].map(({ judge }) => judge))];
 }
 
 const KIND_WORDS = { insight: "insight", key_point: "key point", reference: "reference" };
@@ -51,10 +30,10 @@ function chip(kind, number, address, told = CHIP_WORDS[kind]) {
 // The addresses of the passages of documents: of those that a bullet cites, and of those that state an insight.
 function passageAddresses(summary, files) {
   const haystack = summary.query.haystack;
-  const address = (number, claim) => documentAddress(files[haystack], haystack, number, { ...claim, summary: summary.id });
+  const address = (number, claim) => documentAddress(files[haystack], haystack, number, { ...claim, summary: summary.summary_id });
   return {
-    ofBullet: ([words, citations, passages], number) =>
-      address(number, { what: "bullet", words, passage: passages?.[citations.indexOf(number)] ?? null }),
+    ofBullet: ({ text, citations, passages }, number) =>
+      address(number, { what: "bullet", words: text, passage: passages?.[citations.indexOf(number)] ?? null }),
     ofInsight: (target, number) =>
       address(number, { what: "insight", words: insightWords(target), passage: target.passages?.[target.gold.indexOf(number)] ?? null }),
   };
@@ -68,11 +47,11 @@ function whyWords(summary, verdicts, covered) {
   const { kind } = verdicts[0].target;
   const insights = summary.query.targets.filter((target) => target.kind === kind).length;
   if (kind === "reference") return null;
-  const linked = covered.filter((verdict) => verdict.unit in summary.row[6]);
-  const pairs = linked.flatMap((verdict) => summary.row[6][verdict.unit][1].map((number) => [verdict, number]));
+  const linked = covered.filter((verdict) => verdict.linked_unit in summary.bullets);
+  const pairs = linked.flatMap((verdict) => summary.bullets[verdict.linked_unit].citations.map((number) => [verdict, number]));
   const wrong = pairs.filter(([verdict, number]) => !verdict.target.gold.includes(number)).length;
   const missed = new Set(linked.flatMap((verdict) => verdict.target.gold
-    .filter((number) => !summary.row[6][verdict.unit][1].includes(number))));
+    .filter((number) => !summary.bullets[verdict.linked_unit].citations.includes(number))));
   const unjudged = insights - verdicts.filter((verdict) => verdict.answer !== null).length;
   if (kind === "key_point") {
     return `This summary says ${covered.length} of ${counted(insights, "key point")}${unjudged ? ` (${unjudged} unjudged)` : ""}.`;
@@ -85,17 +64,17 @@ function whyWords(summary, verdicts, covered) {
 
 // The citations that `whyWords` calls wrong, by bullet and insight.
 function wrongCitations(summary, covered, addresses) {
-  const bullets = summary.row[6];
-  const found = covered.filter((verdict) => verdict.unit in bullets)
-    .map((verdict) => ({ verdict, bullet: bullets[verdict.unit],
-      wrong: bullets[verdict.unit][1].filter((number) => !verdict.target.gold.includes(number)) }))
+  const bullets = summary.bullets;
+  const found = covered.filter((verdict) => verdict.linked_unit in bullets)
+    .map((verdict) => ({ verdict, bullet: bullets[verdict.linked_unit],
+      wrong: bullets[verdict.linked_unit].citations.filter((number) => !verdict.target.gold.includes(number)) }))
     .filter(({ wrong }) => wrong.length);
   if (!found.length) return null;
   const n = found.reduce((sum, { wrong }) => sum + wrong.length, 0);
   return element("details", { class: "wrong-citations" },
     element("summary", {}, `Read the ${counted(n, "wrong citation")}`),
     element("ul", { class: "bullets" }, ...found.map(({ verdict, bullet, wrong }) => element("li", {},
-      element("div", {}, bullet[0]),
+      element("div", {}, bullet.text),
       element("div", { class: "linked" }, element("div", { class: "tag" }, "The insight it covers, which is not stated by"),
         element("ul", { class: "chips" }, ...wrong.map((number) => chip("wrong", number, addresses.ofBullet(bullet, number)))),
         element("div", {}, insightWords(verdict.target)), statedBy(verdict.target, addresses))))));
@@ -104,7 +83,7 @@ function wrongCitations(summary, covered, addresses) {
 const CHIP_LEGEND = "✓ the document states the insight; ✗ it does not; ○ it states the insight and is not cited.";
 
 function citationChips(bullet, target, addresses) {
-  const citations = bullet[1];
+  const citations = bullet.citations;
   const missing = target.gold.filter((number) => !citations.includes(number));
   return element("ul", { class: "chips" },
     ...citations.map((number) => chip(target.gold.includes(number) ? "right" : "wrong", number, addresses.ofBullet(bullet, number))),
@@ -119,9 +98,9 @@ const SUPPORT_CHIPS = {
 
 // Citations that no insight says right or wrong of; the first judge of support says whether they support the bullet.
 function plainChips(bullet, addresses) {
-  if (!bullet[1].length) return null;
-  return element("ul", { class: "chips" }, ...bullet[1].map((number, place) => {
-    const [kind, told] = SUPPORT_CHIPS[bullet[3][0]?.cited[place]] ?? ["cited"];
+  if (!bullet.citations.length) return null;
+  return element("ul", { class: "chips" }, ...bullet.citations.map((number, place) => {
+    const [kind, told] = SUPPORT_CHIPS[bullet.support?.[0]?.cited[place]] ?? ["cited"];
     return chip(kind, number, addresses.ofBullet(bullet, number), told);
   }));
 }
@@ -139,12 +118,12 @@ function supportWords({ answer, best, cited, n }) {
 
 // What each judge of support found of the documents that were checked, cited or not.
 function supportLines(bullet) {
-  return bullet[3].map((found) => element("div", { class: "tag support" },
+  return (bullet.support ?? []).map((found) => element("div", { class: "tag support" },
     `${found.judge === null ? "Support" : `Judge ${found.judge}`}: ${supportWords(found)}`));
 }
 
 function insightWords(target) {
-  return target.name === null ? target.statement : `${target.name}: ${target.statement}`;
+  return target.name === null ? target.text : `${target.name}: ${target.text}`;
 }
 
 function reply(verdict) {
@@ -172,7 +151,7 @@ function bulletItem(bullet, links, addresses, note = () => undefined) {
   const found = (links ?? []).map((verdict) => linkedInsight(verdict, bullet, addresses, note(verdict)));
   const none = links === null ? plainChips(bullet, addresses) : element("div", { class: "linked none" },
     "No insight of this query is linked to this bullet.", plainChips(bullet, addresses));
-  return element("li", {}, element("div", {}, bullet[0]), ...supportLines(bullet),
+  return element("li", {}, element("div", {}, bullet.text), ...supportLines(bullet),
     ...(found.length ? found : none === null ? [] : [none]));
 }
 
@@ -207,13 +186,13 @@ function targetLists({ kind, verdicts, covered, silent }, bullets, addresses) {
   if (kind === "reference") return [...list("References", verdicts.filter((verdict) => verdict.answer !== null)), ...left];
   if (kind === "key_point") return [...list("Key points said", covered), ...list("Key points not said", missed), ...left];
   return [...list("Insights not covered", missed),
-    ...list("Covered, but linked to no bullet", covered.filter((verdict) => !(verdict.unit in bullets))), ...left];
+    ...list("Covered, but linked to no bullet", covered.filter((verdict) => !(verdict.linked_unit in bullets))), ...left];
 }
 
-function scoreList(summary, judge, text) {
-  const scores = summary.row[8].filter((row) => text(row[0]) === judge);
-  return element("dl", { class: "scores" }, ...scores.map(([, measure, value]) => element("div", {},
-    element("dt", {}, text(measure)),
+function scoreList(summary, judge) {
+  const scores = summary.scores.filter((score) => score.judge === judge);
+  return element("dl", { class: "scores" }, ...scores.map(({ measure, value }) => element("div", {},
+    element("dt", {}, measure),
     element("dd", {}, value === null ? "–" : String(Number(value.toPrecision(4)))))));
 }
 
@@ -226,31 +205,31 @@ function idOf(part) {
   }
 }
 
-function judgedBy(summary, judge, text) {
-  const verdicts = verdictsOf(summary, judge, text);
+function judgedBy(summary, judge) {
+  const verdicts = summary.verdicts.filter((verdict) => [judge, ""].includes(verdict.judge)); // "": without a judge
   const kind = verdicts.length ? verdicts[0].target.kind : null;
   const covered = kind === "reference" ? [] : verdicts.filter((verdict) => covers(verdict.answer));
-  const links = (unit) => (kind === "insight" ? covered.filter((verdict) => verdict.unit === unit) : null);
+  const links = (unit) => (kind === "insight" ? covered.filter((verdict) => verdict.linked_unit === unit) : null);
   return { kind, verdicts, covered, links };
 }
 
-function summaryView(summary, judge, text, files) {
-  const bullets = summary.row[6];
+function summaryView(summary, judge, files) {
+  const bullets = summary.bullets;
   const addresses = passageAddresses(summary, files);
-  const { kind, verdicts, covered, links } = judgedBy(summary, judge, text);
+  const { kind, verdicts, covered, links } = judgedBy(summary, judge);
   const asked = verdicts.map((verdict) => verdict.target);
   const silent = summary.query.targets.filter((target) => !asked.includes(target) && (kind ?? target.kind) === target.kind)
-    .map((target) => ({ target, answer: null, unit: null, probability: null, reply: null, failure: "no verdict recorded" }));
+    .map((target) => ({ target, answer: null, linked_unit: null, probability: null, reply: null, failure: "no verdict recorded" }));
   const why = whyWords(summary, verdicts, covered);
   const about = [summary.query.topic, summary.query.subtopic].filter((part) => part !== null).join(" · ");
   return [
-    element("h3", {}, summary.query.words ?? summary.query.id),
+    element("h3", {}, summary.query.text ?? summary.query.query_id),
     about ? element("p", { class: "tag" }, about) : null,
-    element("p", { class: "tag" }, `Summary ${summary.id}, document order: ${summary.order ?? "unknown"}${summary.row[9] ? `, repeat ${summary.row[9] + 1}` : ""}`),
+    element("p", { class: "tag" }, `Summary ${summary.summary_id}, document order: ${summary.order ?? "unknown"}${summary.repeat ? `, repeat ${summary.repeat + 1}` : ""}`),
     summary.failure === null ? null : element("p", { class: "failure" }, `This summary failed: ${summary.failure}`),
     why === null ? null : element("p", { class: "why" }, why),
     wrongCitations(summary, covered, addresses),
-    scoreList(summary, judge, text),
+    scoreList(summary, judge),
     kind === "insight" ? element("p", { class: "tag" }, CHIP_LEGEND) : null,
     element("h3", {}, `Bullets (${bullets.length})`),
     element("ol", { class: "bullets" }, ...bullets.map((bullet, unit) => bulletItem(bullet, links(unit), addresses))),
@@ -259,7 +238,7 @@ function summaryView(summary, judge, text, files) {
 }
 
 function startDrilldown(section, data, files) {
-  const { text, summaries } = unpack(data);
+  const summaries = withQueries(data);
   const topics = new Map(summaries.map(({ query }) => [query.haystack, query.topic]));
   const named = [...topics.values()];
   const topicWords = (haystack) => {
@@ -269,10 +248,10 @@ function startDrilldown(section, data, files) {
   };
   const facets = [
     ["Haystack", (summary) => summary.query.haystack, topicWords],
-    ["Query", (summary) => summary.query, (query) => query.words ?? query.id],
+    ["Query", (summary) => summary.query, (query) => query.text ?? query.query_id],
     ["Setting", (summary) => summary.setting, String],
     ["Summarizer", (summary) => summary.summarizer, String],
-    ["Summary", (summary) => summary, (summary) => summary.id],
+    ["Summary", (summary) => summary, (summary) => summary.summary_id],
   ].map(([label, key, words]) => ({ label, key, words, select: element("select", {}), keys: [] }));
   const beside = { label: "Side by side with", words: (other) => (other === null ? "–" : besideWords(other)), select: element("select", {}), keys: [] };
   const judges = { label: "Judge", words: (name) => name ?? "–", select: element("select", {}), keys: [] };
@@ -297,12 +276,12 @@ function startDrilldown(section, data, files) {
     const last = facets[facets.length - 1];
     last.select.parentElement.hidden = last.keys.length < 2;
     const summary = left[0];
-    const judge = offer(judges, judgesOf(summary, text), chosen(judges));
+    const judge = offer(judges, judgesOf(summary), chosen(judges));
     const second = offer(beside, [null, ...summaries.filter((one) => one.query === summary.query && one !== summary)], other);
     view.replaceChildren(...(second === null
-      ? summaryView(summary, judge, text, files) : compareView([summary, second], judge, text, files)));
+      ? summaryView(summary, judge, files) : compareView([summary, second], judge, files)));
     status.textContent = `Showing ${second === null ? "one" : "two"} of the ${summaries.length} summaries on this page.`;
-    document.documentElement.dataset.summary = summary.id;
+    document.documentElement.dataset.summary = summary.summary_id;
     return summary;
   }
 
@@ -311,13 +290,13 @@ function startDrilldown(section, data, files) {
     if (match === null) return;
     const [summary, other] = match.slice(1).filter((part) => part !== undefined).map((part) => {
       const id = idOf(part);
-      const found = summaries.find((candidate) => candidate.id === id);
+      const found = summaries.find((candidate) => candidate.summary_id === id);
       if (found === undefined) status.textContent = `This page holds no summary ${id}.`;
       return found;
     });
     if (summary === undefined || (match[1] === undefined && other === undefined)) return;
     show(facets.map((facet) => facet.key(summary)), other);
-    if (other !== undefined && other.query !== summary.query) status.textContent = `${other.id} answers another query than ${summary.id}.`;
+    if (other !== undefined && other.query !== summary.query) status.textContent = `${other.summary_id} answers another query than ${summary.summary_id}.`;
     section.scrollIntoView();
   }
 
@@ -326,8 +305,8 @@ function startDrilldown(section, data, files) {
     facet.select.addEventListener("change", () => {
       const summary = show(facets.map(chosen), chosen(beside));
       const other = chosen(beside);
-      const id = encodeURIComponent(summary.id);
-      history.replaceState(null, "", other === null ? `#summary=${id}` : `#compare=${id}&with=${encodeURIComponent(other.id)}`);
+      const id = encodeURIComponent(summary.summary_id);
+      history.replaceState(null, "", other === null ? `#summary=${id}` : `#compare=${id}&with=${encodeURIComponent(other.summary_id)}`);
     });
   }
   show([]);

@@ -18,6 +18,7 @@ from jobs.results.drilldown import keep_unfolded, kept_unfolded
 from jobs.results.write import write_pages
 from longform.results.drilldown import Unfolded, unfolded_of
 from longform.studies.schema_1 import with_tables
+from longform.tables.packed import values_of
 from tests.longform.report.pages import FIXTURE, Page
 
 MOST = 3_000_000
@@ -32,8 +33,8 @@ def summaries(results: dict[str, Any], n: int, *, words: int) -> Iterator[Unfold
     """Yield *n* more summaries of the second query behind those of the fixture."""
     yield from (known := list(unfolded_of(results["drilldown"])))
     summary, query = known[-1]
-    text = {"text": "<b> word" * words, "citations": [1]}
     for number in range(n):
+        text = {"text": f"<b> word {number} " * words, "citations": [1]}
         yield Unfolded({**summary, "summary_id": f"more {number}", "bullets": [text]}, query)
 
 
@@ -47,17 +48,17 @@ def of_summaries(pages: dict[str, str]) -> dict[str, str]:
     return {name: page for name, page in pages.items() if name.startswith("summaries-")}
 
 
-def data(page: str) -> dict[str, Any]:
+def summary_ids(page: str) -> list[str]:
     found = re.search(r'<script type="application/json" id="drilldown-data">(.*?)</script>', page, re.DOTALL)
     assert found is not None
-    return json.loads(found[1])
+    return [row["summary_id"] for row in values_of(json.loads(found[1])["summaries"])]
 
 
 def test_few_summaries_have_one_page(results: dict[str, Any], tmp_path: Path) -> None:
     pages = of_summaries(written(results, tmp_path, 3, words=10))
 
     assert list(pages) == ["summaries-0001.html"]
-    assert [row[0] for row in data(pages["summaries-0001.html"])["summaries"]][:1] == ["s1"]
+    assert summary_ids(pages["summaries-0001.html"])[:1] == ["s1"]
 
 
 def test_many_summaries_have_pages_that_hold_each_of_them_once(results: dict[str, Any], tmp_path: Path) -> None:
@@ -67,7 +68,7 @@ def test_many_summaries_have_pages_that_hold_each_of_them_once(results: dict[str
     assert len(pages) > 2
     assert all(len(page.encode()) < MOST for page in written_pages.values())
     assert not [name for name in set(written_pages) - set(pages) if 'id="drilldown-data"' in written_pages[name]]
-    shown = [row[0] for page in pages.values() for row in data(page)["summaries"]]
+    shown = [one for page in pages.values() for one in summary_ids(page)]
     assert shown == [one.summary["summary_id"] for one in summaries(results, 9, words=1)]
 
 
@@ -93,7 +94,7 @@ def test_links_lead_to_the_pages_of_summaries_and_back(results: dict[str, Any], 
     assert examples
     for link in examples:
         file, _, fragment = link.partition("#summary=")
-        assert fragment in [row[0] for row in data(pages[file])["summaries"]]
+        assert fragment in summary_ids(pages[file])
 
 
 def test_pages_run_one_script_and_load_nothing(results: dict[str, Any], tmp_path: Path) -> None:
@@ -116,7 +117,7 @@ def test_pages_of_a_larger_run_before_are_gone(results: dict[str, Any], tmp_path
 def test_a_large_summary_alone_has_a_page_and_none_is_left_out(results: dict[str, Any], tmp_path: Path) -> None:
     pages = of_summaries(written(results, tmp_path, 2, words=700_000))
 
-    assert [[row[0] for row in data(page)["summaries"]] for page in pages.values()][2:] == [["more 0"], ["more 1"]]
+    assert [summary_ids(page) for page in pages.values()][2:] == [["more 0"], ["more 1"]]
 
 
 def test_kept_summaries_are_read_back_as_they_were(results: dict[str, Any], tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from longform.report.document_pages import summary_pages
+from longform.report.document_pages import packed_summaries, summary_pages
 from longform.report.site import SUMMARIES, points, site_of, site_pages
-from longform.results.drilldown import packed_pages, unfolded_of
+from longform.results.drilldown import unfolded_of
 from longform.studies.schema_1 import with_tables
 from tests.longform.report.browser import needs_browser, scrolls_sideways
 from tests.longform.report.pages import FIXTURE
@@ -26,7 +26,7 @@ def folder(tmp_path_factory):
     """Write the fixture's site; all its summaries stand on one page."""
     place, results = tmp_path_factory.mktemp("site"), with_tables(json.loads(FIXTURE.read_text("utf-8")))
     site = site_of(results, beside=[SUMMARIES])
-    (page,) = summary_pages(site, results, packed_pages(unfolded_of(results["drilldown"]), points(results)))
+    (page,) = summary_pages(site, results, packed_summaries(unfolded_of(results["drilldown"]), points(results)))
     file_of = dict.fromkeys(page.summary_ids, SUMMARIES.file)
     written = dict(site_pages(site, results, summaries=[page.link], file_of=file_of))
     written[SUMMARIES.file] = page.html
@@ -103,7 +103,7 @@ def test_another_judge_shows_its_own_answers(folder, browse):
 
 def test_a_page_of_summaries_unfolds_those_it_holds(tmp_path, browse):
     results = with_tables(json.loads(FIXTURE.read_text("utf-8")))
-    packed = packed_pages(unfolded_of(results["drilldown"]), points(results), most_bytes=1)
+    packed = packed_summaries(unfolded_of(results["drilldown"]), points(results), most_bytes=1)
     pages = list(summary_pages(site_of(results, beside=[SUMMARIES]), results, packed))
     assert [page.summary_ids[0][:2] for page in pages] == ["s1", "s2", "s3"]
     path = tmp_path / pages[1].link.file
@@ -134,7 +134,7 @@ def test_a_verdict_is_told_by_what_was_judged(tmp_path, browse, judged, head, to
     verdict = {**summary["verdicts"][0], "target_id": "t", "answer": answer, "linked_unit": None, "failure": failure}
     query = {**drilldown["queries"][summary["query_id"]], "targets": [target]}
     one = {"queries": {summary["query_id"]: query}, "summaries": [{**summary, "verdicts": [verdict]}]}
-    (page,) = summary_pages(site_of(results, beside=[SUMMARIES]), results, packed_pages(unfolded_of(one), []))
+    (page,) = summary_pages(site_of(results, beside=[SUMMARIES]), results, packed_summaries(unfolded_of(one), []))
     path = tmp_path / SUMMARIES.file
     path.write_text(page.html, "utf-8")
     shown = browse(path)

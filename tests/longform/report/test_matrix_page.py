@@ -10,6 +10,7 @@ from longform.report import matrix_page
 from longform.report.matrix_page import MatrixRows, too_large
 from longform.results.drilldown import Unfolded
 from longform.studies.schema_1 import with_tables
+from longform.tables.packed import values_of
 
 SCORES: Any = {
     ("alpha", "q1"): 0.4,
@@ -59,9 +60,11 @@ def test_scores_are_points_and_unknown_is_null() -> None:
     for one in passed:
         rows.add(one)
     data = json.loads(rows.packed({one.summary["summary_id"]: "summaries-0001.html" for one in passed}))
-    assert [row[4] for row in data["summaries"]] == [[40.0], [20.0], [50.0], [0.0], [None]]
-    assert data["queries"] == [["first?", "Hills", None], ["second?", "Rivers", None]]
-    assert data["systems"][1] == ["alpha, repaired", "oracle", "alpha", 1]
+    summaries_, queries, systems = (values_of(data[name]) for name in ("summaries", "queries", "systems"))
+    assert [row["values"] for row in summaries_] == [[40.0], [20.0], [50.0], [0.0], [None]]
+    assert [(one["text"], one["haystack"]) for one in queries] == [("first?", "Hills"), ("second?", "Rivers")]
+    repaired = {"summarizer": "alpha, repaired", "setting": "oracle", "twin_of": "alpha", "in_sample": 1}
+    assert systems[1] == repaired
 
 
 def test_too_many_values_leave_the_page_out_with_a_reason(monkeypatch: Any) -> None:

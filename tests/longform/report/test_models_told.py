@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from longform.report.models_told import models_told
+from longform.report.shown_names import models_told
 from tests.longform.report.pages import html, markdown, only
 
 CONFIG = {

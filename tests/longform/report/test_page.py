@@ -7,25 +7,26 @@ import re
 import pytest
 
 from longform.errors import LongformError
-from longform.report.document_pages import summary_pages
+from longform.report.document_pages import packed_summaries, summaries_data, summary_pages
+from longform.report.page_data import script_json
 from longform.report.site import SUMMARIES, site_of
-from longform.results.drilldown import Packing, packed_pages, script_json, unfolded_of
+from longform.results.drilldown import unfolded_of
 from longform.studies.schema_1 import with_tables
+from longform.tables.packed import values_of
 from tests.longform.report.pages import FIXTURE, HOSTILE, Page, html, markdown, pipe_tables
 
 
 def compact(drilldown, points):
-    packing = Packing(points)
-    for one in unfolded_of(drilldown):
-        packing.add(one)
-    return json.loads(packing.json())
+    (page,) = packed_summaries(unfolded_of(drilldown), points)
+    return json.loads(summaries_data(page))
 
 
 def test_drilldown_has_scores_in_points_as_tables_have_them(results):
     summary = results["drilldown"]["summaries"][0] | {"scores": {"j": {"joint": 0.4321, "words_per_bullet": 21.5}}}
     data = compact(results["drilldown"] | {"summaries": [summary]}, ["joint"])
 
-    assert [value for *_, value in data["summaries"][0][8]] == [43.21, 21.5]
+    (shown,) = values_of(data["summaries"])
+    assert [score["value"] for score in shown["scores"]] == [43.21, 21.5]
 
 
 @pytest.mark.parametrize("field", ["title", "aggregate"])
@@ -88,31 +89,23 @@ def test_markdown_texts_are_no_tags_and_do_not_break_a_row(results):
 
 
 def test_drilldown_data_is_what_went_in(results):
-    packed = packed_pages(unfolded_of(results["drilldown"]), [])
+    packed = packed_summaries(unfolded_of(results["drilldown"]), [])
     (written,) = summary_pages(site_of(results, beside=[SUMMARIES]), results, packed)
     page = Page(written.html)
     assert page.open == []
     assert "img" not in page.tags
     data = json.JSONDecoder().raw_decode(page.script)[0]
-    text = data["strings"].__getitem__
-    assert [row[0] for row in data["queries"]] == ["q1", "q2"]
-    assert data["queries"][0][5][0] == ["t1", "Fare cut", "Fares fall by 12 % in May.", [2, 5, 9]]
-    first = data["summaries"][0]
-    assert (first[0], first[1], text(first[2]), text(first[3]), first[5]) == ("s1", 0, "oracle", "alpha", None)
-    assert first[6][0] == ["Fares fell by 12 % [2][7]", [2, 7]]
-    judge, target, answer, unit, probability, reply, failure = first[7][0]
-    assert (text(judge), target, text(answer), unit, probability, reply, failure) == (
-        "offline",
-        0,
-        "full",
-        0,
-        0.9123,
-        None,
-        None,
-    )
-    assert text(first[7][3][6]) == "not_json"
-    assert data["summaries"][1][5] is not None
-    assert text(data["summaries"][1][5]) == results["drilldown"]["summaries"][1]["failure"]
+    queries, (first, second, *_) = values_of(data["queries"]), values_of(data["summaries"])
+    assert [query["query_id"] for query in queries] == ["q1", "q2"]
+    fare = {"target_id": "t1", "name": "Fare cut", "text": "Fares fall by 12 % in May.", "gold": [2, 5, 9]}
+    assert queries[0]["targets"][0] == {**fare, "kind": "insight", "passages": None}
+    named = [first[name] for name in ("summary_id", "query", "setting", "summarizer", "failure")]
+    assert named == ["s1", 0, "oracle", "alpha", None]
+    assert (first["bullets"][0]["text"], first["bullets"][0]["citations"]) == ("Fares fell by 12 % [2][7]", [2, 7])
+    verdict = {"judge": "offline", "target": 0, "answer": "full", "linked_unit": 0, "probability": 0.9123}
+    assert first["verdicts"][0] == {**verdict, "reply": None, "failure": None}
+    assert first["verdicts"][3]["failure"] == "not_json"
+    assert second["failure"] == results["drilldown"]["summaries"][1]["failure"] is not None
 
 
 def test_json_in_a_script_cannot_end_it():
@@ -125,8 +118,8 @@ def test_json_in_a_script_cannot_end_it():
 def test_repeated_texts_are_stored_once(results):
     one = results["drilldown"]["summaries"][0]
     many = {**results["drilldown"], "summaries": [{**one, "summary_id": f"s{place}"} for place in range(50)]}
-    strings = compact(many, [])["strings"]
-    assert len(strings) == len(set(strings)) < 20
+    bullets = compact(many, [])["summaries"]["parts"]["bullets"]["items"]["parts"]["text"]
+    assert len(bullets["places"]) == 50 * len(bullets["texts"]) == 50 * len(one["bullets"])
 
 
 def test_a_verdict_on_a_target_of_another_query_is_refused(results):

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longform.results.drilldown import PackedPage, Unfolded, packed_pages
+from longform.report.document_pages import SummaryRecord, packed_summaries, summaries_data
+from longform.results.drilldown import Unfolded
+from longform.tables.packed import values_of
+
+HEADS = 1_000  # most bytes of the names of columns
 
 
 def unfolded(*queries: tuple[str, str, int], words: int = 100) -> list[Unfolded]:
@@ -27,35 +32,38 @@ def unfolded(*queries: tuple[str, str, int], words: int = 100) -> list[Unfolded]
     return made
 
 
-def ids(pages: Sequence[PackedPage]) -> list[list[str]]:
-    return [list(page.summary_ids) for page in pages]
+def ids(pages: Sequence[Sequence[SummaryRecord]]) -> list[list[str]]:
+    return [[one["summary_id"] for one in page] for page in pages]
+
+
+def held(page: Sequence[SummaryRecord], table: str) -> Any:
+    return values_of(json.loads(summaries_data(page))[table])
 
 
 def test_a_haystack_begins_a_page_unless_the_one_before_is_small() -> None:
     two = unfolded(("h1", "a", 2), ("h2", "b", 1))
-    assert ids(list(packed_pages(two, [], small_bytes=1))) == [["a-0", "a-1"], ["b-0"]]
-    (page,) = packed_pages(two, [])
-    assert page.haystacks == ["h1", "h2"]
+    assert ids(list(packed_summaries(two, [], small_bytes=1))) == [["a-0", "a-1"], ["b-0"]]
+    (page,) = packed_summaries(two, [])
+    assert [one["haystack"] for one in held(page, "queries")] == ["h1", "h2"]
 
 
 def test_the_summaries_of_a_query_stay_together_if_they_fit() -> None:
-    pages = list(packed_pages(unfolded(("h", "a", 3), ("h", "b", 3)), [], most_bytes=900))
+    pages = list(packed_summaries(unfolded(("h", "a", 3), ("h", "b", 3)), [], most_bytes=450))
     assert ids(pages) == [["a-0", "a-1", "a-2"], ["b-0", "b-1", "b-2"]]
-    assert [(page.first, page.last) for page in pages] == [("a?", "a?"), ("b?", "b?")]
-    assert [row[0] for row in json.loads(pages[1].data)["queries"]] == ["b"]
+    assert [[one["query_id"] for one in held(page, "queries")] for page in pages] == [["a"], ["b"]]
 
 
 def test_passages_stand_behind_their_citations() -> None:
-    (page,) = packed_pages(unfolded(("h", "a", 1), words=3), [])
-    assert json.loads(page.data)["summaries"][0][6] == [["xxx", [1], [[0, 2]]]]
+    (page,) = packed_summaries(unfolded(("h", "a", 1), words=3), [])
+    (bullet,) = held(page, "summaries")[0]["bullets"]
+    assert bullet == {"text": "xxx", "citations": [1], "passages": [[0, 2]], "support": None}
 
 
 @given(st.lists(st.tuples(st.sampled_from("gh"), st.integers(1, 9)), min_size=1, max_size=6), st.integers(1, 2_000))
 def test_pages_hold_each_summary_once_and_keep_to_their_size(queries: list[tuple[str, int]], most: int) -> None:
     given_ = unfolded(*((haystack, f"q{place}", n) for place, (haystack, n) in enumerate(queries)))
-    pages = list(packed_pages(given_, [], most_bytes=most, small_bytes=200))
-    assert [one for page in pages for one in page.summary_ids] == [one.summary["summary_id"] for one in given_]
-    overhead = len('{"strings":[],"queries":[],"summaries":[]}')
-    assert all(len(page.data.encode()) <= most + overhead or len(page.summary_ids) == 1 for page in pages)
-    for page in pages:
-        assert len(json.loads(page.data)["summaries"]) == len(page.summary_ids)
+    pages = list(packed_summaries(given_, [], most_bytes=most, small_bytes=200))
+    assert list(chain(*ids(pages))) == [one.summary["summary_id"] for one in given_]
+    heads = len(summaries_data([]).encode()) + HEADS
+    assert all(len(summaries_data(page).encode()) <= most + heads or len(page) == 1 for page in pages)
+    assert [len(held(page, "summaries")) for page in pages] == list(map(len, pages))
