@@ -110,7 +110,8 @@ _HINT = re.compile(
     impossible|lacks?|fails?)\b|n't\b""")
 )
 """Every refusal has one of these; most sentences have none."""
-_REFUSING = re.compile(re.sub(r"\n {4}", "", _RULES).strip().replace("\n", "|"))
+_REFUSING = re.sub(r"\n {4}", "", _RULES).strip().replace("\n", "|")
+"""Kept by `re` once compiled: that takes a seventh of a second, which commands that meet no refusal do without."""
 _TURN = r"\b(?:but|while|though|although|whereas)\b"
 _GOES_ON = re.compile(rf"[,—–-] ?(?:instead|yet|except|which|as|only|so that)\b|[:;]\s|{_TURN}|\binstead on\b")
 _SAYS_FIRST = re.compile(
@@ -122,16 +123,14 @@ _LONGEST = 1000  # characters of a sentence that is read
 @lru_cache(maxsize=10_000)  # of an answer, as it is split and as it is counted
 def is_refusal(sentence: str) -> bool:
     """Return whether *sentence* says that its sources, or its writer, have no answer, and nothing else."""
-    if len(sentence) > _LONGEST:
-        return False
     said = " ".join(without_marks(sentence).lower().replace("’", "'").split())
-    if _HINT.search(said) is None:
+    if len(sentence) > _LONGEST or _HINT.search(said) is None:
         return False
-    found = _REFUSING.search(said)
+    found = re.search(_REFUSING, said)
     if found is None or _SAYS_FIRST.match(said[: found.start()]):
         return False
     goes_on = _GOES_ON.search(said, found.end())
-    return goes_on is None or _REFUSING.search(said, goes_on.end()) is not None
+    return goes_on is None or re.compile(_REFUSING).search(said, goes_on.end()) is not None
 
 
 def without_refusals(units: Iterable[Bullet]) -> list[Bullet]:
