@@ -116,6 +116,12 @@ class Cluster:
         nodes = (node["Resources"].get("GPU", 0.0) for node in ray.nodes() if node["Alive"])
         return max(1, sum(int(found / gpus + 1e-9) for found in nodes))
 
+    def has_gpus(self) -> bool:
+        """Return whether a node of the cluster, which runs, has a GPU."""
+        import ray
+
+        return bool(ray.cluster_resources().get("GPU"))
+
     def check_gpus(self, gpus: float, who: str) -> None:
         """
         Make sure that a worker can have so many GPUs.

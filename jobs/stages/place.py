@@ -8,6 +8,7 @@ import time
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from typing import Any
 
 import pyarrow as pa
 
@@ -117,9 +118,11 @@ def _on_ray(run: Folder, stage: Runnable, rows: Sequence[bytes], place: Place) -
     dataset = ray.data.from_arrow([pa.table({"task": rows[at : at + size]}) for at in range(0, len(rows), size)])
     given = {"run": run, "stage": stage, "told": place.told}
     asked = stage.resources or ResourcesSettings()
-    wants = {"num_cpus": cluster.cpus if asked.num_cpus is None else asked.num_cpus}
+    wants: dict[str, Any] = {"num_cpus": cluster.cpus if asked.num_cpus is None else asked.num_cpus}
     if asked.gpus:
         wants["num_gpus"] = asked.gpus
+    elif cluster.has_gpus():  # Ray leaves the GPUs of a node in sight of processes that asked for none
+        wants["runtime_env"] = {"env_vars": {"CUDA_VISIBLE_DEVICES": ""}}
     workers = min(cluster.workers, len(rows), cluster.n_with_gpus(asked.gpus))
     if stage.asynchronous:
         pool = ActorPoolStrategy(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -119,3 +120,30 @@ def test_workers_are_scheduled_with_what_their_model_asks_for(
     assert all(one["GPU"] == 0.5 and one["CPU"] == 1 for one in assigned)
     with pytest.raises(UsageError, match=r"num_gpus 2, and no node of this cluster has as many: it has 4 CPU, 1 GPU"):
         cluster.check_gpus(2, "check checker")
+
+
+def _sees(_payload: Sequence[str]) -> list[dict[str, Any]]:
+    seen = os.environ.get("CUDA_VISIBLE_DEVICES")
+    return [{"summary_id": json.dumps(seen), "query_id": "q", "haystack_id": "h"}]
+
+
+async def _sees_waiting(payload: Sequence[str]) -> list[dict[str, Any]]:
+    return _sees(payload)
+
+
+@pytest.mark.ray
+@pytest.mark.parametrize(("gpus", "asynchronous", "seen"), [(None, False, ""), (None, True, ""), (0.5, False, "0")])
+def test_a_worker_that_asks_for_no_gpu_sees_none(
+    ray_session: None, tmp_path: Path, gpus: float | None, *, asynchronous: bool, seen: str
+) -> None:
+    def made() -> Any:
+        return _sees_waiting if asynchronous else _sees
+
+    stage = PlainStage(
+        name="s", table="summaries", identity="s", make_worker=made, asynchronous=asynchronous, slots=1,
+        resources=ResourcesSettings(num_gpus=gpus) if gpus else None,
+    )  # fmt: skip
+    run = Folder(str(tmp_path))
+    run_stage(run, stage, 1, [Task(work_ids=("w",), payload=["w"])], cluster=Cluster(address=None, workers=1))
+    (row,) = run.read("summaries").to_pylist()
+    assert json.loads(row["summary_id"]) == seen
