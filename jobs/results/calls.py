@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypedDict, cast
 
 from actors.chat.price_list import PriceList
 from actors.ledger.ledger import Ledger
@@ -131,59 +131,19 @@ def _price(chat: ChatSettings | None, jobs: Sequence[JobFacts]) -> Price | None:
 def _spent(totals: Totals | None, price: Price | None) -> Spent:
     if totals is None:
         return _NOTHING
-    saved = None if totals.cached_tokens is None else saved_by_caching_usd(totals.cached_tokens, price)
-    return {
-        "calls": totals.calls,
-        "answered": totals.answered,
-        "failed": totals.failed,
-        "refused": totals.refused,
-        "open": totals.open,
-        "input_tokens": totals.input_tokens,
-        "cached_tokens": totals.cached_tokens,
-        "output_tokens": totals.output_tokens,
-        "reasoning_tokens": totals.reasoning_tokens,
-        "known_usd": totals.known_usd,
-        "n_unknown_usd": totals.n_unknown_usd,
-        "unsettled_usd": totals.unsettled_usd,
-        "n_unsettled_unknown_usd": totals.n_unsettled_unknown_usd,
-        "cached_share": totals.cached_share,
-        "saved_usd": saved,
-        "answered_models": list(totals.answered_models),
-    }
+    tokens = totals.cached_tokens
+    sums: dict[str, Any] = {name: getattr(totals, name) for name in Spent.__annotations__ if name != "saved_usd"}
+    sums["saved_usd"] = None if tokens is None else saved_by_caching_usd(tokens, price)
+    return cast(Spent, {**sums, "answered_models": list(totals.answered_models)})
 
 
-_NOTHING: Spent = {
-    "calls": 0,
-    "answered": 0,
-    "failed": 0,
-    "refused": 0,
-    "open": 0,
-    "input_tokens": 0,
-    "cached_tokens": 0,
-    "output_tokens": 0,
-    "reasoning_tokens": 0,
-    "known_usd": 0,
-    "n_unknown_usd": 0,
-    "unsettled_usd": 0,
-    "n_unsettled_unknown_usd": 0,
-    "cached_share": None,
-    "saved_usd": 0.0,
-    "answered_models": [],
-}
+_NOTHING = cast(Spent, {**dict.fromkeys(Spent.__annotations__, 0), "cached_share": None, "answered_models": []})
 
 
 def _planned(plan: PlanDocument | None, stage: str | None, model: str | None) -> Planned | None:
-    for row in plan["stages"] if plan else ():
-        if (row["stage"], row["model"]) == (stage, model):
-            return {
-                "calls": row["calls"],
-                "input_tokens": row["input_tokens"],
-                "output_tokens": row["output_tokens"],
-                "usd": row["usd"],
-                "minutes": row["minutes"],
-                "reasons": row["reasons"],
-            }
-    return None
+    rows = plan["stages"] if plan else ()
+    own = next((row for row in rows if (row["stage"], row["model"]) == (stage, model)), None)
+    return own and cast(Planned, {name: value for name, value in own.items() if name in Planned.__annotations__})
 
 
 def _made(totals: Totals | None, noted: Sequence[CalledStage], stage: str | None) -> MadeOfPlan:

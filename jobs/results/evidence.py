@@ -6,8 +6,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-import pyarrow.compute as pc
-
 from actors.judges.kinds import kind_of
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
@@ -26,20 +24,16 @@ from longform.evidence.summaries import clustered, summaries
 from longform.judges.repeats import repeated_pairs
 from longform.keys import content_key
 from longform.measures import scored_together
-from longform.metrics.measure import Measure, RankingMeasure
 from longform.records import Document
 from longform.repair.twins import LABEL, METHOD
-from longform.results.aggregate import Averaging
-from longform.results.calls import CallsRow
 from longform.results.checked import CheckedRun
 from longform.results.drilldown import QueryFacts, SummaryFacts, Unfolded
-from longform.results.evidence import AskedAgain, Driver, PackedQuery, RankedQuery, Twins
+from longform.results.evidence import AskedAgain, Driver, Evidence, PackedQuery, RankedQuery, Twins
 from longform.results.order_dependence import OrderDependence, order_dependence
 from longform.results.spent import Spent
-from longform.rows import ScoreRow, VerdictRow
+from longform.rows import VerdictRow
 from longform.settings.experiment import Experiment
 from longform.settings.judges import ALIGNERS
-from longform.settings.readings import Fidelity
 
 _ASKED_AGAIN = [
     "summary_id", "mode", "unit_index", "target_id", "text_index", "doc_position", "chunk_index", "repeat", "answer",
@@ -71,44 +65,30 @@ def by_summary(verdicts: Iterable[Item[Judged]]) -> Mapping[str, Sequence[str]]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunEvidence:
+class RunEvidence(Evidence):
     """
-    `longform.results.evidence.Evidence` of a run.
+    The tables of a run in its folder.
 
     Attributes:
         run: The folder with its tables.
         benchmark: That it ran on.
         work: What is reported.
-        averaging: Of all means.
-        measures: Those that the configuration lists.
-        ranking_measures: The same of rankings.
         judges: Names, in the report's order.
-        compare_with: The system that all others are compared with; None: the best one.
-        sensitivity: Whose rule of sensitivity to the order of documents is taken.
-        cutoffs: The K of measures of rankings.
         ignoring_order: Summarizers that say of themselves that the order of documents changes nothing.
         driver: What drove the citations of twins.
         experiment: What support judges were asked for; None: none was.
         budget_ended: Whether the budget ended before all was done.
-        calls: What each stage called and spent; None: no model was asked.
         pooled: Whether all data sets are taken as one.
     """
 
     run: Folder
     benchmark: Benchmark
     work: Work
-    averaging: Averaging
-    measures: Sequence[Measure]
     judges: Sequence[str]
-    ranking_measures: Sequence[RankingMeasure] = ()
-    compare_with: str | None = None
-    sensitivity: Fidelity = "ours"
-    cutoffs: Sequence[int] = ()
     ignoring_order: Collection[str] = ()
     driver: Driver = field(default_factory=lambda: BY_MATRIX)
     experiment: Experiment | None = None
     budget_ended: bool = False
-    calls: Sequence[CallsRow] | None = None
     pooled: bool = False
 
     @cached_property
@@ -145,10 +125,6 @@ class RunEvidence:
             return lambda columns: self.benchmark.folder.batches(table, columns=columns)
         work_ids = self.work.units if table == "units" else self.work.tables.get(table, ())
         return lambda columns: self.run.batches(table, work_ids=work_ids, columns=columns)
-
-    @property
-    def scores(self) -> Iterable[ScoreRow]:
-        return _ScoreRows(self.run, self.work.tables.get("scores", ()), self.score_table.judges)
 
     @property
     def datasets(self) -> Mapping[str, str | None]:
@@ -259,20 +235,6 @@ class RunEvidence:
             scores=self.score_table,
             budget_ended=self.budget_ended,
         )
-
-
-class _ScoreRows(Iterable[ScoreRow]):
-    """Rows of the scores table, in the order of *judges*; they are read anew each time, a part at a time."""
-
-    def __init__(self, run: Folder, work_ids: Sequence[str], judges: Sequence[str | None]) -> None:
-        self._run, self._work_ids, self._judges = run, work_ids, judges
-
-    def __iter__(self) -> Iterator[ScoreRow]:
-        snapshot = self._run.snapshot("scores")
-        for judge in self._judges:
-            for batch in snapshot.batches(work_ids=self._work_ids):
-                own = pc.is_null(batch["judge"]) if judge is None else pc.equal(batch["judge"], judge)
-                yield from batch.filter(own).to_pylist()
 
 
 def _content(summary: SummaryFacts) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from actors.ledger.ledger import Ledger
 from actors.ledger.totals import Totals
@@ -101,6 +101,7 @@ def _reranking(name: str, summaries: pl.DataFrame, calls: Sequence[CallsRow]) ->
 
 
 _COUNTS = ("calls", "different", "answered", "failed", "refused", "open")
+_DOLLARS = ("known_usd", "n_unknown_usd", "unsettled_usd")
 _TOKENS = ("input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens")
 
 
@@ -154,21 +155,8 @@ def _opened(url: str) -> Ledger | None:
 def _summed(totals: Sequence[Totals], failures: dict[str, int], reused: int) -> SpendStatus:
     counts = {name: sum(getattr(one, name) for one in totals) for name in _COUNTS}
     stated = {name: [n for one in totals if (n := getattr(one, name)) is not None] for name in _TOKENS}
-    tokens = {name: sum(found) if found else None for name, found in stated.items()}
-    return {
-        "calls": counts["different"],
-        "attempts": counts["calls"],
-        "answered": counts["answered"],
-        "failed": counts["failed"],
-        "refused": counts["refused"],
-        "open": counts["open"],
-        "reused": reused,
-        "input_tokens": tokens["input_tokens"],
-        "cached_tokens": tokens["cached_tokens"],
-        "output_tokens": tokens["output_tokens"],
-        "reasoning_tokens": tokens["reasoning_tokens"],
-        "known_usd": sum(one.known_usd for one in totals),
-        "n_unknown_usd": sum(one.n_unknown_usd for one in totals),
-        "unsettled_usd": sum(one.unsettled_usd for one in totals),
-        "failures": failures,
-    }
+    tokens: dict[str, Any] = {name: sum(found) if found else None for name, found in stated.items()}
+    dollars = {name: sum(getattr(one, name) for one in totals) for name in _DOLLARS}
+    known = {**counts, **tokens, **dollars, "attempts": counts["calls"], "calls": counts["different"]}
+    own = {**known, "reused": reused, "failures": failures}
+    return cast("SpendStatus", {name: own[name] for name in SpendStatus.__annotations__})

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, NotRequired, Protocol, TypedDict, TypeVar
+from typing import NamedTuple, NotRequired, TypedDict, TypeVar
 
 from longform.axes import Axes
 from longform.evidence.frames import Frames
@@ -20,7 +21,6 @@ from longform.results.calls import CallsRow
 from longform.results.checked import CheckedRun
 from longform.results.drilldown import QueryFacts, SummaryFacts
 from longform.results.spent import Spent
-from longform.rows import ScoreRow
 from longform.settings.readings import Fidelity
 
 
@@ -83,7 +83,8 @@ class PackedQuery(NamedTuple):
     cut_share: float
 
 
-class Evidence(Protocol):
+@dataclass(frozen=True, kw_only=True)
+class Evidence(ABC):
     """
     A run that is reported.
 
@@ -91,71 +92,77 @@ class Evidence(Protocol):
         averaging: Of all means.
         measures: Those that the configuration lists.
         ranking_measures: The same of rankings.
-        frames: The tables of the run, to be queried with polars; without summaries that repeat another order's.
-        scores: Rows of the scores table, read anew each time.
-        score_table: The same in a few bytes each.
-        contents: By `summary_id`, the `content` that is equal for summaries of the same text and citations.
         compare_with: The system that all others are compared with; None: the best one.
         sensitivity: Whose rule of sensitivity to the order of documents is taken.
         cutoffs: The K of measures of rankings.
+        calls: A row for each stage and model that was called; None: no model was asked.
+        frames: The tables of the run, to be queried with polars; without summaries that repeat another order's.
+        score_table: The scores in a few bytes each.
+        contents: By `summary_id`, the `content` that is equal for summaries of the same text and citations.
         datasets: Query id -> its data set; None: not stated.
         facets: Query id -> name -> value, of the queries that state any.
         gold: Query id -> target id -> the documents that state it.
         twins: Those of the run; None: it has none.
         checked: Faithfulness of summaries to their documents; None: no support judge was asked.
-        calls: A row for each stage and model that was called; None: no model was asked.
         spent: Summary id -> what its calls took; empty: the run knows of no cost.
     """
 
+    averaging: Averaging
+    measures: Sequence[Measure]
+    ranking_measures: Sequence[RankingMeasure] = ()
+    compare_with: str | None = None
+    sensitivity: Fidelity = "ours"
+    cutoffs: Sequence[int] = ()
+    calls: Sequence[CallsRow] | None = None
+
     @property
-    def averaging(self) -> Averaging: ...
-    @property
-    def measures(self) -> Sequence[Measure]: ...
-    @property
-    def ranking_measures(self) -> Sequence[RankingMeasure]: ...
-    @property
+    @abstractmethod
     def frames(self) -> Frames: ...
     @property
-    def scores(self) -> Iterable[ScoreRow]: ...
-    @property
+    @abstractmethod
     def score_table(self) -> ScoreTable: ...
     @property
+    @abstractmethod
     def contents(self) -> pl.DataFrame: ...
     @property
-    def compare_with(self) -> str | None: ...
-    @property
-    def sensitivity(self) -> Fidelity: ...
-    @property
-    def cutoffs(self) -> Sequence[int]: ...
-    @property
+    @abstractmethod
     def datasets(self) -> Mapping[str, str | None]: ...
     @property
+    @abstractmethod
     def facets(self) -> Mapping[str, Mapping[str, str]]: ...
     @property
+    @abstractmethod
     def gold(self) -> Mapping[str, Mapping[str, frozenset[str]]]: ...
     @property
+    @abstractmethod
     def twins(self) -> Twins | None: ...
     @property
+    @abstractmethod
     def checked(self) -> CheckedRun | None: ...
     @property
-    def calls(self) -> Sequence[CallsRow] | None: ...
-    @property
+    @abstractmethod
     def spent(self) -> Mapping[str, Spent]: ...
 
+    @abstractmethod
     def rankings(self) -> Sequence[RankedQuery]: ...
 
+    @abstractmethod
     def contexts(self) -> Sequence[PackedQuery]: ...
 
+    @abstractmethod
     def documents(self, haystack_id: str) -> Sequence[Document]: ...
 
+    @abstractmethod
     def asked_again(self) -> Iterator[AskedAgain]:
         """Yield the questions of each judge with repeats; those of one judge are in memory at a time."""
         ...
 
+    @abstractmethod
     def query(self, query_id: str) -> QueryFacts:
         """Return a query as the report unfolds it."""
         ...
 
+    @abstractmethod
     def unfolded(self, summary_ids: Iterable[str]) -> Iterator[SummaryFacts]:
         """Yield summaries as the report unfolds them; some are in memory at a time."""
         ...

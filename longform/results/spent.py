@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple
 
 TOLD = (
     "Cost is the mean of a summary over the calls that wrote it, judges apart, and $0 only if no model is asked or its "
@@ -16,13 +16,13 @@ class Spent(NamedTuple):
     The calls behind one summary, those of its method's steps among them; None: not known.
 
     Attributes:
-        usd: Dollars; 0 only if no model is asked, or the price is 0.
+        usd_a_summary: Dollars; 0 only if no model is asked, or the price is 0.
         tokens_in: Cached ones too.
         tokens_out: Hidden ones too.
         seconds: Of its calls one after another.
     """
 
-    usd: float | None
+    usd_a_summary: float | None
     tokens_in: float | None
     tokens_out: float | None
     seconds: float | None
@@ -31,29 +31,12 @@ class Spent(NamedTuple):
 NOTHING = Spent(0.0, 0.0, 0.0, None)
 """Spent by a summarizer that asks no model."""
 
-FIELDS: Mapping[str, str] = {
-    "usd": "usd_a_summary",
-    "tokens_in": "tokens_in",
-    "tokens_out": "tokens_out",
-    "seconds": "seconds",
-}
-"""Field -> the column that has its mean."""
-
 _WHY = {
-    "usd": "price or usage not known",
+    "usd_a_summary": "price or usage not known",
     "tokens_in": "the provider did not say",
     "tokens_out": "the provider did not say",
     "seconds": "not recorded",
 }
-
-
-class SpentColumns(TypedDict):
-    """Means over the summaries of a system; null: not known of some."""
-
-    usd_a_summary: float | None
-    tokens_in: float | None
-    tokens_out: float | None
-    seconds: float | None
 
 
 def summed(parts: Collection[Spent]) -> Spent:
@@ -66,28 +49,14 @@ def summed(parts: Collection[Spent]) -> Spent:
     return Spent(*(of(values) for values in zip(*parts, strict=True))) if parts else Spent(None, None, None, None)
 
 
-def mean_spent(summary_ids: Iterable[str], spent: Mapping[str, Spent]) -> tuple[SpentColumns, dict[str, str]]:
+def mean_spent(summary_ids: Iterable[str], spent: Mapping[str, Spent]) -> tuple[Spent, dict[str, str]]:
     """
-    Return the mean cost of a system's summaries, and by column why it is not known.
+    Return the mean cost of a system's summaries, and by field why it is not known.
 
     Failed summaries count: their calls are paid. Twins cost what their originals do; their own repair is not in it.
     """
     found = [spent.get(summary_id, Spent(None, None, None, None)) for summary_id in summary_ids]
-    total = summed(found)
-    means: SpentColumns = {
-        "usd_a_summary": _over(total.usd, len(found)),
-        "tokens_in": _over(total.tokens_in, len(found)),
-        "tokens_out": _over(total.tokens_out, len(found)),
-        "seconds": _over(total.seconds, len(found)),
-    }
-    missing = {name: sum(getattr(one, name) is None for one in found) for name in FIELDS}
-    reasons = {
-        FIELDS[name]: f"{_WHY[name]} of {'all' if n == len(found) else f'{n} of {len(found)}'} summaries"
-        for name, n in missing.items()
-        if n
-    }
-    return means, reasons
-
-
-def _over(total: float | None, n: int) -> float | None:
-    return None if total is None else total / n
+    means = Spent(*(None if total is None else total / len(found) for total in summed(found)))
+    missing = {name: sum(getattr(one, name) is None for one in found) for name in Spent._fields}
+    of = {name: "all" if n == len(found) else f"{n} of {len(found)}" for name, n in missing.items() if n}
+    return means, {name: f"{_WHY[name]} of {many} summaries" for name, many in of.items()}

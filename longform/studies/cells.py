@@ -101,8 +101,7 @@ class Cell:
         if not self.evidence.spent:
             return {}
         costs, reasons = mean_spent(self.summary_ids, self.evidence.spent)
-        known = cast("Mapping[str, float | None]", costs)
-        return {name: Unknown(reasons[name]) if name in reasons else value for name, value in known.items()}
+        return {name: Unknown(reasons[name]) if name in reasons else one for name, one in costs._asdict().items()}
 
     @cached_property
     def n_judge_repeats(self) -> int:

@@ -207,7 +207,9 @@ def _systems(summaries: pl.DataFrame, spent: Mapping[str, Spent]) -> list[Row]:
         for (setting, summarizer), group in by_system(final(own)).items():
             means, reasons = mean_spent(group["summary_id"], spent)
             name = SystemName(summarizer, setting)
-            rows.append({"dataset": own.item(0, "dataset"), **_named(name, group), **means, "reasons": reasons})
+            rows.append(
+                {"dataset": own.item(0, "dataset"), **_named(name, group), **means._asdict(), "reasons": reasons}
+            )
     return rows
 
 
@@ -287,9 +289,9 @@ def _named(name: SystemName, facts: pl.DataFrame) -> Row:
 
 def _costs(facts: pl.DataFrame, spent: Mapping[str, Spent]) -> dict[Currency, float | None]:
     means, _ = mean_spent(facts["summary_id"], spent)
-    sent, came = means["tokens_in"], means["tokens_out"]
+    sent, came = means.tokens_in, means.tokens_out
     tokens = None if sent is None or came is None else sent + came
-    return {"usd_a_summary": means["usd_a_summary"], "tokens": tokens, "seconds": means["seconds"]}
+    return {"usd_a_summary": means.usd_a_summary, "tokens": tokens, "seconds": means.seconds}
 
 
 def _currency(systems: Sequence[Mapping[Currency, float | None]]) -> Currency | None:

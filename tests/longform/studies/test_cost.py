@@ -146,7 +146,7 @@ def test_older_results_have_the_same_numbers() -> None:
 
 def test_an_unknown_part_makes_the_sum_unknown() -> None:
     assert summed([tokens(1, 0.5), tokens(2)]) == Spent(None, 3, 0, None)
-    assert summed([tokens(1, 0.5), tokens(2, 0.25)]).usd == pytest.approx(0.75)
+    assert summed([tokens(1, 0.5), tokens(2, 0.25)]).usd_a_summary == pytest.approx(0.75)
 
 
 def test_a_system_of_the_same_cost_is_not_called_cheaper() -> None:
