@@ -22,14 +22,14 @@ from longform.metrics.cited_support import SHARE
 from longform.metrics.faithfulness import Merging, place_of, support_cells
 from longform.metrics.measure import Verdict
 from longform.metrics.position_bias import SummaryPlaces, summary_places
-from longform.results.checked import Attribution, Cell, CheckedRun, CheckedSummary, WrittenSummary, placed
+from longform.results.checked import Attribution, Cell, CheckedRun, CheckedSummary, placed
 from longform.results.compared import table_rows
 from longform.results.order_dependence import OrderDependence, varied
 from longform.settings.experiment import Experiment
 from longform.settings.judges import ALIGNERS
 from longform.settings.systems import System
 
-_WRITTEN = ("summary_id", "query_id", "dataset", "summary_repeat", "failure", "cause", "elsewhere")
+_WRITTEN = ("summary_id", "query_id", "dataset", "failure")
 _CELL_COLUMNS = ["work_id", "doc_position", "text_index", "unit_index", "answer", "probability"]
 _OF_REPEATS = ["summary_id", "mode", "target_id", "repeat", "reply", "linked_unit"]
 _SUMMARIES_AT_ONCE = 64
@@ -114,55 +114,31 @@ def _summaries(
 ) -> Iterator[CheckedSummary]:
     """Leave out summaries that repeat another order's, and places if the order of documents changes nothing."""
     systems = {(system.axes, system.summarizer): system for system in experiment.all_systems()}
-    prompts = _prompts(run, {checked.key.summary: checked.key.context or "" for checked in checks})
-    repeat = pl.col("summary_repeat").fill_null(0)
-    infos = {row["work_id"]: row for row in known.summaries.with_columns(repeat).iter_rows(named=True)}
+    work_ids = {checked.key.context or "" for checked in checks}
+    batches = run.batches("contexts", work_ids=work_ids, columns=["work_id", "order", "doc_ids"])
+    prompts = {row["work_id"]: (row["order"], len(row["doc_ids"])) for batch in batches for row in batch.to_pylist()}
+    infos = {row["work_id"]: row for row in known.summaries.iter_rows(named=True)}
     for checked, *_ in with_repeats(checks):
         facts = infos[checked.key.summary]
-        info = WrittenSummary(*(facts[name] for name in _WRITTEN))
-        score, share = (known.cells(checked.key.judge, one)[info.summary_id] for one in (known.measure, SHARE))
-        if info.summary_id in known.dependence.idle:
+        score, share = (known.cells(checked.key.judge, one)[facts["summary_id"]] for one in (known.measure, SHARE))
+        if facts["summary_id"] in known.dependence.idle:
             continue
         n_cells, found = known.places.get(checked.work_id, (0, None))
-        prompt = prompts[checked.key.summary]
+        order, n_documents = prompts[checked.key.context or ""]
         by_place = experiment.support_mode == "document" and varied(facts) not in known.dependence.independent
         axes, summarizer = Axes(**{name: facts[name] for name in Axes._fields}), facts["summarizer"]
+        written_elsewhere = System(**axes._asdict(), summarizer=summarizer)
         yield CheckedSummary(
-            info=info,
+            **{name: facts[name] for name in _WRITTEN},
+            repeat=facts["summary_repeat"] or 0,
             faithfulness=score,
             supported=share,
-            system=systems.get((axes, summarizer)) or _elsewhere(axes, summarizer),
+            system=systems.get((axes, summarizer), written_elsewhere),
             judge=checked.key.judge,
             n_cells=n_cells,
-            n_documents=prompt.n_documents,
-            places=found if by_place and prompt.ordered else None,
+            n_documents=n_documents,
+            places=found if by_place and order is not None else None,
         )
-
-
-def _elsewhere(axes: Axes, summarizer: str) -> System:
-    """Return the system of summaries that were written elsewhere, with what is known of it."""
-    return System(**axes._asdict(), summarizer=summarizer)
-
-
-class _Prompt(NamedTuple):
-    """
-    A prompt.
-
-    Attributes:
-        n_documents: In it.
-        ordered: Whether their order is known.
-    """
-
-    n_documents: int
-    ordered: bool
-
-
-def _prompts(run: Folder, contexts: Mapping[str, str]) -> dict[str, _Prompt]:
-    """Return what the prompt of each summary holds; *contexts* are by summary, all by work id."""
-    batches = run.batches("contexts", work_ids=set(contexts.values()), columns=["work_id", "order", "doc_ids"])
-    rows = (row for batch in batches for row in batch.to_pylist())
-    found = {row["work_id"]: _Prompt(len(row["doc_ids"]), row["order"] is not None) for row in rows}
-    return {summary: found[context] for summary, context in contexts.items()}
 
 
 _Places = dict[str, tuple[int, SummaryPlaces | None]]

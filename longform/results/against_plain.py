@@ -51,7 +51,7 @@ def _family(found: dict[Key, Group], pairs: Sequence[tuple[Key, Key]], how: Aver
 
 
 def _pair(group: Group, plain: Group) -> tuple[Array, Array]:
-    clusters = list(dict.fromkeys(one.info.query_id for one in (*plain, *group)))
+    clusters = list(dict.fromkeys(one.query_id for one in (*plain, *group)))
     return sums_of(scores_of(group), clusters), sums_of(scores_of(plain), clusters)
 
 

@@ -56,13 +56,13 @@ def _by_judge(summaries: Sequence[CheckedSummary]) -> dict[str | None, dict[str,
     datasets: dict[str | None, dict[str, _Placed]] = {}
     for summary in summaries:
         if summary.places is not None:
-            placed = datasets.setdefault(summary.info.dataset, {}).setdefault(summary.judge, {})
-            placed[_key(summary)] = _Sentences(summary.places, summary.info.query_id)
+            placed = datasets.setdefault(summary.dataset, {}).setdefault(summary.judge, {})
+            placed[_key(summary)] = _Sentences(summary.places, summary.query_id)
     return datasets
 
 
 def _key(summary: CheckedSummary) -> tuple[System, str, int]:
-    return summary.system, summary.info.query_id, summary.info.repeat
+    return summary.system, summary.query_id, summary.repeat
 
 
 def _aligned(one: _Placed, other: _Placed, how: Averaging) -> Row:
@@ -115,7 +115,7 @@ def _curves(group: Group, second: Mapping[tuple[System, str, int], SummaryPlaces
         attributed_to(mine.numbers, second[_key(one)].best, len(mine.covered))
         for one, mine in zip(group, places, strict=True)
     ]
-    queries, bins = [one.info.query_id for one in group], n_bins(places)
+    queries, bins = [one.query_id for one in group], n_bins(places)
     own = averaged(attributed_sums(places), queries)
     other = averaged(PlaceSums([totals for totals, _ in moved], [counts for _, counts in moved]), queries)
     clusters = list(dict.fromkeys(queries))

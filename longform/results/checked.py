@@ -72,24 +72,16 @@ Cell = tuple[float, float, float]
 """Total, count and unjudged."""
 
 
-class WrittenSummary(NamedTuple):
-    """A summary; its query is its cluster, within which orders and places are exchanged."""
-
-    summary_id: str
-    query_id: str
-    dataset: str | None
-    repeat: int
-    failure: str | None
-    cause: str | None  # of its failure: why the step failed that failed first; None: `failure` says it
-    elsewhere: bool  # whether a run that writes, too, took it as it was shipped
-
-
 class CheckedSummary(NamedTuple):
     """
-    A summary under one support judge.
+    A summary under one support judge; its query is its cluster, within which orders and places are exchanged.
 
     Attributes:
-        info: The summary as it was written.
+        summary_id: Its id.
+        query_id: Of the query that it answers.
+        dataset: Of the query; None: not stated.
+        repeat: Its number among those of one context by one system.
+        failure: Why it was not written; None: it was.
         faithfulness: The sum of the merged numbers, and how many those are (sentences, or 1 if a minimum or maximum is
             taken).
         supported: The sentences that are supported.
@@ -101,7 +93,11 @@ class CheckedSummary(NamedTuple):
             depend on their order.
     """
 
-    info: WrittenSummary
+    summary_id: str
+    query_id: str
+    dataset: str | None
+    repeat: int
+    failure: str | None
     faithfulness: Cell
     supported: Cell
     system: System
@@ -124,13 +120,13 @@ class CheckedSummary(NamedTuple):
 def scores_of(group: Sequence[CheckedSummary], measure: str = "faithfulness") -> pl.DataFrame:
     """Return the scores of summaries, `faithfulness` or `supported`, as `mean_of` and `sums_of` read them."""
     cells = [getattr(one, measure) for one in group]
-    queries = [one.info.query_id for one in group]
+    queries = [one.query_id for one in group]
     return pl.DataFrame(
         {
-            "summary_id": [one.info.summary_id for one in group],
+            "summary_id": [one.summary_id for one in group],
             "query_id": queries,
             "cluster": queries,
-            "summary_repeat": [one.info.repeat for one in group],
+            "summary_repeat": [one.repeat for one in group],
             "total": [float(total) for total, _, _ in cells],
             "n": [float(n) for _, n, _ in cells],
         },

@@ -73,14 +73,14 @@ def groups(summaries: Sequence[CheckedSummary]) -> Iterator[tuple[Key, Group]]:
     """The summaries of each row, in order of appearance."""
     found: dict[Key, list[CheckedSummary]] = {}
     for summary in summaries:
-        found.setdefault(Key(summary.judge, summary.system, summary.info.dataset), []).append(summary)
+        found.setdefault(Key(summary.judge, summary.system, summary.dataset), []).append(summary)
     yield from found.items()
 
 
 def mean_over_queries(group: Group, measure: str, how: Averaging) -> Estimate:
     """Return the mean of one system under one judge by `faithfulness` or `supported`, in points."""
     first = group[0]
-    return _estimated(group, measure, how.own(Key(first.judge, first.system, first.info.dataset)))
+    return _estimated(group, measure, how.own(Key(first.judge, first.system, first.dataset)))
 
 
 def score(group: Group, how: Averaging, *name: object) -> Estimate:
@@ -126,7 +126,7 @@ def _adjust(indices: Iterable[Row | None]) -> None:
 def _curves(group: Group, how: Averaging, key: Key, untestable: str | None, permutations: int) -> Row:
     judged = [summary for summary in group if summary.places is not None and len(summary.places.covered)]
     places = [summary.places for summary in judged if summary.places is not None]
-    queries = [summary.info.query_id for summary in judged]
+    queries = [summary.query_id for summary in judged]
     bins = n_bins(places)
 
     def of(measure: str, by_summary: PlaceSums) -> Row:
@@ -185,7 +185,7 @@ def order_rows(summaries: Sequence[CheckedSummary], how: Averaging) -> list[Row]
 
 def _by_query(by_order: Mapping[str, Group]) -> Array:
     """Return total and count of each query in each order, shape (queries, orders, 2); no summary counts 0."""
-    queries = list(dict.fromkeys(one.info.query_id for group in by_order.values() for one in group))
+    queries = list(dict.fromkeys(one.query_id for group in by_order.values() for one in group))
     return np.stack([sums_of(scores_of(group), queries) for group in by_order.values()], axis=1)
 
 

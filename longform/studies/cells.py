@@ -120,7 +120,7 @@ class Cell:
 
     def n_without_score(self) -> int | None:
         """Return how many summaries a judge of support could not score; None: it is another judge."""
-        return sum(one.info.failure is None and not one.n for one in self.checked) if self.checked else None
+        return sum(one.failure is None and not one.n for one in self.checked) if self.checked else None
 
     def estimate(self, measure: Measure, aggregate: Aggregate) -> Estimate:
         """Return the mean of a measure with its interval over clusters, in its unit."""
@@ -316,8 +316,8 @@ def cells_of(family: Family, measures: Sequence[Measure], checked: Iterable[Chec
     system_of = {summary_id: name for name, own in ids.items() for summary_id in own}
     by_support: dict[tuple[str, str], list[CheckedSummary]] = {}
     for summary in checked:
-        if summary.judge == family.judge and summary.info.summary_id in system_of:
-            by_support.setdefault(system_of[summary.info.summary_id], []).append(summary)
+        if summary.judge == family.judge and summary.summary_id in system_of:
+            by_support.setdefault(system_of[summary.summary_id], []).append(summary)
     for one in _systems(summaries):
         key = (one["setting"], one["summarizer"])
         own = {name: scored[key] for name, scored in found.items() if key in scored}

@@ -24,7 +24,6 @@ from longform.results.faithfulness_tables import (
 )
 from longform.settings.systems import System
 from longform.studies.cells import Cell
-from tests.frames import SummaryInfo
 
 SETTINGS = Averaging("pooled", seed=1, resamples=200)
 
@@ -46,9 +45,12 @@ def checked(
 ) -> CheckedSummary:
     found = summary_faithfulness(merge_documents(numbers, "max"), "mean")
     unjudged, of = int(np.isnan(numbers).sum()), of or system()
-    info = SummaryInfo("", f"q{query}", of.summarizer, of.setting, of.order, None, None, failure, repeat=0)
     return CheckedSummary(
-        info=info,
+        summary_id="",
+        query_id=f"q{query}",
+        dataset=None,
+        repeat=0,
+        failure=failure,
         faithfulness=(found.total, found.n, unjudged),
         supported=(0, 0, 0),
         system=of,
@@ -59,11 +61,11 @@ def checked(
     )
 
 
-def changed(summary: CheckedSummary, total: float | None = None, **info: Any) -> CheckedSummary:
+def changed(summary: CheckedSummary, total: float | None = None, **facts: Any) -> CheckedSummary:
     """The summary with other facts about it, or another total."""
     was, n, unjudged = summary.faithfulness
     score = (was if total is None else total, n, unjudged)
-    return summary._replace(info=summary.info._replace(**info), faithfulness=score)
+    return summary._replace(**facts, faithfulness=score)
 
 
 def means(summaries: Group) -> dict[Any, Any]:
@@ -111,9 +113,9 @@ def test_two_data_sets_share_no_row_no_family_of_tests_and_no_correlation() -> N
         for query in range(4)
     ]
     mail = [
-        changed(summary, query_id=f"mail {summary.info.query_id}", dataset="mail", total=0.0)
+        changed(summary, query_id=f"mail {summary.query_id}", dataset="mail", total=0.0)
         for summary in news
-        if summary.info.query_id != "q3"
+        if summary.query_id != "q3"
     ]
 
     together = means([*news, *mail])
