@@ -119,13 +119,13 @@ def write_documents(
         documents: Documents in order of their numbers, those of a haystack together.
         name: Haystack id -> its name for readers.
     """
-    found: dict[str, list[tuple[str, int, int]]] = {}
+    files: list[Mapping[str, Any]] = []
     for place, page in numbered("documents", document_pages(documents)):
         folder.write_bytes(place.file, documents_html(site, page, place, name).encode())
         for haystack, held in groupby(page, key=itemgetter("haystack")):
             numbers = [one["number"] for one in held]
-            found.setdefault(haystack, []).append((place.file, numbers[0], numbers[-1]))
-    return DocumentFiles(found)
+            files.append({"file": place.file, "haystack": haystack, "first": numbers[0], "last": numbers[-1]})
+    return files
 
 
 def wanted_documents(unfolded: Iterable[Unfolded]) -> Mapping[str, Collection[int]]:

@@ -159,16 +159,17 @@ def write_pages(
     beside = [*([matrix_page.LINK] if matrix else []), SUMMARIES._replace(line=line)]
     beside += [document_pages.LINK] if some else []
     site = site_of(results, beside=[*([] if first is None else beside), *([over] if over else [])])
-    files = DocumentFiles({}, documents.reason)
+    files: DocumentFiles = ()
     if first is not None and some:
         files = write_documents(folder, site, chain(some, texts), partial(haystack_name, results))
     links: list[SummaryPage] = []
     file_of: dict[str, str] = {}
-    for link, summary_ids, html in summary_pages(site, results, chain([first] if first else [], pages), files):
+    passing_pages = chain([first] if first else [], pages)
+    for link, summary_ids, html in summary_pages(site, results, passing_pages, files, documents.reason):
         folder.write_bytes(link.file, html.encode())
         links.append(link)
         file_of |= dict.fromkeys(summary_ids, link.file)
-    written = {link.file for link in links} | files.names
+    written = {link.file for link in links} | {one["file"] for one in files}
     if matrix and links:
         folder.write_bytes(matrix_page.LINK.file, matrix_page.matrix_html(site, matrix.packed(file_of)).encode())
         written.add(matrix_page.LINK.file)

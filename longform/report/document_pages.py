@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 from longform.report.page import PageLink, rendered
-from longform.report.page_data import PAGE_BYTES, PLACES, SMALL_PAGE_BYTES, page_data, paged, script_json
+from longform.report.page_data import PAGE_BYTES, PLACES, SMALL_PAGE_BYTES, page_data, paged
 from longform.report.parts import haystack_name
 from longform.report.repair import DocumentOf, Side
 from longform.report.site import SUMMARIES, Numbered, Site, SummaryPage, numbered
@@ -28,29 +28,8 @@ MOST_OF_ONE = 1_000_000
 """Most bytes of one document on a page; the rest is left out, and the page says so."""
 
 
-class DocumentFiles(NamedTuple):
-    """
-    The pages of documents of each haystack.
-
-    Attributes:
-        spans: Haystack -> the pages with its documents: file, first and last number.
-        why_none: Why there are no such pages; None: there are some, or nobody knows.
-    """
-
-    spans: Mapping[str, Sequence[tuple[str, int, int]]]
-    why_none: str | None = None
-
-    def json(self, haystacks: Iterable[str]) -> str:
-        """Return the spans of some haystacks as JSON that no text in it can end."""
-        return script_json({one: list(self.spans[one]) for one in haystacks if one in self.spans})
-
-    @property
-    def names(self) -> frozenset[str]:
-        """Return the names of the files."""
-        return frozenset(file for spans in self.spans.values() for file, _, _ in spans)
-
-
-NO_FILES = DocumentFiles({})
+DocumentFiles = Sequence[Mapping[str, Any]]
+"""The pages of documents: the file, a haystack on it, and the first and the last number of its documents there."""
 
 
 def document_pages(
@@ -140,8 +119,8 @@ def _rounded(value: float | None, factor: int = 1) -> float | None:
     return None if value is None else round(factor * value, PLACES)
 
 
-def summaries_data(page: Sequence[SummaryRecord]) -> str:
-    """Return the data of a page: its queries, and its summaries with the places of these."""
+def summaries_data(page: Sequence[SummaryRecord], files: DocumentFiles = ()) -> str:
+    """Return the data of a page: its queries, its summaries with the places of these, and *files* of documents."""
     queries = {one["query_id"]: one["query"] for one in page}
     places = {query_id: place for place, query_id in enumerate(queries)}
     return page_data(
@@ -154,6 +133,7 @@ def summaries_data(page: Sequence[SummaryRecord]) -> str:
             for query_id, query in queries.items()
         ],
         summaries=[{**one, "query": places[one["query_id"]]} for one in page],
+        files=files,
     )
 
 
@@ -164,7 +144,11 @@ class WrittenPage(NamedTuple):
 
 
 def summary_pages(
-    site: Site, results: Results, pages: Iterable[Sequence[SummaryRecord]], documents: DocumentFiles = NO_FILES
+    site: Site,
+    results: Results,
+    pages: Iterable[Sequence[SummaryRecord]],
+    files: DocumentFiles = (),
+    why_no_documents: str | None = None,
 ) -> Iterator[WrittenPage]:
     """
     Yield the pages of summaries, which load nothing; two are in memory at a time.
@@ -173,7 +157,8 @@ def summary_pages(
         site: The site that links to the pages.
         results: The results of the run, for the topics of its haystacks.
         pages: The summaries of each page, with their verdicts.
-        documents: The pages of the documents that summaries cite.
+        files: The pages of the documents that summaries cite.
+        why_no_documents: Why there are none; None: there are some, or nobody knows.
     """
     for place, page in numbered("summaries", pages):
         queries: list[QueryFacts] = [one["query"] for one in page]
@@ -185,9 +170,8 @@ def summary_pages(
             site.title,
             site.here(SUMMARIES.file, title=title),
             place=place,
-            drilldown=summaries_data(page),
-            document_files=documents.json(haystacks),
-            no_documents=documents.why_none,
+            drilldown=summaries_data(page, [one for one in files if one["haystack"] in haystacks]),
+            no_documents=why_no_documents,
         )
         first, last = (page[at]["query"]["text"] or page[at]["query_id"] for at in (0, -1))
         yield WrittenPage(
@@ -203,21 +187,6 @@ def _topic(results: Results, haystacks: Sequence[str]) -> str:
 
 
 # ---------------------------------------------------------------- documents of repaired citations
-
-
-class _Claim(NamedTuple):
-    """
-    A statement that a document is opened for.
-
-    Attributes:
-        what: `bullet` or `insight`.
-        words: The statement's words.
-        passages: Document -> the passage that shares most with it; None: none shares much.
-    """
-
-    what: str
-    words: str
-    passages: Mapping[int, Passage | None]
 
 
 class CitedPlaces:
@@ -257,24 +226,28 @@ class CitedPlaces:
         if (found := self._found.get(summary_id)) is None:
             return None
         summary, query = found
-        claim = next((one for one in _claims(example, summary, query) if number in one.passages), None)
-        spans = files.spans.get(query["haystack"], ())
-        file = next((file for file, first, last in spans if first <= number <= last), None)
-        if file is None or claim is None:
+        claims = (one for one in _claims(example, summary, query) if one[0] == number)
+        here = (one for one in files if one["haystack"] == query["haystack"] and one["first"] <= number <= one["last"])
+        if (claim := next(claims, None)) is None or (file := next(here, None)) is None:
             return None
-        named: dict[str, str | int] = {"haystack": query["haystack"], "document": number, claim.what: claim.words}
-        if (passage := claim.passages[number]) is not None:
+        _, what, words, passage = claim
+        named: dict[str, Any] = {"haystack": query["haystack"], "document": number, what: words}
+        if passage is not None:
             named |= {"sentence": passage[0], "sentences": passage[1]}
         if summary_id in file_of:
             named |= {"page": file_of[summary_id], "summary": summary_id}
-        return f"{file}#{urlencode(named, quote_via=quote)}"
+        return f"{file['file']}#{urlencode(named, quote_via=quote)}"
 
 
-def _claims(example: Example, summary: SummaryFacts, query: QueryFacts) -> Iterator[_Claim]:
-    """Yield the bullet with the documents that it cites, then the insight with those that state it."""
+def _claims(
+    example: Example, summary: SummaryFacts, query: QueryFacts
+) -> Iterator[tuple[int, str, str, Passage | None]]:
+    """Yield the documents that the bullet cites, then those that state the insight, each with the words and passage."""
     for bullet in summary["bullets"]:
         if without_citations(bullet["text"]) == example["bullet"] and "passages" in bullet:
-            yield _Claim("bullet", bullet["text"], dict(zip(bullet["citations"], bullet["passages"], strict=True)))
+            for number, passage in zip(bullet["citations"], bullet["passages"], strict=True):
+                yield number, "bullet", bullet["text"], passage
     for target in query["targets"]:
         if target["text"] == example["insight"] and "passages" in target:
-            yield _Claim("insight", target["text"], dict(zip(target["gold"], target["passages"], strict=True)))
+            for number, passage in zip(target["gold"], target["passages"], strict=True):
+                yield number, "insight", target["text"], passage

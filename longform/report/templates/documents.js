@@ -1,14 +1,13 @@
 // Documents, in which a citation marks its passage; texts of anyone's, so text nodes only.
 
-// Where a document stands, or null: `spans` are the pages of its haystack, each with the first and the last number.
-function documentFile(spans, number) {
-  const found = (spans ?? []).find(([, first, last]) => first <= number && number <= last);
-  return found === undefined ? null : found[0];
+// The page that holds a document, or null: of `files`, each has a haystack with the first and the last number there.
+function documentFile(files, haystack, number) {
+  return files.find((one) => one.haystack === haystack && one.first <= number && number <= one.last)?.file ?? null;
 }
 
 // `what` is "bullet" or "insight"; `passage` is [first sentence, number of sentences], or null if nothing is shared.
-function documentAddress(spans, haystack, number, { what, words, passage, summary }) {
-  const file = documentFile(spans, number);
+function documentAddress(files, haystack, number, { what, words, passage, summary }) {
+  const file = documentFile(files, haystack, number);
   if (file === null) return null;
   const named = { haystack, document: number, [what]: words };
   if (passage !== null) Object.assign(named, { sentence: passage[0], sentences: passage[1] });

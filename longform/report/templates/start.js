@@ -7,15 +7,11 @@ for (const table of document.querySelectorAll("figure.table table")) {
 document.querySelectorAll("figure.plot").forEach(makeSavable);
 const hint = document.querySelector(".hint[data-control]");
 if (hint !== null) hint.hidden = false;
-const drilldownData = document.getElementById("drilldown-data");
-if (drilldownData !== null) {
-  const files = JSON.parse(document.getElementById("document-files").textContent);
-  startDrilldown(document.getElementById("drilldown"), pageData(drilldownData.textContent), files);
+const starts = { drilldown: startDrilldown, documents: startDocuments, matrix: startMatrix };
+for (const [name, start] of Object.entries(starts)) {
+  const data = document.getElementById(`${name}-data`);
+  if (data !== null) start(document.getElementById(name), pageData(data.textContent));
 }
-const documentsData = document.getElementById("documents-data");
-if (documentsData !== null) startDocuments(document.getElementById("documents"), pageData(documentsData.textContent));
-const matrixData = document.getElementById("matrix-data");
-if (matrixData !== null) startMatrix(document.getElementById("matrix"), pageData(matrixData.textContent));
 // For tests of the layout: a page wider than its window would scroll sideways as a whole.
 document.documentElement.dataset.scrollWidth = document.documentElement.scrollWidth;
 document.documentElement.dataset.windowWidth = window.innerWidth;

@@ -30,7 +30,7 @@ function chip(kind, number, address, told = CHIP_WORDS[kind]) {
 // The addresses of the passages of documents: of those that a bullet cites, and of those that state an insight.
 function passageAddresses(summary, files) {
   const haystack = summary.query.haystack;
-  const address = (number, claim) => documentAddress(files[haystack], haystack, number, { ...claim, summary: summary.summary_id });
+  const address = (number, claim) => documentAddress(files, haystack, number, { ...claim, summary: summary.summary_id });
   return {
     ofBullet: ({ text, citations, passages }, number) =>
       address(number, { what: "bullet", words: text, passage: passages?.[citations.indexOf(number)] ?? null }),
@@ -237,7 +237,8 @@ function summaryView(summary, judge, files) {
   ].filter((part) => part !== null);
 }
 
-function startDrilldown(section, data, files) {
+function startDrilldown(section, data) {
+  const { files } = data;
   const summaries = withQueries(data);
   const topics = new Map(summaries.map(({ query }) => [query.haystack, query.topic]));
   const named = [...topics.values()];

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from longform.report.document_pages import CitedPlaces, DocumentFiles
+from longform.report.document_pages import CitedPlaces
 from longform.report.repair import DocumentOf
 from longform.results.drilldown import Unfolded
 from longform.results.repaired_examples import example_row
@@ -26,7 +26,10 @@ EXAMPLE: Any = {
     "gold": [],
     "evidence": None,
 }
-FILES = DocumentFiles({"h": [("documents-0001.html", 1, 4), ("documents-0002.html", 5, 9)]})
+FILES = [
+    {"file": f"documents-000{page}.html", "haystack": "h", "first": first, "last": last}
+    for page, first, last in ((1, 1, 4), (2, 5, 9))
+]
 
 
 @pytest.fixture
