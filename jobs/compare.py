@@ -27,8 +27,8 @@ from longform.nearest import meant
 from longform.report.answers import answer_text
 from longform.results.aggregate import systems_in
 from longform.results.answer import VerbAnswer
-from longform.results.compared_runs import compare_runs, main_measure
 from longform.results.comparison import TwoRuns, comparison_answer, cost_table, setting_rows, setting_table
+from longform.results.differences import compare_runs, datasets_of, main_measure
 from longform.settings.experiment import Experiment
 from longform.settings.system_names import SystemName, named_system
 
@@ -54,23 +54,26 @@ def two_runs(urls: Sequence[str], *, systems: Sequence[str] = (), measures: Sequ
     common, judges = common_queries(first, second), same_judges(first, second)
     asked = pl.col("query_id").cast(pl.String).is_in(list(common.query_ids))
     sides = clustered(*(run.summaries.filter(asked) for run in (first, second)))
-    scores = [run.scores._replace(summaries=own) for run, own in zip((first, second), sides, strict=True)]
+    labels = (first.label, second.label)
     known = (systems_in(sides[0]), systems_in(sides[1]))
-    pairs = paired_systems(known, (first.label, second.label), systems)
+    pairs = paired_systems(known, labels, systems)
     of_rankings = [name for name in measures if is_of_rankings(name)]
     of_summaries = [name for name in measures if name not in of_rankings]
     described_ = [] if of_rankings and not of_summaries else _measures(first, second, judges.same, of_summaries)
-    how = averaging_of(first)
-    found = compare_runs((scores[0], scores[1]), judges=judges.same, measures=described_, pairs=pairs, how=how)
-    rankings = compared_rankings(
-        (first, second), scores, pairs if of_rankings or not measures else (), only=of_rankings, seed=how.seed
+    both = {judge: {*first.table.measures(judge)} & {*second.table.measures(judge)} for judge in judges.same}
+    found = compare_runs(
+        pl.concat([first.scored(sides[0]), second.scored(sides[1])], how="diagonal_relaxed"),
+        labels,
+        datasets=datasets_of(*sides),
+        measures={judge: [one for one in described_ if one["name"] in both[judge]] for judge in judges.same},
+        pairs=pairs,
+        how=averaging_of(first),
     )
+    of_pairs = pairs if of_rankings or not measures else ()
+    rankings = compared_rankings((first, second), sides, of_pairs, only=of_rankings)
     if not found.table.rows and not rankings.table.rows:
         raise UsageError(_nothing(first, second, judges.told, measures))
-    labels = (first.label, second.label)
-    main = {
-        judge: main_measure(described_, [run.table.measures(judge) for run in (first, second)]) for judge in judges.same
-    }
+    main = {judge: main_measure(described_, [own]) for judge, own in both.items()}
     return TwoRuns(
         [_run(run) for run in (first, second)],
         len(common.query_ids),

@@ -118,7 +118,7 @@ def _tasks(run: StoredRun, arguments: argparse.Namespace, found: Correction) -> 
 def _add_judge(found: Correction, judge: str, run: StoredRun, task: _Task, pairs: Pairs) -> None:
     """Add the rows of one judge, for each data set and measure."""
     how = averaging_of(run)
-    for scores in run.scores.by_judge(judge).partition_by("dataset", maintain_order=True):
+    for scores in run.scored(run.summaries, [judge]).partition_by("dataset", maintain_order=True):
         for measure in task.measures:
             if measure.name in run.table.measures(judge):
                 asked = Asked(judge, scores.item(0, "dataset"), described(measure), how)

@@ -10,9 +10,11 @@ from actors.storage.folder import Folder
 from jobs.stages.pack import Packed
 from jobs.stages.retrieve import Ranked
 from jobs.stages.stage import Plan
+from longform.evidence.scan import pl
+from longform.metrics.retrieval import MEASURES
 from longform.records import Qrel
 from longform.results.evidence import PackedQuery, RankedQuery, Ranker
-from longform.results.ranked import ranking_rows
+from longform.results.ranked import ranked_values, ranking_rows
 from longform.retrieval.own_documents import grades_told, own_documents_told
 from longform.retrieval.ranking import NOT_RANKED
 from longform.settings.experiment import Experiment
@@ -51,9 +53,10 @@ def retrieval_so_far(run: Folder, benchmark: Benchmark, experiment: Experiment, 
     """Return the quality of the rankings that stand in a run; empty if no document of the benchmark is judged."""
     gold = {query: set[str]().union(*of.values()) for query, of in gold_by_query(benchmark.qrels).items()}
     wanted = {ranking.work_id: ranking.key for ranking in plan.of(Ranked)}
-    datasets = {query_id: query.dataset for query_id, query in benchmark.queries.items()}
+    datasets = [(query_id, query.dataset) for query_id, query in benchmark.queries.items()]
+    queries = pl.DataFrame(datasets, schema={"query_id": pl.String, "dataset": pl.String}, orient="row")
     rankings = list(ranked_queries(run, wanted, max(experiment.cutoffs, default=0))) if gold else []
-    return ranking_rows(rankings, gold, datasets, experiment.cutoffs)
+    return ranking_rows(ranked_values(rankings, gold, queries, MEASURES, experiment.cutoffs))
 
 
 def rankings_told(benchmark: Benchmark, query_ids: Collection[str]) -> list[str]:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from jobs.results.stored_run import StoredRun, averaging_of, read_stored, written_elsewhere
+from longform.evidence.scan import pl
 from longform.measures import SHIPPED
 from longform.metrics.cited_support import MAIN
 from longform.metrics.measure import described
@@ -60,7 +61,9 @@ def _same(dataset_hash: str, having: Sequence[tuple[StoredRun, str | None]]) -> 
     return SameJudge(
         having[0][1],
         dataset_hash,
-        [(run.scores, averaging_of(run)) for run, _ in having],
+        pl.concat([run.summaries.with_columns(run=pl.lit(run.label)) for run, _ in having], how="diagonal_relaxed"),
+        pl.concat([run.scored(run.summaries, [judge]) for run, judge in having], how="diagonal_relaxed"),
+        {run.label: averaging_of(run) for run, _ in having},
         list(measures.values()),
     )
 

@@ -23,7 +23,7 @@ from longform.measures import RANKING, SHIPPED, default_names
 from longform.metrics.measure import Description, described
 from longform.results.aggregate import Averaging, systems_in
 from longform.results.cells import listed_in
-from longform.results.compared_runs import RunScores
+from longform.results.differences import scored
 from longform.results.run_status import RunStatus
 from longform.settings.experiment import Experiment
 from longform.settings.judges import ALIGNERS, whole_identity
@@ -96,9 +96,9 @@ class StoredRun(NamedTuple):
         """Return the systems that have summaries, in order of appearance."""
         return systems_in(self.summaries)
 
-    @property
-    def scores(self) -> RunScores:
-        return RunScores(self.label, self.summaries, self.table)
+    def scored(self, summaries: pl.DataFrame, judges: Sequence[str | None] = ()) -> pl.DataFrame:
+        """Return the scores of some of its summaries by some judges, or all, with the label as `run`."""
+        return scored(summaries, self.table, judges).with_columns(run=pl.lit(self.label))
 
 
 def read_stored(url: str, label: str, *, now: float) -> StoredRun:

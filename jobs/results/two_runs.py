@@ -7,15 +7,15 @@ from typing import NamedTuple
 
 from actors.storage.benchmark import Benchmark
 from jobs.results.retrieval import gold_by_query
-from jobs.results.stored_run import JudgeSignature, StoredRun
+from jobs.results.stored_run import JudgeSignature, StoredRun, averaging_of
 from longform.errors import UsageError
 from longform.evidence.scan import pl
 from longform.keys import content_key
 from longform.metrics.retrieval import MEASURES
-from longform.results.compared_runs import Differences, RunScores
 from longform.results.comparison import setting_rows
+from longform.results.differences import Differences, datasets_of
 from longform.results.evidence import RankedQuery, Ranker
-from longform.results.ranked import RankedHow, compare_rankings
+from longform.results.ranked import compare_rankings, ranked_values
 from longform.retrieval.ranking import NOT_RANKED
 from longform.settings.system_names import SystemName
 
@@ -211,38 +211,44 @@ def is_of_rankings(measure: str) -> bool:
 
 def compared_rankings(
     runs: tuple[StoredRun, StoredRun],
-    scores: Sequence[RunScores],
+    summaries: Sequence[pl.DataFrame],
     pairs: Sequence[tuple[SystemName, SystemName]],
     *,
     only: Collection[str],
-    seed: int,
 ) -> Differences:
     """
     Return the differences of the rankers of *pairs* of systems, by the measures and cutoffs that both runs have.
 
     Args:
         runs: The two runs.
-        scores: Scores of each run, of the common queries alone.
+        summaries: Those of each run, of the common queries alone.
         pairs: Systems of the first and of the second run.
         only: Names of measures; none: all.
-        seed: The seed of drawn sign changes.
     """
     depths = [_cutoffs(run) for run in runs]
     cutoffs = [k for k in depths[0] if k in depths[1]]
-    queries = scores[0].summaries.unique("query_id", keep="first", maintain_order=True)
+    queries = (
+        summaries[0].select("query_id", "dataset", "cluster").unique("query_id", keep="first", maintain_order=True)
+    )
     rankers = dict.fromkeys(
         (one, other)
         for names in pairs
-        for one in _rankers(scores[0].summaries, names[0])
-        for other in _rankers(scores[1].summaries, names[1])
+        for one in _rankers(summaries[0], names[0])
+        for other in _rankers(summaries[1], names[1])
     )
     benchmark = runs[0].benchmark or runs[1].benchmark
     gold = {} if benchmark is None else gold_by_query(benchmark.qrels)
     by_query = {query: frozenset[str]().union(*targets.values()) for query, targets in gold.items()}
     there = by_query and cutoffs and rankers
-    rankings = {run.label: list(_rankings(run, max(cutoffs))) if there else [] for run in runs}
-    how = RankedHow(MEASURES, cutoffs, frozenset(only), seed)
-    return compare_rankings(rankings, queries=queries, gold=by_query, pairs=list(rankers), how=how)
+    rankings = [list(_rankings(run, max(cutoffs))) if there else [] for run in runs]
+    values = pl.concat(
+        ranked_values(own, by_query, queries, MEASURES, cutoffs).with_columns(run=pl.lit(run.label))
+        for own, run in zip(rankings, runs, strict=True)
+    )
+    named = pl.any_horizontal(pl.col("name", "measure").is_in(list(only))) if only else pl.lit(value=True)
+    labels, seed = (runs[0].label, runs[1].label), averaging_of(runs[0]).seed
+    datasets = datasets_of(queries)
+    return compare_rankings(values.filter(named), labels, datasets=datasets, pairs=list(rankers), seed=seed)
 
 
 def _cutoffs(run: StoredRun) -> list[int]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from longform.metrics.measure import Description
 from longform.metrics.statistics import Estimate
 from longform.results.answer import VerbAnswer
-from longform.results.compared_runs import Differences, told_of
+from longform.results.differences import Differences, told_of
 from longform.results.pairs import NOT_DISTINGUISHABLE
 from longform.results.run_status import SpendStatus
 from longform.tables.cells import row_cell

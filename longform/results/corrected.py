@@ -18,7 +18,7 @@ from longform.metrics.measure import Description
 from longform.metrics.statistics import Array, Estimate
 from longform.results.aggregate import Averaging, mean_of, systems_of
 from longform.results.answer import VerbAnswer
-from longform.results.compared_runs import UNITS
+from longform.results.differences import UNITS
 from longform.settings.system_names import SystemName
 from longform.tables.names import DATASET, JUDGE
 from longform.tables.table import Axes, Column, Table, Value

@@ -17,7 +17,7 @@ from longform.metrics.statistics import Estimate
 from longform.nearest import meant
 from longform.results.cells import measures_in, systems_in
 from longform.results.columns import number_in
-from longform.results.compared_runs import UNITS, Finding, told_of
+from longform.results.differences import UNITS, Finding, told_of
 from longform.settings.system_names import SystemName, named_system
 from longform.tables.names import DATASET, JUDGE
 from longform.tables.table import Column, Table, Value

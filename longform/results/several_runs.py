@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from longform.evidence.scan import pl
@@ -12,9 +12,8 @@ from longform.metrics.measure import Description
 from longform.metrics.paired_differences import smallest_p
 from longform.metrics.statistics import LEVEL
 from longform.results.aggregate import Averaging, marks_of, mean_of, sums_of, why_unknown
-from longform.results.compared_runs import UNITS, RunScores, datasets_of, main_measure, of_dataset
+from longform.results.differences import UNITS, datasets_of, main_measure, of_dataset
 from longform.results.pairs import groups
-from longform.settings.system_names import SystemName
 from longform.tables.names import DATASET, JUDGE, SYSTEM
 from longform.tables.table import Column, Table, Value
 
@@ -23,19 +22,27 @@ Row = dict[str, Value]
 
 class SameJudge(NamedTuple):
     """
-    Runs whose scores may stand in one table.
+    Runs whose scores may stand in one table; both frames say in `run` whose a row is.
 
     Attributes:
         judge: The judge's name; None: measures without a judge.
         dataset_hash: The hash of their benchmark.
-        runs: The scores of each run, with its averaging.
+        summaries: All summaries of these runs.
+        scores: Those by the judge, as `longform.results.differences.scored` has them.
+        averaging: Run -> how it averages.
         measures: Those that any of them lists.
     """
 
     judge: str | None
     dataset_hash: str
-    runs: Sequence[tuple[RunScores, Averaging]]
+    summaries: pl.DataFrame
+    scores: pl.DataFrame
+    averaging: Mapping[str, Averaging]
     measures: Sequence[Description]
+
+    def measured(self, run: str) -> set[str]:
+        """Return the names of the measures that a run has scores of."""
+        return {*self.scores.filter(pl.col("run") == run)["measure"].unique()}
 
 
 def several_tables(same: Sequence[SameJudge]) -> list[Table]:
@@ -84,66 +91,55 @@ class _Part(NamedTuple):
     """The runs of one judge on one data set; `named` are the columns that say so."""
 
     same: SameJudge
-    dataset: str | None
-    sides: Sequence[tuple[RunScores, Averaging]]
+    summaries: pl.DataFrame
+    scores: pl.DataFrame
     named: Row
 
 
-def _parts(same: SameJudge) -> list[_Part]:
-    found = []
-    for dataset in datasets_of(*(run for run, _ in same.runs)):
-        own = [(run._replace(summaries=of_dataset(run.summaries, dataset)), how) for run, how in same.runs]
-        sides = [(run, how) for run, how in own if not run.summaries.is_empty()]
-        having = [run.label for run, _ in sides if run.of_judge(same.judge, dataset)]
-        runs = ", ".join(having)
-        named: Row = {"benchmark": same.dataset_hash, "runs": runs, "dataset": dataset, "judge": same.judge}
-        found += [_Part(same, dataset, sides, named)] if having else []
-    return found
+def _parts(same: SameJudge) -> Iterator[_Part]:
+    for dataset in datasets_of(same.summaries):
+        scores = of_dataset(same.scores, dataset)
+        if not scores.is_empty():
+            runs = ", ".join(scores["run"].unique(maintain_order=True))
+            named: Row = {"benchmark": same.dataset_hash, "runs": runs, "dataset": dataset, "judge": same.judge}
+            yield _Part(same, of_dataset(same.summaries, dataset), scores, named)
 
 
 def _score_rows(part: _Part) -> list[Row]:
     """Return a row for each system and measure, systems by their main measure."""
-    lines = [
-        (side, how, name, group)
-        for side, how in part.sides
-        for name, group in side.of_judge(part.same.judge, part.dataset).items()
-    ]
+    systems = part.scores.partition_by("run", "summarizer", "setting", as_dict=True, maintain_order=True)
+    measured = {run: part.same.measured(run) for run in part.same.averaging}
     values = {
-        (side.label, name): {
-            measure["name"]: mean_of(group.filter(pl.col("measure") == measure["name"]), how).scaled(
-                100.0 if measure["unit"] == "points" else 1.0
-            )
+        name: {
+            measure["name"]: mean_of(
+                group.filter(pl.col("measure") == measure["name"]), part.same.averaging[str(name[0])]
+            ).scaled(100.0 if measure["unit"] == "points" else 1.0)
             for measure in part.same.measures
-            if measure["name"] in side.table.measures(part.same.judge)
+            if measure["name"] in measured[str(name[0])]
         }
-        for side, how, name, group in lines
+        for name, group in systems.items()
     }
     scored = {name for own in values.values() for name, value in own.items() if value.value is not None}
     measures = [measure for measure in part.same.measures if measure["name"] in scored]
     heading = _heading(measures)
 
-    def rank(line: tuple[RunScores, Averaging, SystemName, pl.DataFrame]) -> float:
-        found = values[line[0].label, line[2]].get(heading["name"]) if heading else None
+    def rank(name: tuple[object, ...]) -> float:
+        found = values[name].get(heading["name"]) if heading else None
         sign = -1.0 if heading and heading["better"] == "lower" else 1.0
         return float("-inf") if found is None or found.value is None else sign * found.value
 
     return [
         {
             **part.named,
-            "run": side.label,
-            "summarizer": name.summarizer,
-            "setting": name.setting,
-            "twin_of": (twin := marks_of(group))["twin_of"],
-            "cited_by": twin["cited_by"],
+            **dict(zip(("run", "summarizer", "setting"), map(str, name), strict=True)),
+            **{of: marks_of(group)[of] for of in ("twin_of", "cited_by")},
             "measure": measure["name"],
             "unit": UNITS.get(measure["unit"], "words"),
-            "score": values[side.label, name].get(measure["name"]),
-            "n_queries": group.filter(pl.col("measure").is_in([*values[side.label, name]]), pl.col("n") > 0)[
-                "query_id"
-            ].n_unique(),
-            "why": _why(group, measure["name"]) if measure["name"] in values[side.label, name] else None,
+            "score": values[name].get(measure["name"]),
+            "n_queries": group.filter(pl.col("measure").is_in([*values[name]]), pl.col("n") > 0)["query_id"].n_unique(),
+            "why": _why(group, measure["name"]) if measure["name"] in values[name] else None,
         }
-        for side, _, name, group in sorted(lines, key=lambda line: -rank(line))
+        for name, group in sorted(systems.items(), key=lambda one: -rank(one[0]))
         for measure in measures
     ]
 
@@ -161,39 +157,34 @@ def _heading(measures: Sequence[Description]) -> Description | None:
 
 def _group_rows(part: _Part) -> list[Row]:
     """Return the groups of all systems but twins, whose citations somebody else chose, on common queries."""
-    sides, judge = [side for side, _ in part.sides], part.same.judge
-    common = set.intersection(*({*side.summaries["query_id"]} for side in sides))
-    if len(sides) < 2 or not common or judge is None:
+    runs, judge = list(part.summaries["run"].unique(maintain_order=True)), part.same.judge
+    common = part.summaries.filter(pl.col("run").n_unique().over("query_id") == len(runs), pl.col("twin_of").is_null())
+    n_common = common["query_id"].n_unique()
+    measure = main_measure(part.same.measures, [part.same.measured(run) for run in runs])
+    if len(runs) < 2 or not n_common or judge is None or measure is None:
         return []
-    wanted = pl.col("query_id").cast(pl.String).is_in(list(common)) & pl.col("twin_of").is_null()
-    own = clustered(*(side.summaries.filter(wanted) for side in sides))
-    runs = [side._replace(summaries=summaries) for side, summaries in zip(sides, own, strict=True)]
-    measure = main_measure(part.same.measures, [run.table.measures(judge) for run in runs])
-    if measure is None:
-        return []
+    query = pl.col("query_id").cast(pl.String)
+    clusters = clustered(common)[0].select(query, "cluster").unique()
+    scores = part.scores.filter(pl.col("twin_of").is_null()).drop("cluster").join(clusters, on="query_id")
+    how = part.same.averaging[runs[0]]
     return [
-        {**part.named, "measure": measure["name"], "n_common": len(common), **row}
-        for row in grouped(runs, part.dataset, judge, measure, part.sides[0][1])
+        {**part.named, "measure": measure["name"], "n_common": n_common, **row}
+        for row in grouped(scores, judge, measure, how)
     ]
 
 
-def grouped(
-    runs: Sequence[RunScores], dataset: str | None, judge: str, measure: Description, how: Averaging
-) -> list[Row]:
-    """Return a row for each group of the systems of *runs*, best first; one without systems if none can be made."""
-    systems = {
-        f"{run.label}: {name}": group
-        for run in runs
-        for name, group in run.of_judge(judge, dataset).items()
-        if not group.filter(pl.col("measure") == measure["name"], pl.col("n") > 0).is_empty()
-    }
-    if len(systems) < 2:
-        return []
-    clusters = sorted({cluster for group in systems.values() for cluster in group["cluster"]})
+def grouped(scores: pl.DataFrame, judge: str, measure: Description, how: Averaging) -> list[Row]:
+    """Return a row for each group of the systems of all runs, best first; one without systems if none can be made."""
+    name = pl.concat_str("run", pl.lit(": "), "summarizer", pl.lit(", "), "setting")
+    own = scores.filter(pl.col("measure") == measure["name"]).with_columns(system=name)
+    valued = own.filter((pl.col("n") > 0).any().over("system"))
+    clusters = valued["cluster"].cast(pl.String).unique().sort().to_list()
     sums = {
-        name: sums_of(group.filter(pl.col("measure") == measure["name"]), clusters, how.aggregate)
-        for name, group in systems.items()
+        str(system): sums_of(group, clusters, how.aggregate)
+        for (system,), group in valued.partition_by("system", as_dict=True, maintain_order=True).items()
     }
+    if len(sums) < 2:
+        return []
     direction = -1.0 if measure["better"] == "higher" else 1.0
     ordered = sorted(sums, key=lambda name: direction * float(sums[name][:, 0].sum() / sums[name][:, 1].sum()))
     few = smallest_p(len(clusters)) > 1 - LEVEL

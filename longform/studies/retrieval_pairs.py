@@ -7,16 +7,16 @@ summaries: queries, or haystacks if there are enough of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from longform.evidence.scan import pl
-from longform.metrics.measure import RankingMeasure
 from longform.metrics.retrieval import AT_BUDGET, MEASURES, gold_recall
-from longform.results.aggregate import cluster_kind
+from longform.results.aggregate import cluster_kind, sums_of
+from longform.results.differences import datasets_of, of_dataset
 from longform.results.evidence import Evidence, PackedQuery
 from longform.results.pairs import NOT_DISTINGUISHABLE, TOO_FEW
-from longform.results.ranked import Values, ranked_values, value_sums
+from longform.results.ranked import ranked_values
 from longform.studies import pairwise
 from longform.studies.tested import ComparedMeasure, Member, PairedFamily, Sample, all_tested
 from longform.tables.names import DATASET
@@ -38,48 +38,46 @@ class RetrievalPairs:
         """Return the tables of every data set, measure and cutoff; none of fewer than two rankers with gold."""
         rankings, contexts = evidence.rankings(), evidence.contexts()
         judged = evidence.gold if rankings or contexts else {}
-        queries = evidence.frames.summaries.collect().unique("query_id", keep="last", maintain_order=True)
         gold = {query: frozenset[str]().union(*targets.values()) for query, targets in judged.items()}
+        named = pl.col("query_id", "dataset", "haystack_id", "cluster").cast(pl.String)
+        every = evidence.frames.summaries.select(named, "summary_id", "summary_repeat").collect()
+        queries = every.unique("query_id", keep="last", maintain_order=True)
         listed = [measure for measure in evidence.ranking_measures if measure in MEASURES]
-        found: list[PairedFamily] = []
-        for own in queries.partition_by("dataset", maintain_order=True) if judged else ():
-            there = {*own["query_id"]}
-            ranked = [one for one in rankings if one.query_id in there]
-            packed = [one for one in contexts if one.query_id in there]
-            named = [*ranked_values(ranked, gold, listed, evidence.cutoffs).items(), *_packed_values(packed, evidence)]
-            for (measure, name), values in named:
-                if len(values) > 1:
-                    compared = ComparedMeasure(name, measure.title or name)
-                    found.append(_family(compared, values, own, seed=evidence.averaging.seed))
+        values = ranked_values(rankings, gold, queries, listed, evidence.cutoffs)
+        if AT_BUDGET in evidence.ranking_measures:
+            packed = _recalls(contexts, judged).join(queries, on="query_id")
+            values = pl.concat([values, packed], how="diagonal_relaxed")
+        found = [
+            _family(own, seed=evidence.averaging.seed)
+            for dataset in datasets_of(queries)
+            for own in of_dataset(values, dataset).partition_by("measure", maintain_order=True)
+            if own["system"].n_unique() > 1
+        ]
         return tables(pairwise.tables(NAME, BEST, pairwise.parts(found)))
 
 
-def _packed_values(
-    contexts: Sequence[PackedQuery], evidence: Evidence
-) -> Iterator[tuple[tuple[RankingMeasure, str], dict[str, Values]]]:
-    """Yield recall at budget, a mean over insights; nothing if it is not listed."""
-    if AT_BUDGET not in evidence.ranking_measures:
-        return
-    found: dict[str, dict[str, tuple[float, int]]] = {}
+def _recalls(contexts: Sequence[PackedQuery], gold: Mapping[str, Mapping[str, Collection[str]]]) -> pl.DataFrame:
+    """Return recall at budget of each prompt, a mean over insights."""
+    rows = []
     for one in contexts:
-        recalls = [gold_recall(one.doc_ids, documents) for documents in evidence.gold.get(one.query_id, {}).values()]
-        known = [recall for recall in recalls if recall is not None]
-        if known:
+        recalls = [gold_recall(one.doc_ids, documents) for documents in gold.get(one.query_id, {}).values()]
+        if known := [recall for recall in recalls if recall is not None]:
             budget = "no limit" if one.budget_tokens is None else f"{one.budget_tokens:,} tokens"
-            found.setdefault(f"{one.ranker.words}, {budget}", {})[one.query_id] = (sum(known), len(known))
-    yield (AT_BUDGET, AT_BUDGET.name), dict(found)
+            rows.append((f"{one.ranker.words}, {budget}", one.query_id, AT_BUDGET.name, sum(known), len(known)))
+    names = dict.fromkeys(("system", "query_id", "measure"), pl.String)
+    return pl.DataFrame(rows, schema={**names, "total": pl.Float64, "n": pl.Int64}, orient="row")
 
 
-def _family(
-    measure: ComparedMeasure, values: Mapping[str, Values], of_dataset: pl.DataFrame, *, seed: int
-) -> PairedFamily:
-    queries = list({query for of_system in values.values() for query in of_system})
-    own = of_dataset.filter(pl.col("query_id").cast(pl.String).is_in(queries))
-    cluster_of = dict(own.select("query_id", "cluster").iter_rows())
-    clusters = sorted(set(cluster_of.values()))
-    members = [Member([system], value_sums(of, clusters, cluster_of)) for system, of in values.items()]
-    sample = Sample(cluster_kind(of_dataset), len(clusters), len(own), own["haystack_id"].n_unique())
-    return all_tested(measure, members, sample, seed=seed, dataset=own.item(0, "dataset"))
+def _family(values: pl.DataFrame, *, seed: int) -> PairedFamily:
+    """Test the rankers of one data set and measure."""
+    clusters = values["cluster"].unique().sort().to_list()
+    systems = values.partition_by("system", as_dict=True, maintain_order=True)
+    members = [Member([str(system)], sums_of(own, clusters)) for (system,), own in systems.items()]
+    n_queries, n_haystacks = (values[name].n_unique() for name in ("query_id", "haystack_id"))
+    sample = Sample(cluster_kind(values), len(clusters), n_queries, n_haystacks)
+    name = values.item(0, "measure")
+    measure = ComparedMeasure(name, AT_BUDGET.title if name == AT_BUDGET.name else name)
+    return all_tested(measure, members, sample, seed=seed, dataset=values.item(0, "dataset"))
 
 
 def tables(found: Sequence[Table]) -> list[Table]:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+import polars as pl
 import pytest
 
 from longform.evidence.scores import ScoreTable
 from longform.evidence.summaries import clustered
 from longform.metrics.measure import Description
 from longform.results.aggregate import Averaging
-from longform.results.compared_runs import RunScores, compare_runs, told_of
 from longform.results.comparison import cost_table, setting_rows
+from longform.results.differences import compare_runs, datasets_of, scored, told_of
 from longform.results.several_runs import grouped
 from longform.settings.system_names import SystemName
 from longform.tables.table import checked
@@ -26,26 +27,36 @@ ERRORS: Description = {**JOINT, "name": "errors", "unit": "count", "better": "lo
 PAIR = (SystemName("s", "bm25"), SystemName("s", "bm25"))
 
 
-def run(
-    label: str, scores: Mapping[str, Sequence[float | None]], *, measure: str = "joint", dataset: str | None = None
-) -> RunScores:
+class MadeRun(NamedTuple):
+    """A run of a test."""
+
+    label: str
+    summaries: pl.DataFrame
+    table: ScoreTable
+
+    def scored(self, summaries: pl.DataFrame) -> pl.DataFrame:
+        return scored(summaries, self.table).with_columns(run=pl.lit(self.label))
+
+
+def run(label: str, scores: Mapping[str, Sequence[float | None]], *, measure: str = "joint") -> MadeRun:
     """Return a run whose system has a score for each query; None: no score."""
     infos, rows = {}, []
     for system, values in scores.items():
         for q, value in enumerate(values):
             info = SummaryInfo(f"{label}{system}{q}", f"q{q}", system, "bm25", "given", None, None, None)
-            infos[info.summary_id] = info._replace(dataset=dataset)
+            infos[info.summary_id] = info
             n = 0 if value is None else 1
             rows.append({"judge": "j", "summary_id": info.summary_id, "measure": measure, "total": value, "n": n})
     content: Any = [{**row, "n_unjudged": 0, "reason": None} for row in rows]
-    return RunScores(label, summary_frame(infos.values()), ScoreTable(content, infos, ["j"]))
+    return MadeRun(label, summary_frame(infos.values()), ScoreTable(content, infos, ["j"]))
 
 
-def compared(first: RunScores, second: RunScores, *measures: Description, pairs: Any = (PAIR,)) -> list[Any]:
+def compared(first: MadeRun, second: MadeRun, *measures: Description, pairs: Any = (PAIR,)) -> list[Any]:
     """Return the rows, with the bounds of each difference beside it."""
     sides = clustered(first.summaries, second.summaries)
-    runs = [one._replace(summaries=own) for one, own in zip((first, second), sides, strict=True)]
-    found = compare_runs((runs[0], runs[1]), judges=["j"], measures=measures or (JOINT,), pairs=pairs, how=HOW)
+    scores = pl.concat(one.scored(own) for one, own in zip((first, second), sides, strict=True))
+    labels, own = (first.label, second.label), {"j": measures or (JOINT,)}
+    found = compare_runs(scores, labels, datasets=datasets_of(*sides), measures=own, pairs=pairs, how=HOW)
     rows: list[Any] = [*checked(found.table).rows]
     return [
         {**row, "difference": row["difference"].value, "low": row["difference"].low, "high": row["difference"].high}
@@ -125,7 +136,8 @@ def test_an_interval_excludes_0_exactly_if_p_is_small() -> None:
 
 def test_groups_are_of_the_systems_of_both_runs() -> None:
     runs = run("a", {"s": steady(0.2)}), run("b", {"s": steady(0.2), "t": steady(0.8)})
-    best, others = (row["systems"] for row in grouped(runs, None, "j", JOINT, HOW))
+    scores = pl.concat(one.scored(clustered(one.summaries)[0]) for one in runs)
+    best, others = (row["systems"] for row in grouped(scores, "j", JOINT, HOW))
 
     assert best == ["b: t, bm25"]
     assert isinstance(others, list)

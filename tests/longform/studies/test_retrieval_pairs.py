@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any, cast
 
+import polars as pl
 import pytest
 
 from longform.metrics.retrieval import AT_BUDGET, MEASURES
 from longform.report.parts import Section
 from longform.report.sections import sections
-from longform.results.compared_runs import Differences
+from longform.results.differences import Differences
 from longform.results.evidence import RankedQuery, Ranker
-from longform.results.ranked import RankedHow, compare_rankings
+from longform.results.ranked import compare_rankings, ranked_values
 from longform.results.results import Results
 from longform.studies.retrieval import Retrieval
 from longform.studies.retrieval_pairs import RetrievalPairs
@@ -137,12 +139,16 @@ QUERIES_OF_BOTH = summary_frame(
     SummaryInfo(f"s{place}", f"q{place}", "m", "s", None, None, None, None, haystack_id="h") for place in range(8)
 )
 GOLD = {f"q{place}": {"gold"} for place in range(8)}
-HOW = RankedHow(MEASURES, (1, 2), frozenset(), 1)
 
 
-def compared(*, without: str = "", second: Ranker = GOOD, how: RankedHow = HOW) -> Differences:
-    rankings = {"first": ranked("first"), "second": ranked("second", without=without)}
-    return compare_rankings(rankings, queries=QUERIES_OF_BOTH, gold=GOLD, pairs=[(GOOD, second)], how=how)
+def compared(*, without: str = "", second: Ranker = GOOD, same: bool = False, only: Sequence[str] = ()) -> Differences:
+    lists = {"first": ranked("first"), "second": ranked("first" if same else "second", without=without)}
+    values = pl.concat(
+        ranked_values(rankings, GOLD, QUERIES_OF_BOTH, MEASURES, (1, 2)).with_columns(run=pl.lit(run))
+        for run, rankings in lists.items()
+    )
+    kept = values.filter(pl.col("measure").is_in(only)) if only else values
+    return compare_rankings(kept, ("first", "second"), datasets=[None], pairs=[(GOOD, second)], seed=1)
 
 
 def test_two_runs_are_compared_by_every_measure_on_what_both_ranked() -> None:
@@ -163,18 +169,15 @@ def test_two_runs_are_compared_by_every_measure_on_what_both_ranked() -> None:
     assert found["R@2"]["finding"] == "not distinguishable"
 
 
-@pytest.mark.parametrize(
-    ("only", "names"), [({"nDCG"}, ["nDCG@1", "nDCG@2"]), ({"P@1", "MAP@2"}, ["P@1", "MAP@2"]), ({"P@9"}, [])]
-)
-def test_measures_are_chosen_by_name_with_or_without_a_cutoff(only: set[str], names: list[str]) -> None:
-    table, _ = compared(how=HOW._replace(only=frozenset(only)))
+def test_measures_that_are_asked_for_are_compared_alone() -> None:
+    table, family = compared(only=["P@1", "MAP@2"])
 
-    assert [row["measure"] for row in table.rows] == names
+    assert [row["measure"] for row in table.rows] == ["P@1", "MAP@2"]
+    assert family["n_tests"] == 2
 
 
 def test_rankings_that_are_the_same_in_both_runs_stand_in_files_alone() -> None:
-    both = {"first": ranked("first"), "second": ranked("first")}
-    table, _ = compare_rankings(both, queries=QUERIES_OF_BOTH, gold=GOLD, pairs=[(GOOD, GOOD)], how=HOW)
+    table, _ = compared(same=True)
 
     assert {row["aside"] for row in table.rows} == {"the rankings of both runs have the same scores on every query"}
 
