@@ -27,6 +27,7 @@ from longform.nearest import meant
 from longform.report.answers import answer_markdown
 from longform.report.gate import check_line, conclusion, junit_xml
 from longform.results.answer import VerbAnswer
+from longform.results.cells import systems_in
 from longform.results.gate import (
     SUPPORT,
     SUPPORT_MEASURE,
@@ -40,7 +41,6 @@ from longform.results.gate import (
     measures_of,
     older_checks,
     read_threshold,
-    scored,
     threshold_checks,
 )
 from longform.settings.experiment import Experiment
@@ -234,7 +234,7 @@ def _checks(gate: Gate, url: str, results: Mapping[str, Any], against: str | Non
     told: list[str] = []
     if gate.thresholds:
         known = measures_of(results)
-        checks += threshold_checks(list(scored(results)), gate.thresholds, known)
+        checks += threshold_checks(systems_in(results), gate.thresholds, known)
     if against is not None:
         names = gate.measures or _compared(results, Folder(against))
         comparison = two_runs([against, url], systems=gate.systems, measures=names, now=time.time())

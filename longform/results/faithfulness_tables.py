@@ -15,6 +15,7 @@ import numpy as np
 
 from longform.evidence.scores import samples
 from longform.metrics.order_sensitivity import largest_spread, order_sensitivity, with_holm
+from longform.metrics.paired_differences import Adjusted, n_sign_changes, stepwise_differences
 from longform.metrics.position_bias import (
     FOUND,
     BiasIndex,
@@ -31,6 +32,7 @@ from longform.metrics.position_bias import (
 from longform.metrics.statistics import LEVEL, Array, Estimate, EstimateColumns, holm
 from longform.results.aggregate import Averaging, mean_of, sums_of
 from longform.results.checked import CheckedSummary, scores_of
+from longform.results.pairs import finding
 from longform.settings.systems import System
 
 ORDERS = ("given", "top", "middle", "bottom")
@@ -187,6 +189,54 @@ def _by_query(by_order: Mapping[str, Group]) -> Array:
     """Return total and count of each query in each order, shape (queries, orders, 2); no summary counts 0."""
     queries = list(dict.fromkeys(one.query_id for group in by_order.values() for one in group))
     return np.stack([sums_of(scores_of(group), queries) for group in by_order.values()], axis=1)
+
+
+def against_plain(summaries: Sequence[CheckedSummary], how: Averaging) -> list[Row]:
+    """
+    Return methods and orders against the plain one of the same summarizer on the same queries, in points.
+
+    The plain system of a row has its retriever, budget and lengths, the order given and the plain method. The rows of a
+    judge and data set are a family, adjusted together (Holm, `stepwise_differences`). Scores are over all queries of a
+    system, the difference over those that both have.
+    """
+    found = dict(groups(summaries))
+    families: dict[tuple[str, str | None], list[tuple[Key, Key]]] = {}
+    for key in found:
+        plain = key._replace(system=key.system._replace(order="given", method="plain"))
+        known = key.system.order is not None and key.system.permutation is None
+        if known and key != plain and plain in found:
+            families.setdefault((key.judge, key.dataset), []).append((key, plain))
+    rows: list[Row] = []
+    for name, pairs in families.items():
+        sums = [_by_query({"plain": found[plain], "other": found[key]}) for key, plain in pairs]
+        seed = how.own(*name, "against plain").seed
+        tested = stepwise_differences([(both[:, 1], both[:, 0]) for both in sums], seed=seed)
+        n = max((one.difference.n_clusters for one in tested if one is not None), default=0)
+        own = [
+            {**_beside_plain(*pair, one), "score": _mean(found[pair[0]]), "plain_score": _mean(found[pair[1]])}
+            for pair, one in zip(pairs, tested, strict=True)
+        ]
+        rows.append({"judge": name[0], "dataset": name[1], "n_sign_changes": n_sign_changes(n), "rows": own})
+    return rows
+
+
+def _beside_plain(key: Key, plain: Key, tested: Adjusted | None) -> Row:
+    found = None if tested is None else tested.difference
+    points = Estimate(found and found.value, found and found.low, found and found.high, 0).scaled(_POINTS)
+    return {
+        "summarizer": key.system.summarizer,
+        "setting": key.system.setting,
+        "plain": plain.system.setting,
+        "order": key.system.order,
+        "method": key.system.method,
+        "difference": points.value,
+        "low": points.low,
+        "high": points.high,
+        "p": found and found.p,
+        "p_holm": tested and tested.p_holm,
+        "n_queries": found.n_clusters if found else 0,
+        "finding": finding(found, too_few=tested is not None and tested.too_few_clusters),
+    }
 
 
 def length_rows(summaries: Sequence[CheckedSummary], how: Averaging, untestable: Untestable = NOTHING) -> list[Row]:

@@ -7,7 +7,7 @@ A check is one system under one judge by one measure. A check without a value ne
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, cast
 
 from longform.errors import UsageError
@@ -15,7 +15,7 @@ from longform.metrics.cited_support import SHARE
 from longform.metrics.measure import Description
 from longform.metrics.statistics import Estimate
 from longform.nearest import meant
-from longform.results.cells import measures_in, systems_in
+from longform.results.cells import CellRow, measures_in, systems_in
 from longform.results.columns import number_in
 from longform.results.differences import UNITS, Finding, told_of
 from longform.settings.system_names import SystemName, named_system
@@ -50,21 +50,6 @@ class Threshold(NamedTuple):
     value: float
     direction: Direction
     told: str
-
-
-class Scored(NamedTuple):
-    """A value of a finished run, with what it belongs to."""
-
-    dataset: str | None
-    judge: str | None
-    system: SystemName
-    twin: bool
-    measure: str
-    value: float | None
-    low: float | None
-    high: float | None
-    reason: str | None
-    n_summaries: int
 
 
 def read_threshold(words: str, direction: Direction) -> Threshold:
@@ -141,73 +126,65 @@ def _scale_warning(one: Threshold, measure: Description) -> list[str]:
 # ---------------------------------------------------------------- values of a run
 
 
-def scored(results: Mapping[str, Any]) -> Iterator[Scored]:
-    """Yield every value of a run's `results.json`."""
-    names = [one["name"] for one in measures_in(results)]
-    for cell in systems_in(results):
-        for name in names:
-            if name in cell or name in cell["reasons"]:
-                low, high = cell["intervals"].get(name) or (None, None)
-                yield _scored(cell, name, (number_in(cell, name), low, high), cell["reasons"].get(name))
-
-
-def _scored(
-    row: Mapping[str, Any], measure: str, values: tuple[float | None, float | None, float | None], reason: str | None
-) -> Scored:
-    system = SystemName(row["summarizer"], row["setting"])
-    twin = row.get("twin_of") is not None
-    return Scored(row["dataset"], row["judge"], system, twin, measure, *values, reason, row["n_summaries"])
-
-
 def measures_of(results: Mapping[str, Any]) -> dict[str, Description]:
     """Return the measures that a run has values of, or reasons for none."""
     known = {one["name"]: one for one in measures_in(results)}
-    return {name: known[name] for name in dict.fromkeys(one.measure for one in scored(results)) if name in known}
+    having = dict.fromkeys(name for cell in systems_in(results) for name in known if _has(cell, name))
+    return {name: known[name] for name in having}
+
+
+def _has(cell: CellRow, measure: str) -> bool:
+    return measure in cell or measure in cell["reasons"]
 
 
 def threshold_checks(
-    values: Sequence[Scored], thresholds: Iterable[Threshold], known: Mapping[str, Description]
+    cells: Sequence[CellRow], thresholds: Iterable[Threshold], known: Mapping[str, Description]
 ) -> list[Check]:
     """
-    Return a check for each threshold and each value that it holds for.
+    Return a check for each threshold and each system under a judge that it holds for.
 
     Raises:
         UsageError: A threshold names no system of the run, or one without the measure.
     """
     found: list[Check] = []
     for one in thresholds:
-        own = [value for value in values if value.measure == one.measure]
+        asked = f"--fail-{one.direction} {one.told}"
+        own = [cell for cell in cells if _has(cell, one.measure)]
         if one.system is None:
-            own = [value for value in own if not value.twin]
+            own = [cell for cell in own if cell.get("twin_of") is None]
         else:
-            system = named_system(
-                one.system, [value.system for value in values], asked=f"--fail-{one.direction} {one.told}"
-            )
-            own = [value for value in own if value.system == system]
+            system = named_system(one.system, map(_name, cells), asked=asked)
+            own = [cell for cell in own if _name(cell) == system]
         if not own:
-            raise UsageError(f"--fail-{one.direction} {one.told}: no system that it holds for has {one.measure}")
-        found += [_threshold_check(value, one, known[one.measure]) for value in own]
+            raise UsageError(f"{asked}: no system that it holds for has {one.measure}")
+        found += [_threshold_check(cell, one, known[one.measure]) for cell in own]
     return found
 
 
-def _threshold_check(value: Scored, one: Threshold, measure: Description) -> Check:
+def _name(cell: CellRow) -> SystemName:
+    return SystemName(cell["summarizer"], cell["setting"])
+
+
+def _threshold_check(cell: CellRow, one: Threshold, measure: Description) -> Check:
+    value, n = number_in(cell, one.measure), cell["n_summaries"]
+    low, high = cell["intervals"].get(one.measure) or (None, None)
     verdict: Verdict = "no value"
-    if value.value is not None:
-        bad = value.value < one.value if one.direction == "under" else value.value > one.value
+    if value is not None:
+        bad = value < one.value if one.direction == "under" else value > one.value
         verdict = "failed" if bad else "passed"
     return {
         "kind": "threshold",
         "verdict": verdict,
-        "dataset": value.dataset,
-        "judge": value.judge,
-        "system": str(value.system),
+        "dataset": cell["dataset"],
+        "judge": cell["judge"],
+        "system": str(_name(cell)),
         "measure": one.measure,
         "unit": UNITS.get(measure["unit"], "words"),
-        "value": None if value.value is None else Estimate(value.value, value.low, value.high, value.n_summaries),
+        "value": None if value is None else Estimate(value, low, high, n),
         "threshold": one.value,
         "direction": one.direction,
-        "n": value.n_summaries,
-        "told": value.reason or "nothing was judged" if value.value is None else "",
+        "n": n,
+        "told": "" if value is not None else cell["reasons"].get(one.measure) or "nothing was judged",
     }
 
 

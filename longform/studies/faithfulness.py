@@ -2,7 +2,7 @@
 Faithfulness to documents: by system, by place in the prompt, by order, by length, methods against the plain one.
 
 Wan et al. (2025). Every number is in points of 100 and stands with its interval over queries. The statistics are those
-of `longform.results.faithfulness_tables`, `alignment` and `against_plain`; here they become tables.
+of `longform.results.faithfulness_tables` and `alignment`; here they become tables.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from longform.judges.cited_first import BEST
 from longform.metrics.cited_support import SHARE
 from longform.metrics.faithfulness import GRID
 from longform.results import faithfulness_tables as statistics
-from longform.results.against_plain import against_plain
 from longform.results.alignment import alignment_rows, placed_twice
 from longform.results.checked import CheckedRun
 from longform.results.evidence import Evidence
@@ -55,7 +54,7 @@ class Faithfulness:
                 "attributed": [one.as_json() for one in checked.attributions if one.judge not in checked.aligners],
                 "places": statistics.place_rows(summaries, how, untestable),
                 "orders": statistics.order_rows(summaries, how),
-                "against_plain": against_plain(summaries, how),
+                "against_plain": statistics.against_plain(summaries, how),
                 "lengths": statistics.length_rows(summaries, how, untestable),
                 "alignment": alignment_rows(checked.summaries, how),
                 "placed_twice": placed_twice(summaries, checked.summaries, how, untestable),

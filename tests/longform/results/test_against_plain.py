@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from longform.results.against_plain import against_plain
 from longform.results.checked import CheckedSummary
+from longform.results.faithfulness_tables import against_plain
 from longform.settings.systems import System
 from tests.longform.results.test_faithfulness_tables import SETTINGS, changed, checked, system
 

@@ -9,6 +9,7 @@ import pytest
 from longform.errors import UsageError
 from longform.metrics.measure import Description
 from longform.metrics.statistics import Estimate
+from longform.results.cells import systems_in
 from longform.results.gate import (
     SUPPORT_MEASURE,
     Threshold,
@@ -19,7 +20,6 @@ from longform.results.gate import (
     failed,
     older_checks,
     read_threshold,
-    scored,
     threshold_checks,
 )
 from longform.studies.schema_1 import with_tables
@@ -48,7 +48,7 @@ def cell(summarizer: str, value: float | None, **more: Any) -> dict[str, Any]:
 
 def checks(words: str, *cells: dict[str, Any]) -> list[Any]:
     results = with_tables({"measures": [CITATION], "cells": cells})
-    return threshold_checks(list(scored(results)), [read_threshold(words, "under")], KNOWN)
+    return threshold_checks(systems_in(results), [read_threshold(words, "under")], KNOWN)
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,12 @@ import numpy as np
 
 from longform.report.result_figures import table_figures
 from longform.report.result_tables import table_sections
-from longform.results.against_plain import against_plain
 from longform.results.alignment import alignment_rows, placed_twice
 from longform.results.cells import systems_in
 from longform.results.columns import number_in
 from longform.results.faithfulness_tables import (
     Group,
+    against_plain,
     groups,
     length_rows,
     mean_over_queries,
