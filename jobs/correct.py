@@ -32,7 +32,6 @@ from longform.metrics.measure import Measure, described
 from longform.nearest import meant
 from longform.results.corrected import (
     MOST_PAIRS,
-    Asked,
     Correction,
     Sample,
     corrected_rows,
@@ -121,8 +120,8 @@ def _add_judge(found: Correction, judge: str, run: StoredRun, task: _Task, pairs
     for scores in run.scored(run.summaries, [judge]).partition_by("dataset", maintain_order=True):
         for measure in task.measures:
             if measure.name in run.table.measures(judge):
-                asked = Asked(judge, scores.item(0, "dataset"), described(measure), how)
-                rows, differences, without = corrected_rows(scores, task.people.scores, asked, pairs=pairs)
+                people, of = task.people.scores, described(measure)
+                rows, differences, without = corrected_rows(scores, people, of, how, pairs=pairs)
                 found.systems.extend(rows)
                 found.differences.extend(differences)
                 if without:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypedDict
 import numpy as np
 
 from longform.evidence.scan import pl
-from longform.metrics.corrected import Corrected, Told, corrected, difference, with_interval
+from longform.metrics.corrected import Corrected, corrected, difference, with_interval
 from longform.metrics.measure import Description
 from longform.metrics.statistics import Array, Estimate
 from longform.results.aggregate import Averaging, mean_of, systems_of
@@ -23,7 +23,7 @@ from longform.settings.system_names import SystemName
 from longform.tables.names import DATASET, JUDGE
 from longform.tables.table import Axes, Column, Table, Value
 
-_POINTS = 100.0
+_FACTORS = {"points": 100.0}  # of a unit: what makes it of a mean
 MOST_PAIRS = 15
 """Systems of more pairs are compared only if they are named: that many are six systems."""
 
@@ -146,112 +146,52 @@ def _columns(*systems: str) -> list[Column]:
     ]
 
 
-class Parts(NamedTuple):
+Parts = Mapping[str, Corrected | str]
+"""`corrected`, `by_labels` alone and `by_judge` alone -> the mean of a system, or why there is none."""
+
+
+def parts_of(group: pl.DataFrame, people: PeopleScores, measure: str, how: Averaging) -> tuple[Parts, int]:
     """
-    The corrected mean of a system with what stands beside it.
+    Correct the mean of one system, and count its summaries.
 
-    Attributes:
-        people: Corrected by labels.
-        alone: By labels alone.
-        judge: By the judge alone, with the interval of the same kind.
-        by_judge: The same with the interval of the report.
-        n_summaries: With a text.
+    Those without a text, which nobody could label, count in no mean; the repeats of a query count as one.
     """
-
-    people: Corrected | str
-    alone: Corrected | str
-    judge: Corrected | str
-    by_judge: Estimate
-    n_summaries: int
-
-
-class Asked(NamedTuple):
-    """
-    A judge and a measure of one data set.
-
-    Attributes:
-        judge: Its name.
-        dataset: Of the summaries; None: not stated.
-        measure: In the report's words.
-        how: Means are averaged and resampled.
-    """
-
-    judge: str
-    dataset: str | None
-    measure: Description
-    how: Averaging
-
-    @property
-    def factor(self) -> float:
-        return _POINTS if self.measure["unit"] == "points" else 1.0
-
-    @property
-    def named(self) -> Row:
-        """The columns that a row begins with."""
-        unit = UNITS.get(self.measure["unit"], "words")
-        return {"judge": self.judge, "dataset": self.dataset, "measure": self.measure["name"], "unit": unit}
-
-    def told(self, people: Corrected | str, alone: Corrected | str, *, lowest: float = 0.0) -> Row:
-        """Return what people's labels say, and why a part of it, or its interval, is unknown."""
-        found, labels = with_interval(people), with_interval(alone)
-        return {
-            "corrected": self.columns(found, lowest=lowest),
-            "reason": found.reason,
-            "by_labels": self.columns(labels, lowest=lowest),
-            "labels_reason": labels.reason,
-        }
-
-    def columns(self, told: Told, *, lowest: float = 0.0) -> Estimate:
-        """Return an estimate in the measure's unit; a share of a few labels is cut to *lowest* to 1."""
-        found = told.estimate
-        if self.measure["unit"] in ("points", "share"):
-            value, low, high = (
-                None if one is None else min(1.0, max(lowest, one)) for one in (found.value, found.low, found.high)
-            )
-            found = Estimate(value, low, high, found.n)
-        return found.scaled(self.factor)
-
-
-def parts_of(group: pl.DataFrame, people: PeopleScores, asked: Asked) -> Parts:
-    """Correct the mean of one system; summaries without a text, which nobody could label, count in no mean."""
-    name, how = asked.measure["name"], asked.how
-    scores = group.filter(pl.col("measure") == name)
+    repeats = pl.col("summary_repeat").count().over("query_id")
+    weight = pl.when(pl.col("summary_repeat").is_null()).then(1.0).otherwise(1 / repeats)
     of_summary = group.unique("summary_id", keep="first", maintain_order=True).filter(pl.col("failure").is_null())
-    kept = of_summary.select(
-        "summary_id",
-        "cluster",
-        weight=pl.when(pl.col("summary_repeat").is_null())
-        .then(1.0)
-        .otherwise(1 / pl.col("summary_repeat").count().over("query_id")),
-    ).join(scores.select("summary_id", "total", "n"), on="summary_id", how="left", maintain_order="left")
-    weights = kept["weight"].to_numpy()
-    judged = _rows(kept.select(pl.col("total", "n").fill_null(0).cast(pl.Float64)).to_numpy(), weights, how)
-    labelled = [people.get(summary_id, {}).get(name, (np.nan, np.nan)) for summary_id in kept["summary_id"]]
-    labels = _rows(np.array(labelled, dtype=np.float64).reshape(-1, 2), weights, how)
+    scores = group.filter(pl.col("measure") == measure).select("summary_id", "total", "n")
+    labelled = [(one, *own[measure]) for one, own in people.items() if measure in own]
+    columns = {"summary_id": pl.String, "people_total": pl.Float64, "people_n": pl.Float64}
+    labels = pl.DataFrame(labelled, schema=columns, orient="row")
+    kept = of_summary.select("summary_id", "cluster", weight=weight)
+    for more in (scores, labels):
+        kept = kept.join(more, on="summary_id", how="left", maintain_order="left")
     clusters = kept["cluster"].to_list()
-    return Parts(
-        corrected(judged, labels, clusters),
-        corrected(judged, labels, clusters, weight=0.0),
-        corrected(judged, judged, clusters, weight=0.0),
-        mean_of(scores, how),
-        len(kept),
-    )
+    judged = _averaged(kept.select(pl.col("total", "n").fill_null(0)), kept["weight"], how)
+    by_people = _averaged(kept.select(pl.col("people_total", "people_n").fill_null(np.nan)), kept["weight"], how)
+    return {
+        "corrected": corrected(judged, by_people, clusters),
+        "by_labels": corrected(judged, by_people, clusters, weight=0.0),
+        "by_judge": corrected(judged, judged, clusters, weight=0.0),
+    }, len(kept)
 
 
-def _rows(rows: Array, weights: Array, how: Averaging) -> Array:
-    """Return totals and counts as they are averaged, shape (summaries, 2); the repeats of a query count as one."""
+def _averaged(rows: pl.DataFrame, weights: pl.Series, how: Averaging) -> Array:
+    """Return totals and counts as they are averaged, shape (summaries, 2)."""
+    found = rows.to_numpy().astype(np.float64)
     if how.aggregate == "per_summary":
-        counted = rows[:, 1] > 0
-        means = np.divide(rows[:, 0], rows[:, 1], out=np.zeros(len(rows)), where=counted)
-        rows = np.where(np.isnan(rows), np.nan, np.column_stack([means, counted.astype(np.float64)]))
-    found: Array = rows * weights[:, None]
-    return found
+        total, n = found.T
+        found = np.where(
+            np.isnan(found), np.nan, np.stack([np.divide(total, n, out=0 * n, where=n > 0), n > 0], axis=1)
+        )
+    return found * weights.to_numpy()[:, None]
 
 
 def corrected_rows(
     scores: pl.DataFrame,
     people: PeopleScores,
-    asked: Asked,
+    measure: Description,
+    how: Averaging,
     *,
     pairs: Callable[[Sequence[SystemName]], Iterable[tuple[SystemName, SystemName]]],
 ) -> tuple[list[Row], list[Row], list[SystemName]]:
@@ -259,49 +199,57 @@ def corrected_rows(
     Return a row for each system that has a labelled summary, the differences of *pairs*, and the systems without any.
 
     Args:
-        scores: Scores of all systems, by the judge, with the facts of their summaries.
+        scores: Scores of all systems of a data set by a judge, with the facts of their summaries.
         people: Scores by people's labels.
-        asked: Judge, data set and measure.
+        measure: In the report's words.
+        how: Means are averaged and resampled.
         pairs: Chooses pairs of the systems that have a row.
     """
-    groups, name = systems_of(scores), asked.measure["name"]
-    labelled = {
-        system: group
-        for system, group in groups.items()
-        if any(name in people.get(summary_id, {}) for summary_id in group["summary_id"])
-    }
-    parts = {system: parts_of(group, people, asked) for system, group in labelled.items()}
-    rows = [_row(asked, system, one) for system, one in parts.items()]
-    chosen = [(one, other) for one, other in pairs(list(parts)) if one in parts and other in parts]
-    differences = [_difference(asked, pair, parts) for pair in chosen]
-    return rows, differences, [system for system in groups if system not in labelled]
+    name, unit = measure["name"], UNITS.get(measure["unit"], "words")
+    named: Row = {**{of: scores.item(0, of) for of in ("judge", "dataset")}, "measure": name, "unit": unit}
+    groups, parts, rows = systems_of(scores), dict[SystemName, Parts](), list[Row]()
+    for system, group in groups.items():
+        if not any(name in people.get(summary_id, {}) for summary_id in group["summary_id"]):
+            continue
+        parts[system], n_summaries = parts_of(group, people, name, how)
+        own, labels = (one if isinstance(one, Corrected) else None for one in (*parts[system].values(),)[:2])
+        rows.append(
+            {
+                **named,
+                "system": str(system),
+                **_told(parts[system], unit, lowest=0.0),
+                "by_judge": mean_of(group.filter(pl.col("measure") == name), how).scaled(_FACTORS.get(unit, 1.0)),
+                "weight": own.weight if own else None,
+                "n_summaries": n_summaries,
+                "n_labelled": labels.n_labelled if labels else 0,
+                "n_clusters": labels.n_clusters if labels else 0,
+            }
+        )
+    differences = [
+        {
+            **named,
+            "first_system": str(one),
+            "second_system": str(other),
+            **_told({of: difference(parts[one][of], parts[other][of]) for of in parts[one]}, unit, lowest=-1.0),
+        }
+        for one, other in pairs(list(parts))
+        if one in parts and other in parts
+    ]
+    return rows, differences, [system for system in groups if system not in parts]
 
 
-def _row(asked: Asked, system: SystemName, parts: Parts) -> Row:
-    known = parts.people if isinstance(parts.people, Corrected) else None
-    of_labels = parts.alone if isinstance(parts.alone, Corrected) else None
-    return {
-        **asked.named,
-        "system": str(system),
-        "by_judge": parts.by_judge.scaled(asked.factor),
-        **asked.told(parts.people, parts.alone),
-        "weight": known.weight if known else None,
-        "n_summaries": parts.n_summaries,
-        "n_labelled": of_labels.n_labelled if of_labels else 0,
-        "n_clusters": of_labels.n_clusters if of_labels else 0,
-    }
+def _told(parts: Parts, unit: str, *, lowest: float) -> Row:
+    """Return estimates in a unit, a share of a few labels cut to *lowest* to 1, and why one is unknown."""
+    told = {name: with_interval(one) for name, one in parts.items()}
 
+    def shown(found: Estimate) -> Estimate:
+        value, low, high, n = found
+        if unit in ("points", "share"):
+            value, low, high = (None if one is None else min(1.0, max(lowest, one)) for one in (value, low, high))
+        return Estimate(value, low, high, n).scaled(_FACTORS.get(unit, 1.0))
 
-def _difference(asked: Asked, pair: tuple[SystemName, SystemName], parts: Mapping[SystemName, Parts]) -> Row:
-    one, other = (parts[name] for name in pair)
-    people, alone = difference(one.people, other.people), difference(one.alone, other.alone)
-    return {
-        **asked.named,
-        "first_system": str(pair[0]),
-        "second_system": str(pair[1]),
-        "by_judge": asked.columns(with_interval(difference(one.judge, other.judge)), lowest=-1.0),
-        **asked.told(people, alone, lowest=-1.0),
-    }
+    reasons = {"reason": told["corrected"].reason, "labels_reason": told["by_labels"].reason}
+    return {**{name: shown(one.estimate) for name, one in told.items()}, **reasons}
 
 
 # ---------------------------------------------------------------- how the labelled were drawn
