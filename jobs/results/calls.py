@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple, TypedDict, cast
+from typing import Any, NamedTuple, TypedDict
 
 from actors.chat.price_list import PriceList
 from actors.ledger.ledger import Ledger
@@ -18,7 +18,7 @@ from jobs.stages.rerank import Rerank
 from jobs.stages.stage import Stage
 from longform.chat.prices import Price
 from longform.errors import UsageError
-from longform.results.calls import CallsRow, MadeOfPlan, Planned, PlannedRow, Spent
+from longform.results.calls import CallsRow
 from longform.results.results import CalledStage, JobFacts
 from longform.settings.chat import ChatSettings
 from longform.spending import saved_by_caching_usd
@@ -28,7 +28,7 @@ class PlanDocument(TypedDict):
     """The plan that the run's folder keeps."""
 
     jobs_before: list[str]
-    stages: list[PlannedRow]
+    stages: list[CallsRow]
 
 
 class Called(NamedTuple):
@@ -128,25 +128,29 @@ def _price(chat: ChatSettings | None, jobs: Sequence[JobFacts]) -> Price | None:
         return None
 
 
-def _spent(totals: Totals | None, price: Price | None) -> Spent:
+_SUMS = (
+    "calls", "answered", "failed", "refused", "open", "input_tokens", "cached_tokens", "output_tokens",
+    "reasoning_tokens", "known_usd", "n_unknown_usd", "unsettled_usd", "n_unsettled_unknown_usd",
+)  # fmt: skip
+_PLANNED = ("calls", "input_tokens", "output_tokens", "usd", "minutes", "reasons")
+
+
+def _spent(totals: Totals | None, price: Price | None) -> CallsRow:
     if totals is None:
-        return _NOTHING
-    tokens = totals.cached_tokens
-    sums: dict[str, Any] = {name: getattr(totals, name) for name in Spent.__annotations__ if name != "saved_usd"}
-    sums["saved_usd"] = None if tokens is None else saved_by_caching_usd(tokens, price)
-    return cast(Spent, {**sums, "answered_models": list(totals.answered_models)})
+        return {**dict.fromkeys(_SUMS, 0), "cached_share": None, "saved_usd": 0.0, "answered_models": []}
+    saved = None if totals.cached_tokens is None else saved_by_caching_usd(totals.cached_tokens, price)
+    kept = {name: getattr(totals, name) for name in (*_SUMS, "cached_share")}
+    return {**kept, "saved_usd": saved, "answered_models": list(totals.answered_models)}
 
 
-_NOTHING = cast(Spent, {**dict.fromkeys(Spent.__annotations__, 0), "cached_share": None, "answered_models": []})
+def _planned(plan: PlanDocument | None, stage: str | None, model: str | None) -> CallsRow | None:
+    for row in plan["stages"] if plan else ():
+        if (row["stage"], row["model"]) == (stage, model):
+            return {name: row[name] for name in _PLANNED}
+    return None
 
 
-def _planned(plan: PlanDocument | None, stage: str | None, model: str | None) -> Planned | None:
-    rows = plan["stages"] if plan else ()
-    own = next((row for row in rows if (row["stage"], row["model"]) == (stage, model)), None)
-    return own and cast(Planned, {name: value for name, value in own.items() if name in Planned.__annotations__})
-
-
-def _made(totals: Totals | None, noted: Sequence[CalledStage], stage: str | None) -> MadeOfPlan:
+def _made(totals: Totals | None, noted: Sequence[CalledStage], stage: str | None) -> CallsRow:
     """Return a plan's outcome in its quantities: input with its cached part, output with its hidden part."""
     minutes = sum(part["seconds"] for part in noted if part["stage"] == stage) / 60
     if totals is None:

@@ -79,7 +79,7 @@ class Frames:
 
     @cached_property
     def calls(self) -> pl.LazyFrame:
-        """A row for each ledger, stage and model that was called: `longform.results.calls.Spent`."""
+        """A row for each ledger, stage and model that was called: `longform.results.calls.CallsRow`."""
         rows = [{name: value for name, value in row.items() if not isinstance(value, dict)} for row in self._calls()]
         return pl.DataFrame(rows, infer_schema_length=None).lazy()
 

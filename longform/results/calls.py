@@ -2,80 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypedDict
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+CallsRow = Mapping[str, Any]
+"""
+A ledger, stage and model, with the columns that `longform.studies.calls` describes.
 
-class Bounds(TypedDict):
-    """A planned quantity; `expected` is null if nothing says where in between it lies."""
-
-    low: float
-    expected: float | None
-    high: float
-
-
-class MadeOfPlan(TypedDict):
-    """The outcome of a plan, in its quantities."""
-
-    calls: float
-    input_tokens: float | None
-    output_tokens: float | None
-    usd: float | None
-    minutes: float
-
-
-class Planned(TypedDict):
-    """The plan of a stage and model."""
-
-    calls: Bounds | float | None
-    input_tokens: Bounds | float | None
-    output_tokens: Bounds | float | None
-    usd: Bounds | float | None
-    minutes: Bounds | float | None
-    reasons: dict[str, str]
-
-
-class PlannedRow(Planned):
-    """The same in the plan."""
-
-    stage: str | None
-    model: str | None
-
-
-class Spent(TypedDict):
-    """Sums of a ledger; null: the provider or the price list did not say."""
-
-    calls: int
-    answered: int
-    failed: int
-    refused: int
-    open: int
-    input_tokens: int | None
-    cached_tokens: int | None
-    output_tokens: int | None
-    reasoning_tokens: int | None
-    known_usd: float
-    n_unknown_usd: int
-    unsettled_usd: float
-    n_unsettled_unknown_usd: int
-    cached_share: float | None
-    saved_usd: float | None
-    answered_models: list[str]
-
-
-class CallsRow(Spent):
-    """A ledger, stage and model."""
-
-    ledger: str
-    stage: str | None
-    model: str | None
-    judge: str | None  # that the stage asks; null: it asks none
-    reranker: str | None  # likewise
-    reused: int
-    planned: Planned | None
-    since_plan: MadeOfPlan | None
-
-
+`planned` has the same quantities as `since_plan`, what came of them, and the `reasons` of unknown ones; a planned
+quantity is a number, or low, expected and high, of which `expected` is null if nothing says where it lies.
+"""
 NO_PRICE = "the price or the usage is not known"
 UNSETTLED = "in flight when a process died; may have been paid without use"
 

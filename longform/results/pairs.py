@@ -23,7 +23,6 @@ from longform.metrics.paired_differences import (
     Difference,
     FamilyTests,
     family_tests,
-    paired_differences,
 )
 from longform.metrics.power import (
     POWER,
@@ -134,22 +133,25 @@ def _places(n: int, reference: int | None) -> list[tuple[int, int]]:
     return [(place, reference) for place in range(n) if place != reference]
 
 
-def all_pairs(sums: Sequence[Array], *, seed: int, reference: int | None = None) -> Pairs | None:
+def all_pairs(
+    sums: Sequence[Array], *, seed: int, reference: int | None = None, most: int = MOST_SYSTEMS
+) -> Pairs | None:
     """
-    Test all pairs of systems, or those with *reference* if there are more than MOST_SYSTEMS.
+    Test all pairs of systems, or those with *reference* if there are too many.
 
     Args:
         sums: Of each system, totals and counts of every cluster, shape (clusters, 2).
         seed: Of drawn sign changes.
         reference: Its place; None: there is none, and of too many systems nothing is tested.
+        most: Systems of which every pair is tested.
 
     Returns:
         None if there is no pair to test.
     """
     n = len(sums)
-    if n < 2 or (n > MOST_SYSTEMS and reference is None):
+    if n < 2 or (n > most and reference is None):
         return None
-    with_all = None if n <= MOST_SYSTEMS else reference
+    with_all = None if n <= most else reference
     places = _places(n, with_all)
     stacked = np.stack(sums, axis=1)  # (clusters, systems, 2)
     first, second = (stacked[:, [pair[side] for pair in places]] for side in (0, 1))
@@ -231,20 +233,9 @@ MOST_GROUPS = 200
 
 
 def groups(sums: Sequence[Array], *, seed: int) -> list[list[int]] | None:
-    """
-    Return the groups of systems, each by places and in their order; None if there are more than MOST_GROUPS.
-
-    Args:
-        sums: Of each system, totals and counts of every cluster, shape (clusters, 2).
-        seed: Of drawn sign changes.
-    """
-    pairs = list(combinations(range(len(sums)), 2))
-    apart: set[tuple[int, int]] = set()
-    if pairs:
-        first, second = (np.stack([sums[pair[side]] for pair in pairs], axis=1) for side in (0, 1))
-        found = paired_differences(first, second, seed=seed)
-        apart = {pair for pair, one in zip(pairs, found, strict=True) if one is not None and one.distinguishable}
-    return groups_apart(len(sums), apart)
+    """Return the groups of systems, each by places and in their order; see `all_pairs`, and `groups_apart`."""
+    pairs = all_pairs(sums, seed=seed, most=len(sums))
+    return groups_apart(len(sums), pairs.apart() if pairs else ())
 
 
 def groups_apart(n: int, apart: Collection[tuple[int, int]]) -> list[list[int]] | None:

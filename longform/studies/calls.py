@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from longform.metrics.statistics import Estimate
-from longform.results.calls import NO_PRICE, UNSETTLED, Bounds, CallsRow, calls_told
+from longform.results.calls import NO_PRICE, UNSETTLED, CallsRow, calls_told
 from longform.results.evidence import Evidence
 from longform.tables.table import Column, Table, Value
 
@@ -115,7 +115,7 @@ def _planned(row: CallsRow) -> dict[str, Value]:
     return found
 
 
-def _bounded(planned: Bounds | float | None) -> Value:
+def _bounded(planned: Mapping[str, Any] | float | None) -> Value:
     """Return a planned quantity; one without a width has no bounds."""
     if planned is None or isinstance(planned, int | float):
         return planned
