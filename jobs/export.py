@@ -33,9 +33,10 @@ from longform.formats.names import FULL_CONTEXT
 from longform.formats.table_export import TablesOfRun
 from longform.formats.whole_run import SystemOf, WholeRun
 from longform.retrieval.ranking import NOT_RANKED
-from longform.rows import RankingRow, SummaryRow, VerdictRow
+from longform.rows import RankingRow
 
 _JUDGED = ["summary_id", "judge", "target_id", "answer", "linked_unit", "repeat"]
+_LINES = ["summary_id", "unit_index", "text"]
 RESULTS = "results.json"
 _MOST_NAMED = 5
 _USUAL_SHARE = 0.5  # what partial coverage counts where nothing else is said
@@ -161,9 +162,7 @@ def _settings(opened: _Opened) -> list[str]:
 def _haystacks(opened: _Opened) -> Iterator[HaystackOfRun]:
     """Yield the rows of each haystack of which summaries or rankings are there."""
     run, plan = opened.run, opened.plan
-    summaries: dict[str, list[SummaryRow]] = {}
-    for row in _rows(run, "summaries", plan.work_ids("summaries"), None):
-        summaries.setdefault(row["haystack_id"], []).append(row)
+    summaries = _by("haystack_id", _rows(run, "summaries", plan.work_ids("summaries"), None))
     units = {item.key.summary: item.work_id for item in plan.of(UnitsOf)}
     verdicts: dict[str, list[str]] = {}
     for judged in plan.of(Judged):
@@ -176,13 +175,16 @@ def _haystacks(opened: _Opened) -> Iterator[HaystackOfRun]:
         lists = _ranked(run, rankings.get(haystack_id, []))
         if own or lists:
             work_ids = {row["work_id"] for row in own}
+            lines = _rows(run, "units", [units[one] for one in work_ids if one in units], _LINES)
+            by_summary = _by("summary_id", sorted(lines, key=lambda row: int(row["unit_index"])))
+            judgements = [one for work_id in work_ids for one in verdicts.get(work_id, ())]
             yield HaystackOfRun(
                 haystack_id,
                 *opened.benchmark.haystack_tables(haystack_id),
                 rankings=lists,
                 summaries=own,
-                units=_lines(run, [units[one] for one in work_ids if one in units]),
-                verdicts=_verdicts(run, [one for work_id in work_ids for one in verdicts.get(work_id, ())]),
+                units={summary_id: [row["text"] for row in rows] for summary_id, rows in by_summary.items()},
+                verdicts=_by("summary_id", _rows(run, "verdicts", judgements, _JUDGED)),
             )
 
 
@@ -191,26 +193,16 @@ def _rows(run: Folder, table: str, work_ids: Iterable[str], columns: list[str] |
         yield from batch.to_pylist()
 
 
+def _by(column: str, rows: Iterable[Any]) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = {}
+    for row in rows:
+        found.setdefault(row[column], []).append(row)
+    return found
+
+
 def _ranked(run: Folder, work_ids: Sequence[str]) -> list[RankingRow]:
     rows = _rows(run, "rankings", work_ids, ["query_id", "system", "doc_id", "rank", "score"])
     return [row for row in rows if row["doc_id"] != NOT_RANKED]
-
-
-def _lines(run: Folder, work_ids: Sequence[str]) -> Mapping[str, Sequence[str]]:
-    rows = sorted(
-        _rows(run, "units", work_ids, ["summary_id", "unit_index", "text"]), key=lambda row: int(row["unit_index"])
-    )
-    found: dict[str, list[str]] = {}
-    for row in rows:
-        found.setdefault(row["summary_id"], []).append(row["text"])
-    return found
-
-
-def _verdicts(run: Folder, work_ids: Sequence[str]) -> Mapping[str, Sequence[VerdictRow]]:
-    found: dict[str, list[VerdictRow]] = {}
-    for row in _rows(run, "verdicts", work_ids, _JUDGED):
-        found.setdefault(row["summary_id"], []).append(row)
-    return found
 
 
 # ---------------------------------------------------------------- the command

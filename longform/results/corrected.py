@@ -178,13 +178,13 @@ def parts_of(group: pl.DataFrame, people: PeopleScores, measure: str, how: Avera
 
 def _averaged(rows: pl.DataFrame, weights: pl.Series, how: Averaging) -> Array:
     """Return totals and counts as they are averaged, shape (summaries, 2)."""
-    found = rows.to_numpy().astype(np.float64)
+    found: Array = rows.to_numpy().astype(np.float64)
     if how.aggregate == "per_summary":
-        total, n = found.T
-        found = np.where(
-            np.isnan(found), np.nan, np.stack([np.divide(total, n, out=0 * n, where=n > 0), n > 0], axis=1)
-        )
-    return found * weights.to_numpy()[:, None]
+        some = found[:, 1:] > 0
+        means = np.divide(found[:, :1], found[:, 1:], out=np.zeros((len(found), 1)), where=some)
+        found = np.where(np.isnan(found), np.nan, np.hstack([means, some]))
+    weighted: Array = found * weights.to_numpy()[:, None]
+    return weighted
 
 
 def corrected_rows(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from math import inf
 from typing import NamedTuple, cast
 
@@ -82,26 +83,19 @@ def _row(results: Results, family: Row, plan: Row, wanted: Wanted) -> dict[str, 
     critical = inf if plan["critical"] is None else plan["critical"]
     n, systems, spread = _spread(results, family, plan, critical, wanted.systems)
     size, half, power = wanted.difference, wanted.half_width, wanted.power
-    within = level_of_one(critical, n)
+    shown, needed = (partial(made, spread=spread, power=power) for made in (detectable, clusters_for_difference))
     return {
-        "judge": family["judge"],
-        "dataset": family["dataset"],
-        "measure": family["measure"],
-        "unit": family["unit"],
-        "cluster": family["cluster"],
+        **{name: family[name] for name in ("judge", "dataset", "measure", "unit", "cluster", "n_tests")},
         "n": n,
-        "n_tests": family["n_tests"],
         "systems": systems,
         "spread": spread,
         "power": power,
         "level": plan["level"],
-        "detectable": detectable(spread=spread, n=n, critical=critical_at(plan["level"], n), power=power),
-        "detectable_in_family": detectable(spread=spread, n=n, critical=critical, power=power),
+        "detectable": shown(n=n, critical=critical_at(plan["level"], n)),
+        "detectable_in_family": shown(n=n, critical=critical),
         "difference": size,
-        "for_difference": None if size is None else clusters_for_difference(size, spread=spread, power=power),
-        "for_difference_in_family": (
-            None if size is None else clusters_for_difference(size, spread=spread, level=within, power=power)
-        ),
+        "for_difference": None if size is None else needed(size),
+        "for_difference_in_family": None if size is None else needed(size, level=level_of_one(critical, n)),
         "half_width": half,
         "for_interval": None if half is None else clusters_for_interval(half, spread=spread),
     }

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from longform.metrics.measure import Described
 from longform.metrics.paired_differences import ALPHA, Difference, n_sign_changes, smallest_p
 from longform.metrics.statistics import Estimate, EstimateColumns, ratio
 from longform.results.evidence import Evidence
 from longform.results.pairs import MEASURE, finding
 from longform.studies.pairwise import PLAN
-from longform.studies.tested import ComparedMeasure, Member, PairedFamily, each_tested
+from longform.studies.tested import Member, PairedFamily, each_tested
 from longform.tables.names import DATASET, JUDGE, SYSTEM
 from longform.tables.table import Axes, Column, Table
 
@@ -107,12 +108,11 @@ class Comparisons:
         )
 
 
-def _compared(evidence: Evidence) -> list[ComparedMeasure]:
+def _compared(evidence: Evidence) -> Sequence[Described]:
     table = evidence.score_table
     if any(MEASURE in table.measures(judge) for judge in table.judges):
-        return [ComparedMeasure(MEASURE, MEASURE)]
-    listed = [one for one in evidence.measures if one.unit == "points" and one.better is not None]
-    return [ComparedMeasure(one.name, one.title or one.name, one.unit, one.better) for one in listed]
+        return [Described(MEASURE)]
+    return [one for one in evidence.measures if one.unit == "points" and one.better is not None]
 
 
 def tables(found: Sequence[Row], families: Sequence[Row], alike: Sequence[Row]) -> list[Table]:

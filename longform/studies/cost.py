@@ -13,13 +13,14 @@ from typing import Any, Literal, NamedTuple
 from longform.evidence.scan import pl
 from longform.evidence.scores import final
 from longform.metrics.faithfulness import RECOMMENDED
+from longform.metrics.measure import Described
 from longform.metrics.statistics import EstimateColumns
 from longform.results.aggregate import by_system, cluster_kind, marks_of, mean_of
 from longform.results.evidence import Evidence, Family, families
 from longform.results.pairs import MEASURE
 from longform.results.spent import TOLD, Spent, mean_spent
 from longform.settings.system_names import SystemName
-from longform.studies.tested import ComparedMeasure, Systems
+from longform.studies.tested import Systems
 from longform.tables.cells import row_cell
 from longform.tables.names import DATASET, JUDGE, SYSTEM
 from longform.tables.table import Axes, Column, Table, Unit
@@ -339,7 +340,7 @@ def _beating(one: _Placed, members: Sequence[_Placed]) -> _Placed:
 
 def _alike(members: Sequence[_Placed], own: _Main) -> dict[SystemName, list[str]]:
     """Member -> the cheaper members that it cannot be told apart from, by the tests of all pairs of systems."""
-    found = Systems(own.family).by(ComparedMeasure(own.measure, own.measure))
+    found = Systems(own.family).by(Described(own.measure))
     place = {name: at for at, one in enumerate(found.known) for name in one.names}
     apart = set() if found.pairs is None else {*map(frozenset, found.pairs.apart())}
     return {

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from longform.metrics.paired_differences import ALPHA, n_sign_changes, smallest_p
 from longform.results.evidence import Evidence
 from longform.results.pairs import MOST_SYSTEMS, WANTED, Best, is_exact
-from longform.studies.tested import ComparedMeasure, Member, PairedFamily, each_tested
+from longform.studies.tested import Member, PairedFamily, each_tested
 from longform.tables.names import DATASET, JUDGE
 from longform.tables.table import Column, Table
 
@@ -97,8 +97,7 @@ class Pairwise:
 
     def result(self, evidence: Evidence) -> list[Table]:
         """Return the tables of every judge, data set and measure; one system alone has no pair and no place."""
-        measures = [ComparedMeasure(one.name, one.title or one.name, one.unit, one.better) for one in evidence.measures]
-        families = (one for one in each_tested(evidence, measures) if len(one.known) > 1)
+        families = (one for one in each_tested(evidence, evidence.measures) if len(one.known) > 1)
         return tables(NAME, "comparisons", parts(families))
 
 
@@ -270,7 +269,7 @@ def _family(own: PairedFamily) -> Row:
     many = f"{len(own.known)} systems are more than the {MOST_SYSTEMS} of which every pair is tested"
     return {
         **own.key,
-        "title": own.measure.title,
+        "title": own.measure.title or own.measure.name,
         "unit": own.measure.unit,
         "better": own.measure.better,
         **own.sample._asdict(),

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from longform.evidence.scan import pl
+from longform.metrics.measure import Described
 from longform.metrics.retrieval import AT_BUDGET, MEASURES, gold_recall
 from longform.results.aggregate import cluster_kind, sums_of
 from longform.results.differences import datasets_of, of_dataset
@@ -18,7 +19,7 @@ from longform.results.evidence import Evidence, PackedQuery
 from longform.results.pairs import NOT_DISTINGUISHABLE, TOO_FEW
 from longform.results.ranked import ranked_values
 from longform.studies import pairwise
-from longform.studies.tested import ComparedMeasure, Member, PairedFamily, Sample, all_tested
+from longform.studies.tested import Member, PairedFamily, Sample, all_tested
 from longform.tables.names import DATASET
 from longform.tables.table import Axes, Column, Table
 
@@ -76,7 +77,7 @@ def _family(values: pl.DataFrame, *, seed: int) -> PairedFamily:
     n_queries, n_haystacks = (values[name].n_unique() for name in ("query_id", "haystack_id"))
     sample = Sample(cluster_kind(values), len(clusters), n_queries, n_haystacks)
     name = values.item(0, "measure")
-    measure = ComparedMeasure(name, AT_BUDGET.title if name == AT_BUDGET.name else name)
+    measure = Described(name, title=AT_BUDGET.title if name == AT_BUDGET.name else "")
     return all_tested(measure, members, sample, seed=seed, dataset=values.item(0, "dataset"))
 
 

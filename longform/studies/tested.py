@@ -18,26 +18,12 @@ import numpy as np
 from longform.evidence.scan import pl
 from longform.evidence.scores import final, means, with_facts
 from longform.keys import content_key
-from longform.metrics.measure import Better, Unit
+from longform.metrics.measure import Described
 from longform.metrics.statistics import Array
 from longform.results.aggregate import cluster_kind, clusters_in, sums_of, systems_of
 from longform.results.evidence import Evidence, Family, families
 from longform.results.pairs import Best, Pairs, all_pairs, best_of, groups_apart, signs_seed
 from longform.settings.system_names import SystemName, named_system
-
-
-class ComparedMeasure(NamedTuple):
-    """A measure by which systems are compared."""
-
-    name: str
-    title: str
-    unit: Unit = "points"
-    better: Better | None = "higher"
-
-    @property
-    def factor(self) -> float:
-        """Return what makes the measure's unit of a mean of totals."""
-        return 100.0 if self.unit == "points" else 1.0
 
 
 class Member(NamedTuple):
@@ -107,7 +93,7 @@ class PairedFamily(NamedTuple):
 
     judge: str | None
     dataset: str | None
-    measure: ComparedMeasure
+    measure: Described
     members: Sequence[Member]
     known: Sequence[Member]
     sample: Sample
@@ -139,7 +125,7 @@ class PairedFamily(NamedTuple):
 
 
 def all_tested(
-    measure: ComparedMeasure,
+    measure: Described,
     members: Sequence[Member],
     sample: Sample,
     *,
@@ -195,7 +181,7 @@ def _contestants(known: Sequence[Member]) -> list[int]:
 
 
 def each_tested(
-    evidence: Evidence, measures: Sequence[ComparedMeasure], *, compare_with: str | None = None
+    evidence: Evidence, measures: Sequence[Described], *, compare_with: str | None = None
 ) -> Iterator[PairedFamily]:
     """Yield the families of each measure: those of every judge and data set."""
     held: dict[tuple[str | None, str | None], Systems] = {}
@@ -227,7 +213,7 @@ class Systems:
             found.setdefault(content_key(texts.sort(pl.all()).rows()), []).append(name)
         return list(found.values())
 
-    def by(self, measure: ComparedMeasure, *, compare_with: str | None = None) -> PairedFamily:
+    def by(self, measure: Described, *, compare_with: str | None = None) -> PairedFamily:
         """Return the family of a measure."""
         aggregate, seed, _ = self.own.evidence.averaging
         scores = means(self.own.scores.filter(pl.col("measure") == measure.name))

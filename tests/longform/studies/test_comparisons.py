@@ -8,14 +8,15 @@ from typing import Any
 import pytest
 
 from longform.errors import UsageError
+from longform.metrics.measure import Described
 from longform.results.aggregate import Averaging
 from longform.settings.system_names import SystemName, named_system
 from longform.studies import comparisons, pairwise
 from longform.studies.schema_1 import as_before
-from longform.studies.tested import ComparedMeasure, PairedFamily, Systems
+from longform.studies.tested import PairedFamily, Systems
 from tests.frames import Scored, SummaryInfo, contents_of, frames_of
 
-JOINT = ComparedMeasure("joint", "joint")
+JOINT = Described("joint")
 
 
 def system(name: str, scores: list[float], *, setting: str = "bm25", twin_of: str | None = None, order: str = "given"):
