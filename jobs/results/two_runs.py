@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from actors.storage.benchmark import Benchmark
@@ -89,12 +89,11 @@ def _text(benchmark: Benchmark, query_id: str) -> str | None:
 def _check_targets(
     first: StoredRun, second: StoredRun, benches: tuple[Benchmark, Benchmark], query_ids: Iterable[str]
 ) -> None:
-    gold = [_gold(bench) for bench in benches]
+    sides = [(bench, gold_by_query(bench.qrels)) for bench in benches]
     other = [
         query_id
         for query_id in query_ids
-        if len({content_key(list(_targets(bench, query_id, one))) for bench, one in zip(benches, gold, strict=True)})
-        > 1
+        if len({content_key(list(_targets(bench, query_id, gold.get(query_id, {})))) for bench, gold in sides}) > 1
     ]
     if other:
         shown = ", ".join(other[:_SHOWN]) + (f" and {len(other) - _SHOWN:,} more" if len(other) > _SHOWN else "")
@@ -105,18 +104,12 @@ def _check_targets(
         )
 
 
-def _targets(benchmark: Benchmark, query_id: str, gold: dict[str, list[str]]) -> Iterator[tuple[str, str, list[str]]]:
+def _targets(
+    benchmark: Benchmark, query_id: str, gold: Mapping[str, Collection[str]]
+) -> Iterator[tuple[str, str, list[str]]]:
     """Yield kind, text and gold documents of the targets of a query."""
     for target in benchmark.targets_by_query(benchmark.queries[query_id].haystack_id).get(query_id, ()):
-        yield target.kind, target.text, gold.get(target.target_id, [])
-
-
-def _gold(benchmark: Benchmark) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for qrel in benchmark.qrels:
-        if qrel.target_id is not None and qrel.relevance > 0:
-            found.setdefault(qrel.target_id, []).append(qrel.doc_id)
-    return {target_id: sorted(doc_ids) for target_id, doc_ids in found.items()}
+        yield target.kind, target.text, sorted(gold.get(target.target_id, ()))
 
 
 def _other_documents(benches: tuple[Benchmark, Benchmark], query_ids: Collection[str]) -> str:
