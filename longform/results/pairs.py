@@ -8,7 +8,7 @@ with one reference are tested.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations, islice
 from math import inf
 from typing import Any, NamedTuple
@@ -55,12 +55,12 @@ class Pairs(NamedTuple):
     The tests of a family of systems, which are told by their places.
 
     Attributes:
-        n: Systems.
+        places: The systems of each test -> its place in `tests`, the first less the second.
         reference: The place of the one system with which all others are paired; None: every pair is tested.
         tests: Pairs (i, j) of i < j in the order of `itertools.combinations`, or the others with the reference.
     """
 
-    n: int
+    places: Mapping[tuple[int, int], int]
     reference: int | None
     tests: FamilyTests
 
@@ -71,18 +71,13 @@ class Pairs(NamedTuple):
         Raises:
             KeyError: The pair was not tested.
         """
-        if self.reference is not None:
-            if self.reference not in (first, second) or first == second:
-                raise KeyError((first, second))
-            other = first if second == self.reference else second
-            return self.tests.difference(other - (other > self.reference), turned=first == self.reference)
-        low, high = sorted((first, second))
-        return self.tests.difference(place_of(low, high, self.n), turned=first > second)
+        turned = (first, second) not in self.places
+        return self.tests.difference(self.places[(second, first) if turned else (first, second)], turned=turned)
 
     def apart(self) -> dict[tuple[int, int], float]:
         """Return the pairs that are told apart, each with the first less the second system."""
         found = np.abs(self.tests.value) > self.tests.half  # False beside a NaN
-        values = zip(_places(self.n, self.reference), found, self.tests.value.tolist(), strict=True)
+        values = zip(self.places, found, self.tests.value.tolist(), strict=True)
         return {pair: value for pair, is_apart, value in values if is_apart}
 
     def better(self, better: Better) -> set[tuple[int, int]]:
@@ -121,18 +116,6 @@ class Pairs(NamedTuple):
         return found
 
 
-def place_of(low: int, high: int, n: int) -> int:
-    """Return the place of the pair (low, high) in `itertools.combinations` of range(n)."""
-    return low * (2 * n - low - 1) // 2 + high - low - 1
-
-
-def _places(n: int, reference: int | None) -> list[tuple[int, int]]:
-    """Return the systems of each tested pair."""
-    if reference is None:
-        return list(combinations(range(n), 2))
-    return [(place, reference) for place in range(n) if place != reference]
-
-
 def all_pairs(
     sums: Sequence[Array], *, seed: int, reference: int | None = None, most: int = MOST_SYSTEMS
 ) -> Pairs | None:
@@ -152,10 +135,13 @@ def all_pairs(
     if n < 2 or (n > most and reference is None):
         return None
     with_all = None if n <= most else reference
-    places = _places(n, with_all)
+    places = list(combinations(range(n), 2))
+    if with_all is not None:
+        places = [(place, with_all) for place in range(n) if place != with_all]
     stacked = np.stack(sums, axis=1)  # (clusters, systems, 2)
     first, second = (stacked[:, [pair[side] for pair in places]] for side in (0, 1))
-    return Pairs(n, with_all, family_tests(first, second, seed=seed))
+    numbered = {pair: number for number, pair in enumerate(places)}
+    return Pairs(numbered, with_all, family_tests(first, second, seed=seed))
 
 
 class Best(NamedTuple):

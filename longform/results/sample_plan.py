@@ -83,7 +83,8 @@ def _row(results: Results, family: Row, plan: Row, wanted: Wanted) -> dict[str, 
     critical = inf if plan["critical"] is None else plan["critical"]
     n, systems, spread = _spread(results, family, plan, critical, wanted.systems)
     size, half, power = wanted.difference, wanted.half_width, wanted.power
-    shown, needed = (partial(made, spread=spread, power=power) for made in (detectable, clusters_for_difference))
+    shown = partial(detectable, spread=spread, n=n, power=power)
+    needed = partial(clusters_for_difference, spread=spread, power=power)
     return {
         **{name: family[name] for name in ("judge", "dataset", "measure", "unit", "cluster", "n_tests")},
         "n": n,
@@ -91,8 +92,8 @@ def _row(results: Results, family: Row, plan: Row, wanted: Wanted) -> dict[str, 
         "spread": spread,
         "power": power,
         "level": plan["level"],
-        "detectable": shown(n=n, critical=critical_at(plan["level"], n)),
-        "detectable_in_family": shown(n=n, critical=critical),
+        "detectable": shown(critical=critical_at(plan["level"], n)),
+        "detectable_in_family": shown(critical=critical),
         "difference": size,
         "for_difference": None if size is None else needed(size),
         "for_difference_in_family": None if size is None else needed(size, level=level_of_one(critical, n)),
