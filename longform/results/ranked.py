@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 from longform.evidence.scan import pl
 from longform.evidence.scores import final, means, under, with_facts
 from longform.metrics.measure import Measure, RankingMeasure
-from longform.metrics.retrieval import MEASURES
+from longform.metrics.retrieval import AT_BUDGET, MEASURES, gold_recall
 from longform.metrics.statistics import Estimate
 from longform.results.aggregate import systems_of
 from longform.results.differences import Differences, tested
-from longform.results.evidence import Evidence, RankedQuery, Ranker, summaries_under
+from longform.results.evidence import Evidence, PackedQuery, RankedQuery, Ranker, summaries_under
 from longform.tables.table import Table, Value
 
 
@@ -40,6 +40,18 @@ def ranked_values(
     found = pl.DataFrame(rows, schema={**columns, "total": pl.Float64, "n": pl.Int64}, orient="row")
     known = queries.with_columns(pl.col("query_id", "dataset").cast(pl.String))
     return found.join(known, on="query_id", maintain_order="left")
+
+
+def packed_values(contexts: Sequence[PackedQuery], gold: Mapping[str, Mapping[str, Collection[str]]]) -> pl.DataFrame:
+    """Return a row for each prompt: `total` sums the shares of the documents of `n` insights that it holds."""
+    rows = []
+    for one in contexts:
+        recalls = [gold_recall(one.doc_ids, documents) for documents in gold.get(one.query_id, {}).values()]
+        known = [recall for recall in recalls if recall is not None]
+        rows.append((one.ranker.words, one.budget_tokens, one.query_id, one.cut_share, sum(known), len(known)))
+    columns = {"system": pl.String, "budget_tokens": pl.Int64, "query_id": pl.String, "cut_share": pl.Float64}
+    found = pl.DataFrame(rows, schema={**columns, "total": pl.Float64, "n": pl.Int64}, orient="row")
+    return found.with_columns(measure=pl.lit(AT_BUDGET.name))
 
 
 def ranking_rows(values: pl.DataFrame) -> list[dict[str, Any]]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from longform.metrics.measure import RankingMeasure
-from longform.metrics.retrieval import AT_BUDGET, MEASURES, gold_recall
+from longform.evidence.scan import pl
+from longform.metrics.retrieval import AT_BUDGET, MEASURES
 from longform.metrics.statistics import Estimate, pooled_mean
-from longform.results.evidence import Evidence, PackedQuery, RankedQuery, Ranker
+from longform.results.aggregate import Averaging
+from longform.results.differences import of_dataset
+from longform.results.evidence import Evidence, Ranker
+from longform.results.ranked import packed_values, ranked_values
 from longform.tables.names import CUT, DATASET
 from longform.tables.table import Column, Table
 
@@ -37,26 +37,37 @@ class Retrieval:
         rankings, contexts = evidence.rankings(), evidence.contexts()
         if not rankings or not evidence.gold:
             return None
-        by_query = {query: set().union(*targets.values()) for query, targets in evidence.gold.items()}
-        _, seed, resamples = evidence.averaging
+        gold = {query: frozenset[str]().union(*targets.values()) for query, targets in evidence.gold.items()}
+        of_queries = [*evidence.datasets.items()]
+        queries = pl.DataFrame(of_queries, schema={"query_id": pl.String, "dataset": pl.String}, orient="row")
+        listed = [measure for measure in evidence.ranking_measures if measure in MEASURES]
+        values = ranked_values(rankings, gold, queries, listed, evidence.cutoffs)
+        packed = packed_values(contexts, evidence.gold).join(queries, on="query_id", maintain_order="left")
+        known = dict.fromkeys([*(one.ranker for one in rankings), *(one.ranker for one in contexts)])
+        rankers, how = {one.words: one for one in known}, evidence.averaging
         rows: list[Row] = []
         for dataset in dict.fromkeys(evidence.datasets.values()):
-            own = {query_id for query_id, of_query in evidence.datasets.items() if of_query == dataset}
-            rows += measured(
-                ranking_table(
-                    [one for one in rankings if one.query_id in own],
-                    by_query,
-                    [measure for measure in evidence.ranking_measures if measure in MEASURES],
-                    cutoffs=evidence.cutoffs,
-                    seed=seed,
-                    resamples=resamples,
-                ),
-                recall_at_budget(
-                    [one for one in contexts if one.query_id in own], evidence.gold, seed=seed, resamples=resamples
-                ),
-                dataset=dataset,
-            )
+            means: dict[Ranker, dict[str, Estimate]] = {}
+            for (system, measure), own in _parts(of_dataset(values, dataset), "measure"):
+                means.setdefault(rankers[system], {})[measure] = _mean(own, how)
+            prompts = {
+                (rankers[system], budget): (
+                    _mean(own.filter(pl.col("n") > 0), how),
+                    float(own["cut_share"].to_numpy().mean()),
+                )
+                for (system, budget), own in _parts(of_dataset(packed, dataset), "budget_tokens")
+            }
+            rows += measured(means, prompts, dataset=dataset)
         return table(rows) if rows else None
+
+
+def _parts(values: pl.DataFrame, by: str) -> Iterable[tuple[tuple[Any, ...], pl.DataFrame]]:
+    return values.partition_by("system", by, as_dict=True, maintain_order=True).items()
+
+
+def _mean(own: pl.DataFrame, how: Averaging) -> Estimate:
+    total, n = (own[name].cast(pl.Float64).to_numpy() for name in ("total", "n"))
+    return pooled_mean(total, n, own["query_id"].to_list(), seed=how.seed, resamples=how.resamples)
 
 
 def table(rows: Sequence[Row]) -> Table:
@@ -84,56 +95,6 @@ def table(rows: Sequence[Row]) -> Table:
         across="measure",
         page="retrieval",
     ).having(rows)
-
-
-def ranking_table(
-    rankings: Sequence[RankedQuery],
-    gold: Mapping[str, set[str]],
-    measures: Sequence[RankingMeasure] = MEASURES,
-    *,
-    cutoffs: Sequence[int],
-    seed: int,
-    resamples: int,
-) -> dict[Ranker, dict[str, Estimate]]:
-    """Ranker -> P@K, R@K, nDCG@K, MAP@K -> mean over the queries that have gold documents."""
-    values: dict[Ranker, dict[str, list[tuple[float, str]]]] = {}
-    for ranked in rankings:
-        own = gold.get(ranked.query_id, set())
-        for measure, k in product(measures, cutoffs):
-            if (value := measure.at(ranked.doc_ids, own, k)) is not None:
-                found = values.setdefault(ranked.ranker, {}).setdefault(f"{measure.name}@{k}", [])
-                found.append((value, ranked.query_id))
-    return {
-        ranker: {name: _mean(found, seed=seed, resamples=resamples) for name, found in measures.items()}
-        for ranker, measures in values.items()
-    }
-
-
-def recall_at_budget(
-    contexts: Sequence[PackedQuery], gold: Mapping[str, Mapping[str, frozenset[str]]], *, seed: int, resamples: int
-) -> dict[tuple[Ranker, int | None], tuple[Estimate, float]]:
-    """
-    (ranker, budget) -> mean recall of gold documents over targets, and the mean share of tokens cut.
-
-    Args:
-        contexts: One for each query, ranker and budget.
-        gold: Query id -> target id -> documents that state it; a query judged as a whole has one target.
-        seed: Of the intervals.
-        resamples: Of each interval.
-    """
-    recalls: dict[tuple[Ranker, int | None], list[tuple[float, str]]] = {}
-    cuts: dict[tuple[Ranker, int | None], list[float]] = {}
-    for context in contexts:
-        key = (context.ranker, context.budget_tokens)
-        cuts.setdefault(key, []).append(context.cut_share)
-        for documents in gold.get(context.query_id, {}).values():
-            recall = gold_recall(context.doc_ids, documents)
-            if recall is not None:
-                recalls.setdefault(key, []).append((recall, context.query_id))
-    return {
-        key: (_mean(recalls.get(key, []), seed=seed, resamples=resamples), float(np.mean(shares)))
-        for key, shares in cuts.items()
-    }
 
 
 def measured(
@@ -171,8 +132,3 @@ def _rows(
             "score": score.as_json(),
             "cut_share": cut_share,
         }
-
-
-def _mean(found: Sequence[tuple[float, str]], *, seed: int, resamples: int) -> Estimate:
-    values = np.array([value for value, _ in found])
-    return pooled_mean(values, np.ones(len(found)), [query for _, query in found], seed=seed, resamples=resamples)

@@ -7,17 +7,17 @@ summaries: queries, or haystacks if there are enough of them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from longform.evidence.scan import pl
 from longform.metrics.measure import Described
-from longform.metrics.retrieval import AT_BUDGET, MEASURES, gold_recall
+from longform.metrics.retrieval import AT_BUDGET, MEASURES
 from longform.results.aggregate import cluster_kind, sums_of
 from longform.results.differences import datasets_of, of_dataset
-from longform.results.evidence import Evidence, PackedQuery
+from longform.results.evidence import Evidence
 from longform.results.pairs import NOT_DISTINGUISHABLE, TOO_FEW
-from longform.results.ranked import ranked_values
+from longform.results.ranked import packed_values, ranked_values
 from longform.studies import pairwise
 from longform.studies.tested import Member, PairedFamily, Sample, all_tested
 from longform.tables.names import DATASET
@@ -40,14 +40,16 @@ class RetrievalPairs:
         rankings, contexts = evidence.rankings(), evidence.contexts()
         judged = evidence.gold if rankings or contexts else {}
         gold = {query: frozenset[str]().union(*targets.values()) for query, targets in judged.items()}
-        named = pl.col("query_id", "dataset", "haystack_id", "cluster").cast(pl.String)
-        every = evidence.frames.summaries.select(named, "summary_id", "summary_repeat").collect()
+        texts = pl.col("query_id", "dataset", "haystack_id", "cluster").cast(pl.String)
+        every = evidence.frames.summaries.select(texts, "summary_id", "summary_repeat").collect()
         queries = every.unique("query_id", keep="last", maintain_order=True)
         listed = [measure for measure in evidence.ranking_measures if measure in MEASURES]
         values = ranked_values(rankings, gold, queries, listed, evidence.cutoffs)
         if AT_BUDGET in evidence.ranking_measures:
-            packed = _recalls(contexts, judged).join(queries, on="query_id")
-            values = pl.concat([values, packed], how="diagonal_relaxed")
+            packed = packed_values(contexts, judged).filter(pl.col("n") > 0).join(queries, on="query_id")
+            budget = pl.format("{} tokens", pl.col("budget_tokens").map_elements("{:,}".format, pl.String))
+            named = pl.format("{}, {}", "system", pl.coalesce(budget, pl.lit("no limit")))
+            values = pl.concat([values, packed.with_columns(system=named)], how="diagonal_relaxed")
         found = [
             _family(own, seed=evidence.averaging.seed)
             for dataset in datasets_of(queries)
@@ -55,18 +57,6 @@ class RetrievalPairs:
             if own["system"].n_unique() > 1
         ]
         return tables(pairwise.tables(NAME, BEST, pairwise.parts(found)))
-
-
-def _recalls(contexts: Sequence[PackedQuery], gold: Mapping[str, Mapping[str, Collection[str]]]) -> pl.DataFrame:
-    """Return recall at budget of each prompt, a mean over insights."""
-    rows = []
-    for one in contexts:
-        recalls = [gold_recall(one.doc_ids, documents) for documents in gold.get(one.query_id, {}).values()]
-        if known := [recall for recall in recalls if recall is not None]:
-            budget = "no limit" if one.budget_tokens is None else f"{one.budget_tokens:,} tokens"
-            rows.append((f"{one.ranker.words}, {budget}", one.query_id, AT_BUDGET.name, sum(known), len(known)))
-    names = dict.fromkeys(("system", "query_id", "measure"), pl.String)
-    return pl.DataFrame(rows, schema={**names, "total": pl.Float64, "n": pl.Int64}, orient="row")
 
 
 def _family(values: pl.DataFrame, *, seed: int) -> PairedFamily:

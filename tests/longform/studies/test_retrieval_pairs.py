@@ -20,6 +20,7 @@ from longform.results.results import Results
 from longform.studies.retrieval import Retrieval
 from longform.studies.retrieval_pairs import RetrievalPairs
 from longform.studies.schema_1 import as_before
+from longform.tables.packed import values_of
 from longform.tables.table import checked
 from tests.frames import SummaryInfo, summary_frame
 from tests.longform.studies.test_retrieval_against_generation import QUERIES, documents, evidence
@@ -111,9 +112,9 @@ def test_the_report_holds_the_best_ranker_against_the_others_and_offers_any_two(
     rows = [[cell.text for cell in row] for row in section.tables[0].rows]
     assert [row[:3] for row in rows if row[0] == "P@2"] == [["P@2", "good", "fair"], ["P@2", "good", "poor"]]
     assert {row[0] for row in rows} == {"P@2", "R@2", "nDCG@2", "MAP@2"}  # the largest cutoff alone
-    offered = json.loads(section.chooser or "")
+    offered = values_of(json.loads(section.chooser or "")["families"])
     assert [one["title"] for one in offered][:2] == ["P@1", "P@2"]
-    assert [system[0] for system in offered[0]["systems"]] == ["fair", "good", "poor"]
+    assert [system["system"] for system in offered[0]["systems"]] == ["fair", "good", "poor"]
 
 
 def shown_sections(run: Any) -> list[Section]:
