@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 from longform.metrics.statistics import LEVEL
 from longform.report.tables import (
@@ -19,7 +19,7 @@ from longform.report.tables import (
     summarizer_cell,
 )
 from longform.results.cells import CellRow, systems_in
-from longform.results.columns import Columns, OfJudge, text_in
+from longform.results.columns import Columns, text_in
 from longform.results.judges import card_words
 from longform.results.repaired_examples import Example
 from longform.results.results import JudgeRow, Results
@@ -121,7 +121,7 @@ class Judged(NamedTuple):
     dataset: str | None
 
 
-JudgedRow = TypeVar("JudgedRow", bound=OfJudge)
+JudgedRow = TypeVar("JudgedRow", bound=Mapping[str, Any])
 
 
 def by_judge(rows: Sequence[JudgedRow]) -> Iterator[tuple[Judged, list[JudgedRow]]]:

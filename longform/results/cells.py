@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NotRequired, cast
+from typing import Any, Literal, cast
 
 from longform.axes import Axes
 from longform.metrics.measure import Description
-from longform.results.aggregate import NO_SPREAD, SpreadColumns
-from longform.results.columns import OfJudge
+from longform.results.aggregate import NO_SPREAD
 
 CELLS, MEASURES, FAILURES = "cells", "measures", "failures"
 """Tables of `longform.studies.cells`."""
@@ -22,37 +21,14 @@ KEY = ("judge", "dataset", "summarizer", "setting")
 """The columns that tell systems apart."""
 
 
-class CellRow(OfJudge):
-    """
-    A system under a judge; a column for each measure has its value.
+CellRow = dict[str, Any]
+"""
+A system under a judge, in the columns of the tables of cells and failures; a column for each measure has its value.
 
-    The counts are those of insights under a judge of coverage, of targets under one of another task.
-    """
-
-    summarizer: str
-    setting: str
-    twin_of: str | None  # the summarizer whose summaries a twin repeats with other citations; null: it is no twin
-    cited_by: str | None  # what chose the citations of a twin; null: not known, or no twin
-    elsewhere: NotRequired[bool]  # whether it was written elsewhere, in a run that writes too
-    in_sample: list[str]  # what a model made that was fitted on these data: summarizer, setting
-    cut_share: float | None  # of the retrieved tokens, which the budget took away; null: not known
-    axes: dict[str, Any] | None  # the fields of `longform.axes.Axes`
-    n_summaries: int
-    n_repeats: int
-    n_failed: int
-    intervals: dict[str, list[float | None]]
-    reasons: dict[str, str]  # by measure: why its value is unknown
-    failures: NotRequired[dict[str, int]]  # why summaries failed, each reason with its number; absent: none did
-    n_judge_repeats: NotRequired[int]  # answers of the judge to each question; absent: one
-    spread: NotRequired[dict[str, SpreadColumns]]  # by measure, in its unit; absent: nothing was repeated
-    n_insights: NotRequired[int]
-    n_covered: NotRequired[int]
-    n_unlinked: NotRequired[int]
-    n_judged: NotRequired[int]
-    n_unjudged: NotRequired[int]
-    unjudged_share: NotRequired[float | None]
-
-
+Beside them stand `axes`, the fields of `longform.axes.Axes`, null if they are not known; `intervals`, `reasons` and
+`spread` by measure, `spread` only if something was repeated; and `failures` by reason, only if there were any. The
+counts are those of insights under a judge of coverage, of targets under one of another task.
+"""
 Averaged = Literal["value", "per_summary"]
 """Columns of means."""
 
@@ -89,7 +65,7 @@ def systems_in(results: Mapping[str, Any], averaged: Averaged = "value") -> list
     for own in found.values():
         if all(one == NO_SPREAD for one in own["spread"].values()):
             del own["spread"]
-    return cast("list[CellRow]", list(found.values()))
+    return list(found.values())
 
 
 def has_per_summary(results: Mapping[str, Any]) -> bool:

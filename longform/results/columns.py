@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from typing import TypedDict, TypeVar
+from typing import TypeVar
 
 from longform.errors import LongformError
-
-
-class OfJudge(TypedDict):
-    """The columns that tell tables apart."""
-
-    judge: str | None  # null: the measure needs none
-    dataset: str | None  # null: not stated
-
 
 Columns = Mapping[str, object]
 """A row of any result, whose columns are read by name."""
