@@ -116,9 +116,6 @@ def unfolded_with_shown_names(unfolded: Iterable[Unfolded], names: Names) -> Ite
         yield one._replace(summary=shown) if any(names) else one
 
 
-# ---------------------------------------------------------------- the models behind names
-
-
 def models_told(results: Results) -> list[str]:
     """
     Say which chat model stands behind each summarizer and judge of the tables, as the configuration names it.
@@ -130,8 +127,8 @@ def models_told(results: Results) -> list[str]:
         return []
     writers = {str(row["summarizer"]) for row in main_cells(results)}
     judges = {str(row["judge"]) for row in results.get("judges") or []}
-    told = [*_told(config, "summarizers", writers, "summarizer"), *_told(config, "judges", judges, "judge")]
-    told = [*scripted_told(results), *told]
+    shown = {"summarizers": writers, "judges": judges}
+    told = [*scripted_told(results), *(one for part, names in shown.items() for one in _told(config, part, names))]
     return [f"Models: {'; '.join(told)}."] if told else []
 
 
@@ -147,7 +144,7 @@ def scripted_told(results: Results) -> list[str]:
 _PARTS = {"summarizers": "summarizer", "judges": "judge", "rerankers": "reranker"}
 
 
-def _told(config: Mapping[str, object], part: str, shown: Collection[str], what: str) -> Iterator[str]:
+def _told(config: Mapping[str, object], part: str, shown: Collection[str]) -> Iterator[str]:
     settings = config.get(part)
     for name, own in settings.items() if isinstance(settings, Mapping) else ():
         chat = own.get("chat") if isinstance(own, Mapping) else None
@@ -155,4 +152,4 @@ def _told(config: Mapping[str, object], part: str, shown: Collection[str], what:
         if name in shown and isinstance(model, str) and isinstance(chat, Mapping) and name != model:
             provider = chat.get("provider", _USUAL)
             if provider != "scripted":
-                yield f"{what} {name} is {model}{'' if provider == _USUAL else f' ({provider})'}"
+                yield f"{_PARTS[part]} {name} is {model}{'' if provider == _USUAL else f' ({provider})'}"

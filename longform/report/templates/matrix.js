@@ -34,6 +34,7 @@ function startMatrix(section, data) {
   const scroll = section.querySelector(".matrix");
   const status = section.querySelector(".status");
   const panel = section.querySelector(".mean-of");
+  if (!measures.length) { status.textContent = "No judge gives these summaries scores of their own."; return; }
   const all = "all";
   const choices = {};
   let marked = null;

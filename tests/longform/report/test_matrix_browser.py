@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,14 +27,17 @@ pytestmark = [pytest.mark.slow, needs_browser]
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
+    return written(tmp_path, list(summaries()))
+
+
+def written(folder: Path, passing: Sequence[Unfolded]) -> Path:
     found: Results = results()
     rows = MatrixRows(found)
-    passing: list[Unfolded] = list(summaries())
     for one in passing:
         rows.add(one)
     file_of = {one.summary["summary_id"]: "summaries-0001.html" for one in passing}
     site = Site("Three systems", [LINK], [])
-    file = tmp_path / LINK.file
+    file = folder / LINK.file
     file.write_text(matrix_html(site, rows.packed(file_of)), "utf-8")
     return file
 
@@ -55,6 +59,12 @@ def test_a_fragment_lists_the_summaries_the_lowest_first(browse: Any, path: Path
     assert links.all_inner_texts() == ["20.0: second?", "40.0: first?"]
     assert links.first.get_attribute("href") == "summaries-0001.html#summary=a2"
     assert page.locator("tr.marked th").all_inner_texts() == ["alpha · oracle"]
+
+
+def test_summaries_without_scores_of_their_own_are_told_as_such(browse: Any, tmp_path: Path) -> None:
+    passing = [one._replace(summary={**one.summary, "scores": {}}) for one in summaries()]
+    page = browse(written(tmp_path, passing))
+    assert page.locator("#matrix .status").inner_text() == "No judge gives these summaries scores of their own."
 
 
 def test_choosers_filter_systems_and_queries(browse: Any, path: Path) -> None:
