@@ -73,11 +73,8 @@ def named(names: Sequence[str], own: Sequence[Measure] = ()) -> list[Measure | R
 
 def scored_together(measures: Collection[Measure]) -> list[tuple[Measure, ...]]:
     """Return measures by what is scored together: all shipped ones of a version, and others of one version or alone."""
-    shipped = {one.version for one in SHIPPED if one.version}
-    versions = dict.fromkeys(measure.version for measure in measures if measure.version in shipped)
-    together = [tuple(one for one in SHIPPED if one.version == version) for version in versions]
-    others: dict[str, list[Measure]] = {}
-    for measure in measures:
-        if measure.version not in shipped:
-            others.setdefault(measure.version or measure.name, []).append(measure)
-    return [*together, *map(tuple, others.values())]
+    groups: dict[str, list[Measure]] = {}
+    for one in dict.fromkeys((*SHIPPED, *measures)):
+        groups.setdefault(one.version or one.name, []).append(one)
+    wanted = {one.version or one.name for one in measures}
+    return [tuple(group) for key, group in groups.items() if key in wanted]

@@ -91,8 +91,7 @@ def _drawn(family: Sequence[Compared], seed: int, resamples: int) -> Array:
         np.column_stack([one.statistic(counts @ one.sums) for one in family])
         for counts in drawn_counts(len(family[0].sums), seed=seed, resamples=resamples)
     ]
-    found: Array = np.concatenate(parts)
-    return found
+    return np.concatenate(parts)
 
 
 def _contrast(value: float, spread: float | None, largest: Array, n: int, n_clusters: int) -> Contrast:
@@ -112,18 +111,12 @@ def _contrast(value: float, spread: float | None, largest: Array, n: int, n_clus
     return {**found, "low": value - half, "high": value + half, "p": (1 + reached) / (1 + len(largest))}
 
 
-def is_shown(contrast: Contrast) -> bool:
-    """Return whether the interval excludes 0."""
-    low, high = contrast["low"], contrast["high"]
-    return low is not None and high is not None and (low > 0 or high < 0)
-
-
 def contrast_words(contrast: Contrast, first: str, second: str, *, clusters: str = "summaries") -> str:
     """Say which of two is higher; `not distinguishable` unless the interval excludes 0."""
     if contrast["value"] is None:
         return "unknown"
-    if contrast["low"] is None:
+    if contrast["low"] is None or contrast["high"] is None:
         return TOO_FEW.format(clusters=clusters)
-    if not is_shown(contrast):
+    if contrast["low"] <= 0 <= contrast["high"]:
         return "not distinguishable"
     return f"{first if contrast['value'] > 0 else second} is higher"

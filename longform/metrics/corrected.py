@@ -137,11 +137,10 @@ def _tuned(ours: Array, theirs: Array, others: Array) -> float:
 
 def difference(first: Corrected | str, second: Corrected | str) -> Corrected | str:
     """Return a corrected mean less another one, whose summaries may share clusters; or the reason why there is none."""
-    for one in (first, second):
-        if isinstance(one, str):
-            return one
-    assert isinstance(first, Corrected)
-    assert isinstance(second, Corrected)
+    if isinstance(first, str):
+        return first
+    if isinstance(second, str):
+        return second
     clusters = dict.fromkeys([*first.moves, *second.moves])
     return Corrected(
         first.value - second.value,

@@ -15,8 +15,6 @@ from longform.metrics.statistics import Array, Estimate, cluster_places, drawn_c
 
 FEWEST = 3
 """Points of a correlation; through two there is always a line."""
-
-
 _ROUNDING, _DIGITS = 1e-12, 12  # what differs by less is a tie: means of the same values in another order
 _DRAWN_AT_ONCE = 500_000  # weights of items: 4 MB, however many items
 
@@ -112,12 +110,9 @@ def _largest(side: Array, weights: Array) -> Array:
 
 def _ranks_of_drawn(side: Array, weights: Array) -> Array:
     """Return the ranks of items in each row of *weights* (rows, items), with an item as often as it was drawn."""
-    side = np.round(side, _DIGITS)
-    order = np.argsort(side, kind="stable")
-    starts = np.flatnonzero(np.r_[True, np.diff(side[order]) > 0])
+    _, group, n_alike = np.unique(np.round(side, _DIGITS), return_inverse=True, return_counts=True)
+    order, starts = np.argsort(group, kind="stable"), np.cumsum(n_alike) - n_alike
     drawn = np.add.reduceat(weights[:, order], starts, axis=1)  # (rows, different values)
     ranks = np.cumsum(drawn, axis=1) - drawn + (drawn + 1) / 2
-    group = np.empty(len(side), dtype=np.intp)
-    group[order] = np.repeat(np.arange(len(starts)), np.diff(np.r_[starts, len(side)]))
     found: Array = ranks[:, group]
     return found

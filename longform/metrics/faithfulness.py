@@ -64,7 +64,13 @@ def merge_documents(cells: Array, how: Merge) -> Array:
     if not len(cells):
         msg = "expected at least one document to merge over, found none"
         raise ValueError(msg)
-    return _merged(cells, how)
+    missing = np.isnan(cells).any(axis=0)
+    if how == "mean":
+        return np.where(missing, np.nan, np.where(np.isnan(cells), 0.0, cells).mean(axis=0))
+    extreme = 1.0 if how == "max" else 0.0
+    filled = np.where(np.isnan(cells), 1.0 - extreme, cells)
+    merged: Array = filled.max(axis=0) if how == "max" else filled.min(axis=0)
+    return np.where(missing & (merged != extreme), np.nan, merged)
 
 
 def merge_documents_as_released(cells: Array, how: Merge) -> Array:
@@ -103,7 +109,7 @@ def summary_faithfulness(sentences: Array, how: Merge) -> SummaryFaithfulness:
     decided = sentences[~np.isnan(sentences)]
     if how == "mean":
         return SummaryFaithfulness(float(decided.sum()), len(decided), undecided)
-    merged = float(_merged(sentences[:, None], how)[0]) if len(sentences) else float("nan")
+    merged = float(merge_documents(sentences[:, None], how)[0]) if len(sentences) else float("nan")
     return SummaryFaithfulness(0.0, 0, undecided) if np.isnan(merged) else SummaryFaithfulness(merged, 1, undecided)
 
 
@@ -120,17 +126,6 @@ def best_documents(cells: Array) -> list[list[int]]:
         open_ = bool(np.isnan(column).any()) and best < 1.0
         found.append([] if open_ or best <= 0.0 else [int(d) for d in np.flatnonzero(column == best)])
     return found
-
-
-def _merged(cells: Array, how: Merge) -> Array:
-    """Over the first axis."""
-    missing = np.isnan(cells).any(axis=0)
-    if how == "mean":
-        return np.where(missing, np.nan, np.where(np.isnan(cells), 0.0, cells).mean(axis=0))
-    extreme = 1.0 if how == "max" else 0.0
-    filled = np.where(np.isnan(cells), 1.0 - extreme, cells)
-    merged: Array = filled.max(axis=0) if how == "max" else filled.min(axis=0)
-    return np.where(missing & (merged != extreme), np.nan, merged)
 
 
 def sensitivity(scores: Sequence[Sequence[float]]) -> tuple[list[float], list[float]]:

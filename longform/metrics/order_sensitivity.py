@@ -71,18 +71,19 @@ def order_sensitivity(
     """
     whole = sums[(sums[:, :, 1] > 0).all(axis=1)]
     n, k = whole.shape[:2]
-    value = _number(statistic(_means(sums.sum(axis=0)[None])))
+    value = float(statistic(_means(sums.sum(axis=0)[None]))[0])
     unknown: SensitivityColumns = {
-        "sensitivity": value, "chance": None, "p": None, "n_independent": n, "chance_high": None, "p_holm": None,
+        "sensitivity": None if np.isnan(value) else value,
+        "chance": None, "p": None, "n_independent": n, "chance_high": None, "p_holm": None,
     }  # fmt: skip
-    if not n or value is None:
+    if not n or np.isnan(value):
         return unknown
     observed = float(statistic(_means(whole.sum(axis=0)[None]))[0])
     found = np.concatenate(
         [statistic(_means(_exchanged(whole, orders))) for orders in _exchanges(n, k, seed=seed, resamples=resamples)]
     )
     reached = int((found >= observed - _ROUNDING).sum())
-    drawn = _n_exchanges(n, k, resamples) > resamples
+    drawn = factorial(k) ** n > resamples
     p = (1 + reached) / (1 + len(found)) if drawn else reached / len(found)
     high = float(np.quantile(found, LEVEL, method="higher"))
     return {**unknown, "chance": float(found.mean()), "p": p, "chance_high": high}
@@ -103,23 +104,9 @@ def _means(sums: Array) -> Array:
     return means
 
 
-def _number(values: Array) -> float | None:
-    return None if np.isnan(values[0]) else float(values[0])
-
-
-def _n_exchanges(n_queries: int, n_orders: int, most: int) -> int:
-    """All ways to exchange orders within queries; a number above *most* where there are more than that."""
-    count = 1
-    for _ in range(n_queries):
-        count *= factorial(n_orders)
-        if count > most:
-            break
-    return count
-
-
 def _exchanges(n: int, k: int, *, seed: int, resamples: int) -> Iterator[NDArray[np.int64]]:
     """Places of orders, (m, queries, orders), some at a time."""
-    if _n_exchanges(n, k, resamples) <= resamples:
+    if factorial(k) ** n <= resamples:
         each = product(permutations(range(k)), repeat=n)
         while chunk := list(islice(each, _AT_ONCE)):
             yield np.array(chunk)

@@ -285,13 +285,11 @@ def stepwise_differences(pairs: Sequence[tuple[Array, Array]], *, seed: int) -> 
 
 def holm_levels(p_values: Sequence[float]) -> list[float]:
     """Return the level at which Holm's procedure tests each; for all after the first that fails, that one's."""
-    levels = [0.0] * len(p_values)
-    failed: float | None = None
-    for step, place in enumerate(sorted(range(len(p_values)), key=lambda i: p_values[i])):
-        level = ALPHA / (len(p_values) - step) if failed is None else failed
-        failed = level if failed is None and p_values[place] > level + _SAME_LEVEL else failed
-        levels[place] = level
-    return levels
+    order = np.argsort(p_values, kind="stable")
+    steps, levels = ALPHA / np.arange(len(order), 0, -1), np.empty(len(order))
+    failed = np.asarray(p_values)[order] > steps + _SAME_LEVEL
+    levels[order] = np.minimum(steps, steps[failed].min(initial=ALPHA))  # steps ascend
+    return [float(level) for level in levels]
 
 
 def _alone(pair: tuple[Array, Array], seed: int, place: int, level: float) -> Difference | None:

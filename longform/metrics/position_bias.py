@@ -173,11 +173,7 @@ class BiasIndex(NamedTuple):
     @property
     def shape(self) -> str:
         """In words, of what the tests make out by themselves."""
-        return self.shape_at(self.p)
-
-    def shape_at(self, p: float) -> str:
-        """In words, if the p-value of `spread` is *p*, such as one adjusted for a family; every test is at FOUND."""
-        return shape_words(p, lead=self.lead, p_lead=self.p_lead, ends=self.ends, p_ends=self.p_ends)
+        return shape_words(self.p, lead=self.lead, p_lead=self.p_lead, ends=self.ends, p_ends=self.p_ends)
 
 
 FLAT = "not distinguishable from flat"
@@ -238,12 +234,12 @@ def degenerate(summaries: Sequence[SummaryPlaces], bins: int) -> dict[str, int]:
 
 def binned(sums: PlaceSums, bins: int) -> tuple[Array, Array]:
     """Totals and counts, each (summaries, bins)."""
-    totals, counts = np.zeros((len(sums.totals), bins)), np.zeros((len(sums.totals), bins))
-    for row, (total, count) in enumerate(zip(sums.totals, sums.counts, strict=True)):
-        places = bin_of(len(total), bins)
-        np.add.at(totals[row], places, total)
-        np.add.at(counts[row], places, count)
-    return totals, counts
+
+    def of(rows: Sequence[Array]) -> Array:
+        found = [np.bincount(bin_of(len(row), bins), weights=row, minlength=bins) for row in rows]
+        return np.array(found, dtype=np.float64).reshape(-1, bins)
+
+    return of(sums.totals), of(sums.counts)
 
 
 def _permuted(sums: PlaceSums, bins: int, *, seed: int, permutations: int) -> Iterator[Array]:

@@ -19,6 +19,7 @@ grows with one over its square.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from functools import lru_cache
 from math import inf, sqrt
@@ -114,16 +115,9 @@ def clusters_for_difference(
 
 def _fewest(enough: Callable[[int], bool], least: int = 2) -> int | None:
     """Return the smallest n from *least* that is *enough*, which every larger one is too."""
-    high = least
-    while not enough(high):
-        high *= 2
-        if high > MOST:
-            return None
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    sizes = range(least, MOST + 1)
+    place = bisect_left(sizes, x=True, key=enough)
+    return sizes[place] if place < len(sizes) else None
 
 
 # ---------------------------------------------------------------- positions of documents

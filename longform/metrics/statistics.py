@@ -197,9 +197,8 @@ def kappa_of_sums(sums: Array) -> Array:
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """Holm's step-down adjustment: the family's error rate stays at the level tested."""
-    adjusted = [0.0] * len(p_values)
-    running = 0.0
-    for step, index in enumerate(sorted(range(len(p_values)), key=lambda i: p_values[i])):
-        running = max(running, min(1.0, p_values[index] * (len(p_values) - step)))
-        adjusted[index] = running
-    return adjusted
+    order = np.argsort(p_values, kind="stable")
+    adjusted = np.empty(len(order))
+    stepped = np.asarray(p_values)[order] * np.arange(len(order), 0, -1)
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(stepped))
+    return [float(p) for p in adjusted]

@@ -111,8 +111,8 @@ def test_flat_is_rejected_in_at_most_two_of_twenty_at_5_percent_and_has_no_shape
 
 def test_a_shape_is_named_by_the_p_value_of_its_family() -> None:
     index = index_of("u", 2)
-    assert index.shape_at(FOUND) == "U-shaped"
-    assert index.shape_at(1.1 * FOUND) == FLAT
+    assert index._replace(p=FOUND).shape == "U-shaped"
+    assert index._replace(p=1.1 * FOUND).shape == FLAT
 
 
 def test_permutations_end_early_only_if_the_curve_is_no_verdict() -> None:

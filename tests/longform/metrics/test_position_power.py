@@ -80,7 +80,7 @@ def shape_of(sums: PlaceSums, seed: int, n_tests: int = 1) -> str:
     """Return the words of a report for one of *n_tests* curves, by the largest correction that Holm makes."""
     index = bias_index(sums, 5, seed=7_000_000 + seed, permutations=2000 * n_tests)  # not the seed of the verdicts
     assert index is not None
-    return index.shape_at(min(1.0, n_tests * index.p))
+    return index._replace(p=min(1.0, n_tests * index.p)).shape
 
 
 # ---------------------------------------------------------------- every kind of judge
