@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +43,7 @@ from lab.fits.reach import (
 from lab.fits.support_judge import main as train_support_judge_main
 from longform.errors import UsageError
 from longform.judges.card_columns import Reach
-from longform.judges.coverage_model import JudgeModel
+from longform.judges.coverage_model import Calibration, JudgeModel
 from longform.judges.offline_coverage import SHIPPED
 from longform.records import Query, gold_documents
 from longform.results.in_sample import FILES, insight_keys
@@ -162,16 +162,7 @@ class Training:
 
     def _summary_judges(self) -> list[SummaryJudge]:
         """Return the judges by words, each fitted without the haystack or query that it marks."""
-        people, marked = judge_examples(self.people), judge_examples(self.gpt4o)
-
-        @cache
-        def as_gpt4o(left_out: str) -> JudgeModel:
-            return fit_judge(marked, calibration="gpt-4o", fitted_on=self.gpt4o.name, left_out=[left_out])
-
-        @cache
-        def as_people(left_out: str) -> JudgeModel:
-            return fit_judge(people, calibration="people", fitted_on=self.people.name, left_out=[left_out])
-
+        as_gpt4o, as_people = _fits_without(self.gpt4o, "gpt-4o"), _fits_without(self.people, "people")
         return [
             SummaryJudge(
                 "as GPT-4o",
@@ -214,6 +205,12 @@ class Training:
     def _fitted_on(self) -> str:
         sources = [source["name"] for source in self._bench.manifest.get("sources", [])]
         return f"gold maps of {', '.join(sources) or self._bench.folder.url}"
+
+
+def _fits_without(labels: LabelledSet, calibration: Calibration) -> Callable[[str], JudgeModel]:
+    """Return what makes the judge by words, once for each haystack or query that is left out."""
+    fit = partial(fit_judge, judge_examples(labels), calibration=calibration, fitted_on=labels.name)
+    return cache(lambda left_out: fit(left_out=[left_out]))
 
 
 def _labelled_insights(benchmark: Benchmark, annotator: str) -> list[str]:

@@ -305,9 +305,12 @@ def _stock(source: _Source, sources: Sequence[_Source], rng: np.random.Generator
 
 
 def _wrong_words(said: str, changed: str) -> tuple[bool, ...]:
-    """Mark each word of *changed* that is not *said* at that place."""
-    before, after = said.split(), changed.split()
-    wrong = [True] * len(after)
+    return changed_words(said.split(), changed.split())
+
+
+def changed_words(before: Sequence[str], after: Sequence[str]) -> tuple[bool, ...]:
+    """Mark each word of *after* that does not stand *before* at that place."""
+    changed = [True] * len(after)
     for block in SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks():
-        wrong[block.b : block.b + block.size] = [False] * block.size
-    return tuple(wrong)
+        changed[block.b : block.b + block.size] = [False] * block.size
+    return tuple(changed)

@@ -9,6 +9,7 @@ insight that was not planted in it).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -58,30 +59,23 @@ def set_f1(found: NDArray[np.bool_], gold: NDArray[np.bool_]) -> NDArray[np.floa
     return np.asarray(2 * (found & gold).sum(axis=1) / np.maximum(found.sum(axis=1) + gold.sum(axis=1), 1))
 
 
+@dataclass(eq=False)
 class GoldHaystack:
     """
     A haystack whose insights have known documents.
 
-    Args:
+    Attributes:
         documents: In order.
         queries: Each with its insights.
         gold: Insight id -> ids of the documents that state it.
         embed: Remembers its vectors.
     """
 
-    def __init__(
-        self,
-        haystack_id: str,
-        documents: Sequence[Document],
-        queries: Sequence[tuple[Query, Sequence[Target]]],
-        gold: Mapping[str, Collection[str]],
-        embed: Embed,
-    ) -> None:
-        self.haystack_id = haystack_id
-        self.documents = documents
-        self.queries = queries
-        self._gold = gold
-        self.embed = embed
+    haystack_id: str
+    documents: Sequence[Document]
+    queries: Sequence[tuple[Query, Sequence[Target]]]
+    gold: Mapping[str, Collection[str]]
+    embed: Embed
 
     @property
     def domain(self) -> str:
@@ -99,12 +93,12 @@ class GoldHaystack:
 
     def states(self, target_id: str) -> NDArray[np.bool_]:
         """Mark the documents that state an insight, shape (documents,)."""
-        return np.array([document.doc_id in self._gold[target_id] for document in self.documents])
+        return np.array([document.doc_id in self.gold[target_id] for document in self.documents])
 
     def gold_numbers(self) -> dict[str, frozenset[int]]:
         """Insight id -> what its documents are cited by."""
         return {
-            target.target_id: frozenset(d.number for d in self.documents if d.doc_id in self._gold[target.target_id])
+            target.target_id: frozenset(d.number for d in self.documents if d.doc_id in self.gold[target.target_id])
             for target in self.targets
         }
 

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import block_diag
 from scipy.ndimage import gaussian_filter1d
 from scipy.special import expit
 
@@ -30,6 +31,7 @@ from actors.local_models.encoder import Encoder
 from actors.local_models.weights import MINILM
 from jobs.command.run import Outcome, run_verb
 from lab.fits import best_threshold, fit_logistic, significant
+from lab.fits.checker_pairs import changed_words
 from lab.parsers import support_judge
 from longform.errors import UsageError
 from longform.judges.doubt import DoubtModel
@@ -98,10 +100,8 @@ def edited_words(claims: Sequence[LabelledClaim]) -> list[NDArray[np.bool_]]:
         edited = np.zeros(len(said), dtype=bool)
         if others and claim.is_edit:
             some = sorted(others, key=lambda one: len({*said} ^ {*one}))[:3]
-            nearest = max((SequenceMatcher(None, one, said, autojunk=False) for one in some), key=lambda m: m.ratio())
-            edited[:] = True
-            for _, start, length in nearest.get_matching_blocks():
-                edited[start : start + length] = False
+            nearest = max(some, key=lambda one: SequenceMatcher(None, one, said, autojunk=False).ratio())
+            edited[:] = changed_words(nearest, said)
         found.append(edited)
     return found
 
@@ -173,14 +173,8 @@ class Doubts:
         for start in (n, n + d):
             values, vectors = np.linalg.eigh(covariance[start : start + d, start : start + d])
             blocks.append((vectors / np.sqrt(np.maximum(values, 0) + 1e-6))[:, ::-1][:, :COMPONENTS])
-        widths = [block.shape[1] for block in blocks]
-        parts = np.zeros((len(moments), sum(widths) + 1))
-        row = column = 0
-        for block in blocks:
-            parts[row : row + block.shape[0], column : column + block.shape[1]] = block
-            row, column = row + block.shape[0], column + block.shape[1]
+        parts: Array = block_diag(*blocks, 1.0)
         parts[-1, :-1] = -mean @ parts[:-1, :-1]
-        parts[-1, -1] = 1.0
         return parts
 
 
@@ -293,9 +287,7 @@ def calibration_error(numbers: Array, labels: NDArray[np.bool_]) -> float:
 def balanced_weights(claims: Sequence[LabelledClaim], *, by_label: bool) -> Array:
     """Return weights by which all domains count the same, and in each, if asked for, both labels; their mean is 1."""
     groups = [(claim.domain, claim.supported if by_label else None) for claim in claims]
-    sizes: dict[tuple[str, bool | None], int] = {}
-    for group in groups:
-        sizes[group] = sizes.get(group, 0) + 1
+    sizes = Counter(groups)
     weights = np.array([1 / sizes[group] for group in groups])
     return np.asarray(weights / weights.mean())
 
