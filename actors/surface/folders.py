@@ -17,9 +17,8 @@ from longform.evidence.frames import Frames
 from longform.evidence.scan import Read, pl
 from longform.evidence.scores import SCORE_COLUMNS, ScoreTable
 from longform.evidence.summaries import clustered, summaries
-from longform.results.cells import systems_in
+from longform.results.cells import compared_families, systems_in, table_rows
 from longform.results.columns import with_columns
-from longform.results.compared import compared_families, table_rows
 from longform.results.results import Results
 from longform.settings.judges import ALIGNERS
 from longform.studies.schema_1 import with_tables

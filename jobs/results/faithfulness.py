@@ -22,8 +22,8 @@ from longform.metrics.cited_support import SHARE
 from longform.metrics.faithfulness import Merging, place_of, support_cells
 from longform.metrics.measure import Verdict
 from longform.metrics.position_bias import SummaryPlaces, summary_places
+from longform.results.cells import table_rows
 from longform.results.checked import Attribution, Cell, CheckedRun, CheckedSummary, placed
-from longform.results.compared import table_rows
 from longform.results.order_dependence import OrderDependence, varied
 from longform.settings.experiment import Experiment
 from longform.settings.judges import ALIGNERS

@@ -6,9 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple, TypedDict
 
 from actors.storage.benchmark import Benchmark
-from longform.results.cells import systems_in
+from longform.results.cells import systems_in, table_rows
 from longform.results.columns import Columns, within
-from longform.results.compared import table_rows
 from longform.results.in_sample import SUPPORT, in_sample, models_of_judge, models_of_retriever, models_of_summarizer
 from longform.results.results import Results
 from longform.settings.experiment import Experiment

@@ -39,9 +39,8 @@ from longform.report.site import (
     site_pages,
 )
 from longform.results.aggregate import models_tables, several_models
-from longform.results.cells import systems_in
+from longform.results.cells import systems_in, table_rows
 from longform.results.columns import with_columns
-from longform.results.compared import table_rows
 from longform.results.drilldown import Unfolded
 from longform.results.judges import judges_tables
 from longform.results.order_dependence import order_table

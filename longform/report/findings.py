@@ -18,9 +18,8 @@ from longform.report.measures import MAIN, all_heads, head_of, main_measure
 from longform.report.parts import NO_DATASET, brief_card, counted, listed, main_cells
 from longform.report.shown_names import short_systems
 from longform.report.tables import IN_SAMPLE, has_oracle, is_position_row
-from longform.results.cells import CellRow, systems_in
+from longform.results.cells import CellRow, Row, compared_families, systems_in
 from longform.results.columns import Columns, interval_in, number_in
-from longform.results.compared import Row, compared_families
 from longform.results.pairs import NOT_DISTINGUISHABLE
 from longform.results.results import Results
 from longform.tables.cells import value_cell

@@ -11,8 +11,7 @@ from longform.report.parts import counted, dataset_words, has_datasets, listed
 from longform.report.shown_names import models_told
 from longform.report.tables import is_position_row
 from longform.results.calls import CallsRow, calls_told
-from longform.results.cells import systems_in
-from longform.results.compared import table_rows
+from longform.results.cells import systems_in, table_rows
 from longform.results.results import ClustersRow, Results, RunFacts, Size
 from longform.results.run_status import time_words
 

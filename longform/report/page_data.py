@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import takewhile
+from itertools import groupby, islice, takewhile
 from types import NoneType
 from typing import Any, TypeVar
 
@@ -18,6 +18,8 @@ PAGE_BYTES = 2_800_000
 
 SMALL_PAGE_BYTES = 300_000
 """A page with less data goes on with the next haystack, so that hundreds of small ones do not have a page each."""
+
+_SIZED_TOGETHER = 32  # records
 
 Record = TypeVar("Record", bound=Mapping[str, Any])
 
@@ -51,42 +53,56 @@ def paged(
         small_bytes: The size from which a page ends with its haystack.
     """
     page, sized = list[Record](), _Sized()
-    for record in records:
-        if page and haystack(record) != haystack(page[-1]) and sized.n_bytes >= small_bytes:
+    for block in _blocks(records, haystack):
+        if page and haystack(block[0]) != haystack(page[-1]) and sized.n_bytes >= small_bytes:
             yield page
             page, sized = [], _Sized()
-        page.append(record)
-        sized.add(record)
-        while sized.n_bytes > most_bytes and len(page) > 1:
-            own = len(list(takewhile(record[together].__eq__, (one[together] for one in reversed(page)))))
-            moved = own if own < len(page) else 1
-            yield page[:-moved]
-            page, sized = page[-moved:], _Sized()
-            for one in page:
-                sized.add(one)
+        sized.add(block)
+        if sized.n_bytes <= most_bytes:
+            page += block
+            continue
+        sized = _Sized(page)
+        for record in block:
+            page.append(record)
+            sized.add([record])
+            while sized.n_bytes > most_bytes and len(page) > 1:
+                own = len(list(takewhile(record[together].__eq__, (one[together] for one in reversed(page)))))
+                moved = own if own < len(page) else 1
+                yield page[:-moved]
+                page, sized = page[-moved:], _Sized(page[-moved:])
     if page:
         yield page
+
+
+def _blocks(records: Iterable[Record], haystack: Callable[[Record], str]) -> Iterator[list[Record]]:
+    """Yield some records of a haystack at a time: sizes of many are sooner told together than one by one."""
+    for _, own in groupby(records, haystack):
+        while block := list(islice(own, _SIZED_TOGETHER)):
+            yield block
 
 
 class _Sized:
     """The bytes that records have on a page, as `longform.tables.packed.column` writes them, but for the heads."""
 
-    def __init__(self) -> None:
+    def __init__(self, records: Sequence[Mapping[str, Any]] = ()) -> None:
         self.n_bytes = 0
         self._texts: dict[str, set[str | None]] = {}  # by column
         self._shared: set[int] = set()
+        self.add(records)
 
-    def add(self, record: Mapping[str, Any]) -> None:
-        """Add a record; one that stands within several, as a query in its summaries, counts once."""
-        self._add([record], "")
+    def add(self, records: Sequence[Mapping[str, Any]]) -> None:
+        """Add records; one that stands within several, as a query in its summaries, counts once."""
+        if records:
+            self._add(records, "")
 
     def _add(self, values: Sequence[Any], name: str) -> None:
         kinds = {*map(type, values)}
         if kinds == {dict}:
-            new = [value for value in values if id(value) not in self._shared]
-            self._shared.update(map(id, new))
-            for part in new[0] if new else ():
-                self._add([value[part] for value in new], f"{name}.{part}")
+            if not name.endswith("[]"):
+                values = [*{id(value): value for value in values if id(value) not in self._shared}.values()]
+                self._shared.update(map(id, values))
+            for part in values[0] if values else ():
+                self._add([value[part] for value in values], f"{name}.{part}")
         elif kinds <= {str, NoneType}:
             seen = self._texts.setdefault(name, set())
             unseen = {*values} - seen
@@ -95,6 +111,6 @@ class _Sized:
             self.n_bytes += len(values) * (len(str(len(seen))) + 1)
         elif kinds <= {list, tuple, NoneType}:
             self.n_bytes += sum(5 if value is None else len(str(len(value))) + 1 for value in values)
-            self._add([item for value in values for item in value or ()], name)
+            self._add([item for value in values for item in value or ()], f"{name}[]")
         else:
             self.n_bytes += len(script_json(values))

@@ -8,7 +8,7 @@ from typing import Any
 from longform.report.page_data import page_data
 from longform.report.parts import NO_DATASET, has_datasets
 from longform.report.result_tables import anchor_of
-from longform.results.compared import Row, of_family, table_rows
+from longform.results.cells import Row, of_family, table_rows
 from longform.results.results import Results
 
 _ENDS = {"one", "other", "difference", "p"}

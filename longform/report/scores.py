@@ -59,9 +59,17 @@ from longform.report.tables import (
     summarizer_cell,
     summarizers_by_joint,
 )
-from longform.results.cells import BESIDE_SCORES, WITH_EVERY_SYSTEM, CellRow, has_per_summary, listed_in, systems_in
+from longform.results.cells import (
+    BESIDE_SCORES,
+    WITH_EVERY_SYSTEM,
+    CellRow,
+    Row,
+    listed_in,
+    pairs_of,
+    systems_in,
+    table_rows,
+)
 from longform.results.columns import Columns, held, interval_in, number_in, text_in, within
-from longform.results.compared import Row, pairs_of, table_rows
 from longform.results.results import Results
 from longform.settings.system_names import SystemName
 from longform.tables.cells import Cell
@@ -273,7 +281,7 @@ def every_cell(results: Results) -> Iterator[Section]:
     """One section with all systems, also those whose documents were ordered on purpose."""
     cells, heads = systems_in(results), all_heads(results)
     tables = [*_every(results, cells, heads, AVERAGED[str(results["aggregate"])])]
-    if results["aggregate"] != "per_summary" and has_per_summary(results):
+    if results["aggregate"] != "per_summary" and any(row.get("per_summary") for row in table_rows(results, "cells")):
         listed = {measure["name"] for measure in listed_in(results)}
         own = [head for head in heads if head.name in listed]
         tables += _every(results, systems_in(results, "per_summary"), own, AVERAGED["per_summary"])

@@ -1,4 +1,4 @@
-"""The systems of results: what the table of cells has of each, in one row a judge and data set."""
+"""Rows of the tables of results, as pages, exports and plans read them: systems, comparisons, pairs."""
 
 from __future__ import annotations
 
@@ -31,6 +31,13 @@ counts are those of insights under a judge of coverage, of targets under one of 
 """
 Averaged = Literal["value", "per_summary"]
 """Columns of means."""
+Row = Mapping[str, Any]
+_BOUNDS = {"difference": "value", "low": "low", "high": "high", "n_clusters": "n"}
+
+
+def table_rows(results: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    """Return the rows of a table; none if there is no such table."""
+    return list(((results.get("tables") or {}).get(name) or {"rows": ()})["rows"])
 
 
 def systems_in(results: Mapping[str, Any], averaged: Averaged = "value") -> list[CellRow]:
@@ -60,17 +67,12 @@ def systems_in(results: Mapping[str, Any], averaged: Averaged = "value") -> list
             own["spread"][name] = {by: row.get(f"spread_{by}") for by in NO_SPREAD}
         if reason := reasons.get(averaged) or reasons.get("value"):
             own["reasons"][name] = reason
-    for row in (tables.get(FAILURES) or {}).get("rows", ()):
+    for row in table_rows(results, FAILURES):
         found[tuple(row.get(name) for name in KEY)].setdefault("failures", {})[row["reason"]] = row["n_summaries"]
     for own in found.values():
         if all(one == NO_SPREAD for one in own["spread"].values()):
             del own["spread"]
     return list(found.values())
-
-
-def has_per_summary(results: Mapping[str, Any]) -> bool:
-    """Return whether the means of the summaries' own means are known; older results may lack them."""
-    return any(row.get("per_summary") for row in ((results.get("tables") or {}).get(CELLS) or {"rows": ()})["rows"])
 
 
 def _named(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -84,8 +86,7 @@ def _named(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def described_in(results: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     """Return what results say of each measure and of each fact of systems."""
-    found: Sequence[Mapping[str, Any]] = ((results.get("tables") or {}).get(MEASURES) or {"rows": ()})["rows"]
-    return found
+    return table_rows(results, MEASURES)
 
 
 def listed_in(results: Mapping[str, Any]) -> list[Description]:
@@ -99,3 +100,27 @@ def measures_in(results: Mapping[str, Any]) -> list[Description]:
     names = Description.__annotations__
     rows = [{name: row.get(name) for name in names} for row in described_in(results) if not row.get("fact")]
     return cast("list[Description]", rows)
+
+
+def of_family(row: Row) -> tuple[Any, ...]:
+    """Return what tells the family of a row apart."""
+    return row["judge"], row.get("dataset"), row["measure"]
+
+
+def compared_families(results: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return what was compared how, each with its comparisons as `rows`, and its `reference_system`."""
+    families, rows = [*map(dict, table_rows(results, "comparisons_families"))], dict[tuple[Any, ...], list[Row]]()
+    for row in table_rows(results, "comparisons") if families else ():
+        bounds = {name: row["difference"][own] for name, own in _BOUNDS.items()}
+        rows.setdefault(of_family(row), []).append({**row, **bounds})
+    for family in families:
+        known = family.get("summarizer") is not None
+        family["reference_system"] = {name: family[name] for name in ("summarizer", "setting")} if known else None
+        family["rows"] = rows.get(of_family(family), [])
+    return families
+
+
+def pairs_of(results: Mapping[str, Any], measure: str, judge: str | None, dataset: str | None) -> list[Row]:
+    """Return the systems of the family of a measure, with their groups and the places that its tests leave open."""
+    own, rows = (judge, dataset, measure), table_rows(results, "pairwise_systems")
+    return [row for row in rows if (row["judge"], row["dataset"], row["measure"]) == own]

@@ -19,7 +19,7 @@ from longform.metrics.power import (
 )
 from longform.nearest import meant
 from longform.results.answer import VerbAnswer
-from longform.results.compared import Row, of_family, table_rows
+from longform.results.cells import Row, of_family, table_rows
 from longform.results.differences import UNITS
 from longform.results.results import Results
 from longform.settings.system_names import SystemName, named_system
