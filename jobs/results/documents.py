@@ -53,7 +53,7 @@ def keep_documents(run: Folder, benchmark: Benchmark, *, most_characters: int = 
     """
     Store the documents that kept summaries cite or that state insights, and their passages beside the citations.
 
-    If their text is longer than *most_characters*, or the benchmark ships none of them, the reason is stored instead.
+    If their text is longer than *most_characters*, or there are none, the reason is stored instead.
     """
     wanted = wanted_documents(kept_unfolded(run))
 
@@ -76,20 +76,19 @@ def keep_documents(run: Folder, benchmark: Benchmark, *, most_characters: int = 
                     file.write(_line({"document": document_facts(document)}))
                 if n_characters > most_characters:
                     break
-        if reason := _why_none(n_characters, most_characters):
+        if reason := _why_none(n_characters, most_characters, cited=any(wanted.values())):
             path.write_bytes(gzip.compress(_line({"reason": reason}), mtime=0))
         run.upload(path, DOCUMENTS)
     if reason is None:
         keep_unfolded(run, with_passages(kept_unfolded(run), finder))
 
 
-def _why_none(n_characters: int, most: int) -> str | None:
+def _why_none(n_characters: int, most: int, *, cited: bool) -> str | None:
+    none = "The texts of the documents are not part of this report:"
     if n_characters > most:
-        return (
-            f"The texts of the documents are not part of this report: those that summaries cite or that state insights "
-            f"have more than its limit of {most:,} characters."
-        )
-    return None if n_characters else "The texts of the documents are not part of this report: the benchmark ships none."
+        return f"{none} those that summaries cite or that state insights have more than {most:,} characters."
+    why = "the benchmark ships none" if cited else "no summary cites one, and no insight names one"
+    return None if n_characters else f"{none} {why}."
 
 
 def _line(content: Mapping[str, object]) -> bytes:

@@ -11,6 +11,7 @@ import pytest
 from actors.storage.folder import Folder
 from jobs.ingest import main as ingest
 from jobs.judge import default_out, main, table
+from jobs.results.documents import kept_documents
 from jobs.status import main as status
 from longform.judges.cited_first import BEST
 from tests.jobs.answers.town import EMPTY, N_ANSWERS, OUT_OF_RANGE, TOPICS, town, write_answers, write_corpus
@@ -215,3 +216,14 @@ def test_refusals_and_languages_without_labels_are_told(tmp_path: Path, capsys: 
     assert found["careful"]["coverage"] == found["plain"]["coverage"] > found["refuser"]["coverage"] == 0
     assert supported["careful"] == supported["plain"]
     assert supported["refuser"] is None
+
+
+def test_a_page_without_documents_says_that_nothing_cites_one(tmp_path: Path) -> None:
+    (tmp_path / "town").mkdir()
+    (tmp_path / "town/documents.jsonl").write_text('{"doc_id": "d", "text": "The mill raised the price of flour."}\n')
+    (tmp_path / "town/queries.jsonl").write_text('{"query_id": "q", "text": "What became dearer?"}\n')
+    (tmp_path / "answers.jsonl").write_text('{"query_id": "q", "system": "a", "text": "Flour became dearer."}\n')
+    assert ingest(["jsonl", str(tmp_path / "town"), "--out", str(tmp_path / "bench")]) == 0
+    bench, out = str(tmp_path / "bench"), str(tmp_path / "run")
+    assert main([str(tmp_path / "answers.jsonl"), "--bench", bench, "--out", out, "--workers", "0"]) == 0
+    assert "no summary cites one" in str(kept_documents(Folder(out)).reason)
