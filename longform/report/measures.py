@@ -103,10 +103,9 @@ def by_this_judge(heads: Sequence[Head], results: Results, judge: str | None) ->
 
 def heads_of(results: Results, cells: Sequence[Columns]) -> list[Head]:
     """Return the measures that *cells* have, without those that stand in another table or column."""
-    names = held(cells)
-    return [head for head in all_heads(results) if head.name in names and head.name not in (*_IN_PARTS, LENGTH)]
+    return [head for head in all_heads(results) if head.name in held(cells) - {*_IN_PARTS, LENGTH}]
 
 
 def main_measure(cell: Columns) -> str:
-    """Return the measure by which rows are ranked: the joint score, else the first one listed."""
+    """Return the measure by which rows are ranked: the joint score, else the first one with a better direction."""
     return MAIN if MAIN in cell else next(iter(within(cell, "intervals")), MAIN)

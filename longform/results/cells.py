@@ -51,7 +51,7 @@ def systems_in(results: Mapping[str, Any], averaged: Averaged = "value") -> list
     tables = results.get("tables") or {}
     if CELLS not in tables:
         return []
-    facts = {row["name"] for row in described_in(results) if row.get("fact")}
+    facts, better = ({row["name"] for row in described_in(results) if row.get(name)} for name in ("fact", "better"))
     content, found = tables[CELLS], dict[tuple[Any, ...], dict[str, Any]]()
     for row, reasons in zip(content["rows"], content["reasons"], strict=True):
         own = found.setdefault(tuple(row.get(name) for name in KEY), {})
@@ -70,6 +70,7 @@ def systems_in(results: Mapping[str, Any], averaged: Averaged = "value") -> list
     for row in table_rows(results, FAILURES):
         found[tuple(row.get(name) for name in KEY)].setdefault("failures", {})[row["reason"]] = row["n_summaries"]
     for own in found.values():
+        own["intervals"] = dict(sorted(own["intervals"].items(), key=lambda one: one[0] not in better))
         if all(one == NO_SPREAD for one in own["spread"].values()):
             del own["spread"]
     return list(found.values())

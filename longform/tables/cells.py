@@ -78,7 +78,7 @@ def _text_beside(row: Mapping[str, Value], column: Column, *, but: str | None) -
     value = row.get(column.name)
     known = [one for one in value if one != but] if isinstance(value, list) else value
     text = row_cell({**row, column.name: known}, column).text if known else None
-    return None if text == but else text
+    return None if text == but and column.unit == "text" else text
 
 
 def row_cell(row: Mapping[str, Value], column: Column, reason: str | None = None) -> Cell:

@@ -316,3 +316,16 @@ def test_one_system_alone_has_its_interval(results):
 def test_tables_of_studies_stand_before_every_system():
     names = [made.__name__ for made in SECTIONS]
     assert names.index("score_sections") < names.index("sections_of_tables") < names.index("every_cell")
+
+
+def test_what_has_no_better_direction_ranks_no_systems(results):
+    tables = with_tables(only(results, "cells"))["tables"]
+    cells, measures = tables["cells"], tables["measures"]
+    words = cells["rows"][0] | {"judge": "checker", "per_summary": None}
+    first = words | {"measure": "refused", "value": {"value": 90.0}}
+    second = words | {"measure": "supported", "value": {"value": 50.0}}
+    cells = cells | {"rows": [first, second], "reasons": [{}, {}]}
+    described = [{"title": name, "unit": "points", "told": "", "name": name} for name in ("refused", "supported")]
+    described = [described[0] | {"better": None}, described[1] | {"better": "higher"}]
+    shown = markdown(only(results) | {"tables": tables | {"cells": cells, "measures": measures | {"rows": described}}})
+    assert "Rows by supported, best first" in shown

@@ -15,7 +15,7 @@ from longform.report.result_figures import table_figures
 from longform.report.result_tables import shown_of, table_sections
 from longform.results.results import Results
 from longform.studies.schema_1 import with_tables
-from longform.tables.cells import NOT_RECORDED, Cell, cell_rows, row_cell, value_cell
+from longform.tables.cells import NOT_RECORDED, Cell, cell_rows, row_cell, value_cell, with_beside
 from longform.tables.files import csv_text, latex_tabular
 from longform.tables.layout import laid_out, visible
 from longform.tables.table import Axes, Column, Table, checked, table_of
@@ -226,3 +226,12 @@ def test_a_figure_draws_the_first_measure_and_names_it() -> None:
     assert plot is not None
     assert plot.alt.startswith("recall, per cent by n. ")
     assert "others" not in plot.alt
+
+
+def test_a_number_beside_stands_there_also_if_it_is_the_same_and_a_text_does_not() -> None:
+    columns = [Column("kept", "count", beside="left_out"), Column("left_out", "count", shown=False)]
+    columns += [Column("first", beside="second"), Column("second", shown=False)]
+    row = {"kept": 6, "left_out": 6, "first": "full", "second": "full"}
+    table = Table("t", columns, [row], key=())
+    shown = [with_beside(row_cell(row, column), row, column, table).detail for column in (columns[0], columns[2])]
+    assert shown == ["left_out: 6", None]
