@@ -20,11 +20,12 @@ from jobs.results.stored_run import StoredRun, averaging_of, labels_of, read_sto
 from jobs.results.two_runs import common_queries, compared_rankings, is_of_rankings, same_judges
 from longform.errors import UsageError
 from longform.evidence.scan import pl
-from longform.evidence.summaries import clustered
+from longform.evidence.summaries import clustered, clusters_of
 from longform.measures import SHIPPED
 from longform.metrics.measure import Description, described
 from longform.nearest import meant
 from longform.report.answers import answer_text
+from longform.report.overview import clusters_told
 from longform.results.aggregate import systems_in
 from longform.results.answer import VerbAnswer
 from longform.results.comparison import TwoRuns, comparison_answer, cost_table, setting_rows, setting_table
@@ -54,6 +55,7 @@ def two_runs(urls: Sequence[str], *, systems: Sequence[str] = (), measures: Sequ
     common, judges = common_queries(first, second), same_judges(first, second)
     asked = pl.col("query_id").cast(pl.String).is_in(list(common.query_ids))
     sides = clustered(*(run.summaries.filter(asked) for run in (first, second)))
+    shared = clusters_of(*sides).filter(pl.col("kind") == "query", pl.col("n_queries") > pl.col("n_haystacks"))
     labels = (first.label, second.label)
     known = (systems_in(sides[0]), systems_in(sides[1]))
     pairs = paired_systems(known, labels, systems)
@@ -74,10 +76,11 @@ def two_runs(urls: Sequence[str], *, systems: Sequence[str] = (), measures: Sequ
     if not found.table.rows and not rankings.table.rows:
         raise UsageError(_nothing(first, second, judges.told, measures))
     main = {judge: main_measure(described_, [own]) for judge, own in both.items()}
+    told = [*common.told, *judges.told, *clusters_told(shared.to_dicts())]
     return TwoRuns(
         [_run(run) for run in (first, second)],
         len(common.query_ids),
-        [*_cautions(first, second, pairs), *common.told, *judges.told, *_left_out(known, (first, second), pairs)],
+        [*_cautions(first, second, pairs), *told, *_left_out(known, (first, second), pairs)],
         found,
         rankings,
         setting_table(_settings(first), _settings(second), labels),

@@ -11,8 +11,9 @@ from jobs.command.run import Outcome, run_verb
 from jobs.parsers.report import parser
 from jobs.results.documents import kept_documents
 from jobs.results.drilldown import kept_unfolded
+from jobs.results.live_pages import MARKDOWN
 from jobs.results.several_runs import several_runs
-from jobs.results.write import MARKDOWN, read_results, remove_pages, write_pages
+from jobs.results.write import read_results, remove_pages, write_pages
 from longform.errors import UsageError
 from longform.report.answers import answer_html, answer_markdown
 from longform.report.page import INDEX, PageLink

@@ -19,7 +19,6 @@ from longform.results.run_status import LIVE, SoFar
 
 MARKDOWN = "report.md"
 _SO_FAR = "so_far.json"
-_REPORT_FROM_HERE = f"../{INDEX}"
 
 
 def stored_so_far(run: Folder) -> SoFar | None:
@@ -46,13 +45,12 @@ def retire(run: Folder) -> None:
     """Let the first page of a live report, if there is one, lead to the run's own report; the others are removed."""
     live = run.child(LIVE)
     if live.has(_SO_FAR):
-        live.write_bytes(INDEX, moved_html("This run is done", _REPORT_FROM_HERE).encode())
+        live.write_bytes(INDEX, moved_html("This run is done", f"../{INDEX}").encode())
         live.delete(_SO_FAR)
         live.delete(MARKDOWN)
         _remove(live, but={INDEX})
 
 
 def _remove(live: Folder, *, but: Collection[str]) -> None:
-    for name in live.names():
-        if is_page(name) and name not in but:
-            live.delete(name)
+    for name in sorted({*filter(is_page, live.names())}.difference(but)):
+        live.delete(name)

@@ -21,6 +21,7 @@ from jobs.results.documents import NO_DOCUMENTS, KeptDocuments, keep_documents, 
 from jobs.results.drilldown import keep_unfolded, kept_unfolded
 from jobs.results.evidence import RunEvidence
 from jobs.results.in_sample import TWINS_ONLY, Fitted, mark_in_sample
+from jobs.results.live_pages import MARKDOWN
 from jobs.results.size import counted
 from jobs.runs.record import Recorded
 from longform.errors import UsageError
@@ -54,7 +55,6 @@ from longform.tables.table import Table
 RESULTS = run_files.RESULTS
 REPORT = "report"
 """Folder of a run's pages."""
-MARKDOWN = "report.md"
 
 
 def write_results(

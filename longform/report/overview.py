@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from longform.report.parts import counted, dataset_words, has_datasets, listed
 from longform.report.shown_names import models_told
 from longform.report.tables import is_position_row
 from longform.results.calls import CallsRow, calls_told
 from longform.results.cells import systems_in, table_rows
-from longform.results.results import ClustersRow, Results, RunFacts, Size
+from longform.results.results import Results, RunFacts, Size
 from longform.results.run_status import time_words
 
 _NAMED = 8
@@ -140,15 +140,13 @@ def _replayed(run: RunFacts) -> bool:
 # ---------------------------------------------------------------- what is independent
 
 
-def clusters_told(results: Results) -> list[str]:
+def clusters_told(found: Sequence[Any] | Mapping[str, Any] | None) -> list[str]:
     """Say what intervals take as independent, and whether it is: of each data set; nothing if results do not say."""
-    found = results.get("clusters") or []
-    rows = found if isinstance(found, Sequence) else [found]  # results of older versions have one for all
-    several = has_datasets(rows)
-    return [f"{f'{dataset_words(row)}: ' if several else ''}{_told_of(row)}" for row in rows]
+    rows = [found] if isinstance(found, Mapping) else found or []  # results of older versions have one for all
+    return [f"{f'{dataset_words(row)}: ' if has_datasets(rows) else ''}{_told_of(row)}" for row in rows]
 
 
-def _told_of(clusters: ClustersRow) -> str:
+def _told_of(clusters: Mapping[str, Any]) -> str:
     n_queries, n_haystacks = clusters["n_queries"], clusters["n_haystacks"]
     queries = f"{n_queries} {'query' if n_queries == 1 else 'queries'}"
     haystacks = f"{n_haystacks} {'haystack' if n_haystacks == 1 else 'haystacks'}"

@@ -109,7 +109,7 @@ def score_sections(results: Results) -> Iterator[Section]:
     if tables:
         paragraphs = [
             *oracle_told(cells),
-            *clusters_told(results),
+            *clusters_told(results.get("clusters")),
             *repeats_told(cells),
             *judge_repeats_told(cells),
             *failures_told(cells),

@@ -199,7 +199,7 @@ def site_pages(
             site.title,
             site.here(INDEX),
             findings=findings(results),
-            clusters=clusters_told(results),
+            clusters=clusters_told(results.get("clusters")),
             facts=facts(results),
             forest=forest(results),
             leaderboard=_leaderboard(results),

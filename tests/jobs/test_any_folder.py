@@ -60,6 +60,7 @@ def test_a_package_that_was_imported_before_is_named(tmp_path: Path) -> None:
     assert "import longform first" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.ray
 def test_workers_find_ours(hostile: Path) -> None:
     (hostile / "town.yaml").write_text(

@@ -72,6 +72,7 @@ def test_a_run_beside_itself_differs_by_nothing(town: str, capsys: pytest.Captur
     assert found["settings"] == []
     assert found["costs"][0]["difference"] == 0
     assert "Both are the same run, so every difference is 0." in found["cautions"]
+    assert any("They are not: they share the documents of 1 haystack" in one for one in found["cautions"])
     assert Path(town, "run.json").read_bytes() == before, "it only reads"
 
 

@@ -107,6 +107,7 @@ def test_benchmark_that_does_not_fit_leaves_nothing_and_is_written_once_there_is
     assert Folder(f"{disk.folder}/bench").read("documents").num_rows == 2
 
 
+@pytest.mark.slow
 @pytest.mark.ray
 def test_run_that_fills_its_disk_in_a_stage_goes_on_once_there_is_room(
     experiment: list[str],

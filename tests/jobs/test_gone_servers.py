@@ -66,6 +66,7 @@ def make(tmp_path: Path, bench: str, unused_tcp_port: int, capfd: pytest.Capture
     return partial(Command, tmp_path, bench, unused_tcp_port, capfd)
 
 
+@pytest.mark.slow
 @pytest.mark.ray
 @pytest.mark.usefixtures("ray_session")
 def test_a_server_that_is_not_there_is_named_and_the_same_command_goes_on(make: Callable[..., Command]) -> None:
