@@ -52,5 +52,6 @@ def retire(run: Folder) -> None:
 
 
 def _remove(live: Folder, *, but: Collection[str]) -> None:
-    for name in sorted({*filter(is_page, live.names())}.difference(but)):
-        live.delete(name)
+    for name in live.names():
+        if is_page(name) and name not in but:
+            live.delete(name)

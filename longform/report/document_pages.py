@@ -50,9 +50,9 @@ def documents_html(site: Site, documents: Sequence[DocumentFacts], place: Number
     Return a page of documents, which loads nothing.
 
     Args:
-        site: Whose page it is.
+        site: The site that links to the page.
         documents: Those that the page shows.
-        place: Among its kind.
+        place: The page among those of documents.
         name: Returns the name of a haystack for readers.
     """
     title = LINK.title if place.alone else f"{LINK.title} (page {place.number})"

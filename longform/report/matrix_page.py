@@ -117,7 +117,7 @@ def matrix_html(site: Site, data: str) -> str:
     Return the page, which loads nothing.
 
     Args:
-        site: Whose page it is.
-        data: Of `MatrixRows.packed`.
+        site: The site that links to the page.
+        data: The data that `MatrixRows.packed` returns.
     """
     return rendered("matrix.html.j2", site.title, site.here(MATRIX), matrix=data)

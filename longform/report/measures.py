@@ -103,7 +103,8 @@ def by_this_judge(heads: Sequence[Head], results: Results, judge: str | None) ->
 
 def heads_of(results: Results, cells: Sequence[Columns]) -> list[Head]:
     """Return the measures that *cells* have, without those that stand in another table or column."""
-    return [head for head in all_heads(results) if head.name in held(cells) - {*_IN_PARTS, LENGTH}]
+    names = held(cells) - {*_IN_PARTS, LENGTH}
+    return [head for head in all_heads(results) if head.name in names]
 
 
 def main_measure(cell: Columns) -> str:

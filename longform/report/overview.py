@@ -143,7 +143,8 @@ def _replayed(run: RunFacts) -> bool:
 def clusters_told(found: Sequence[Any] | Mapping[str, Any] | None) -> list[str]:
     """Say what intervals take as independent, and whether it is: of each data set; nothing if results do not say."""
     rows = [found] if isinstance(found, Mapping) else found or []  # results of older versions have one for all
-    return [f"{f'{dataset_words(row)}: ' if has_datasets(rows) else ''}{_told_of(row)}" for row in rows]
+    several = has_datasets(rows)
+    return [f"{f'{dataset_words(row)}: ' if several else ''}{_told_of(row)}" for row in rows]
 
 
 def _told_of(clusters: Mapping[str, Any]) -> str:

@@ -77,18 +77,14 @@ class CheckedSummary(NamedTuple):
     A summary under one support judge; its query is its cluster, within which orders and places are exchanged.
 
     Attributes:
-        summary_id: Its id.
-        query_id: Of the query that it answers.
-        dataset: Of the query; None: not stated.
-        repeat: Its number among those of one context by one system.
+        dataset: The data set of the query; None: not stated.
+        repeat: The number among summaries of one context by one system.
         failure: Why it was not written; None: it was.
         faithfulness: The sum of the merged numbers, and how many those are (sentences, or 1 if a minimum or maximum is
             taken).
         supported: The sentences that are supported.
-        system: That wrote it.
-        judge: Its judge.
         n_cells: Cells of verdicts, with or without an answer.
-        n_documents: In its prompt.
+        n_documents: Documents in the prompt.
         places: By the place of documents; None if all documents were judged as one text, or if its system does not
             depend on their order.
     """

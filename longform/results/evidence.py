@@ -98,7 +98,7 @@ class Evidence(ABC):
         calls: A row for each stage and model that was called; None: no model was asked.
         frames: The tables of the run, to be queried with polars; without summaries that repeat another order's.
         score_table: The scores in a few bytes each.
-        contents: By `summary_id`, the `content` that is equal for summaries of the same text and citations.
+        contents: For each `summary_id`, a `content` that is equal for summaries of the same text and citations.
         datasets: Query id -> its data set; None: not stated.
         facets: Query id -> name -> value, of the queries that state any.
         gold: Query id -> target id -> the documents that state it.
