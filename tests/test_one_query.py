@@ -37,4 +37,4 @@ def test_an_answer_names_what_is_there(name: str, file: str) -> None:
 
 
 def test_the_answers_name_something() -> None:
-    assert {name for name, _ in NAMED} >= {"pooled_mean", "Head", "ChatPool._answer"}
+    assert {name for name, _ in NAMED} >= {"pooled_mean", "head_of", "ChatPool._answer"}

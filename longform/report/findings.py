@@ -13,13 +13,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from longform.metrics.paired_differences import ALPHA, smallest_p
-from longform.metrics.statistics import LEVEL, Estimate
+from longform.metrics.statistics import LEVEL
 from longform.report.measures import MAIN, all_heads, head_of, main_measure
 from longform.report.parts import NO_DATASET, brief_card, counted, listed, main_cells
+from longform.report.scores import estimate
 from longform.report.shown_names import short_systems
 from longform.report.tables import IN_SAMPLE, has_oracle, is_position_row
 from longform.results.cells import CellRow, Row, compared_families, systems_in
-from longform.results.columns import Columns, interval_in, number_in
+from longform.results.columns import Columns, number_in
 from longform.results.pairs import NOT_DISTINGUISHABLE
 from longform.results.results import Results
 from longform.tables.cells import value_cell
@@ -310,7 +311,7 @@ def _names(rows: Sequence[Row]) -> str:
 
 
 def _measure_words(results: Results, measure: str) -> str:
-    titles = {head.name: head.title for head in all_heads(results)}
+    titles = {head.name: head.head for head in all_heads(results)}
     return "joint score" if measure == MAIN else titles.get(measure, measure)
 
 
@@ -319,8 +320,7 @@ def _lower(results: Results, measure: str) -> bool:
 
 
 def _with_interval(results: Results, row: Columns, measure: str) -> str:
-    low, high = interval_in(row, measure) or (None, None)
-    cell = head_of(results, measure).shown(Estimate(number_in(row, measure), low, high, 0))
+    cell = value_cell(estimate(row, measure), head_of(results, measure))
     return f"{cell.text} {cell.detail} ({100 * LEVEL:.0f} % interval)" if cell.detail else cell.text or "not known"
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from longform.metrics.statistics import LEVEL
 from longform.report.forms import Band, Mark, band_plot, name_of
-from longform.report.measures import Head, capitalized, head_of, main_measure
+from longform.report.measures import capitalized, head_of, main_measure
 from longform.report.parts import Judged, by_judge, main_cells
 from longform.report.plots import BLUE, Plot
 from longform.report.scores import estimate
@@ -17,7 +17,7 @@ from longform.results.cells import CellRow, compared_families, pairs_of
 from longform.results.columns import number_in, text_in
 from longform.results.pairs import NOT_DISTINGUISHABLE, TOO_FEW
 from longform.results.results import Results
-from longform.tables.table import Column, Table, Value, stated_unit
+from longform.tables.table import Column, Table, Value
 
 
 class _Leading(NamedTuple):
@@ -33,7 +33,7 @@ class _Leading(NamedTuple):
     """
 
     judged: Judged
-    head: Head
+    head: Column
     title: str
     cells: Sequence[CellRow]
     ranked: Sequence[CellRow]
@@ -47,7 +47,7 @@ def _leading(results: Results) -> _Leading | None:
     head = head_of(results, main_measure(cells[0]))
     known = [cell for cell in cells if not cell.get("twin_of") and number_in(cell, head.name) is not None]
     known.sort(key=lambda cell: (number_in(cell, head.name) or 0.0) * (1 if head.better == "lower" else -1))
-    title = "joint score" if head.name == "joint" else head.title
+    title = "joint score" if head.name == "joint" else head.head
     return _Leading(judged, head, title, cells, known) if known else None
 
 
@@ -107,10 +107,10 @@ def forest(results: Results) -> Forest | None:
     return Forest(plot, caption, len(known) - n_shown)
 
 
-def _band(cell: CellRow, head: Head, names: Mapping[str, str], *, colour: str = "", twin: bool = False) -> Band:
+def _band(cell: CellRow, head: Column, names: Mapping[str, str], *, colour: str = "", twin: bool = False) -> Band:
     system = f"{cell['summarizer']}, {cell['setting']}"
     label = name_of(names.get(system, system), IN_SAMPLE if cell.get("in_sample") else "")
-    return Band(label, {head.name: Mark(estimate(cell, head), colour=colour, twin=twin)})
+    return Band(label, {head.name: Mark(estimate(cell, head.name), colour=colour, twin=twin)})
 
 
 def _alike(results: Results, known: Sequence[CellRow]) -> Collection[tuple[str, str]]:
@@ -168,7 +168,7 @@ def leaderboard(results: Results, names: Mapping[str, str]) -> Table | None:
     columns = [
         Column("place", told="the places that the tests of all pairs leave open", unknown=_UNKNOWN_PLACE),
         Column("system"),
-        Column("score", stated_unit({"unit": head.unit}, Column("score", "stated")), leading.title),
+        Column("score", head.unit, leading.title),
         Column("summaries", "count"),
         *([Column("cost", "usd", told="of a summary, mean")] if any("usd_a_summary" in cell for cell in cells) else []),
     ]
@@ -176,12 +176,12 @@ def leaderboard(results: Results, names: Mapping[str, str]) -> Table | None:
     return Table("leaderboard", columns, rows, "Leaderboard", f"{capitalized(', '.join(of))}.{first}", ["system"])
 
 
-def _row(cell: CellRow, head: Head, names: Mapping[str, str], place: tuple[int, int] | None) -> Mapping[str, Value]:
+def _row(cell: CellRow, head: Column, names: Mapping[str, str], place: tuple[int, int] | None) -> Mapping[str, Value]:
     system = f"{cell['summarizer']}, {cell['setting']}"
     return {
         "place": place and (str(place[0]) if place[0] == place[1] else f"{place[0]} to {place[1]}"),
         "system": names.get(system, system),
-        "score": estimate(cell, head),
+        "score": estimate(cell, head.name),
         "summaries": cell["n_summaries"],
         "cost": number_in(cell, "usd_a_summary"),
     }

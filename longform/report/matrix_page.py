@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from longform.report.measures import Head, all_heads
+from longform.report.measures import all_heads
 from longform.report.page import PageLink, rendered
 from longform.report.page_data import PLACES, page_data
 from longform.report.parts import haystack_name
@@ -14,6 +14,7 @@ from longform.report.tables import MATRIX
 from longform.results.cells import systems_in
 from longform.results.drilldown import SummaryFacts, Unfolded
 from longform.results.results import Results
+from longform.tables.table import Column
 
 LINK = PageLink(MATRIX, "Matrix", "Every system on every query, coloured by its score.")
 
@@ -44,7 +45,7 @@ class MatrixRows:
     def __init__(self, results: Results) -> None:
         self._results = results
         self._rows = {(row["summarizer"], row["setting"]): row for row in systems_in(results)}
-        self._heads: Mapping[str, Head] = {head.name: head for head in all_heads(results)}
+        self._heads: Mapping[str, Column] = {head.name: head for head in all_heads(results)}
         self._queries: dict[str, dict[str, Any]] = {}
         self._systems: dict[tuple[str, str], int] = {}
         self._measures: dict[tuple[str, str], int] = {}
@@ -98,7 +99,7 @@ class MatrixRows:
                 for row in [dict[str, Any](self._rows.get((summarizer, setting)) or {})]
             ],
             measures=[
-                {"judge": judge, "name": head.name, "title": head.title, "scaled": int(_factor(head) == 100)}
+                {"judge": judge, "name": head.name, "title": head.head, "scaled": int(_factor(head) == 100)}
                 for judge, head in heads
             ],
             summaries=[
@@ -108,7 +109,7 @@ class MatrixRows:
         )
 
 
-def _factor(head: Head) -> int:
+def _factor(head: Column) -> int:
     return 100 if head.unit in ("points", "share") else 1
 
 

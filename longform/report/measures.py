@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from longform.metrics.measure import Better
 from longform.results.cells import described_in
 from longform.results.columns import Columns, held, within
 from longform.results.results import Results
-from longform.tables.cells import Cell, value_cell
-from longform.tables.table import Column, Unit, Value
+from longform.tables.table import Column
 
 CITATION = {"precision": "precision", "recall": "recall", "citation": "F1 (citation)"}
 """Measures of the section of citations -> their heads there."""
@@ -18,6 +16,7 @@ _IN_PARTS = ("precision", "recall")
 """Measures that stand in no other section."""
 LENGTH = "words_per_bullet"
 MAIN = "joint"
+_DESCRIBED = ("name", "unit", "title", "told", "better", "digits")
 
 
 def capitalized(text: str) -> str:
@@ -25,83 +24,36 @@ def capitalized(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-class Head(NamedTuple):
-    """
-    A measure, or a fact of a system, as results describe it.
-
-    Attributes:
-        name: The key of its values in cells.
-        title: The head of its column.
-        unit: Decides scale and digits.
-        better: The direction of a better value; None: neither.
-        told: Says in a sentence what its values are.
-        judged_by: The kind of judge that it needs; None: none.
-        in_sample: True if a judge that was fitted on these very data gave it.
-        digits: Decimals; None: as many as the unit has.
-        fact: The place of what is no score: beside scores, or with every system alone; None: a score.
-    """
-
-    name: str
-    title: str
-    unit: Unit
-    better: Better | None
-    told: str
-    judged_by: str | None = None
-    in_sample: bool = False
-    digits: int | None = None
-    fact: str | None = None
-
-    @property
-    def marked(self) -> str:
-        """The head of its column."""
-        return f"{self.title} (in sample)" if self.in_sample else self.title
-
-    @property
-    def in_points(self) -> bool:
-        return self.unit == "points"
-
-    @property
-    def definition(self) -> str:
-        """One sentence of a caption."""
-        if not self.told:
-            return ""
-        direction = f"; {self.better} is better" if self.better else "" if self.fact else ", neither better nor worse"
-        more = "" if self.in_points and self.better == "higher" else direction
-        return f"{capitalized(self.title)}: {self.told}{more}."
-
-    def shown(self, value: Value, reason: str | None = None) -> Cell:
-        """Return a value of it."""
-        return value_cell(value, Column(self.name, self.unit, digits=self.digits), reason=reason)
+def all_heads(results: Results) -> list[Column]:
+    """Return the measures of *results* as columns."""
+    return [_column(row) for row in described_in(results) if row.get("fact") is None]
 
 
-def all_heads(results: Results) -> list[Head]:
-    """Return the measures of *results*."""
-    return [head for head in _heads(results) if head.fact is None]
-
-
-def fact_heads(results: Results, cells: Sequence[Columns], *facts: str) -> list[Head]:
+def fact_heads(results: Results, cells: Sequence[Columns], *facts: str) -> list[Column]:
     """Return the facts that *cells* have, those that reports show in the places *facts*."""
     names = held(cells)
-    return [head for head in _heads(results) if head.fact in facts and head.name in names]
+    return [_column(row) for row in described_in(results) if row.get("fact") in facts and row["name"] in names]
 
 
-def _heads(results: Results) -> list[Head]:
-    return [Head(**{name: row[name] for name in Head._fields if name in row}) for row in described_in(results)]
+def _column(row: Mapping[str, Any]) -> Column:
+    return Column(**{name: row[name] for name in _DESCRIBED if name in row})
 
 
-def head_of(results: Results, measure: str) -> Head:
+def head_of(results: Results, measure: str) -> Column:
     """Return the measure of this name; one that *results* do not describe is named as it is."""
     known = {head.name: head for head in all_heads(results)}
-    return known.get(measure) or Head(measure, measure.replace("_", " "), "points", "higher", "")
+    return known.get(measure) or Column(measure, "points", measure.replace("_", " "), better="higher")
 
 
-def by_this_judge(heads: Sequence[Head], results: Results, judge: str | None) -> list[Head]:
+def by_this_judge(heads: Sequence[Column], results: Results, judge: str | None) -> list[Column]:
     """Return *heads* with a mark on those that *judge* gives if it was fitted on the data of *results*."""
-    fitted = any(row["judge"] == judge and row.get("in_sample") for row in results.get("judges") or [])
-    return [head._replace(in_sample=fitted and head.judged_by is not None) for head in heads]
+    if not any(row["judge"] == judge and row.get("in_sample") for row in results.get("judges") or []):
+        return [*heads]
+    judged = {row["name"] for row in described_in(results) if row.get("judged_by") is not None}
+    return [one._replace(title=f"{one.head} (in sample)") if one.name in judged else one for one in heads]
 
 
-def heads_of(results: Results, cells: Sequence[Columns]) -> list[Head]:
+def heads_of(results: Results, cells: Sequence[Columns]) -> list[Column]:
     """Return the measures that *cells* have, without those that stand in another table or column."""
     names = held(cells) - {*_IN_PARTS, LENGTH}
     return [head for head in all_heads(results) if head.name in names]

@@ -9,8 +9,6 @@ from typing import Any
 
 from longform.errors import LongformError
 from longform.report.parts import Section, haystack_name
-from longform.report.plots import Plot
-from longform.report.result_figures import figures_of
 from longform.report.result_tables import shown_of
 from longform.report.tables import Table as ShownTable
 from longform.results.results import LastStage, Results, RunFacts, StageFacts
@@ -201,14 +199,14 @@ _MOST_ROWS = 40  # that one still reads; the file has all
 def audit_sections(results: Results) -> Iterator[Section]:
     """Yield one section if the benchmark says of itself how it was made and audited; else none."""
     if described := _described(results):
-        tables = [_first_rows(results, table) for table in _tables(described) if table.plot is None]
+        tables = [_first_rows(results, table) for table in benchmark_tables(results) if table.plot is None]
         yield Section("audit", described["title"], list(described["told"]), _shown(results, tables))
 
 
-def benchmark_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
-    """Yield the figures of the benchmark's tables; a table with a figure is shown by it."""
-    for place, table in enumerate(_tables(_described(results) or {"tables": {}})):
-        yield from figures_of(results, table, name=f"benchmark{place}-")
+def benchmark_tables(results: Results) -> Iterator[Table]:
+    """Yield the tables that the benchmark brings; one with a figure is shown by it."""
+    described = _described(results) or {"tables": {}}
+    return (Table.from_json(name, content) for name, content in described["tables"].items())
 
 
 def _described(results: Results) -> Mapping[str, Any] | None:
@@ -219,10 +217,6 @@ def _described(results: Results) -> Mapping[str, Any] | None:
         return kept
     made: Mapping[str, Any] = import_module(_READER).benchmark_tables(audit, account)
     return made
-
-
-def _tables(described: Mapping[str, Any]) -> Iterator[Table]:
-    return (Table.from_json(name, content) for name, content in described["tables"].items())
 
 
 def _first_rows(results: Results, table: Table) -> Table:

@@ -13,7 +13,7 @@ from longform.report.parts import NO_DATASET
 from longform.report.plots import ORANGE, Plot
 from longform.report.result_tables import anchor_of, line_of, of_report, tables_of, titled, told_above
 from longform.report.shown_names import short_systems
-from longform.report.tables import IN_SAMPLE
+from longform.report.tables import IN_SAMPLE, mark_of
 from longform.results.results import Results
 from longform.tables.cells import row_cell
 from longform.tables.layout import below_originals, distinct_values, laid_out
@@ -85,7 +85,7 @@ def _banded(results: Results, table: Table, plot: Axes) -> Iterator[tuple[Draw, 
         if value.value is not None and (start is not None or not plot.to):
             band, by = ", ".join(str(row.get(name)) for name in (plot.y, *more)), series_columns(plot)
             series = ", ".join(_label(results, one, row.get(one)) for one in by) or column.head
-            colour = (ORANGE if _excludes_zero(value) else "") if signed else None if plot.to else ""
+            colour = (ORANGE if _excludes_zero(value) else "") if signed else None if plot.to or by else ""
             label_of_band = f"{names.get(band, band)}{_series_mark(row, [plot.y])}"
             own = bands.setdefault(label_of_band, {})
             if series in own:  # no key tells the rows apart
@@ -203,13 +203,12 @@ def _excludes_zero(value: Estimate) -> bool:
 
 
 def _label(results: Results, name: str, value: Value) -> str:
-    return head_of(results, str(value)).title if name == "measure" else str(value)
+    return head_of(results, str(value)).head if name == "measure" else str(value)
 
 
 def _series_mark(row: Mapping[str, Value], by: Sequence[str]) -> str:
-    """Mark a series that a model made which was fitted on these data."""
-    marked = row.get("in_sample")
-    return f" ({IN_SAMPLE})" if isinstance(marked, list) and {*marked} & {*by} else ""
+    """Return the mark of a series, such as that of a model which was fitted on these data."""
+    return next((f" {mark}" for name in by if (mark := mark_of(row, name))), "")
 
 
 def _places(table: Table, plot: Axes) -> Mapping[Value, float]:

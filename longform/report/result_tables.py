@@ -20,6 +20,7 @@ from longform.report.parts import (
 )
 from longform.report.tables import Column as Head
 from longform.report.tables import Table as ShownTable
+from longform.report.tables import summaries_fragment
 from longform.results.results import Results
 from longform.tables.cells import Cell, row_cell, with_beside, words
 from longform.tables.layout import Part, below_originals, headed, laid_out, visible
@@ -29,6 +30,7 @@ FURTHER = "studies"
 """The page of tables that name none."""
 
 _JUDGE = ("judge", "dataset")
+NO_MEANS: Mapping[str, Mapping[str, str]] = {}
 
 
 def anchor_of(name: str) -> str:
@@ -62,11 +64,11 @@ def told_above(table: Table) -> bool:
 
 def shown_of(results: Results, table: Table) -> list[ShownTable]:
     """Return a table's parts as heads and cells, with what its columns say of themselves behind the first."""
-    told = list(_told(visible(table)))
+    told = [*told_of(visible(table))]
     if asides := _asides(table):
         told.append(("", f"Rows that stand in files alone: {asides}."))
     parts = enumerate(laid_out(of_report(table)))
-    return [_shown(results, table, part, told if place == 0 else ()) for place, part in parts]
+    return [shown_part(results, table, part, told if place == 0 else ()) for place, part in parts]
 
 
 def of_report(table: Table) -> Table:
@@ -92,7 +94,24 @@ def _paragraphs(table: Table) -> Iterator[str]:
         yield from table.told.split("\n\n")
 
 
-def _shown(results: Results, table: Table, part: Part, told: Iterable[tuple[str, str]]) -> ShownTable:
+def shown_part(
+    results: Results,
+    table: Table,
+    part: Part,
+    told: Iterable[tuple[str, str]],
+    *,
+    means: Mapping[str, Mapping[str, str]] = NO_MEANS,
+) -> ShownTable:
+    """
+    Return a part of *table* as heads and cells.
+
+    Args:
+        results: What names the measures and judges.
+        table: All parts together.
+        part: The rows to show.
+        told: The head of a column, or an empty one, and what is said of it.
+        means: Columns of means of summaries -> the measure, and what else of these summaries no row says.
+    """
     own = part.table
     columns = [one for one in visible(own) if one.name != "dataset" or has_datasets(table.rows)]
     if all(row.get("judge") is None for row in table.rows):
@@ -109,7 +128,7 @@ def _shown(results: Results, table: Table, part: Part, told: Iterable[tuple[str,
         [
             *named(results, row, [one.name for one in naming]),
             *(
-                with_beside(_cell(results, row, one, own.reason(places[id(row)], one.name)), row, one, own)
+                with_beside(_cell(results, row, one, own.reason(places[id(row)], one.name), means), row, one, own)
                 for one in others
             ),
         ]
@@ -124,22 +143,31 @@ def _shown(results: Results, table: Table, part: Part, told: Iterable[tuple[str,
     return finished(caption, heads, body, told, n_names=n_names, judged=judged, brackets="" in meant)
 
 
-def _cell(results: Results, row: Mapping[str, Value], column: Column, reason: str | None) -> Cell:
+def _cell(
+    results: Results,
+    row: Mapping[str, Value],
+    column: Column,
+    reason: str | None,
+    means: Mapping[str, Mapping[str, str]],
+) -> Cell:
     if column.name == "measure":
-        return words(head_of(results, str(row.get("measure"))).title)
-    return row_cell(row, column, reason)
+        return words(head_of(results, str(row.get("measure"))).head)
+    cell, mean = row_cell(row, column, reason), means.get(column.name)
+    if mean is None or cell.text is None:
+        return cell
+    return cell._replace(mean_of=summaries_fragment({**row, **mean}, mean["measure"]))
 
 
 def titled(results: Results, table: Table, column: Column, rows: Sequence[Mapping[str, Value]]) -> str:
     """Return the head of a column; a measure stands under its title."""
     if (head := headed(column, rows)) is not None:
-        return head_of(results, head).title if column.headed == "measure" else head
+        return head_of(results, head).head if column.headed == "measure" else head
     known = table.across == "measure" and column.name not in {one.name for one in table.columns} and not column.group
-    return head_of(results, column.name).title if known else column.head
+    return head_of(results, column.name).head if known else column.head
 
 
 def _group(results: Results, table: Table, column: Column) -> str:
-    return head_of(results, column.group).title if column.group and table.across == "measure" else column.group
+    return head_of(results, column.group).head if column.group and table.across == "measure" else column.group
 
 
 def _brackets(part: Part) -> Iterable[str]:
@@ -156,7 +184,7 @@ def _bracketed(value: Value, column: Column) -> bool:
 def line_of(results: Results, table: Table, part: Part) -> Iterator[str]:
     """Yield what names a part: the measure by others, in a sentence, and its judge."""
     words_of = {
-        name: head_of(results, str(value)).title if name == "measure" else f"{table.column(name).head} {value}"
+        name: head_of(results, str(value)).head if name == "measure" else f"{table.column(name).head} {value}"
         for name, value in part.values.items()
         if name not in _JUDGE
     }
@@ -169,7 +197,7 @@ def line_of(results: Results, table: Table, part: Part) -> Iterator[str]:
         yield f"{judge_line(results, Judged(None if judge is None else str(judge), dataset))}."
 
 
-def _told(columns: Sequence[Column]) -> Iterator[tuple[str, str]]:
+def told_of(columns: Sequence[Column]) -> Iterator[tuple[str, str]]:
     """Yield the head of each column that says what its values are with a sentence, and which direction is better."""
     directed = [column for column in columns if column.better]
     for column in columns:

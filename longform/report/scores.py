@@ -1,18 +1,15 @@
-"""The sections of cells: a column for each measure and fact that results describe, whatever they are."""
+"""The sections of systems: a column for each measure and fact that results describe, whatever they are."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
 
 from longform.metrics.paired_differences import ALPHA
 from longform.metrics.statistics import Estimate
-from longform.report.forms import Band, Mark, band_plot
 from longform.report.measures import (
     CITATION,
     LENGTH,
     MAIN,
-    Head,
     all_heads,
     by_this_judge,
     capitalized,
@@ -23,31 +20,22 @@ from longform.report.measures import (
 )
 from longform.report.overview import clusters_told
 from longform.report.parts import (
-    Judged,
     Section,
     by_judge,
     failures_told,
-    finished,
     in_sample_told,
-    is_judge,
     judge_line,
     judge_repeats_told,
     main_cells,
-    name_columns,
-    named,
     repeats_told,
-    with_dataset,
 )
-from longform.report.plots import Plot
 from longform.report.provenance import AVERAGED
+from longform.report.result_tables import shown_part, told_of
 from longform.report.tables import (
     EXTREMES,
     NOT_RUN,
-    Column,
-    Table,
     best_first,
     distinct,
-    figure_labels,
     has_oracle,
     is_grid,
     is_wide,
@@ -55,10 +43,10 @@ from longform.report.tables import (
     oracle_told,
     reason,
     settings_of,
-    summaries_fragment,
-    summarizer_cell,
     summarizers_by_joint,
 )
+from longform.report.tables import Table as ShownTable
+from longform.results.aggregate import NO_SPREAD
 from longform.results.cells import (
     BESIDE_SCORES,
     WITH_EVERY_SYSTEM,
@@ -72,40 +60,27 @@ from longform.results.cells import (
 from longform.results.columns import Columns, held, interval_in, number_in, text_in, within
 from longform.results.results import Results
 from longform.settings.system_names import SystemName
-from longform.tables.cells import Cell
+from longform.tables.layout import Part
+from longform.tables.table import Axes, Column, Table, Value
 
 _SYSTEM = ("setting", "summarizer")
 _OF_JUDGE = "unjudged_share"
 """The fact beside scores that each judge has of its own; none is said of a further one if it judged all."""
 _ELSEWHERE = "Intervals stand under “Every system”."
-_FRONTIER = "Frontier: no system is better and cheaper (see “Quality beside cost”)."
+_FRONTIER = "no system is better and cheaper (see “Quality beside cost”)"
 _SPREAD = (
-    "Spread between repeats: standard deviation of the system's mean over repeats of its summaries, and over repeats "
-    "of the judge's answers."
+    "standard deviation of the system's mean over repeats of its summaries, and over repeats of the judge's answers"
 )
-
-
-class SystemColumn(NamedTuple):
-    """
-    A column of tables whose rows are systems.
-
-    Attributes:
-        column: Its head.
-        told: A sentence on its values; empty: its head says all.
-        cell: Returns the cell of a system.
-    """
-
-    column: Column
-    told: str
-    cell: Callable[[CellRow], Cell]
+Known = tuple[Column, Mapping[SystemName, str | None]]
+"""A column, and its texts of systems."""
 
 
 def score_sections(results: Results) -> Iterator[Section]:
     """One section with a table a judge and data set: the systems whose documents were not ordered on purpose."""
-    cells, tables = main_cells(results), list[Table]()
+    cells, tables = main_cells(results), list[ShownTable]()
     first: dict[str | None, Sequence[CellRow]] = {}
     for judge, own in by_judge(cells):
-        tables += _tables(results, judge, own, first.setdefault(judge.dataset, own))
+        tables += _tables(results, own, first.setdefault(judge.dataset, own))
     if tables:
         paragraphs = [
             *oracle_told(cells),
@@ -119,141 +94,142 @@ def score_sections(results: Results) -> Iterator[Section]:
         yield Section("scores", title, paragraphs, tables)
 
 
-def _tables(results: Results, judge: Judged, cells: Sequence[CellRow], first: Sequence[CellRow]) -> Iterator[Table]:
+def _tables(results: Results, cells: Sequence[CellRow], first: Sequence[CellRow]) -> Iterator[ShownTable]:
     """Yield the scores of one judge and data set, and what is known of the systems that *first* do not say."""
-    heads, line = by_this_judge(heads_of(results, cells), results, judge.judge), judge_line(results, judge)
-    main = main_measure(cells[0])
-    ranked = "joint score" if main == MAIN else head_of(results, main).title
+    heads, main = by_this_judge(heads_of(results, cells), results, cells[0]["judge"]), main_measure(cells[0])
+    ranked = "joint score" if main == MAIN else head_of(results, main).head
     group = [*filter(None, [groups_column(results, cells, main)])]
     if is_grid(cells):
         where = "with the oracle retriever" if has_oracle(cells) else "in the best setting"
-        caption = f"{line}. Rows by {ranked} {where}, best first. {_ELSEWHERE}"
-        yield score_grid(results, cells, heads, settings_of(cells), caption)
+        told = f"Rows by {ranked} {where}, best first. {_ELSEWHERE}"
+        yield _grid(results, cells, heads, settings_of(cells), told)
     else:
-        columns = [*map(scored_column, heads), *group]
-        yield system_table(results, cells, columns, f"{line}. Rows by {ranked}, best first.", brackets=True)
+        yield _systems(results, cells, heads, f"Rows by {ranked}, best first.", known=group)
     beside = [head for head in all_heads(results) if head.name == LENGTH and head.name in held(cells)]
     beside = [head for head in [*beside, *fact_heads(results, cells, BESIDE_SCORES)] if _is_new(head, cells, first)]
-    columns = [*map(scored_column, beside)]
-    columns += [*(group if is_grid(cells) else ()), *_frontier(results, cells), *_spread(cells)]
-    if columns:
-        yield system_table(results, cells, columns, f"{line}. Beside the scores of the same systems.")
+    known = [*(group if is_grid(cells) else ()), *_frontier(results, cells), *_spread(cells)]
+    if beside or known:
+        yield _systems(results, cells, beside, "Beside the scores of the same systems.", known=known)
 
 
-def _is_new(head: Head, cells: Sequence[Columns], first: Sequence[Columns]) -> bool:
+def _is_new(head: Column, cells: Sequence[Columns], first: Sequence[Columns]) -> bool:
     """Return whether a column says what it did not say of the same systems under the first judge."""
-    told = {(cell["summarizer"], cell["setting"]): cell.get(head.name) for cell in first}
+    told = {system_of(cell): cell.get(head.name) for cell in first}
     if head.name == _OF_JUDGE and cells is not first:
         return any(cell.get(head.name) for cell in cells)
-    return cells is first or any(
-        cell.get(head.name) != told.get((cell["summarizer"], cell["setting"])) for cell in cells
-    )
+    return cells is first or any(cell.get(head.name) != told.get(system_of(cell)) for cell in cells)
 
 
-def scored_column(head: Head) -> SystemColumn:
-    """Return the column of a measure, with intervals, or of a fact."""
-    return SystemColumn(Column(head.marked), head.definition, lambda cell: scored(cell, head))
+def system_of(cell: Columns) -> SystemName:
+    """Return the system of a row."""
+    return SystemName(str(cell["summarizer"]), str(cell["setting"]))
 
 
-def scored(row: CellRow | None, head: Head, *, with_interval: bool = True) -> Cell:
-    """Return the value of a row with the address of its summaries, or an unknown if there is no such row."""
-    if row is None:
-        return Cell(None, reason=NOT_RUN)
-    found = estimate(row, head)
-    cell = head.shown(found if with_interval and not head.fact else found.value, reason(row, head.name))
-    return cell if head.fact or found.value is None else cell._replace(mean_of=summaries_fragment(row, head.name))
+def estimate(cell: Columns, measure: str) -> Estimate:
+    """Return the value of a row with its interval."""
+    low, high = interval_in(cell, measure) or (None, None)
+    return Estimate(number_in(cell, measure), low, high, 0)
 
 
-def estimate(row: CellRow | None, head: Head) -> Estimate:
-    """Return the value of a row with its interval; unknown if there is no such row."""
-    known: Columns = row or {}
-    low, high = interval_in(known, head.name) or (None, None)
-    return Estimate(number_in(known, head.name), low, high, 0)
+def _value(cell: Columns, name: str) -> Value:
+    """Return the estimate of a measure, or the number of a fact."""
+    return estimate(cell, name) if name in within(cell, "intervals") else number_in(cell, name)
 
 
-def system_table(
+def _systems(
     results: Results,
     cells: Sequence[CellRow],
-    columns: Sequence[SystemColumn],
-    caption: str,
-    *names: str,
-    brackets: bool = False,
-) -> Table:
+    heads: Sequence[Column],
+    told: str,
+    *,
+    known: Sequence[Known] = (),
+    key: Sequence[str] = _SYSTEM,
+) -> ShownTable:
     """Return a row for each system, those of a judge together, the best first."""
-    naming = with_dataset(cells, *names) if names else _SYSTEM
     ordered = [cell for _, own in by_judge(cells) for cell in best_first(own)]
-    rows = [[*named(results, cell, naming), *(one.cell(cell) for one in columns)] for cell in ordered]
-    told = [(one.column.name, one.told) for one in columns]
-    heads = [*name_columns(naming), *(one.column for one in columns)]
-    judged = "judge" not in naming and is_judge(results, cells[0]["judge"])
-    return finished(caption, heads, rows, told, n_names=len(naming), judged=judged, brackets=brackets)
-
-
-def score_grid(
-    results: Results, cells: Sequence[CellRow], heads: Sequence[Head], settings: Sequence[str], caption: str
-) -> Table:
-    """Return one row a summarizer, one column a (measure, setting): SummHay's table 2."""
-    by_key, marked = {(cell["summarizer"], cell["setting"]): cell for cell in cells}, marked_settings(cells)
-    columns = [Column(marked[setting], group=head.marked) for head in heads for setting in settings]
     rows = [
-        [
-            summarizer_cell(next(cell for cell in cells if cell["summarizer"] == name)),
-            *(scored(by_key.get((name, s)), head, with_interval=False) for head in heads for s in settings),
-        ]
-        for name in summarizers_by_joint(cells)
-        if any((name, setting) in by_key for setting in settings)
+        {
+            **cell,
+            **{head.name: _value(cell, head.name) for head in heads},
+            **{column.name: texts.get(system_of(cell)) for column, texts in known},
+        }
+        for cell in ordered
     ]
-    told = [("", head.definition) for head in heads]
-    judged = is_judge(results, cells[0]["judge"])
-    return finished(caption, [*name_columns(["summarizer"]), *columns], rows, told, n_names=0, judged=judged)
+    columns = [*(Column(name) for name in key), *heads, *(column for column, _ in known)]
+    table = Table("systems", columns, rows, told=told, key=key, reasons=[cell["reasons"] for cell in ordered])
+    means = {head.name: {"measure": head.name} for head in heads if head.name in within(cells[0], "intervals")}
+    return _shown(results, table, heads=columns, means=means)
 
 
-def _frontier(results: Results, cells: Sequence[CellRow]) -> Iterator[SystemColumn]:
+def _shown(
+    results: Results, table: Table, *, heads: Sequence[Column], means: Mapping[str, Mapping[str, str]]
+) -> ShownTable:
+    """Return the table below the line of its judge, unless its rows name theirs, with what *heads* say."""
+    alone = "judge" not in table.key
+    values = {name: table.rows[0].get(name) for name in ("judge", "dataset")} if alone else {}
+    every = table._replace(rows=main_cells(results)) if alone else table
+    return shown_part(results, every, Part(values, table), told_of(heads), means=means)
+
+
+def _grid(
+    results: Results, cells: Sequence[CellRow], heads: Sequence[Column], settings: Sequence[str], told: str
+) -> ShownTable:
+    """Return one row a summarizer, one column a (measure, setting): SummHay's table 2."""
+    by_key, marked = {system_of(cell): cell for cell in cells}, marked_settings(cells)
+    means = {f"{one} {head.name}": {"measure": head.name, "setting": one} for head in heads for one in settings}
+    columns = [
+        head._replace(name=f"{one} {head.name}", title=marked[one], group=head.head, unknown=NOT_RUN)
+        for head in heads
+        for one in settings
+    ]
+    rows, reasons = [], []
+    for summarizer in summarizers_by_joint(cells):
+        of = {name: by_key.get(SystemName(summarizer, mean["setting"])) for name, mean in means.items()}
+        if run := {name: cell for name, cell in of.items() if cell is not None}:
+            values = {name: number_in(cell, means[name]["measure"]) for name, cell in run.items()}
+            rows.append({**next(iter(run.values())), **values})
+            reasons.append({name: reason(cell, means[name]["measure"]) for name, cell in run.items()})
+    table = Table("grid", [Column("summarizer"), *columns], rows, told=told, key=["summarizer"], reasons=reasons)
+    return _shown(results, table, heads=heads, means=means)
+
+
+def _frontier(results: Results, cells: Sequence[CellRow]) -> Iterator[Known]:
     """Yield the column of systems that no other one beats in quality and cost, if results have costs."""
     own = {(cell["judge"], cell.get("dataset")) for cell in cells}
     placed = {
-        (row["summarizer"], row["setting"]): row["place"]
+        system_of(row): "yes" if row["place"] == "frontier" else "no"
         for row in table_rows(results, "cost")
         if (row["judge"], row.get("dataset")) in own and row.get("place") is not None
     }
-    unplaced = Cell(None, reason="no place by cost")
     if placed:
-        yes = {key: Cell("yes" if place == "frontier" else "no") for key, place in placed.items()}
-        column = Column("frontier", numeric=False)
-        yield SystemColumn(column, _FRONTIER, lambda cell: yes.get((cell["summarizer"], cell["setting"]), unplaced))
+        yield Column("frontier", told=_FRONTIER, unknown="no place by cost"), placed
 
 
-def _spread(cells: Sequence[CellRow]) -> Iterator[SystemColumn]:
+def _spread(cells: Sequence[CellRow]) -> Iterator[Known]:
     """Yield the column of spread between repeats, if anything was repeated."""
-    measure = main_measure(cells[0])
-
-    def shown(cell: CellRow) -> Cell:
-        found = within(within(cell, "spread"), measure)
-        parts = [f"{by} {value:.1f}" for by in ("summaries", "judge") if (value := number_in(found, by)) is not None]
-        return Cell(", ".join(parts)) if parts else Cell(None, reason="not repeated")
-
+    found = {system_of(cell): within(within(cell, "spread"), main_measure(cells[0])) for cell in cells}
+    texts = {
+        system: ", ".join(f"{by} {own[by]:.1f}" for by in NO_SPREAD if own.get(by) is not None) or None
+        for system, own in found.items()
+    }
     if any(cell.get("spread") for cell in cells):
-        yield SystemColumn(Column("spread", numeric=False), _SPREAD, shown)
+        yield Column("spread", told=_SPREAD, unknown="not repeated"), texts
 
 
-def score_figures(results: Results) -> Iterator[tuple[Plot | None, str]]:
-    """One figure a judge, data set and measure in points: a band a summarizer or a setting, in it a line each other."""
-    for place, (judge, own) in enumerate(by_judge(main_cells(results))):
-        settings = distinct(best_first(own), "setting")
-        parts = {"summarizer": summarizers_by_joint(own), "setting": settings_of(own) if is_wide(own) else settings}
-        by, other = ("summarizer", "setting") if is_wide(own) else ("setting", "summarizer")
-        labels, entries = figure_labels(own, by, below=True), figure_labels(own, other, below=False)
-        by_key = {(text_in(cell, by), text_in(cell, other)): cell for cell in own}
-        for head in reversed([head for head in heads_of(results, own) if head.in_points]):
-            bands = [
-                Band(labels[row], {entries[one]: Mark(estimate(by_key.get((row, one)), head)) for one in parts[other]})
-                for row in parts[by]
-            ]
-            name, words = f"{head.name.replace(' ', '-')}{place}", f"{capitalized(head.title)}. "
-            yield (
-                band_plot(bands, x_label=f"{head.title}, of 100", head=words, name=name),
-                f"{words}{judge_line(results, judge)}",
+def score_figures(results: Results) -> Iterator[Table]:
+    """Yield a table a judge, data set and measure in points: bands of summarizers or settings, a line each other."""
+    for judge, own in by_judge(main_cells(results)):
+        settings = settings_of(own) if is_wide(own) else distinct(best_first(own), "setting")
+        parts = {"summarizer": summarizers_by_joint(own), "setting": settings}
+        by, other = parts if is_wide(own) else reversed(parts)
+        ordered = sorted(own, key=lambda cell: [parts[name].index(str(cell[name])) for name in (by, other)])
+        for head in reversed([head for head in heads_of(results, own) if head.unit == "points"]):
+            rows = [{**cell, head.name: estimate(cell, head.name)} for cell in ordered]
+            told, axes = (
+                f"{capitalized(head.head)}. {judge_line(results, judge)}",
+                Axes("forest", head.name, by, by=other),
             )
+            yield Table("scores", [Column(by), Column(other), head], rows, told=told, key=(by, other), plot=axes)
 
 
 def citation_sections(results: Results) -> Iterator[Section]:
@@ -261,18 +237,13 @@ def citation_sections(results: Results) -> Iterator[Section]:
     by_name = {head.name: head for head in all_heads(results)}
     known = [by_name[name]._replace(title=title) for name, title in CITATION.items() if name in by_name]
     cited = [cell for cell in main_cells(results) if any(head.name in cell for head in known)]
-    tables = []
+    tables, told = list[ShownTable](), "Citations of covered insights."
     for judge, cells in by_judge(cited):
         heads = by_this_judge(known, results, judge.judge)
-        caption = f"{judge_line(results, judge)}. Citations of covered insights."
         extremes = [setting for setting in EXTREMES if setting in settings_of(cells)]
         settings = extremes if len(extremes) > 1 else settings_of(cells)
-        columns = [*map(scored_column, heads)]
-        tables.append(
-            score_grid(results, cells, heads, settings, caption)
-            if is_grid(cells)
-            else system_table(results, cells, columns, caption, brackets=True)
-        )
+        wide = is_grid(cells)
+        tables.append(_grid(results, cells, heads, settings, told) if wide else _systems(results, cells, heads, told))
     if tables:
         yield Section("citation", "Citation precision and recall", [], tables)
 
@@ -291,17 +262,17 @@ def every_cell(results: Results) -> Iterator[Section]:
         yield Section("cells", "Every system", [], tables)
 
 
-def _every(results: Results, cells: Sequence[CellRow], heads: Sequence[Head], told: str) -> Iterator[Table]:
+def _every(results: Results, cells: Sequence[CellRow], heads: Sequence[Column], told: str) -> Iterator[ShownTable]:
     """Yield all systems with those of *heads* of which something is said: a table for judges that have the same."""
-    alike: dict[tuple[Head, ...], list[CellRow]] = {}
+    alike: dict[tuple[Column, ...], list[CellRow]] = {}
     for _, own in by_judge(cells):
         said = (one for one in heads for cell in own if cell.get(one.name) is not None or one.name in cell["reasons"])
         alike.setdefault(tuple(dict.fromkeys(said)), []).extend(own)
     for shown, rows in alike.items():
-        if columns := [*map(scored_column, shown)]:
+        if shown:
             judges = ", ".join(dict.fromkeys(str(row["judge"] or "no judge") for row in rows))
-            scores, caption = any(head.fact is None for head in shown), f"{capitalized(told)} ({judges})."
-            yield system_table(results, rows, columns, caption, "summarizer", "setting", "judge", brackets=scores)
+            key = ("dataset", "summarizer", "setting", "judge")
+            yield _systems(results, rows, shown, f"{capitalized(told)} ({judges}).", key=key)
 
 
 # ---------------------------------------------------------------- systems that cannot be told apart
@@ -311,8 +282,8 @@ _BEST, _PERHAPS = "best", "perhaps best"
 _LEVEL = f"{100 * ALPHA:.0f} %"
 
 
-def groups_column(results: Results, cells: Sequence[CellRow], measure: str) -> SystemColumn | None:
-    """Return the column of *cells*, of one judge and data set, by a measure; None: nothing could be told apart."""
+def groups_column(results: Results, cells: Sequence[CellRow], measure: str) -> Known | None:
+    """Return the groups of *cells*, of one judge and data set, by a measure; None: nothing could be told apart."""
     judge, dataset = (text_in(cells[0], name) for name in ("judge", "dataset"))
     systems = pairs_of(results, measure, judge, dataset)
     lettered = any(one["letters"] is not None for one in systems)
@@ -320,20 +291,17 @@ def groups_column(results: Results, cells: Sequence[CellRow], measure: str) -> S
     if not lettered and not stands:
         return None
     by_name = {name: one for one in systems for name in (one["system"], *one["same"])}
-
-    def shown(cell: CellRow) -> Cell:
-        one = by_name.get(str(SystemName(cell["summarizer"], cell["setting"])))
-        return Cell(None, reason="not compared") if one is None else _group_cell(one)
-
-    title = head_of(results, measure).title
+    named = {system_of(cell): by_name.get(str(system_of(cell))) for cell in cells}
+    texts = {system: _group(one) for system, one in named.items() if one is not None}
+    title = head_of(results, measure).head
     parts = [f"systems that share a letter cannot be told apart by {title} (all pairs together, {_LEVEL})"]
     told = f"{_BEST}: better than each other system; {_PERHAPS}: no other is better"
     parts = [*(parts if lettered else []), f"{told}; {'both by these tests' if lettered else 'no: some other is'}"]
-    told = f"Group: {'; '.join(parts if stands else parts[:1])}."
-    return SystemColumn(Column(GROUP, numeric=False), told, shown)
+    return Column(GROUP, told="; ".join(parts if stands else parts[:1]), unknown="not compared"), texts
 
 
-def _group_cell(one: Row) -> Cell:
-    if one["letters"] is not None:
-        return Cell(one["letters"], detail=one["standing"] if one["standing"] in (_BEST, _PERHAPS) else None)
-    return Cell(one["standing"], reason="documents ordered on purpose: not sought among these")
+def _group(one: Row) -> str | None:
+    letters, standing = (text_in(one, name) for name in ("letters", "standing"))
+    if letters is None:
+        return standing
+    return f"{letters} {standing}" if standing in (_BEST, _PERHAPS) else letters

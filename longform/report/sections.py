@@ -6,15 +6,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from longform.report.pair_chooser import choosers
 from longform.report.parts import Section
-from longform.report.plots import Captioned, Plot
-from longform.report.provenance import audit_sections, benchmark_figures, provenance_section
+from longform.report.plots import Captioned
+from longform.report.provenance import audit_sections, benchmark_tables, provenance_section
 from longform.report.repair import repair_sections
-from longform.report.result_figures import table_figures
+from longform.report.result_figures import figures_of, table_figures
 from longform.report.result_tables import table_sections
 from longform.report.scores import citation_sections, every_cell, score_figures, score_sections
 from longform.report.shown_names import models_told
-from longform.report.tables import Table, cut_wide
+from longform.report.tables import Table as ShownTable
+from longform.report.tables import cut_wide
 from longform.results.results import Results
+from longform.tables.table import Table
 
 
 def _unscored(results: Results) -> Iterator[Section]:
@@ -98,22 +100,19 @@ def pooled_words(results: Results, anchor: str) -> str:
     return f"Data sets pooled: {', '.join(pooled)}. "
 
 
-def pooled_told(results: Results, anchor: str, table: Table) -> Table:
+def pooled_told(results: Results, anchor: str, table: ShownTable) -> ShownTable:
     """Return *table* with the data sets that it pools in its caption."""
     return table._replace(caption=f"{pooled_words(results, anchor)}{table.caption}")
 
 
-FIGURES: Mapping[str, Callable[[Results], Iterable[tuple[Plot | None, str]]]] = {
-    "scores": score_figures,
-    "audit": benchmark_figures,
-}
-"""Anchor of a section -> what draws its figures."""
+_DRAWN: Mapping[str, Callable[[Results], Iterable[Table]]] = {"scores": score_figures, "audit": benchmark_tables}
+"""Anchor of a section of no single table -> the tables whose figures it shows."""
 
 
 def figures(anchor: str, results: Results) -> list[Captioned]:
     """The figures of the section *anchor*; ids are numbered, as names of judges and systems are anyone's text."""
-    draw = FIGURES.get(anchor)
     pooled = pooled_words(results, anchor)
-    drawn = draw(results) if draw else ()
-    found = (*drawn, *table_figures(anchor, results))
+    drawn = enumerate(_DRAWN[anchor](results) if anchor in _DRAWN else ())
+    found = [one for number, table in drawn for one in figures_of(results, table, name=f"{anchor}-{number}-")]
+    found += table_figures(anchor, results)
     return [Captioned(plot, f"{pooled}{caption}") for plot, caption in found if plot is not None]

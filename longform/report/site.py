@@ -278,7 +278,7 @@ def numbered(kind: str, pages: Iterable[Page]) -> Iterator[tuple[Numbered, Page]
 
 def points(results: Results) -> list[str]:
     """Return the measures that are shown in points."""
-    return [head.name for head in all_heads(results) if head.in_points]
+    return [head.name for head in all_heads(results) if head.unit == "points"]
 
 
 # ---------------------------------------------------------------- pages that would grow without end

@@ -142,18 +142,6 @@ def marked_settings(cells: Iterable[Columns]) -> dict[str, str]:
     }
 
 
-def figure_labels(cells: Iterable[Columns], field: str, *, below: bool) -> dict[str, str]:
-    """Return the label of each summarizer or setting in a figure; *below*: a twin stands below its original there."""
-    if field == "setting":
-        return marked_settings(cells)
-    found = {}
-    for cell in cells:
-        name, original = str(cell["summarizer"]), cell.get("twin_of")
-        label = below_original(cell) if original and below else name
-        found[name] = f"{label} {mark}" if (mark := mark_of(cell, "summarizer")) else label
-    return found
-
-
 def distinct(rows: Iterable[Columns], field: str) -> list[str]:
     """The values of *field*, each once, in order of appearance."""
     return list(dict.fromkeys(str(row[field]) for row in rows))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import combinations, permutations
 from types import SimpleNamespace
@@ -157,9 +158,9 @@ def check_page(results: Any) -> None:
     assert named == ("it is better than " in found.best), found.best
     assert "with sources" not in f"{found.best} {found.lead}"
     drawn, column = forest(results), groups_column(results, systems_in(results), pairs["measure"])
-    systems = systems_in(results)
-    cells = {} if column is None else {(one["summarizer"], one["setting"]): column.cell(one) for one in systems}
-    names = [f"{one}, {setting}" for (one, setting), cell in cells.items() if "best" in (cell.detail, cell.text)]
+    groups = {} if column is None else column[1]
+    names = [str(system) for system, told in groups.items() if told is not None and re.fullmatch(r"(\S+ )?best", told)]
+    names = [name for name in names if not name.startswith("perhaps")]
     assert names == ([family["reference"]] if named else [])
     if named and drawn is not None:  # there is none if all systems are arms of an experiment
         assert "Blue, filled: the best. Grey" in drawn.caption

@@ -2,10 +2,11 @@
 
 from urllib.parse import parse_qs
 
-from longform.report.measures import Head
 from longform.report.parts import haystack_name, split_caption
-from longform.report.scores import scored
+from longform.report.sections import sections
 from longform.report.tables import summaries_fragment
+from longform.studies.schema_1 import with_tables
+from tests.longform.report.pages import only
 
 ROW = {"summarizer": "a & b, c", "setting": "bm25/4000", "judge": "x=y#z", "dataset": None, "joint": 40.0}
 
@@ -16,12 +17,15 @@ def test_a_fragment_is_read_as_a_query_string_whatever_names_hold():
     assert parse_qs(fragment)["judge"] == ["x=y#z"]
 
 
-def test_numbers_of_a_part_of_the_summaries_and_unknowns_have_no_address():
-    joint, citation = (Head(name, name, "points", "higher", "") for name in ("joint", "citation"))
-    assert scored(ROW, joint).mean_of == summaries_fragment(ROW, "joint")
-    assert scored(ROW, citation).mean_of is None
-    assert scored(ROW | {"cut_share": 0.5}, Head("cut_share", "cut", "share", None, "", fact="x")).mean_of is None
-    assert scored(ROW | {"kappa": 0.5}, joint._replace(name="kappa", unit="share"))[:2] == ("50.0 %", 0.5)
+def test_means_alone_have_an_address_of_their_summaries(results):
+    (section,) = (one for one in sections(with_tables(only(results, "cells"))) if one.anchor == "scores")
+    cells = [cell for table in section.tables[:1] for row in table.rows for cell in row]
+    addresses = [cell.mean_of for cell in cells if cell.mean_of]
+    assert len(addresses) == sum(cell.order is not None for cell in cells)
+    assert "summarizer=alpha&setting=random&judge=offline&measure=coverage" in addresses
+    heads = [column.name for column in section.tables[1].columns]
+    shares = [row[heads.index("share unjudged")] for row in section.tables[1].rows]
+    assert {cell.mean_of for cell in shares} == {None}
 
 
 def test_a_haystack_is_named_by_its_topic_with_its_id_if_topics_repeat():

@@ -13,7 +13,6 @@ import pytest
 from longform.evidence.scores import ScoreTable
 from longform.measures import named
 from longform.metrics.measure import Facts, Measure, Verdict
-from longform.report.provenance import benchmark_figures
 from longform.report.result_tables import table_sections
 from longform.report.sections import figures
 from longform.results.aggregate import Averaging
@@ -239,12 +238,11 @@ def test_the_scores_of_points_are_drawn_beside_even_ones() -> None:
         "haystacks": [{"haystack_id": "q"}, {"haystack_id": "all", "scores": steps, "farthest_from_diagonal": 0.3}]
     }
     results: Any = {"synthesis": account}
-    ((plot, caption),) = benchmark_figures(results)
+    ((plot, caption),) = figures("audit", results)
 
-    assert plot is not None
     assert "points: 10.0, 80.0, 100.0. even: 0.0, 50.0, 100.0." in plot.alt
     assert caption.endswith("Farthest from the diagonal: 0.30.")
-    assert list(benchmark_figures({})) == []
+    assert figures("audit", {}) == []
 
 
 def test_two_judges_of_support_are_told_apart() -> None:
