@@ -22,7 +22,6 @@ from jobs.parsers.ledger import parser
 from jobs.runs.record import RECORD_FILE, stored_record
 from jobs.spending.plan import open_ledger
 from longform.errors import UsageError
-from longform.results.results import JobFacts
 from longform.schemas import CALLS
 
 _HEADS = "calls answered failed unsettled input cached output reasoning".split()
@@ -102,7 +101,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _work(arguments: argparse.Namespace) -> Outcome:
     named = _named(arguments.ledger)
     is_run = Folder(named).has(RECORD_FILE)
-    jobs: list[JobFacts] = stored_record(Folder(named)).get("jobs", []) if is_run else []
+    jobs: list[dict[str, Any]] = stored_record(Folder(named)).get("jobs", []) if is_run else []
     ledger = _of_run(named, jobs) if is_run else Ledger.existing(named)
     ledger.check()
     outcome = ledger_report(ledger, by=arguments.by, job=arguments.job, of=_names(jobs) if is_run else None)
@@ -115,7 +114,7 @@ def _work(arguments: argparse.Namespace) -> Outcome:
     return outcome._replace(document={**outcome.document, "parquet": written}, words=words)
 
 
-def _of_run(url: str, jobs: Sequence[JobFacts]) -> Ledger:
+def _of_run(url: str, jobs: Sequence[Mapping[str, Any]]) -> Ledger:
     """
     Open the ledger of a run: where its commands say that it is, or beside the run, if it holds their calls.
 
@@ -132,7 +131,7 @@ def _of_run(url: str, jobs: Sequence[JobFacts]) -> Ledger:
     raise UsageError(f"{url}: expected the ledger of this run at {' or '.join(places)}, found none of its calls there")
 
 
-def _names(jobs: Sequence[JobFacts]) -> list[str]:
+def _names(jobs: Sequence[Mapping[str, Any]]) -> list[str]:
     return [job["job"] for job in jobs]
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from actors.storage.folder import Folder
 from jobs.command.run import Outcome, run_verb
 from jobs.parsers.report import parser
 from jobs.results.documents import kept_documents
 from jobs.results.drilldown import kept_unfolded
-from jobs.results.live_pages import MARKDOWN
+from jobs.results.live_pages import MARKDOWN, remove_pages
 from jobs.results.several_runs import several_runs
-from jobs.results.write import read_results, remove_pages, write_pages
+from jobs.results.write import read_results, write_pages
 from longform.errors import UsageError
 from longform.report.answers import answer_html, answer_markdown
 from longform.report.page import INDEX, PageLink
@@ -36,7 +36,9 @@ def report(runs: Sequence[str], out: str) -> list[str]:
     for name, url in zip(names, runs, strict=True):
         _write_run(url, folder.child(name), over)
     pages = {name: f"{name}/{INDEX}" for name in names}
-    _write_index(dict(zip(names, runs, strict=True)), pages, folder)
+    answer = several_runs(dict(zip(names, runs, strict=True)), pages, now=time.time())
+    folder.write_bytes(INDEX, answer_html(answer).encode())
+    folder.write_bytes(OVER_ALL, answer_markdown(answer).encode())
     remove_pages(folder, but={INDEX})
     folder.delete(MARKDOWN)
     return [INDEX, *pages.values()]
@@ -46,13 +48,6 @@ def _write_run(url: str, folder: Folder, over: PageLink | None = None) -> None:
     """Write the pages of a run."""
     run = Folder(url)
     write_pages(folder, read_results(run), kept_unfolded(run), kept_documents(run), over=over)
-
-
-def _write_index(runs: Mapping[str, str], pages: Mapping[str, str], out: Folder) -> None:
-    """Write the page over all runs."""
-    answer = several_runs(runs, pages, now=time.time())
-    out.write_bytes(INDEX, answer_html(answer).encode())
-    out.write_bytes(OVER_ALL, answer_markdown(answer).encode())
 
 
 def main(argv: Sequence[str] | None = None) -> int:

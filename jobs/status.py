@@ -7,7 +7,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TextIO
+from typing import Protocol, TextIO
 
 from actors.secret_values import redacted
 from actors.terminal import say
@@ -16,7 +16,7 @@ from jobs.command.run import Outcome, run_verb
 from jobs.parsers.status import parser
 from jobs.results.run_status import run_status
 from longform.errors import UsageError
-from longform.results.run_status import RunStatus, status_line, status_words
+from longform.results.run_status import Status, status_line, status_words
 
 _CLEAR = "\x1b[2J\x1b[H"
 _LOAD = 10  # a refresh that takes long waits so many times as long before the next one
@@ -25,13 +25,13 @@ _LOAD = 10  # a refresh that takes long waits so many times as long before the n
 class Live(Protocol):
     """Writes the live report of a run, and puts into its status what that shows."""
 
-    def refresh(self, status: RunStatus) -> RunStatus: ...
+    def refresh(self, status: Status) -> Status: ...
 
-    def end(self, status: RunStatus) -> RunStatus: ...
+    def end(self, status: Status) -> Status: ...
 
 
 def watch(
-    read: Callable[[], RunStatus],
+    read: Callable[[], Status],
     *,
     every_s: float,
     as_json: bool,
@@ -50,7 +50,7 @@ def watch(
         wait: Waits for so many seconds.
         live: Writes the run's live report; None: nobody does.
     """
-    status: RunStatus | None = None
+    status: Status | None = None
     while True:
         began = time.monotonic()
         status = _read_again(read, status)
@@ -71,7 +71,7 @@ def watch(
             return _outcome(status)._replace(exit_code=exit_code(signal.number))
 
 
-def _read_again(read: Callable[[], RunStatus], before: RunStatus | None) -> RunStatus:
+def _read_again(read: Callable[[], Status], before: Status | None) -> Status:
     """Read the status; if that fails for now, and it was read *before*, say so and return the one before."""
     try:
         return read()
@@ -82,15 +82,14 @@ def _read_again(read: Callable[[], RunStatus], before: RunStatus | None) -> RunS
         return before
 
 
-def _shown(status: RunStatus, *, as_json: bool, whole: bool) -> str:
+def _shown(status: Status, *, as_json: bool, whole: bool) -> str:
     if as_json:
         return json.dumps(status, ensure_ascii=False, allow_nan=False)
     return status_words(status) if whole else status_line(status)
 
 
-def _outcome(status: RunStatus) -> Outcome:
-    document: dict[str, Any] = dict(status)
-    return Outcome(document, status_words(status))
+def _outcome(status: Status) -> Outcome:
+    return Outcome(dict(status), status_words(status))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -101,7 +100,7 @@ def _work(arguments: argparse.Namespace) -> Outcome:
     if arguments.every <= 0:
         raise UsageError(f"--every: expected seconds above 0, found {arguments.every}")
 
-    def read() -> RunStatus:
+    def read() -> Status:
         return run_status(arguments.run, now=time.time())
 
     if not arguments.watch:

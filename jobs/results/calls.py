@@ -19,7 +19,6 @@ from jobs.stages.stage import Stage
 from longform.chat.prices import Price
 from longform.errors import UsageError
 from longform.results.calls import CallsRow
-from longform.results.results import CalledStage, JobFacts
 from longform.settings.chat import ChatSettings
 from longform.spending import saved_by_caching_usd
 
@@ -72,7 +71,7 @@ def _n_calls(calling: Calling, stage: str) -> int:
 
 def call_results(run: Folder, record: Recorded, stages: Iterable[Stage[Any]]) -> Called | None:
     """Return the calls of a run's jobs, which were made for its *stages*; None if they called no model."""
-    jobs: Sequence[JobFacts] = record.content["jobs"]
+    jobs: Sequence[CallsRow] = record.content["jobs"]
     if not jobs:
         return None
     plan, by_name = run.read_json(PLAN) if run.has(PLAN) else None, asking(stages)
@@ -89,7 +88,7 @@ def call_results(run: Folder, record: Recorded, stages: Iterable[Stage[Any]]) ->
 
 
 def _rows(
-    ledger: Ledger, url: str, jobs: Sequence[JobFacts], plan: PlanDocument | None, stages: Mapping[str, Stage[Any]]
+    ledger: Ledger, url: str, jobs: Sequence[CallsRow], plan: PlanDocument | None, stages: Mapping[str, Stage[Any]]
 ) -> Iterator[CallsRow]:
     chats = {name: stage.chat for name, stage in stages.items() if stage.chat is not None}
     later = [job for job in jobs if plan is None or job["job"] not in plan["jobs_before"]]
@@ -116,11 +115,11 @@ def asking(stages: Iterable[Stage[Any]]) -> dict[str, Stage[Any]]:
     return {stage.name: stage for stage in stages if stage.chat is not None}
 
 
-def _noted(jobs: Sequence[JobFacts]) -> list[CalledStage]:
+def _noted(jobs: Sequence[CallsRow]) -> list[CallsRow]:
     return [part for job in jobs for part in job["stages"]]
 
 
-def _price(chat: ChatSettings | None, jobs: Sequence[JobFacts]) -> Price | None:
+def _price(chat: ChatSettings | None, jobs: Sequence[CallsRow]) -> Price | None:
     """Return the price that the last job had; None if it is not known any more."""
     try:
         return None if chat is None else PriceList.read(jobs[-1]["prices"]).price(chat)
@@ -150,7 +149,7 @@ def _planned(plan: PlanDocument | None, stage: str | None, model: str | None) ->
     return None
 
 
-def _made(totals: Totals | None, noted: Sequence[CalledStage], stage: str | None) -> CallsRow:
+def _made(totals: Totals | None, noted: Sequence[CallsRow], stage: str | None) -> CallsRow:
     """Return a plan's outcome in its quantities: input with its cached part, output with its hidden part."""
     minutes = sum(part["seconds"] for part in noted if part["stage"] == stage) / 60
     if totals is None:

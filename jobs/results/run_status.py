@@ -10,29 +10,24 @@ from actors.storage.benchmark import MANIFEST
 from actors.storage.folder import Folder
 from jobs.results.live_pages import stored_so_far
 from jobs.results.spent import run_spend
-from jobs.runs.heartbeat import Heard, heartbeats, lives
+from jobs.runs.heartbeat import Heard, StageNow, heartbeats, lives
 from jobs.runs.record import RECORD_FILE, stored_record
 from longform.errors import UsageError
 from longform.judges.matrix import SUMMARY_FAILED
-from longform.results.run_status import (
-    CommandStatus,
-    RunStatus,
-    StageStatus,
-    State,
-    a_minute,
-    next_step,
-    seconds_left,
-)
+from longform.results.run_status import State, next_step
 
 _REPORT = "report/index.html"
 _SHOWN = 3
 _LEDGER_FILES = ("calls.sqlite", "ledger.json")
-# Table -> the column that names who made a row; a stage's name ends with it.
-_MADE_BY = {"summaries": "summarizer", "verdicts": "judge", "rankings": "reranker"}
-_STEPS = {"summaries": ("summarize",), "verdicts": ("judge", "check"), "rankings": ("rerank",)}
+# Table -> the column that names who made a row, and the steps that do; a stage is named by both.
+_MADE_BY = {
+    "summaries": ("summarizer", "summarize"),
+    "verdicts": ("judge", "judge", "check"),
+    "rankings": ("reranker", "rerank"),
+}
 
 
-def run_status(url: str, *, now: float) -> RunStatus:
+def run_status(url: str, *, now: float) -> dict[str, Any]:
     """
     Return the status of the run at *url*.
 
@@ -101,7 +96,7 @@ def _state(record: Mapping[str, Any], heard: Heard | None, now: float) -> State:
     return "planned" if record.get("config") is None else "unknown"
 
 
-def _command(heard: Heard, now: float) -> CommandStatus:
+def _command(heard: Heard, now: float) -> dict[str, Any]:
     ended = heard["ended"]
     host, pid, _ = heard["session"]
     last = ended["at"] if ended else heard["written_at"]
@@ -123,73 +118,49 @@ def _command(heard: Heard, now: float) -> CommandStatus:
 
 def _stages(
     run: Folder, record: Mapping[str, Any], heard: Heard | None, last: Sequence[Heard], now: float
-) -> list[StageStatus]:
+) -> list[dict[str, Any]]:
     """Return the stages that the record or a command knows, in the order of the command."""
-    recorded = {stage["name"]: stage for stage in record.get("stages") or []}
+    recorded: dict[str, Any] = {
+        stage["name"]: {**stage, "unit": None, "done": stage["pieces"] + stage["pieces_untold"]}
+        for stage in record.get("stages") or []
+    }
     told = {stage["name"]: stage for stage in (last[0]["stages"] if last else [])}
     failures = _failures(run)
     return [
-        _stage(name, recorded.get(name), told.get(name), failures, heard=heard, now=now)
+        _stage({"done": 0, **recorded.get(name, {}), **told.get(name, {})}, failures, heard and heard["now"], now)
         for name in dict.fromkeys([*told, *recorded])
     ]
 
 
 def _stage(
-    name: str,
-    recorded: Mapping[str, Any] | None,
-    told: Mapping[str, Any] | None,
-    failures: Mapping[str, Mapping[str, Counter[str]]],
-    *,
-    heard: Heard | None,
-    now: float,
-) -> StageStatus:
-    table = str((told or recorded or {})["table"])
-    wanted = int((told or recorded or {})["wanted"])
-    done = told["done"] if told is not None and "done" in told else _recorded_done(recorded)
-    at = heard["now"] if heard is not None else None
-    under_way = at is not None and at["name"] == name and done < wanted
-    failed = _failed_of(name, table, failures)
-    found: StageStatus = {
-        "name": name,
-        "table": table,
-        "unit": told["unit"] if told is not None else None,
-        "wanted": wanted,
-        "done": min(done, wanted),
-        "failed": sum(failed.values()),
+    known: Mapping[str, Any], failures: Mapping[str, Counter[str]], at: StageNow | None, now: float
+) -> dict[str, Any]:
+    failed = failures.get(known["name"], Counter())
+    rate: dict[str, Any] = {"under_way": False, "a_minute": None, "seconds_left": None}
+    if at is not None and at["name"] == known["name"] and known["done"] < known["wanted"]:
+        rate["under_way"] = True
+        if done := at["done"]:
+            seconds = now - at["began_at"]
+            rate["a_minute"] = 60 * done / seconds if seconds > 0 else None
+            rate["seconds_left"] = seconds / done * (at["todo"] - done)
+    return {
+        **{name: known[name] for name in ("name", "table", "unit", "wanted")},
+        "done": min(known["done"], known["wanted"]),
+        "failed": failed.total(),
         "failures": dict(failed.most_common()),
-        "under_way": under_way,
-        "a_minute": None,
-        "seconds_left": None,
+        **rate,
     }
-    if under_way and at is not None:
-        seconds = now - at["began_at"]
-        found["a_minute"] = a_minute(at["done"], seconds)
-        found["seconds_left"] = seconds_left(at["done"], at["todo"], seconds)
-    return found
 
 
-def _recorded_done(recorded: Mapping[str, Any] | None) -> int:
-    return 0 if recorded is None else int(recorded["pieces"] + recorded["pieces_untold"])
-
-
-def _failures(run: Folder) -> dict[str, dict[str, Counter[str]]]:
-    """Return table -> who made the rows -> how many failed for each reason; numbers behind a colon are no other one."""
-    found: dict[str, dict[str, Counter[str]]] = {}
-    for table, column in _MADE_BY.items():
-        of_table = found.setdefault(table, {})
+def _failures(run: Folder) -> dict[str, Counter[str]]:
+    """Return stage -> how many of its rows failed for each reason; numbers behind a colon are no other one."""
+    found: dict[str, Counter[str]] = {}
+    for table, (column, *steps) in _MADE_BY.items():
         for batch in run.batches(table, columns=["work_id", column, "failure"]):
-            failed = batch.filter(batch["failure"].is_valid())
-            for row in failed.to_pylist():
+            for row in batch.filter(batch["failure"].is_valid()).to_pylist():
                 reason = row["failure"].partition(":")[0]
                 if table == "verdicts" and reason == SUMMARY_FAILED:
                     continue  # a failure of the system, which stands with its summaries
-                of_table.setdefault(row[column] or "", Counter())[reason] += 1
+                for step in steps:
+                    found.setdefault(f"{step} {row[column]}", Counter())[reason] += 1
     return found
-
-
-def _failed_of(name: str, table: str, failures: Mapping[str, Mapping[str, Counter[str]]]) -> Counter[str]:
-    """Return the failures of a stage: those of its table whose maker it is named for."""
-    for maker, counted in failures.get(table, {}).items():
-        if name in {f"{step} {maker}" for step in _STEPS[table]}:
-            return counted
-    return Counter()

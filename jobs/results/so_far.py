@@ -23,9 +23,8 @@ from jobs.runs.stage_order import stages_of
 from jobs.stages.items import Source, placed
 from jobs.stages.performing import awaited
 from jobs.stages.score import Score
-from jobs.stages.stage import Plan, Site, Stage, Works
+from jobs.stages.stage import Plan, Site, Works
 from longform.errors import UsageError
-from longform.results.run_status import SoFar
 from longform.settings.experiment import Experiment
 
 _TABLES = ("rankings", "contexts", "summaries", "units", "verdicts")
@@ -70,70 +69,58 @@ class Wanted(NamedTuple):
 
 
 class JudgedSoFar(NamedTuple):
-    """
-    A part of a run that can be reported.
-
-    Attributes:
-        query_ids: Judged by all judges but those that wait.
-        waiting: Judges that are not shown yet.
-    """
+    """A part of a run that can be reported: the queries that all judges have judged but those that wait."""
 
     query_ids: frozenset[str]
     waiting: tuple[str, ...]
 
 
-class OpenRun(NamedTuple):
+class OpenRun:
     """
-    A run that another command works on.
+    A run that another command works on; nothing is written there, and no model is called.
 
-    Attributes:
-        run: Its folder, which is only read.
-        record: Its `run.json` when it was opened.
-        experiment: Of the run, with citations as they are written.
-        benchmark: The benchmark that the run is on.
-        stages: Of the run.
-        score: Its stage that scores, and the worker; None: nothing is scored.
-        wanted: All that it makes before it scores.
-        repaired: Whether the run will repair citations.
-    """
-
-    run: Folder
-    record: Mapping[str, Any]
-    experiment: Experiment
-    benchmark: Benchmark
-    stages: Sequence[Stage[Any]]
-    score: tuple[Score, Works[Any]] | None
-    wanted: Wanted
-    repaired: bool
-
-
-def open_run(run: Folder, record: Mapping[str, Any]) -> OpenRun:
-    """
-    Open the run of which *record* is `run.json`; nothing is written, and no model is called.
+    Args:
+        run: Its folder.
+        record: Its `run.json`.
 
     Raises:
         UsageError: It is no run of `evaluate`, or something that its configuration names is not found from here.
     """
-    if record["verb"] != "evaluate":
-        raise UsageError(f"expected a run of longform evaluate, found one of longform {record['verb']}")
-    configured = validated(Experiment, record["config"], (), where=run.url)
-    prompts = prompt_versions(configured) | class_versions(configured)
-    check_goes_on(run, configured, limit=record["limit"], prompts=prompts)
-    benchmark = Benchmark(record["benchmark"]["url"])
-    experiment = configured.model_copy(update={"citations": "written"}).with_aligner()
-    calling = Calling("status", ledger=ledger_beside(run.url))
-    stages = stages_of(experiment, Site(run.url, benchmark.folder.url, 1, calling))
-    scoring = next((stage for stage in stages if isinstance(stage, Score)), None)
-    return OpenRun(
-        run,
-        record,
-        experiment,
-        benchmark,
-        stages,
-        None if scoring is None else (scoring, scoring.make_worker()),
-        wanted_pieces(Plan(stages, benchmark, limit=record["limit"])),
-        configured.citations != "written",
-    )
+
+    def __init__(self, run: Folder, record: Mapping[str, Any]) -> None:
+        if record["verb"] != "evaluate":
+            raise UsageError(f"expected a run of longform evaluate, found one of longform {record['verb']}")
+        self.run, self.record = run, record
+        configured = validated(Experiment, record["config"], (), where=run.url)
+        prompts = prompt_versions(configured) | class_versions(configured)
+        check_goes_on(run, configured, limit=record["limit"], prompts=prompts)
+        self._benchmark = Benchmark(record["benchmark"]["url"])
+        self._repairs = configured.citations != "written"
+        self._experiment = configured.model_copy(update={"citations": "written"}).with_aligner()
+        calling = Calling("status", ledger=ledger_beside(run.url))
+        self._stages = stages_of(self._experiment, Site(run.url, self._benchmark.folder.url, 1, calling))
+        self._scoring = [(stage, stage.make_worker()) for stage in self._stages if isinstance(stage, Score)]
+        self.wanted = wanted_pieces(Plan(self._stages, self._benchmark, limit=record["limit"]))
+
+    def results(self, judged: JudgedSoFar, so_far: Mapping[str, Any], into: OwnResults) -> dict[str, Any]:
+        """
+        Return the results of what is *judged*, written *into* a folder with their pages.
+
+        Args:
+            judged: By the tables that the folder holds.
+            so_far: How much of the run that is.
+            into: The folder; scores that it has are not made again.
+        """
+        stages = [one for one in self._stages if one.judged_by not in judged.waiting]
+        plan = Plan(stages, self._benchmark, limit=self.record["limit"], only=judged.query_ids)
+        for stage, worker in self._scoring:
+            _score(stage, worker, plan, into)
+        record = StoredRecord(dict(self.record))
+        told = told_of(self.run, self._benchmark, record, self._experiment, plan, stages=self._stages)
+        told.more["so_far"] = dict(so_far)
+        if self._repairs:
+            told.more["unscored"].append(_REPAIR_LATER)
+        return made_results(into, self._benchmark, record, self._experiment, plan, told=told)
 
 
 def wanted_pieces(plan: Plan) -> Wanted:
@@ -172,28 +159,6 @@ def judged_so_far(wanted: Wanted, tables: Mapping[str, Snapshot]) -> JudgedSoFar
     most = max(asked.values(), key=len)
     waiting = [judge for judge, of in wanted.verdicts.items() if (most & of.keys()) - asked[judge]]
     return JudgedSoFar(frozenset(most), tuple(waiting))
-
-
-def results_so_far(opened: OpenRun, judged: JudgedSoFar, so_far: SoFar, into: OwnResults) -> dict[str, Any]:
-    """
-    Return the results of what is *judged*, written *into* a folder with their pages.
-
-    Args:
-        opened: The run.
-        judged: By the tables that the folder holds.
-        so_far: How much of the run that is.
-        into: The folder; scores that it has are not made again.
-    """
-    stages = [one for one in opened.stages if one.judged_by not in judged.waiting]
-    plan = Plan(stages, opened.benchmark, limit=opened.record["limit"], only=judged.query_ids)
-    if opened.score is not None:
-        _score(*opened.score, plan, into)
-    record = StoredRecord(dict(opened.record))
-    told = told_of(opened.run, opened.benchmark, record, opened.experiment, plan, stages=opened.stages)
-    told.more["so_far"] = so_far
-    if opened.repaired:
-        told.more["unscored"].append(_REPAIR_LATER)
-    return made_results(into, opened.benchmark, record, opened.experiment, plan, told=told)
 
 
 def _score(stage: Score, worker: Works[Any], plan: Plan, into: OwnResults) -> None:

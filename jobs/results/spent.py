@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from actors.ledger.ledger import Ledger
 from actors.ledger.totals import Totals
@@ -13,8 +13,6 @@ from actors.storage.folder import Folder
 from jobs.spending.plan import open_ledger
 from longform.evidence.scan import pl
 from longform.results.calls import CallsRow
-from longform.results.results import JobFacts
-from longform.results.run_status import SpendStatus
 from longform.results.spent import NOTHING, Spent, summed
 from longform.settings.experiment import Experiment
 
@@ -115,14 +113,14 @@ class Spend(NamedTuple):
         missing: Ledgers that cannot be read.
     """
 
-    sums: SpendStatus | None
+    sums: dict[str, Any] | None
     models: Mapping[str, tuple[str, ...]]
     missing: list[str]
 
 
 def run_spend(record: Mapping[str, Any]) -> Spend:
     """Return what the commands of a run, of which *record* is `run.json`, called and spent so far."""
-    jobs: Sequence[JobFacts] = record.get("jobs") or []
+    jobs = record.get("jobs") or []
     totals: list[Totals] = []
     failures: Counter[str] = Counter()
     models: dict[str, set[str]] = {}
@@ -152,11 +150,10 @@ def _opened(url: str) -> Ledger | None:
     return None
 
 
-def _summed(totals: Sequence[Totals], failures: dict[str, int], reused: int) -> SpendStatus:
+def _summed(totals: Sequence[Totals], failures: dict[str, int], reused: int) -> dict[str, Any]:
     counts = {name: sum(getattr(one, name) for one in totals) for name in _COUNTS}
     stated = {name: [n for one in totals if (n := getattr(one, name)) is not None] for name in _TOKENS}
     tokens: dict[str, Any] = {name: sum(found) if found else None for name, found in stated.items()}
     dollars = {name: sum(getattr(one, name) for one in totals) for name in _DOLLARS}
-    known = {**counts, **tokens, **dollars, "attempts": counts["calls"], "calls": counts["different"]}
-    own = {**known, "reused": reused, "failures": failures}
-    return cast("SpendStatus", {name: own[name] for name in SpendStatus.__annotations__})
+    named = {"calls": counts.pop("different"), "attempts": counts.pop("calls")}
+    return {**named, **counts, "reused": reused, **tokens, **dollars, "failures": failures}

@@ -24,7 +24,7 @@ from longform.metrics.measure import Description, described
 from longform.results.aggregate import Averaging, systems_in
 from longform.results.cells import listed_in
 from longform.results.differences import scored
-from longform.results.run_status import RunStatus
+from longform.results.run_status import Status
 from longform.settings.experiment import Experiment
 from longform.settings.judges import ALIGNERS, whole_identity
 from longform.settings.system_names import SystemName
@@ -65,7 +65,7 @@ class StoredRun(NamedTuple):
     url: str
     label: str
     record: Mapping[str, Any]
-    status: RunStatus
+    status: Status
     benchmark: Benchmark | None
     summaries: pl.DataFrame
     table: ScoreTable

@@ -7,7 +7,7 @@ Everything here reads committed parts; it can be done again at any time from wha
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
 from typing import Any
@@ -21,7 +21,7 @@ from jobs.results.documents import NO_DOCUMENTS, KeptDocuments, keep_documents, 
 from jobs.results.drilldown import keep_unfolded, kept_unfolded
 from jobs.results.evidence import RunEvidence
 from jobs.results.in_sample import TWINS_ONLY, Fitted, mark_in_sample
-from jobs.results.live_pages import MARKDOWN
+from jobs.results.live_pages import MARKDOWN, remove_pages
 from jobs.results.size import counted
 from jobs.runs.record import Recorded
 from longform.errors import UsageError
@@ -34,7 +34,6 @@ from longform.report.shown_names import shown_names, unfolded_with_shown_names, 
 from longform.report.site import (
     SUMMARIES,
     SummaryPage,
-    is_page,
     points,
     site_of,
     site_pages,
@@ -188,13 +187,6 @@ def _shown_to(unfolded: Iterable[Unfolded], *those: Callable[[Unfolded], None]) 
         for see in those:
             see(one)
         yield one
-
-
-def remove_pages(folder: Folder, *, but: Collection[str]) -> None:
-    """Remove the pages of a report that stood there before, except those named; other files stay."""
-    for file in folder.names():
-        if is_page(file) and file not in but:
-            folder.delete(file)
 
 
 def read_results(run: Folder) -> Results:

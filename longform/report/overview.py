@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from longform.report.parts import counted, dataset_words, has_datasets, listed
 from longform.report.shown_names import models_told
 from longform.report.tables import is_position_row
-from longform.results.calls import CallsRow, calls_told
+from longform.results.calls import calls_told
 from longform.results.cells import systems_in, table_rows
-from longform.results.results import Results, RunFacts, Size
+from longform.results.results import Results, Size
 from longform.results.run_status import time_words
 
 _NAMED = 8
@@ -97,7 +97,7 @@ def queries_told(size: Size) -> str:
 
 
 def _when(results: Results) -> Fact:
-    run: RunFacts = results.get("run") or {}
+    run = results.get("run") or {}
     makers = (run.get("commands") or {}).values()
     began = [maker["began_at"] for maker in makers if maker.get("began_at") is not None]
     versions = dict.fromkeys(maker["versions"]["longform"] for maker in makers if "longform" in maker["versions"])
@@ -119,21 +119,21 @@ def _took(results: Results) -> Fact:
 
 
 def _cost(results: Results) -> Fact:
-    rows = cast("list[CallsRow]", table_rows(results, "calls"))
+    rows = table_rows(results, "calls")
     lost = results.get("missing_ledgers") or []
     if rows:
         missing = f" {counted(len(lost), 'ledger')} cannot be read: what they hold is not in it." if lost else ""
         so_far = results.get("so_far")
         goes_on = so_far is not None and so_far["goes_on"]
         return Fact("Cost", f"{calls_told(rows, goes_on=goes_on)}{missing}")
-    run: RunFacts = results.get("run") or {}
+    run = results.get("run") or {}
     if lost or run.get("jobs"):
         return Fact("Cost", None, "the ledger of the calls cannot be read")
     shipped = "; what the given summaries cost is not recorded" if results.get("elsewhere") or _replayed(run) else ""
     return Fact("Cost", f"$0: no model was called{shipped}")
 
 
-def _replayed(run: RunFacts) -> bool:
+def _replayed(run: Mapping[str, Any]) -> bool:
     return any(maker["verb"] == "replay" for maker in (run.get("commands") or {}).values())
 
 

@@ -11,9 +11,10 @@ from longform.errors import LongformError
 from longform.report.parts import Section, haystack_name
 from longform.report.result_tables import shown_of
 from longform.report.tables import Table as ShownTable
-from longform.results.results import LastStage, Results, RunFacts, StageFacts
+from longform.results.results import Results
 from longform.tables.table import Column, Table, Value
 
+Facts = Mapping[str, Any]
 _UNREADABLE = "unknown: left out of every mean, and counted as unjudged"
 AVERAGED = {
     "pooled": "pooled: the mean of all insights of all summaries together",
@@ -46,7 +47,7 @@ _IN_TABLES = ("format", "stages", "commands", "jobs", "last_call")
 
 def provenance_section(results: Results) -> Section:
     """Return the section with the sources of the numbers, and the configuration."""
-    record: RunFacts = results.get("run") or {}
+    record = results.get("run") or {}
     run: dict[str, object] = dict(record)
     work = list(_work(record))
     run.pop("benchmark", None)  # told already
@@ -119,7 +120,7 @@ _COMMANDS = (
 )
 
 
-def _work(run: RunFacts) -> Iterator[Table]:
+def _work(run: Facts) -> Iterator[Table]:
     """Yield the stages' table and the commands'; nothing for a record that does not tell who did what."""
     if run.get("commands") is None or not run.get("stages"):
         return
@@ -154,7 +155,7 @@ def _work(run: RunFacts) -> Iterator[Table]:
         )
 
 
-def _stage(run: RunFacts, names: list[str], stage: StageFacts) -> dict[str, Value]:
+def _stage(run: Facts, names: list[str], stage: Facts) -> dict[str, Value]:
     known = bool(stage["pieces"]) or not stage["pieces_untold"]
     workers = sorted({one["workers"] for one in stage["work"] if one["workers"] is not None})
     numbers = sorted(names.index(one["command"]) + 1 for one in stage["work"])
@@ -171,15 +172,15 @@ def _stage(run: RunFacts, names: list[str], stage: StageFacts) -> dict[str, Valu
     }
 
 
-def _calls(run: RunFacts, stage: str) -> list[int | None]:
+def _calls(run: Facts, stage: str) -> list[int | None]:
     return [part.get("calls") for job in run["jobs"] for part in job["stages"] if part["stage"] == stage]
 
 
-def _why_no_calls(run: RunFacts, stage: str) -> str:
+def _why_no_calls(run: Facts, stage: str) -> str:
     return _NOT_TOLD if _calls(run, stage) else "this stage asks no chat model"
 
 
-def _last_words(stage: LastStage | None) -> str:
+def _last_words(stage: Facts | None) -> str:
     if stage is None:
         return "not asked for"
     if not stage["pieces"]:

@@ -41,7 +41,7 @@ from longform.report.sections import figures, sections
 from longform.report.shown_names import short_systems
 from longform.report.tables import Table
 from longform.results.results import Results
-from longform.results.run_status import REFRESH_S, SoFar, banner
+from longform.results.run_status import REFRESH_S, Status, banner
 
 Page = TypeVar("Page")
 
@@ -123,7 +123,7 @@ class Site(NamedTuple):
     title: str
     nav: Sequence[PageLink]
     tables: Sequence[tuple[PageLink, Sequence[Section]]]
-    so_far: SoFar | None = None
+    so_far: Status | None = None
 
     def here(self, file: str, *, title: str | None = None) -> Here:
         """

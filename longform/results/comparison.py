@@ -11,7 +11,7 @@ from longform.metrics.statistics import Estimate
 from longform.results.answer import VerbAnswer
 from longform.results.differences import Differences, told_of
 from longform.results.pairs import NOT_DISTINGUISHABLE
-from longform.results.run_status import SpendStatus
+from longform.results.run_status import Status
 from longform.tables.cells import row_cell
 from longform.tables.table import Column, Table, Value
 
@@ -217,7 +217,7 @@ _COSTS = {
 _OF_COSTS = ("quantity", "first", "second", "difference")
 
 
-def cost_table(first: SpendStatus | None, second: SpendStatus | None, labels: Sequence[str]) -> Table:
+def cost_table(first: Status | None, second: Status | None, labels: Sequence[str]) -> Table:
     """Return what each run spent; dollars are null if the price of a call is not known. None: not known at all."""
     unknown = "not stated by the provider, no ledger, or calls under way or of unknown price"
     sides = zip(("first", "second"), labels, strict=True)
@@ -238,7 +238,7 @@ def cost_table(first: SpendStatus | None, second: SpendStatus | None, labels: Se
     )
 
 
-def _quantity(spend: SpendStatus | None, key: str) -> float | None:
+def _quantity(spend: Status | None, key: str) -> float | None:
     if spend is None or (key == "known_usd" and (spend["n_unknown_usd"] or spend["open"])):
         return None
     if not spend["calls"]:

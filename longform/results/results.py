@@ -16,77 +16,7 @@ from longform.judges.card_columns import Adversarial
 from longform.results.aggregate import Aggregate, ModelsRow
 from longform.results.drilldown import Drilldown
 from longform.results.elsewhere import ElsewhereRow
-from longform.results.run_status import SoFar
 from longform.tables.packed import unpacked
-
-
-class CommandWork(TypedDict):
-    """Work of one command at a stage."""
-
-    command: str
-    workers: int | None  # null: not recorded
-
-
-class StageFacts(TypedDict):
-    """Work of a stage over all commands."""
-
-    name: str
-    rows: int
-    pieces: int
-    pieces_untold: int  # done by commands that kept no record
-    seconds: float
-    work: list[CommandWork]
-
-
-class LastStage(TypedDict):
-    """Work of the last command at a stage."""
-
-    name: str
-    found: int
-    pieces: int
-    rows: int
-    seconds: float
-
-
-class LastCall(TypedDict):
-    command: str
-    stages: list[LastStage]
-
-
-class CalledStage(TypedDict):
-    """Calls of a job at a stage."""
-
-    stage: str
-    seconds: float
-    reused: int
-    calls: int | None  # null: not recorded
-
-
-class JobFacts(TypedDict):
-    """A command that called models."""
-
-    job: str
-    ledger: str
-    prices: str | None
-    stages: list[CalledStage]
-
-
-class Maker(TypedDict):
-    """The code that a command ran."""
-
-    verb: str
-    git_commit: str | None
-    versions: dict[str, str]
-    began_at: NotRequired[float]  # seconds since 1970; absent: an older version did not record it
-
-
-class RunFacts(TypedDict, total=False):
-    limit: int | None
-    config: dict[str, JsonValue]
-    commands: dict[str, Maker]
-    stages: list[StageFacts]
-    jobs: list[JobFacts]
-    last_call: LastCall
 
 
 class JudgeRow(TypedDict):
@@ -130,7 +60,7 @@ class Results(TypedDict, total=False):
     """
 
     title: str
-    so_far: SoFar  # absent: the run was done
+    so_far: dict[str, Any]  # how much of a run that goes on this is; absent: the run was done
     pooled_datasets: list[str]  # taken as one in all tables and figures; absent: each stands apart
     aggregate: Aggregate  # of the table of cells
     benchmark: dict[str, JsonValue]
@@ -148,7 +78,7 @@ class Results(TypedDict, total=False):
     audit: dict[str, Any]  # this and the next as their annex wrote them beside the benchmark
     synthesis: dict[str, Any]
     benchmark_tables: dict[str, Any]  # `title`, `told` and `tables`, likewise; absent: the benchmark keeps none
-    run: RunFacts
+    run: dict[str, Any]  # `run.json`, as `jobs.runs.record` describes it
     drilldown: Drilldown
     beside: dict[str, Any]  # further keys of the file, which no report reads: schema 1, and results that are no tables
 

@@ -1,9 +1,22 @@
-"""The status of a run: its types, the speed of a stage, what comes next, and all of it as lines for a terminal."""
+"""The status of a run: what comes next, and all of it as lines for a terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, TypedDict
+from typing import Any, Literal
+
+Status = Mapping[str, Any]
+"""
+A run as another process sees it, as `longform status RUN --json` prints it.
+
+    commands       those that work on the run or did, the one heard of last first; `exit_code` is null if it is at work
+                   or was killed
+    stages         in work ids, but `failed` and `failures` in rows; `a_minute` and `seconds_left` are null if the stage
+                   is not under way or nothing was done yet
+    spend          calls of all commands; a call that is tried again is one of `calls` and several of `attempts`; null:
+                   no model was called
+    live_report    how many queries its live report shows, of how many, which judges wait, and if the run goes on
+"""
 
 State = Literal["running", "killed", "ended", "planned", "unknown"]
 """State of a run's last command: at work; not heard of any more; ended; planned only; nothing is recorded."""
@@ -12,97 +25,11 @@ _FOUND_LATER = 3  # exit code: some rows failed
 _BUDGET = 4
 
 
-class SoFar(TypedDict):
-    """A part of a run that a report shows while the run goes on."""
-
-    judged: int  # queries; the report shows these
-    queries: int  # of the run
-    waiting: list[str]  # judges that have not judged all of these, and are not shown yet
-    as_of: str  # a time, such as 2026-11-25 13:05:22 UTC
-    goes_on: bool  # False: the command has ended, or was killed, before the run was done
-
-
 LIVE = "report/live"
 """The folder of its pages, in the run's."""
 
 REFRESH_S = 30
 """Seconds after which a first page loads itself anew, as long as the run goes on."""
-
-
-class CommandStatus(TypedDict):
-    """A command that works on the run, or worked on it."""
-
-    command: str
-    verb: str
-    state: State
-    host: str
-    pid: int
-    seconds: float  # that it has run, or ran
-    seconds_since_heard: float
-    exit_code: int | None  # null: it has not ended, or was killed
-
-
-class StageStatus(TypedDict):
-    """A stage, in work ids; failures are counted in rows."""
-
-    name: str
-    table: str
-    unit: str | None  # null: not recorded
-    wanted: int
-    done: int
-    failed: int
-    failures: dict[str, int]  # by reason
-    under_way: bool
-    a_minute: float | None  # null: not under way, or nothing was done yet
-    seconds_left: float | None  # null: as above
-
-
-class SpendStatus(TypedDict):
-    """Calls of all commands of the run; tokens are null if no call states them."""
-
-    calls: int  # a call that is tried again is the same one
-    attempts: int  # the sum of answered, failed and open ones
-    answered: int
-    failed: int
-    refused: int  # 429
-    open: int
-    reused: int  # replies that an earlier command had paid
-    input_tokens: int | None
-    cached_tokens: int | None
-    output_tokens: int | None
-    reasoning_tokens: int | None
-    known_usd: float
-    n_unknown_usd: int
-    unsettled_usd: float
-    failures: dict[str, int]  # of attempts, by reason
-
-
-class RunStatus(TypedDict):
-    """A run as another process sees it."""
-
-    run: str
-    verb: str
-    title: str | None
-    benchmark: str
-    state: State
-    commands: list[CommandStatus]  # the one heard of last first
-    stages: list[StageStatus]
-    spend: SpendStatus | None  # null: no model was called
-    missing_ledgers: list[str]
-    report: str | None  # null: there is none yet
-    live_report: SoFar | None  # null: there is none, or the run's own report has replaced it
-    live_report_reason: str | None  # why there is none, or no newer one; null: nobody tried, or all went well
-    next: str
-
-
-def a_minute(done: int, seconds: float) -> float | None:
-    """Return work ids a minute; None if nothing is done yet."""
-    return 60 * done / seconds if done and seconds > 0 else None
-
-
-def seconds_left(done: int, todo: int, seconds: float) -> float | None:
-    """Return the seconds that the rest takes at the same rate; None if nothing is done yet."""
-    return seconds / done * (todo - done) if done else None
 
 
 def next_step(state: State, exit_code: int | None, verb: str, run: str, *, complete: bool) -> str:
@@ -141,7 +68,7 @@ def _after(exit_code: int, same: str) -> str:
 # ---------------------------------------------------------------- the live report
 
 
-def banner(so_far: SoFar, *, anew: bool = False) -> str:
+def banner(so_far: Status, *, anew: bool = False) -> str:
     """Return the line at the head of a page; *anew* if the page loads itself anew."""
     judged = f"{so_far['judged']:,} of {so_far['queries']:,} queries judged, as of {so_far['as_of']}"
     later = f" Not shown yet: judge {', '.join(so_far['waiting'])}." if so_far["waiting"] else ""
@@ -171,12 +98,12 @@ _EXIT_CODES: Mapping[int, str] = {
 _MINUTE_S, _HOUR_S = 60, 3600
 
 
-def status_words(status: RunStatus) -> str:
+def status_words(status: Status) -> str:
     """Return the status as text of several lines."""
     return "\n".join(_lines(status))
 
 
-def status_line(status: RunStatus) -> str:
+def status_line(status: Status) -> str:
     """Return the status as one line, for a log that is followed."""
     stages = status["stages"]
     done = sum(stage["done"] >= stage["wanted"] for stage in stages)
@@ -193,7 +120,7 @@ def status_line(status: RunStatus) -> str:
     return "; ".join([status["state"], *parts, *_live(status)])
 
 
-def _lines(status: RunStatus) -> Iterator[str]:
+def _lines(status: Status) -> Iterator[str]:
     title = f" ({status['title']})" if status["title"] else ""
     yield f"{status['run']}: a run of longform {status['verb']}{title} on {status['benchmark']}"
     yield from (_command(one) for one in status["commands"])
@@ -213,7 +140,7 @@ def _lines(status: RunStatus) -> Iterator[str]:
     yield f"next: {status['next']}"
 
 
-def _live(status: RunStatus) -> Iterator[str]:
+def _live(status: Status) -> Iterator[str]:
     if so_far := status["live_report"]:
         shown = f"{so_far['judged']:,} of {so_far['queries']:,} queries, as of {so_far['as_of']}"
         yield f"live report: {live_page(status['run'])} ({shown})"
@@ -221,7 +148,7 @@ def _live(status: RunStatus) -> Iterator[str]:
         yield f"{'no newer' if so_far else 'no'} live report: {reason}"
 
 
-def _command(one: CommandStatus) -> str:
+def _command(one: Status) -> str:
     where = f"process {one['pid']} of {one['host'].split()[0] if one['host'] else 'an unknown machine'}"
     if one["state"] == "running":
         heard = f"last heard of {one['seconds_since_heard']:.0f} s ago"
@@ -234,7 +161,7 @@ def _command(one: CommandStatus) -> str:
     return f"ended: {one['command']} {ago} ago with exit code {code}{words}, after {time_words(one['seconds'])}"
 
 
-def _table(stages: Sequence[StageStatus]) -> Iterator[str]:
+def _table(stages: Sequence[Status]) -> Iterator[str]:
     rows = [
         _HEADS,
         *(
@@ -259,14 +186,14 @@ def _table(stages: Sequence[StageStatus]) -> Iterator[str]:
         yield "  ".join(cells).rstrip()
 
 
-def _rate(stage: StageStatus) -> str:
+def _rate(stage: Status) -> str:
     rate = stage["a_minute"]
     if rate is None:
         return "none done yet"
     return f"{rate:,.0f} a minute" if rate >= 1 else f"{60 * rate:,.1f} an hour"
 
 
-def _left(stage: StageStatus) -> str:
+def _left(stage: Status) -> str:
     return "unknown" if stage["seconds_left"] is None else time_words(stage["seconds_left"])
 
 
@@ -279,7 +206,7 @@ def time_words(seconds: float) -> str:
     return f"{seconds / _HOUR_S:.1f} h"
 
 
-def _spend(status: RunStatus) -> Iterator[str]:
+def _spend(status: Status) -> Iterator[str]:
     spend = status["spend"]
     if spend is None:
         yield "no model was called" if not status["missing_ledgers"] else "calls: not known"
@@ -295,7 +222,7 @@ def _spend(status: RunStatus) -> Iterator[str]:
         yield f"the ledger {url} cannot be read: what it holds is not in these sums"
 
 
-def _tokens(spend: SpendStatus) -> str:
+def _tokens(spend: Status) -> str:
     found = [
         ("input", spend["input_tokens"]),
         ("cached", spend["cached_tokens"]),
@@ -306,7 +233,7 @@ def _tokens(spend: SpendStatus) -> str:
     return f"tokens: {told}" if told else "tokens: not stated"
 
 
-def _dollars(spend: SpendStatus) -> str:
+def _dollars(spend: Status) -> str:
     known = f"${spend['known_usd']:,.4f}"
     unknown = f" and {spend['n_unknown_usd']:,} attempts of unknown price" if spend["n_unknown_usd"] else ""
     at_stake = f" (at most ${spend['unsettled_usd']:,.4f} more under way)" if spend["unsettled_usd"] else ""

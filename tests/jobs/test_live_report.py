@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -35,14 +35,14 @@ from jobs.results.so_far import Wanted, judged_so_far
 from jobs.stages.items import Source
 from jobs.stages.runner import RECEIPTS_A_COMMIT
 from jobs.status import watch
-from longform.results.run_status import RunStatus, SoFar
+from longform.results.run_status import Status
 from tests.jobs.answers.town import town
 from tests.jobs.held_server import HeldServer, serving
 
 pytestmark = pytest.mark.drawn
 
 DEADLINE_S = 240
-SO_FAR: SoFar = {"judged": 1, "queries": 2, "waiting": [], "as_of": "noon", "goes_on": True}
+SO_FAR: Status = {"judged": 1, "queries": 2, "waiting": [], "as_of": "noon", "goes_on": True}
 _INSIGHT = re.compile(r"\binsight:\s*(.+)", re.IGNORECASE)
 
 
@@ -124,11 +124,11 @@ class Watching:
         while not (run / "run.json").exists():
             self.step()
 
-    def until(self, at: int, then: Any) -> RunStatus:
+    def until(self, at: int, then: Any) -> Status:
         done: list[int] = []
 
         def wait(_: float) -> None:
-            last: RunStatus = json.loads(self.out.getvalue().splitlines()[-1])
+            last: Status = json.loads(self.out.getvalue().splitlines()[-1])
             if not done and last["live_report"] is not None and last["live_report"]["judged"] == at:
                 done.append(at)
                 then()
@@ -137,9 +137,9 @@ class Watching:
         with LiveReport(str(self.run), clock=lambda: 0.0) as live:
             found = watch(self.read, every_s=0, as_json=True, out=self.out, wait=wait, live=live)
         assert done == [at], self.out.getvalue()
-        return cast(RunStatus, found.document)
+        return found.document
 
-    def read(self) -> RunStatus:
+    def read(self) -> Status:
         return run_status(str(self.run), now=time.time())
 
     def step(self) -> None:
@@ -230,8 +230,8 @@ def judged_run(finished: Path, tmp_path: Path) -> Path:
     return run
 
 
-def going(run: Path) -> RunStatus:
-    found: RunStatus = {**run_status(str(run), now=time.time()), "state": "running"}
+def going(run: Path) -> Status:
+    found: Status = {**run_status(str(run), now=time.time()), "state": "running"}
     return found
 
 
