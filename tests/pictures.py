@@ -42,7 +42,7 @@ def drawn(run: str, picture: Picture) -> str:
     """Return the first such figure of the report, on white, as a picture has no page to take its ink from."""
     shown = figures(picture.section, read_results(Folder(run)))
     found = next(figure for figure in shown if figure.caption.startswith(picture.begins))
-    svg = found.plot.svg.replace("currentColor", "#222222")
+    svg = found.svg.replace("currentColor", "#222222")
     return svg.replace("<svg ", '<svg style="background: #ffffff" ', 1)
 
 

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from longform.metrics.statistics import LEVEL
-from longform.report.forms import Band, Mark, band_plot, name_of
+from longform.report.forms import Mark, band_plot, name_of
 from longform.report.measures import capitalized, head_of, main_measure
 from longform.report.parts import Judged, by_judge, main_cells
 from longform.report.plots import BLUE, Plot
-from longform.report.scores import estimate
+from longform.report.scores import estimate, system_of
 from longform.report.shown_names import short_systems
 from longform.report.tables import IN_SAMPLE, oracle_told
 from longform.results.cells import CellRow, compared_families, pairs_of
 from longform.results.columns import number_in, text_in
 from longform.results.pairs import NOT_DISTINGUISHABLE, TOO_FEW
 from longform.results.results import Results
+from longform.settings.system_names import SystemName
 from longform.tables.table import Column, Table, Value
 
 
@@ -51,10 +52,6 @@ def _leading(results: Results) -> _Leading | None:
     return _Leading(judged, head, title, cells, known) if known else None
 
 
-def _key(row: Mapping[str, object]) -> tuple[str, str]:
-    return str(row["summarizer"]), str(row["setting"])
-
-
 # ---------------------------------------------------------------- the figure
 
 _MOST_LINES = 16
@@ -62,75 +59,62 @@ _MOST_LINES = 16
 _TWIN_LINE = 0.6
 
 
-class Forest(NamedTuple):
+def forest(results: Results) -> tuple[Plot, int] | None:
     """
-    The figure, and what it leaves out.
+    Return the figure of the first judge and data set of the main measure, and how many systems have no line in it.
 
-    Attributes:
-        plot: The figure of the first judge and data set.
-        caption: Says what is shown.
-        n_more: Systems that have no line.
+    None if no score is known.
     """
-
-    plot: Plot
-    caption: str
-    n_more: int
-
-
-def forest(results: Results) -> Forest | None:
-    """Return the figure of the first judge and data set of the main measure; None if no score is known."""
     if (leading := _leading(results)) is None:
         return None
     judged, head, title, cells, known = leading
     twins = {(cell.get("twin_of"), cell["setting"]): cell for cell in cells if cell.get("twin_of")}
     alike, names = _alike(results, known), short_systems(results)
-    bands: list[Band] = []
+    marks: list[Mark] = []
     drawn: list[CellRow] = []
     lines = 0.0
     for cell in known:
-        twin = twins.get(_key(cell))
+        twin = twins.get(system_of(cell))
         lines += 1 + (_TWIN_LINE if twin else 0)
         if drawn and lines > _MOST_LINES:
             break
-        bands.append(_band(cell, head, names, colour=BLUE if _key(cell) in alike else ""))
-        bands += [_band(twin, head, names, twin=True)] if twin else []
-        drawn += [cell, *([twin] if twin else [])]
+        colour = BLUE if system_of(cell) in alike else ""
+        for row in [cell, *([twin] if twin else [])]:
+            label = names.get(str(system_of(row)), str(system_of(row)))
+            band = name_of(label, IN_SAMPLE if row.get("in_sample") else "")
+            own = "" if row is twin else colour
+            marks.append(Mark(band, head.name, estimate(row, head.name), None, own, twin=row is twin))
+            drawn.append(row)
     n_shown = sum(not cell.get("twin_of") for cell in drawn)
     words = f"{capitalized(title)} of {n_shown} systems, the best first: "
-    plot = band_plot(bands, x_label=f"{title}, of 100", head=words, name="forest")
+    plot = band_plot(marks, x_label=f"{title}, of 100", head=words, name="forest")
     if plot is None:
         return None
     of = [f"judge {judged.judge}"] if judged.judge else []
     of += [f"data set {judged.dataset}"] if judged.dataset else []
-    legend = _legend(bands, drawn, tested=bool(alike))
+    legend = _legend(sum(bool(mark.colour) for mark in marks), drawn)
     caption = f"{capitalized(', '.join([title, *of]))}; lines are {100 * LEVEL:.0f} % intervals. {legend}".strip()
-    return Forest(plot, caption, len(known) - n_shown)
+    return plot._replace(caption=caption), len(known) - n_shown
 
 
-def _band(cell: CellRow, head: Column, names: Mapping[str, str], *, colour: str = "", twin: bool = False) -> Band:
-    system = f"{cell['summarizer']}, {cell['setting']}"
-    label = name_of(names.get(system, system), IN_SAMPLE if cell.get("in_sample") else "")
-    return Band(label, {head.name: Mark(estimate(cell, head.name), colour=colour, twin=twin)})
-
-
-def _alike(results: Results, known: Sequence[CellRow]) -> Collection[tuple[str, str]]:
+def _alike(results: Results, known: Sequence[CellRow]) -> set[SystemName]:
     """Return the best system and those that cannot be told from it; none if this was not tested."""
     judge, dataset = known[0]["judge"], known[0].get("dataset")
     for family in compared_families(results):
         reference = family.get("reference_system")
         if (family["judge"], family.get("dataset")) == (judge, dataset) and reference and family["chosen"] == "best":
             if any(row["finding"].startswith(TOO_FEW) for row in family["rows"]):
-                return ()
+                return set()
             rows = [row for row in family["rows"] if row["finding"] == NOT_DISTINGUISHABLE]
             same = {*family["reference_same"], *(name for row in rows for name in row["same"])}
-            shown = {_key(cell) for cell in known if f"{cell['summarizer']}, {cell['setting']}" in same}
-            return {_key(reference), *map(_key, rows), *shown}
-    return ()
+            shown = {system_of(cell) for cell in known if str(system_of(cell)) in same}
+            return {system_of(reference), *map(system_of, rows), *shown}
+    return set()
 
 
-def _legend(bands: Sequence[Band], drawn: Sequence[CellRow], *, tested: bool) -> str:
+def _legend(n_alike: int, drawn: Sequence[CellRow]) -> str:
     told, twins = [], [cell for cell in drawn if cell.get("twin_of")]
-    if tested and (n_alike := sum(bool(mark.colour) for band in bands for mark in band.marks.values())):
+    if n_alike:
         others = ", and systems that cannot be told from it" if n_alike > 1 else ""
         told.append(f"Blue, filled: the best{others}. Grey, hollow: others.")
     if twins:
@@ -146,8 +130,6 @@ def _legend(bands: Sequence[Band], drawn: Sequence[CellRow], *, tested: bool) ->
 
 _MOST = 10
 _UNKNOWN_PLACE = "the tests of pairs tell nothing of it"
-Places = Mapping[tuple[str, str], tuple[int, int]]
-"""Summarizer and setting -> the first and the last place that it may have."""
 
 
 def leaderboard(results: Results, names: Mapping[str, str]) -> Table | None:
@@ -172,28 +154,27 @@ def leaderboard(results: Results, names: Mapping[str, str]) -> Table | None:
         Column("summaries", "count"),
         *([Column("cost", "usd", told="of a summary, mean")] if any("usd_a_summary" in cell for cell in cells) else []),
     ]
-    rows = [_row(cell, head, names, places.get(_key(cell))) for cell in cells[:_MOST]]
+    rows = [_row(cell, head, names, places.get(str(system_of(cell)))) for cell in cells[:_MOST]]
     return Table("leaderboard", columns, rows, "Leaderboard", f"{capitalized(', '.join(of))}.{first}", ["system"])
 
 
-def _row(cell: CellRow, head: Column, names: Mapping[str, str], place: tuple[int, int] | None) -> Mapping[str, Value]:
-    system = f"{cell['summarizer']}, {cell['setting']}"
+def _row(cell: CellRow, head: Column, names: Mapping[str, str], place: str | None) -> Mapping[str, Value]:
     return {
-        "place": place and (str(place[0]) if place[0] == place[1] else f"{place[0]} to {place[1]}"),
-        "system": names.get(system, system),
+        "place": place,
+        "system": names.get(str(system_of(cell)), str(system_of(cell))),
         "score": estimate(cell, head.name),
         "summaries": cell["n_summaries"],
         "cost": number_in(cell, "usd_a_summary"),
     }
 
 
-def _places(results: Results, cells: Sequence[CellRow], measure: str) -> Places:
+def _places(results: Results, cells: Sequence[CellRow], measure: str) -> Mapping[str, str]:
     """Return the places of systems: behind those that are shown to be better, before those shown to be worse."""
     judge, dataset = (text_in(cells[0], name) for name in ("judge", "dataset"))
-    keys = {f"{cell['summarizer']}, {cell['setting']}": _key(cell) for cell in cells}
     return {
-        keys[name]: (row["first_place"], row["last_place"])
+        name: str(first) if first == last else f"{first} to {last}"
         for row in pairs_of(results, measure, judge, dataset)
+        for first, last in [(row.get("first_place"), row.get("last_place"))]
         for name in (row["system"], *row["same"])
-        if name in keys and row.get("first_place") is not None
+        if first is not None
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from textwrap import shorten, wrap
 from typing import TYPE_CHECKING, NamedTuple
@@ -32,27 +32,24 @@ class Mark(NamedTuple):
     A value on a line of a band.
 
     Attributes:
+        band: The name of the band.
+        series: The line of the band, a series in all of them.
         value: The point, with the ends of its line.
         start: The number that it comes from, a hollow point; None: none is drawn.
         colour: Fills the point in place of its series' style; empty: it is grey and hollow.
         twin: True if it is pale, dashed and a diamond.
     """
 
+    band: str
+    series: str
     value: Estimate
     start: float | None = None
     colour: str | None = None
     twin: bool = False
 
 
-class Band(NamedTuple):
-    """A name, and the marks of its series from the top down."""
-
-    label: str
-    marks: Mapping[str, Mark]
-
-
 def band_plot(
-    bands: Sequence[Band],
+    marks: Sequence[Mark],
     *,
     x_label: str,
     head: str,
@@ -62,10 +59,10 @@ def band_plot(
     shape: str = ".1f",
 ) -> Plot | None:
     """
-    Return bands of values; None if no value is known.
+    Return bands of values, in order of appearance; None if no value is known.
 
     Args:
-        bands: From the top down.
+        marks: Those of a band from the top down.
         x_label: Names the values.
         head: Begins the words of the figure.
         name: Makes the SVG's ids unique on a page.
@@ -73,8 +70,11 @@ def band_plot(
         zero: True if a line marks 0, which is else the left end.
         shape: The format of a value in words.
     """
-    series = list(dict.fromkeys(label for band in bands for label in band.marks))
-    told = [one for band in bands for one in _told(band, series, shape)]
+    series = list(dict.fromkeys(mark.series for mark in marks))
+    bands: dict[str, list[Mark]] = {}
+    for mark in marks:
+        bands.setdefault(mark.band, []).append(mark)
+    told = [words for band in bands.values() if (words := _told(band, shape, alone=len(series) == 1))]
     if not told:
         return None
 
@@ -90,49 +90,44 @@ def band_plot(
         else:
             axes.set_xlim(left=0)
 
-    height = 0.55 + LINE_IN * sum(_height(band, len(series)) for band in bands)
+    height = 0.55 + LINE_IN * sum(_height(band, len(series)) for band in bands.values())
     words = "; ".join(told) if len(told) <= _MOST_TOLD else f"{told[0]}; the others stand in the tables"
     return Plot(plots.render([draw], height=height, name=name), f"{head}{words}.")
 
 
-def _told(band: Band, series: Sequence[str], shape: str) -> Iterator[str]:
-    """Yield the known values of a band in words."""
-    known = {label: mark for label, mark in band.marks.items() if mark.value.value is not None and not mark.twin}
-    values = {
-        label: f"{'' if mark.start is None else f'{mark.start:{shape}} to '}{mark.value.value:{shape}}"
-        for label, mark in known.items()
-    }
-    if len(series) == 1 and values:
-        yield f"{band.label} {values.get(series[0])}"
-    elif values:
-        yield f"{band.label}: {', '.join(f'{label} {value}' for label, value in values.items())}"
+def _told(band: Sequence[Mark], shape: str, *, alone: bool) -> str:
+    """Return the known values of a band in words."""
+    values = [
+        f"{'' if alone else f'{mark.series} '}{'' if mark.start is None else f'{mark.start:{shape}} to '}"
+        f"{mark.value.value:{shape}}"
+        for mark in band
+        if mark.value.value is not None and not mark.twin
+    ]
+    return f"{band[0].band}{'' if alone else ':'} {', '.join(values)}" if values else ""
 
 
-def _is_twin(band: Band) -> bool:
-    return all(mark.twin for mark in band.marks.values())
-
-
-def _height(band: Band, n_series: int) -> float:
+def _height(band: Sequence[Mark], n_series: int) -> float:
     """Return the lines of text that a band is high."""
     if n_series == 1:
-        return _TWIN_ROW if _is_twin(band) else _ROW
-    return max(n_series, len(_wrapped(band.label))) + 0.8
+        return _TWIN_ROW if band[0].twin else _ROW
+    return max(n_series, len(_wrapped(band[0].band))) + 0.8
 
 
 def _wrapped(label: str) -> list[str]:
     return wrap(label, _LABEL_CHARACTERS, break_on_hyphens=False, max_lines=_LABEL_LINES, placeholder="…") or [""]
 
 
-def _draw_bands(axes: Axes, bands: Sequence[Band], series: Sequence[str]) -> None:
+def _draw_bands(axes: Axes, bands: Mapping[str, Sequence[Mark]], series: Sequence[str]) -> None:
     """Draw one band below the other, one line in it a series."""
     top, ticks, alone = 0.0, dict[float, str](), len(series) == 1
-    for band in bands:
+    for label, band in bands.items():
         height = _height(band, len(series))
         middle = top + height / 2
-        if not _is_twin(band):
-            ticks[middle] = name_of(band.label) if alone else "\n".join(_wrapped(band.label))
-        for place, label in enumerate(series):
-            if (mark := band.marks.get(label)) is not None and mark.value.value is not None:
+        if not band[0].twin:
+            ticks[middle] = name_of(label) if alone else "\n".join(_wrapped(label))
+        for mark in band:
+            if mark.value.value is not None:
+                place = series.index(mark.series)
                 _draw_mark(axes, mark, middle + place - (len(series) - 1) / 2, place)
         top += height
         if not alone:
@@ -192,9 +187,11 @@ _MOST_LABELLED = 12
 
 class Point(NamedTuple):
     """
-    A point; one without a value is a gap.
+    A point of a series; one without a value is a gap.
 
     Attributes:
+        panel: The title of its axes; empty: there is one pair.
+        series: In the legend; its points look alike in all panels.
         x: The place along the first axis.
         y: The value, with its interval.
         told: The words for those who do not see it.
@@ -202,6 +199,8 @@ class Point(NamedTuple):
         part: A line joins only points of the same part.
     """
 
+    panel: str
+    series: str
     x: float
     y: Estimate
     told: str
@@ -209,61 +208,55 @@ class Point(NamedTuple):
     part: str = ""
 
 
-class Series(NamedTuple):
-    """
-    Points of one look.
-
-    Attributes:
-        label: In the legend.
-        points: In their order.
-        joined: True if lines join them.
-        steps: True if steps do; then these points alone bear their labels if there are many.
-    """
-
-    label: str
-    points: Sequence[Point]
-    joined: bool = False
-    steps: bool = False
-
-
 def point_plot(
-    panels: Mapping[str, Sequence[Series]],
+    points: Sequence[Point],
     *,
     x_label: str,
     y_label: str,
     name: str,
     ticks: Sequence[str] = (),
     free: bool = False,
+    joined: bool = False,
+    steps: str | None = None,
 ) -> Plot | None:
     """
     Small multiples of series, told apart by marker, fill and colour, each point with its interval.
 
-    Series of one label look alike in all panels, and the values of all panels have one scale.
+    The values of all panels have one scale; panels stand side by side, and one without a value is left out.
 
     Args:
-        panels: Title -> its series, side by side; one without a value is left out.
+        points: Those of a series in their order.
         x_label: Names the places of points.
         y_label: Names their values.
         name: Makes the SVG's ids unique on a page.
         ticks: Names of the places from 1; empty: they are numbers.
         free: True if places are values, too: then no series is moved aside.
+        joined: True if lines join the points of a series.
+        steps: The series whose points steps join, which alone bear their labels if points are many.
 
     Returns:
         None if no point has a value.
     """
-    known = {title: own for title, series in panels.items() if (own := [one for one in series if _has_value(one)])}
-    if not known:
+    panels: dict[str, dict[str, list[Point]]] = {}
+    known = {(point.panel, point.series) for point in points if point.y.value is not None}
+    for point in points:
+        if (point.panel, point.series) in known:
+            panels.setdefault(point.panel, {}).setdefault(point.series, []).append(point)
+    if not panels:
         return None
-    places = {label: place for place, label in enumerate(dict.fromkeys(x.label for own in known.values() for x in own))}
-    n_points = sum(len(one.points) for own in known.values() for one in own)
-    few = n_points <= _MOST_LABELLED or not any(one.steps for own in known.values() for one in own)
+    series = list(dict.fromkeys(label for own in panels.values() for label in own))
+    few = len(points) <= _MOST_LABELLED or steps not in series
 
     def draw(axes: Axes, title: str, first: bool) -> None:
-        for one in known[title]:
-            place = places[one.label]
-            shift = 0 if free else _APART * (place - (len(places) - 1) / 2) / max(1, len(places) / _CLOSER)
-            _draw_series(axes, one, place, shift=shift, labelled=few or one.steps)
-        _set_ticks(axes, known[title], ticks)
+        for label, own in panels[title].items():
+            place = series.index(label)
+            shift = 0 if free else _APART * (place - (len(series) - 1) / 2) / max(1, len(series) / _CLOSER)
+            style = series_style(place) if joined else _style(place, hollow=False)
+            _draw_series(axes, own, style, shift=shift, labelled=few or label == steps)
+            if label == steps:
+                corners = sorted((point.x, or_gap(point.y.value)) for point in own)
+                axes.step(*zip(*corners, strict=True), where="post", color=style["color"], linewidth=1.0)
+        _set_ticks(axes, [point for own in panels[title].values() for point in own], ticks)
         axes.set_xlabel(x_label)
         if first:
             axes.set_ylabel(y_label)
@@ -274,43 +267,35 @@ def point_plot(
         axes.grid(axis="both" if free else "y")
 
     draws: list[Callable[[Axes], None]] = [
-        partial(draw, title=title, first=place % 2 == 0) for place, title in enumerate(known)
+        partial(draw, title=title, first=place % 2 == 0) for place, title in enumerate(panels)
     ]
     told = " ".join(
-        f"{f'{title}. ' if title else ''}{' '.join(f'{one.label}: {_listed(one)}.' for one in own)}"
-        for title, own in known.items()
+        " ".join([*([f"{title}."] if title else []), *(f"{label}: {_listed(one)}." for label, one in own.items())])
+        for title, own in panels.items()
     )
-    svg = plots.render(draws, height=_HEIGHT_IN if len(known) == 1 else _PANEL_IN, name=name)
+    svg = plots.render(draws, height=_HEIGHT_IN if len(panels) == 1 else _PANEL_IN, name=name)
     return Plot(svg, f"{y_label} by {x_label}. {told}")
 
 
-def _has_value(series: Series) -> bool:
-    return any(point.y.value is not None for point in series.points)
+def _listed(series: Sequence[Point]) -> str:
+    return ", ".join(point.told for point in series)
 
 
-def _listed(series: Series) -> str:
-    return ", ".join(point.told for point in series.points)
-
-
-def _set_ticks(axes: Axes, series: Sequence[Series], ticks: Sequence[str]) -> None:
+def _set_ticks(axes: Axes, points: Sequence[Point], ticks: Sequence[str]) -> None:
     from matplotlib.ticker import MaxNLocator  # slow to import
 
     if ticks:
         axes.set_xticks(range(1, len(ticks) + 1), ticks, color=INK)
-    elif all(point.x == int(point.x) for one in series for point in one.points):
+    elif all(point.x == int(point.x) for point in points):
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
-def _draw_series(axes: Axes, series: Series, place: int, *, shift: float, labelled: bool) -> None:
-    style = series_style(place) if series.joined else _style(place, hollow=False)
-    for part in dict.fromkeys(point.part for point in series.points):
-        own = [point for point in series.points if point.part == part]
+def _draw_series(axes: Axes, series: Sequence[Point], style: SeriesStyle, *, shift: float, labelled: bool) -> None:
+    for part in dict.fromkeys(point.part for point in series):
+        own = [point for point in series if point.part == part]
         xs, ys = [point.x + shift for point in own], [or_gap(point.y.value) for point in own]
-        axes.plot(xs, ys, label=series.label, **style)
-    if series.steps:
-        steps = sorted((point.x, or_gap(point.y.value)) for point in series.points)
-        axes.step(*zip(*steps, strict=True), where="post", color=style["color"], linewidth=1.0)
-    for point in series.points:
+        axes.plot(xs, ys, label=series[0].series, **style)
+    for point in series:
         if point.y.low is not None and point.y.high is not None:
             ends = [point.y.low, point.y.high]
             axes.plot([point.x + shift] * 2, ends, color=style["color"], linewidth=0.8)

@@ -20,7 +20,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from longform.errors import LongformError
 from longform.report.parts import Section, sentences_in
-from longform.report.plots import Captioned
+from longform.report.plots import Plot
 from longform.report.repair import SIDES, DocumentOf, Side, chips, evidence_line, example_head, markdown_examples
 from longform.report.sections import sections
 from longform.report.tables import Column, Table
@@ -124,7 +124,7 @@ def no_document(_example: Example, _side: Side, _number: int) -> None:
 
 def sections_html(
     title: str,
-    shown: Sequence[tuple[Section, Sequence[Captioned]]],
+    shown: Sequence[tuple[Section, Sequence[Plot]]],
     *,
     here: Here | None = None,
     file_of: Mapping[str, str] | None = None,

@@ -255,19 +255,6 @@ def _name_cell(results: Results, row: Columns, name: str) -> Cell:
     return words(row.get(name), reason=NO_DATASET if name == "dataset" else reason(row, name))
 
 
-_HEADS = {"a": "first", "b": "second", "dataset": "data set", "support_judge": "support by", "system": "documents by"}
-
-
-def with_dataset(rows: Sequence[Columns], *names: str) -> tuple[str, ...]:
-    """*names*, and before them the data set where *rows* are of several."""
-    return ("dataset", *names) if has_datasets(rows) else names
-
-
-def name_columns(names: Sequence[str]) -> list[Column]:
-    """Return the columns of `named`."""
-    return [Column(_HEADS.get(name, name), numeric=False) for name in names]
-
-
 def haystack_name(results: Results, haystack_id: str) -> str:
     """
     Name a haystack by its topic.

@@ -47,11 +47,7 @@ _STYLE = {
 class Plot(NamedTuple):
     svg: str
     alt: str  # what the figure shows, in words
-
-
-class Captioned(NamedTuple):
-    plot: Plot
-    caption: str
+    caption: str = ""
 
 
 class SeriesStyle(TypedDict):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count
 from typing import Any, TypeVar
 
 from longform.metrics.statistics import Estimate
-from longform.report.forms import Band, Mark, Point, Series, band_plot, point_plot
+from longform.report.forms import Mark, Point, band_plot, point_plot
 from longform.report.measures import capitalized, head_of
 from longform.report.parts import NO_DATASET
 from longform.report.plots import ORANGE, Plot
@@ -26,22 +26,25 @@ _MOST_BESIDE = 3  # series beside one that they are compared with
 _TICKS_CHARACTERS = 64  # below a figure of one panel
 
 
-def table_figures(anchor: str, results: Results) -> Iterator[tuple[Plot | None, str]]:
+def table_figures(anchor: str, results: Results) -> Iterator[Plot]:
     """Yield the figures of the tables whose section is *anchor*."""
     for number, table in enumerate(one for one in tables_of(results) if one.plot is not None and one.shown):
         if anchor == anchor_of(table.section or table.name):
             yield from figures_of(results, table, name=f"{anchor}{number}-")
 
 
-def figures_of(results: Results, table: Table, *, name: str) -> Iterator[tuple[Plot | None, str]]:
-    """Yield the figures of a table with their captions, one for each of its parts; *name* begins the ids of all."""
+def figures_of(results: Results, table: Table, *, name: str) -> Iterator[Plot]:
+    """Yield the figures of a table, one for each of its parts or more; *name* begins the ids of all."""
     if (plot := table.plot) is None:
         return
     apart = table.apart if plot.apart is None else plot.apart
+    made = _banded if plot.form in ("forest", "change") else _pointed
     for place, part in enumerate(laid_out(of_report(table)._replace(across="", under=(), apart=apart))):
         line = " ".join([*line_of(results, table, part), *([] if told_above(table) else [table.told])]).strip()
-        for drawn, told in _drawn(results, _to_draw(part.table, plot), plot, name=f"{name}{place}"):
-            yield drawn, f"{line}{told}" if line else table.title
+        ids = (f"{name}{place}-{number}" for number in count())
+        for drawn, told in made(results, _to_draw(part.table, plot), plot, ids):
+            if drawn is not None:
+                yield drawn._replace(caption=f"{line}{told}" if line else table.title)
 
 
 def _to_draw(table: Table, plot: Axes) -> Table:
@@ -63,36 +66,23 @@ def _in_percent(value: Value) -> Value:
     return 100 * value if isinstance(value, int | float) else value
 
 
-def _drawn(results: Results, table: Table, plot: Axes, *, name: str) -> Iterator[tuple[Plot | None, str]]:
-    """Yield the figures of a part, of so many series each, and what they say besides."""
-    made = _banded if plot.form in ("forest", "change") else _pointed
-    for number, (draw, told) in enumerate(made(results, table, plot)):
-        yield draw(name=f"{name}-{number}" if number else name), told
-
-
-Draw = Callable[..., Plot | None]
-"""Draws a figure under the `name` that makes its ids unique."""
-
-
-def _banded(results: Results, table: Table, plot: Axes) -> Iterator[tuple[Draw, str]]:
+def _banded(results: Results, table: Table, plot: Axes, ids: Iterator[str]) -> Iterator[tuple[Plot | None, str]]:
     """Yield figures of estimates, or of changes from one column to another, of so many bands each."""
     column, names = table.column(plot.to or plot.x), short_systems(results)
     signed, label = column.unit == "difference", _labelled(results, table, column)
     bands: dict[str, dict[str, Mark]] = {}
-    more = _telling_apart(table, plot)
+    more, by = _telling_apart(table, plot), series_columns(plot)
     for place, row in enumerate(table.rows):
         start, value = _number(row.get(plot.x)) if plot.to else None, _estimate(row.get(column.name))
         if value.value is not None and (start is not None or not plot.to):
-            band, by = ", ".join(str(row.get(name)) for name in (plot.y, *more)), series_columns(plot)
+            band = ", ".join(str(row.get(name)) for name in (plot.y, *more))
+            band = f"{names.get(band, band)}{_series_mark(row, [plot.y])}"
             series = ", ".join(_label(results, one, row.get(one)) for one in by) or column.head
+            if series in bands.get(band, ()):  # no key tells the rows apart
+                band = f"{band}, row {place + 1}"
             colour = (ORANGE if _excludes_zero(value) else "") if signed else None if plot.to or by else ""
-            label_of_band = f"{names.get(band, band)}{_series_mark(row, [plot.y])}"
-            own = bands.setdefault(label_of_band, {})
-            if series in own:  # no key tells the rows apart
-                own = bands.setdefault(f"{label_of_band}, row {place + 1}", {})
-            own[series] = Mark(value, start, colour)
-    shown = [Band(band, marks) for band, marks in bands.items()]
-    apart = signed and any(mark.colour for band in shown for mark in band.marks.values())
+            bands.setdefault(band, {})[series] = Mark(band, series, value, start, colour)
+    apart = signed and any(mark.colour for band in bands.values() for mark in band.values())
     told = " Orange, filled: the interval excludes 0. Grey, hollow: it does not." if apart else ""
     x_label, head, ends = f"{column.head}, in points" if signed else label, f"{capitalized(column.head)}: ", None
     if plot.to:
@@ -101,9 +91,10 @@ def _banded(results: Results, table: Table, plot: Axes) -> Iterator[tuple[Draw, 
         x_label, head = f"{' to '.join(ends)}{label.removeprefix(column.head)}", f"{capitalized(' to '.join(ends))}. "
         told = f" From {before.told} to {column.told}." if before.told and column.told else ""
     shape = "+.1f" if signed else f".{column.digits or 1}f"
-    for some in batched(shown, _MOST_LINES):
-        zero = signed or any(_below_zero(mark.value) for band in some for mark in band.marks.values())
-        yield partial(band_plot, some, x_label=x_label, head=head, ends=ends, zero=zero, shape=shape), told
+    for some in batched(list(bands.values()), _MOST_LINES):
+        marks = [mark for band in some for mark in band.values()]
+        zero = signed or any(_below_zero(mark.value) for mark in marks)
+        yield band_plot(marks, x_label=x_label, head=head, name=next(ids), ends=ends, zero=zero, shape=shape), told
 
 
 def _telling_apart(table: Table, plot: Axes) -> list[str]:
@@ -114,7 +105,7 @@ def _telling_apart(table: Table, plot: Axes) -> list[str]:
     return [name for name in table.key if name not in drawn and len(distinct_values(table.rows, name)) > 1]
 
 
-def _pointed(results: Results, table: Table, plot: Axes) -> Iterator[tuple[Draw, str]]:
+def _pointed(results: Results, table: Table, plot: Axes, ids: Iterator[str]) -> Iterator[tuple[Plot | None, str]]:
     """Yield figures of lines or points, of so many series each, with a panel for each value of a column."""
     places, by = _places(table, plot), series_columns(plot)
     x_label, y_label = (_labelled(results, table, table.column(one)) for one in (plot.x, plot.y))
@@ -129,18 +120,18 @@ def _pointed(results: Results, table: Table, plot: Axes) -> Iterator[tuple[Draw,
     told = _said_of_points(table, plot, labels=(x_label, y_label), several=len(titles) > 1)
     if places and not ticks:
         told += f" {', '.join(f'{place:.0f}: {value}' for value, place in places.items())}."
+    free = plot.form == "scatter"
+    axes: dict[str, Any] = {"x_label": x_label, "y_label": y_label, "ticks": ticks, "free": free}
+    axes |= {"joined": plot.form == "line", "steps": plot.joined}
     for shown in _figures_of(series, plot):
-        panels = {
-            "" if len(titles) == 1 else str(title or NO_DATASET): [
-                Series(label, points, joined=plot.form == "line", steps=label == plot.joined)
-                for label, rows in shown
-                if (points := list(_points(_within(rows, plot.panels, title), plot, table, places, ticks)))
-            ]
+        points = [
+            point._replace(panel="" if len(titles) == 1 else str(title or NO_DATASET), series=label)
             for title in titles
-        }
-        if plot.form != "scatter" or sum(len(one.points) for own in panels.values() for one in own) > 1:
-            free = plot.form == "scatter"
-            yield partial(point_plot, panels, x_label=x_label, y_label=y_label, ticks=ticks, free=free), told
+            for label, rows in shown
+            for point in _points(_within(rows, plot.panels, title), plot, table, places, ticks)
+        ]
+        if not free or len(points) > 1:
+            yield point_plot(points, name=next(ids), **axes), told
 
 
 def _said_of_points(table: Table, plot: Axes, *, labels: tuple[str, str], several: bool) -> str:
@@ -180,13 +171,13 @@ def _points(
             told = " and ".join(_point_words(row, table.column(one)) for one in (plot.x, plot.y))
             y = _estimate(row.get(plot.y))
             if y.value is not None:
-                yield Point(_at(row, plot.x, places) or 0.0, y, f"{label} {told}", label)
+                yield Point("", "", _at(row, plot.x, places) or 0.0, y, f"{label} {told}", label)
         return
     for x, row in sorted(((_at(row, plot.x, places) or 0.0, row) for row in rows), key=lambda point: point[0]):
         y = _estimate(row.get(plot.y))
         told = "none" if y.value is None else f"{y.value:.1f}"
         tick = f"{ticks[int(x) - 1]} " if ticks else ""
-        yield Point(x, y, f"{tick}{told}", part=str(row.get(plot.within)) if plot.within else "")
+        yield Point("", "", x, y, f"{tick}{told}", part=str(row.get(plot.within)) if plot.within else "")
 
 
 def batched(values: Sequence[Some], n: int) -> Iterator[list[Some]]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from longform.report.pair_chooser import choosers
 from longform.report.parts import Section
-from longform.report.plots import Captioned
+from longform.report.plots import Plot
 from longform.report.provenance import audit_sections, benchmark_tables, provenance_section
 from longform.report.repair import repair_sections
 from longform.report.result_figures import figures_of, table_figures
@@ -109,10 +109,9 @@ _DRAWN: Mapping[str, Callable[[Results], Iterable[Table]]] = {"scores": score_fi
 """Anchor of a section of no single table -> the tables whose figures it shows."""
 
 
-def figures(anchor: str, results: Results) -> list[Captioned]:
+def figures(anchor: str, results: Results) -> list[Plot]:
     """The figures of the section *anchor*; ids are numbered, as names of judges and systems are anyone's text."""
     pooled = pooled_words(results, anchor)
     drawn = enumerate(_DRAWN[anchor](results) if anchor in _DRAWN else ())
-    found = [one for number, table in drawn for one in figures_of(results, table, name=f"{anchor}-{number}-")]
-    found += table_figures(anchor, results)
-    return [Captioned(plot, f"{pooled}{caption}") for plot, caption in found if plot is not None]
+    found = [plot for number, table in drawn for plot in figures_of(results, table, name=f"{anchor}-{number}-")]
+    return [plot._replace(caption=f"{pooled}{plot.caption}") for plot in (*found, *table_figures(anchor, results))]

@@ -33,7 +33,7 @@ from longform.report.page import (
     unknowns,
 )
 from longform.report.parts import Section
-from longform.report.plots import Captioned
+from longform.report.plots import Plot
 from longform.report.quotes import Quote
 from longform.report.repair import DocumentOf
 from longform.report.result_tables import shown_of
@@ -286,7 +286,7 @@ def points(results: Results) -> list[str]:
 MOST_BYTES = 2_900_000
 """Most bytes of a page with all its markup."""
 
-Shown = tuple[Section, Sequence[Captioned]]
+Shown = tuple[Section, Sequence[Plot]]
 
 
 class Part(NamedTuple):

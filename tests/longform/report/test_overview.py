@@ -74,10 +74,11 @@ def test_the_figure_has_twins_beside_originals_and_no_ordered_system() -> None:
     ]
     drawn = forest(results(family(row("b, full", 40.0, "worse")), cells=cells))
     assert drawn is not None
-    assert drawn.plot.alt == "Joint score of 2 systems, the best first: a, full 50.0; b, full 40.0."
-    assert "Pale diamond, dashed: its repaired twin, the same summaries" in drawn.caption
-    assert "with sources" not in drawn.plot.svg
-    assert drawn.n_more == 0
+    plot, n_more = drawn
+    assert plot.alt == "Joint score of 2 systems, the best first: a, full 50.0; b, full 40.0."
+    assert "Pale diamond, dashed: its repaired twin, the same summaries" in plot.caption
+    assert "with sources" not in plot.svg
+    assert n_more == 0
 
 
 def test_the_figure_marks_the_system_alone_that_the_findings_name_as_the_best() -> None:
@@ -88,9 +89,9 @@ def test_the_figure_marks_the_system_alone_that_the_findings_name_as_the_best() 
 
     assert named is not None
     assert alike is not None
-    assert "Blue, filled: the best. Grey" in named.caption
-    assert "Blue, filled: the best, and systems that cannot be told from it. Grey" in alike.caption
-    assert named.plot.svg != alike.plot.svg
+    assert "Blue, filled: the best. Grey" in named[0].caption
+    assert "Blue, filled: the best, and systems that cannot be told from it. Grey" in alike[0].caption
+    assert named[0].svg != alike[0].svg
 
 
 def test_the_figure_marks_nobody_if_queries_are_too_few_to_tell_any_system_from_another() -> None:
@@ -98,22 +99,22 @@ def test_the_figure_marks_nobody_if_queries_are_too_few_to_tell_any_system_from_
         results(family(row("b, full", 10.0, f"{TOO_FEW} (3)")), cells=[cell("b, full", 10.0), cell("a, full", 50.0)])
     )
     assert drawn is not None
-    assert "Blue" not in drawn.caption
+    assert "Blue" not in drawn[0].caption
 
 
 def test_the_figure_of_many_systems_fits_a_screen_and_counts_the_others() -> None:
     drawn = forest(results(cells=[cell(f"s{n}, full", float(n)) for n in range(40)]))
     assert drawn is not None
-    assert drawn.n_more == 24
-    assert "s39" in drawn.plot.svg, "the half of the name that is the same for all is left out"
-    assert "s39, full" not in drawn.plot.svg
-    assert "s1 " not in drawn.plot.alt
+    assert drawn[1] == 24
+    assert "s39" in drawn[0].svg, "the half of the name that is the same for all is left out"
+    assert "s39, full" not in drawn[0].svg
+    assert "s1 " not in drawn[0].alt
 
 
 def test_figures_in_sample_bear_their_mark_in_the_figure() -> None:
     drawn = forest(results(cells=[cell("a, full", 50.0, in_sample=["summarizer"])], judges=[JUDGE]))
     assert drawn is not None
-    assert "a, full (in sample)" in drawn.plot.svg
+    assert "a, full (in sample)" in drawn[0].svg
 
 
 def test_no_score_makes_no_figure() -> None:

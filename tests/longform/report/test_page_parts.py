@@ -1,13 +1,13 @@
 """Pages that are too large for one are cut, and lose nothing."""
 
 from longform.report.parts import Section
-from longform.report.plots import Captioned, Plot
+from longform.report.plots import Plot
 from longform.report.site import in_parts
 from longform.report.tables import Column, Table
 from longform.tables.cells import Cell
 
 COLUMNS = [Column("system", numeric=False)]
-FIGURE = Captioned(Plot("<svg/>", "alt"), "caption")
+FIGURE = Plot("<svg/>", "alt", "caption")
 
 
 def table(*names, twins=False):

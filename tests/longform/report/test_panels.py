@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from longform.metrics.statistics import Estimate
-from longform.report.forms import Point, Series, point_plot
+from longform.report.forms import Point, point_plot
 
 
-def point(place: int, value: float | None) -> Point:
-    low, high = (None, None) if value is None else (value - 5, value + 5)
-    return Point(place, Estimate(value, low, high, 9), "none" if value is None else f"{value:.1f}")
+def line(label: str, *values: float | None) -> list[Point]:
+    known = [(value, None, None) if value is None else (value, value - 5, value + 5) for value in values]
+    return [
+        Point("", label, place, Estimate(*own, 9), "none" if own[0] is None else f"{own[0]:.1f}")
+        for place, own in enumerate(known, start=1)
+    ]
 
 
-def line(label: str, *values: float | None) -> Series:
-    return Series(label, [point(place, value) for place, value in enumerate(values, start=1)], joined=True)
-
-
-def plotted(**panels: list[Series]) -> Any:
-    return point_plot(panels, x_label="place", y_label="faithfulness", name="n")
+def plotted(**panels: list[list[Point]]) -> Any:
+    points = [point._replace(panel=title) for title, lines in panels.items() for own in lines for point in own]
+    return point_plot(points, x_label="place", y_label="faithfulness", name="n", joined=True)
 
 
 def test_panels_share_a_legend_and_say_their_values_by_data_set() -> None:

@@ -7,7 +7,7 @@ import pytest
 from matplotlib.textpath import TextPath
 
 from longform.metrics.statistics import Estimate
-from longform.report.forms import Band, Mark, band_plot
+from longform.report.forms import Mark, band_plot
 from longform.report.plots import Plot, series_style
 
 HOSTILE = "</script><img src=x onerror=alert(1)> $\\frac$ 语言"
@@ -15,13 +15,12 @@ HOSTILE = "</script><img src=x onerror=alert(1)> $\\frac$ 语言"
 
 def plotted(values) -> Plot | None:
     """Return the figure of bands, each of one value of the first system, or of one for each of several systems."""
-    bands = [
-        Band(name, {one: Mark(Estimate(value, None, None, 1)) for one, value in marks.items()})
-        for name, marks in (
-            (name, marks if isinstance(marks, dict) else {"a": marks}) for name, marks in values.items()
-        )
+    marks = [
+        Mark(band, series, Estimate(value, None, None, 1))
+        for band, known in values.items()
+        for series, value in (known if isinstance(known, dict) else {"a": known}).items()
     ]
-    return band_plot(bands, x_label="joint, of 100", head="Joint. ", name="joint0")
+    return band_plot(marks, x_label="joint, of 100", head="Joint. ", name="joint0")
 
 
 def drawn(values) -> Plot:

@@ -103,7 +103,7 @@ def test_a_system_of_unknown_cost_has_no_place_and_is_named() -> None:
 def test_the_page_names_the_frontier_in_words_in_a_table_and_in_a_figure() -> None:
     shown: Any = {"tables": {table.name: table.as_json() for table in found(PARTLY_KNOWN)}}
     (section,) = table_sections(shown)
-    ((plot, caption),) = table_figures(section.anchor, shown)
+    (plot,) = table_figures(section.anchor, shown)
     beside, of_systems, *_ = section.tables
 
     (told,) = section.paragraphs
@@ -120,9 +120,8 @@ def test_the_page_names_the_frontier_in_words_in_a_table_and_in_a_figure() -> No
     assert beside.caption.startswith("Judge j (")
     assert [row[-4].reason for row in beside.rows] == [None, None, "cost not known"]
     assert of_systems.caption.startswith("Cost is the mean of a summary")
-    assert plot is not None
     assert "known, bm25 5 and 60.0" in plot.alt
-    assert caption.endswith("The line joins: frontier.")
+    assert plot.caption.endswith("The line joins: frontier.")
 
 
 def test_what_beats_a_system_stands_beside_its_place() -> None:

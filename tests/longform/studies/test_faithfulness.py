@@ -89,15 +89,11 @@ def test_other_judges_of_a_run_keep_their_curves() -> None:
 def test_curves_of_two_data_sets_are_panels_of_one_figure() -> None:
     found = two_judges(judges=("graded",))
     rows = [row | {"dataset": dataset} for dataset in ("news", "mail") for row in found["places"]]
-    figures = [
-        (plot.alt, caption)
-        for plot, caption in table_figures("table-faithfulness-curves", shown(found | {"places": rows}))
-        if plot is not None
-    ]
+    figures = list(table_figures("table-faithfulness-curves", shown(found | {"places": rows})))
     assert len(figures) == 2  # faithfulness and coverage
-    for alt, caption in figures:
-        assert "news. writer, full: 50.0, 50.0, 50.0. mail. writer, full: 50.0" in alt
-        assert "A panel a data set." in caption
+    for figure in figures:
+        assert "news. writer, full: 50.0, 50.0, 50.0. mail. writer, full: 50.0" in figure.alt
+        assert "A panel a data set." in figure.caption
 
 
 def older_cells(summaries: Group) -> list[dict[str, Any]]:
@@ -161,7 +157,7 @@ def test_the_report_shows_every_table_and_figure_and_what_does_not_apply() -> No
     assert "| offline | full/incremental | incremental |" in text
     assert "| writer | full | 4,000 | 3.0 | 2 | 4 | 37.5" in text
     assert page.count("<svg") >= 4
-    curves = [plot.alt for plot, _ in table_figures("table-faithfulness-curves", results) if plot is not None]
+    curves = [plot.alt for plot in table_figures("table-faithfulness-curves", results)]
     assert any("writer, full/top: " in alt and "writer, full: " in alt for alt in curves)  # beside the plain one
 
 

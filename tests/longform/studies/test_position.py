@@ -149,9 +149,8 @@ def test_the_figure_joins_places_alone_and_marks_what_is_in_sample() -> None:
     results = shown(in_orders(Axes("full"), MOVED, n_queries=12))
     for row in results["tables"]["position"]["rows"]:
         row["in_sample"] = ["setting"]
-    ((plot, caption),) = table_figures("table-position", results)
-    assert plot is not None
-    assert caption.startswith("Joint. Judge j")
+    (plot,) = table_figures("table-position", results)
+    assert plot.caption.startswith("Joint. Judge j")
     assert "s, full (in sample): top 80.0, middle 60.0, bottom 40.0, given 80.0, random 70.0." in plot.alt
     texts = [part.split("<")[0] for part in plot.svg.split(">")]
     assert [text for text in texts if text in MOVED] == ["top", "middle", "bottom", "given", "random"]

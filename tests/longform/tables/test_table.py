@@ -147,21 +147,19 @@ def test_a_table_that_is_too_wide_for_a_terminal_is_broken_at_words_of_its_texts
 def test_a_section_and_a_figure_are_made_of_the_table_alone() -> None:
     results: Results = {"tables": {"lengths": TABLE.as_json()}}
     (section,) = table_sections(results)
-    ((plot, caption),) = table_figures(section.anchor, results)
+    (plot,) = table_figures(section.anchor, results)
 
     assert (section.title, section.tables) == ("Lengths", shown_of(results, TABLE))
     assert section.tables[0].how == "Coverage: insights that are covered. Higher is better."
-    assert plot is not None
     assert plot.alt == "Coverage, of 100 by documents. a_1: 50.0, 40.0. b: 30.0."
-    assert caption == TABLE.told
+    assert plot.caption == TABLE.told
     assert list(table_figures("table-others", results)) == []
 
 
 def test_a_scatter_names_its_points_by_their_key() -> None:
     table = TABLE._replace(plot=Axes("scatter", "cut", "coverage"))
-    ((plot, _),) = table_figures("table-lengths", {"tables": {"lengths": table.as_json()}})
+    (plot,) = table_figures("table-lengths", {"tables": {"lengths": table.as_json()}})
 
-    assert plot is not None
     assert "by cut, per cent." in plot.alt
     assert "a_1, 20 25.0 % and 40.0" in plot.alt
 
@@ -169,9 +167,8 @@ def test_a_scatter_names_its_points_by_their_key() -> None:
 @pytest.mark.parametrize("key", [["system", "documents"], []])
 def test_a_forest_loses_no_row_whose_band_has_the_same_name(key: list[str]) -> None:
     table = TABLE._replace(plot=Axes("forest", "coverage", "system"), key=key)
-    ((plot, _),) = table_figures("table-lengths", {"tables": {"lengths": table.as_json()}})
+    (plot,) = table_figures("table-lengths", {"tables": {"lengths": table.as_json()}})
 
-    assert plot is not None
     assert all(f"{value:.1f}" in plot.alt for value in (50, 40, 30))
 
 
@@ -221,9 +218,8 @@ def test_a_figure_draws_the_first_measure_and_names_it() -> None:
         for n in (1, 2)
     ]
     table = Table("t", columns, rows, key=["measure", "n"], plot=Axes("scatter", "n", "score", first=["measure"]))
-    ((plot, _),) = table_figures("table-t", {"tables": {"t": table.as_json()}})
+    (plot,) = table_figures("table-t", {"tables": {"t": table.as_json()}})
 
-    assert plot is not None
     assert plot.alt.startswith("recall, per cent by n. ")
     assert "others" not in plot.alt
 
