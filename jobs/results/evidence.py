@@ -10,7 +10,7 @@ from actors.judges.kinds import kind_of
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.results.drilldown import Unfolding
-from jobs.results.faithfulness import checked_run
+from jobs.results.faithfulness import checked_summaries
 from jobs.results.retrieval import gold_by_query, packed_queries, ranked_queries
 from jobs.results.spent import spent_on
 from jobs.stages.items import Item
@@ -21,18 +21,17 @@ from longform.evidence.frames import Frames
 from longform.evidence.scan import Read, pl
 from longform.evidence.scores import SCORE_COLUMNS, ScoreTable
 from longform.evidence.summaries import clustered, summaries
+from longform.judges.meta_evaluation import CITED
 from longform.judges.repeats import repeated_pairs
 from longform.keys import content_key
 from longform.measures import scored_together
 from longform.records import Document
 from longform.repair.twins import LABEL, METHOD
-from longform.results.checked import CheckedRun
 from longform.results.drilldown import QueryFacts, SummaryFacts, Unfolded
 from longform.results.evidence import AskedAgain, Driver, Evidence, PackedQuery, RankedQuery, Twins
-from longform.results.order_dependence import OrderDependence, order_dependence
+from longform.results.order_dependence import with_dependence
 from longform.results.spent import Spent
 from longform.rows import VerdictRow
-from longform.settings.experiment import Experiment
 from longform.settings.judges import ALIGNERS
 
 _ASKED_AGAIN = [
@@ -76,8 +75,6 @@ class RunEvidence(Evidence):
         judges: Names, in the report's order.
         ignoring_order: Summarizers that say of themselves that the order of documents changes nothing.
         driver: What drove the citations of twins.
-        experiment: What support judges were asked for; None: none was.
-        budget_ended: Whether the budget ended before all was done.
         pooled: Whether all data sets are taken as one.
     """
 
@@ -87,29 +84,23 @@ class RunEvidence(Evidence):
     judges: Sequence[str]
     ignoring_order: Collection[str] = ()
     driver: Driver = field(default_factory=lambda: BY_MATRIX)
-    experiment: Experiment | None = None
-    budget_ended: bool = False
     pooled: bool = False
 
     @cached_property
     def all_summaries(self) -> pl.DataFrame:
-        """Return a row for each summary; also of those that repeat another order's."""
+        """Return a row for each summary, those that repeat another order's among them, with their dependence on it."""
         found = summaries(
             lambda columns: self.run.batches("summaries", work_ids=self.work.summaries, columns=columns),
             self.work.summaries,
             self.benchmark.queries,
         ).with_columns(elsewhere=pl.col("work_id").is_in(list(self.work.elsewhere)))
-        return clustered(found.with_columns(dataset=pl.lit(None, pl.Categorical)) if self.pooled else found)[0]
-
-    @cached_property
-    def dependence(self) -> OrderDependence:
-        """Return the systems that write the same for every order of documents."""
-        return order_dependence(self.all_summaries, self.ignoring_order)
+        own = clustered(found.with_columns(dataset=pl.lit(None, pl.Categorical)) if self.pooled else found)[0]
+        return with_dependence(own, self.ignoring_order)
 
     @cached_property
     def summaries(self) -> pl.DataFrame:
         """Return a row for each summary that is reported."""
-        return self.all_summaries.filter(~pl.col("summary_id").is_in(list(self.dependence.idle)))
+        return self.all_summaries.filter(~pl.col("idle")).drop("idle", "why")
 
     @cached_property
     def score_table(self) -> ScoreTable:
@@ -223,18 +214,15 @@ class RunEvidence(Evidence):
         return Twins(originals, self.driver) if originals else None
 
     @cached_property
-    def checked(self) -> CheckedRun | None:
-        if self.experiment is None:
+    def checked(self) -> pl.DataFrame | None:
+        if self.experiment is None or not self.work.checks:
             return None
-        return checked_run(
-            self.run,
-            self.experiment,
-            self.work.checks,
-            self.all_summaries,
-            dependence=self.dependence,
-            scores=self.score_table,
-            budget_ended=self.budget_ended,
-        )
+        mode = self.experiment.support_mode
+        by_place = pl.col("why").is_null() & pl.col("is_ordered") & pl.col("numbers").is_not_null()
+        found = checked_summaries(self.run, self.work.checks, all_cells=mode != CITED)
+        facts = self.all_summaries.select("work_id", "summary_id", "dataset", "why")
+        joined = found.join(facts, on="work_id", maintain_order="left")
+        return joined.with_columns(by_place=by_place & (mode == "document")).drop("work_id", "why", "is_ordered")
 
 
 def _content(summary: SummaryFacts) -> str:

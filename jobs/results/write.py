@@ -43,7 +43,7 @@ from longform.results.cells import systems_in, table_rows
 from longform.results.columns import with_columns
 from longform.results.drilldown import Unfolded
 from longform.results.judges import judges_tables
-from longform.results.order_dependence import order_table
+from longform.results.order_dependence import independent_systems, order_table
 from longform.results.results import SCHEMA, JudgeRow, Results, document, of_document
 from longform.studies import cells
 from longform.studies.schema_1 import as_before, with_tables
@@ -102,7 +102,7 @@ def write_results(
     found |= beside.pop("tables", {})
     results = with_columns(results, {**(more or {}), "run": record.content, "tables": found})
     by_place = any(row.get("mode") == "document" for row in table_rows(results, "faithfulness"))
-    orders = order_table(evidence.dependence.rows(), by_place=by_place)
+    orders = order_table(independent_systems(evidence.all_summaries), by_place=by_place)
     found |= {table.name: table.as_json() for table in (*models_tables(results["several_models"]), orders)}
     mark_in_sample(results, benchmark, evidence.query_ids, fitted)
     users = {study.name for study in made if study.of_user}

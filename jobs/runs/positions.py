@@ -12,13 +12,7 @@ from jobs.stages.pack import Packed
 from jobs.stages.stage import Plan
 from jobs.stages.summarize import n_bullets
 from longform.judges.cards import shipped_card_of
-from longform.results.position_plan import (
-    DEPTHS,
-    PositionsRow,
-    Prompts,
-    positions_row,
-    sentence_accuracy,
-)
+from longform.results.position_plan import DEPTHS, Row, positions_row, sentence_accuracy
 from longform.settings.experiment import Experiment
 from longform.settings.judges import ALIGNERS
 
@@ -27,7 +21,7 @@ _FEWEST = 3  # documents of a prompt whose curve has a shape
 
 def positions_plan(
     run: Folder, benchmark: Benchmark, experiment: Experiment, plan: Plan, *, depth: float | None = None
-) -> list[PositionsRow]:
+) -> list[Row]:
     """
     Return a row for each support judge and data set; none if the experiment has no curves by place.
 
@@ -48,7 +42,7 @@ def positions_plan(
     ]
 
 
-def _prompts(run: Folder, benchmark: Benchmark, experiment: Experiment, plan: Plan) -> Iterator[Prompts]:
+def _prompts(run: Folder, benchmark: Benchmark, experiment: Experiment, plan: Plan) -> Iterator[Row]:
     """Yield the prompts of each data set that has any of three documents or more."""
     datasets = {query_id: query.dataset for query_id, query in benchmark.queries.items()}
     for dataset, lengths in _lengths(run, datasets, plan).items():
@@ -56,7 +50,8 @@ def _prompts(run: Folder, benchmark: Benchmark, experiment: Experiment, plan: Pl
             queries = {query_id for query_id, _ in lengths}
             asked = [n_bullets(benchmark, experiment.bullets, query_id) for query_id in queries]
             n_documents = max(usual, key=lambda n: (usual[n], n))
-            yield Prompts(dataset, len(queries), n_documents, round(sum(asked) / len(asked), 1))
+            counts = {"n_summaries": len(queries), "n_documents": n_documents}
+            yield {"dataset": dataset, **counts, "n_sentences": round(sum(asked) / len(asked), 1)}
 
 
 def _lengths(run: Folder, datasets: dict[str, str | None], plan: Plan) -> dict[str | None, list[tuple[str, int]]]:

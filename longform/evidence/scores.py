@@ -102,7 +102,7 @@ def under(scores: pl.DataFrame, judge: str | None) -> pl.DataFrame:
 
 def means(scores: pl.DataFrame) -> pl.DataFrame:
     """
-    Return the means over the repeats of a judge: a row for each summary, and for each measure if there are several.
+    Return the means over the repeats of a judge: a row for each summary, and for each judge and measure that is told.
 
     Totals and counts are means of the repeats in which the measure is defined, the unjudged of all. A measure that some
     repeat has a value of has no reason. Facts of the summary stay.
@@ -111,7 +111,7 @@ def means(scores: pl.DataFrame) -> pl.DataFrame:
         return scores.drop("repeat")
     some = pl.col("n") > 0
     kept = some | ~some.any()
-    of_one = [name for name in scores.columns if name in ("summary_id", "measure")]
+    of_one = [name for name in scores.columns if name in ("judge", "summary_id", "measure")]
     return scores.group_by(of_one, maintain_order=True).agg(
         pl.col("total", "n").filter(kept).mean(),
         pl.col("unjudged").mean(),

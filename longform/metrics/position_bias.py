@@ -31,36 +31,39 @@ _CLEAR = 20  # permutations that reach the spread after which no verdict is left
 
 class SummaryPlaces(NamedTuple):
     """
-    One summary's numbers by the place of documents in its prompt; each array has shape (documents,).
+    One summary's numbers by the sentence, and by the place of documents in its prompt.
 
     Attributes:
-        attributed: Sum of the numbers of the sentences whose best document stands there.
-        n_attributed: How many those are; a sentence with several best documents counts in equal parts.
-        covered: Sum of the numbers of all sentences against the document there.
-        n_covered: How many of these cells are judged.
-        n_sentences: Of the summary.
-        n_unattributed: Sentences without a place: no document has anything for them, or they are undecided.
-        n_decided: Sentences that have a number.
-        n_unplaced: Those of them without a place; they are missing from the curve.
-        best: Of each sentence the places of the documents that support it best by these cells.
         numbers: Of each sentence, merged over documents, shape (sentences,); NaN: undecided.
+        best: Of each sentence the places of the documents that support it best.
+        covered: Sum of the numbers of all sentences against the document at each place, shape (documents,).
+        n_covered: How many of these cells are judged, of the same shape.
     """
 
-    attributed: Array
-    n_attributed: Array
+    numbers: Array
+    best: Sequence[Sequence[int]]
     covered: Array
     n_covered: Array
-    n_sentences: int
-    n_unattributed: int
-    n_decided: int
-    n_unplaced: int
-    best: Sequence[Sequence[int]]
-    numbers: Array
 
     @property
-    def aligned(self) -> Array:
-        """Shape (sentences,): the place of each one's best document, the mean of several; NaN: none."""
-        return np.array([np.mean(places) if places else np.nan for places in self.best])
+    def unplaced(self) -> NDArray[np.bool_]:
+        """Shape (sentences,): whether it has no place; no document has anything for it, or it is undecided."""
+        return np.isnan(self.numbers) | np.array([not places for places in self.best], dtype=np.bool_)
+
+    @property
+    def attributed(self) -> tuple[Array, Array]:
+        """
+        Sums and counts of the numbers of the sentences whose best document stands at each place.
+
+        A sentence that is called unsupported counts at its place like any other; one with several best documents counts
+        in equal parts.
+        """
+        totals, counts = np.zeros(len(self.covered)), np.zeros(len(self.covered))
+        for places, number in zip(self.best, self.numbers, strict=True):
+            for place in [] if np.isnan(number) else places:
+                totals[place] += number / len(places)
+                counts[place] += 1 / len(places)
+        return totals, counts
 
 
 class PlaceSums(NamedTuple):
@@ -70,47 +73,23 @@ class PlaceSums(NamedTuple):
     counts: Sequence[Array]
 
 
-def summary_places(cells: Array, best: Sequence[Sequence[int]] | None = None) -> SummaryPlaces:
+def summary_places(cells: Array) -> SummaryPlaces:
     """
     Make it from the cells of a summary, shape (documents in prompt order, sentences); NaN: unjudged.
 
-    *best* attributes each sentence to places, as another judge found them; None: to those that support it best here. A
-    sentence that is called unsupported counts at its place like any other. A judge that only says yes or no needs
-    another for that: it has no best document for what it calls unsupported, so that all it places is supported.
+    Each sentence is attributed to the places that support it best here. A judge that only says yes or no needs `best`
+    of another: it has no best document for what it calls unsupported, so that all it places is supported.
     """
-    own = best_documents(cells)
-    best = own if best is None else best
     numbers = merge_documents(cells, "max") if cells.size else np.zeros(cells.shape[1])
-    best = [places if not np.isnan(number) else [] for places, number in zip(best, numbers, strict=True)]
-    attributed, n_attributed = attributed_to(numbers, best, len(cells))
     judged = ~np.isnan(cells)
-    return SummaryPlaces(
-        attributed,
-        n_attributed,
-        covered=np.where(judged, cells, 0.0).sum(axis=1),
-        n_covered=judged.sum(axis=1).astype(np.float64),
-        n_sentences=cells.shape[1],
-        n_unattributed=sum(not places for places in best),
-        n_decided=int((~np.isnan(numbers)).sum()),
-        n_unplaced=sum(not p and not np.isnan(n) for p, n in zip(best, numbers, strict=True)),
-        best=own,
-        numbers=numbers,
-    )
-
-
-def attributed_to(numbers: Array, best: Sequence[Sequence[int]], n_documents: int) -> tuple[Array, Array]:
-    """Return the sum and the count of the *numbers* of sentences at each place, each of shape (documents,)."""
-    totals, counts = np.zeros(n_documents), np.zeros(n_documents)
-    for places, number in zip(best, numbers, strict=True):
-        for place in [] if np.isnan(number) else places:
-            totals[place] += number / len(places)
-            counts[place] += 1 / len(places)
-    return totals, counts
+    covered = np.where(judged, cells, 0.0).sum(axis=1)
+    return SummaryPlaces(numbers, best_documents(cells), covered, judged.sum(axis=1).astype(np.float64))
 
 
 def attributed_sums(summaries: Sequence[SummaryPlaces]) -> PlaceSums:
     """Faithfulness by place: the best document of each sentence."""
-    return PlaceSums([s.attributed for s in summaries], [s.n_attributed for s in summaries])
+    sums = [summary.attributed for summary in summaries]
+    return PlaceSums([totals for totals, _ in sums], [counts for _, counts in sums])
 
 
 def covered_sums(summaries: Sequence[SummaryPlaces]) -> PlaceSums:
@@ -222,9 +201,9 @@ def degenerate(summaries: Sequence[SummaryPlaces], bins: int) -> dict[str, int]:
     counts = binned(attributed_sums(summaries), bins)[1].sum(axis=0)
     return {
         "n_summaries": len(summaries),
-        "n_empty": sum(summary.n_sentences == 0 for summary in summaries),
-        "n_sentences": sum(summary.n_sentences for summary in summaries),
-        "n_unattributed": sum(summary.n_unattributed for summary in summaries),
+        "n_empty": sum(not len(summary.numbers) for summary in summaries),
+        "n_sentences": sum(len(summary.numbers) for summary in summaries),
+        "n_unattributed": sum(int(summary.unplaced.sum()) for summary in summaries),
         "n_bins_never_attributed": int((counts == 0).sum()),
     }
 

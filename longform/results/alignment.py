@@ -7,117 +7,124 @@ beside the one that its numbers make where the second aligner puts the sentences
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from longform.metrics.position_bias import (
-    PlaceSums,
-    SummaryPlaces,
-    attributed_sums,
-    attributed_to,
-    averaged,
-    binned,
-    curve,
-    n_bins,
-)
+from longform.evidence.scan import pl
+from longform.judges.meta_evaluation import CITED
+from longform.metrics.position_bias import PlaceSums, attributed_sums, averaged, binned, curve, n_bins
 from longform.metrics.statistics import Array, Estimate, EstimateColumns, bootstrap, pearson
 from longform.results.aggregate import Averaging
-from longform.results.checked import CheckedSummary
-from longform.results.faithfulness_tables import Group, Row, Untestable, groups
+from longform.results.faithfulness_tables import Row, Untestable, groups, places_in, with_places
+from longform.settings.experiment import Experiment
 from longform.settings.judges import SECOND_ALIGNER
-from longform.settings.systems import System
 
+MOST_UNPLACED = 0.02
+"""The largest share of a judge's decided sentences that may be missing from its curve."""
 _POINTS = 100.0
 
 
-class _Sentences(NamedTuple):
-    places: SummaryPlaces
-    query_id: str
+def attributed(checked: pl.DataFrame, experiment: Experiment) -> tuple[pl.DataFrame, list[Row]]:
+    """
+    Place all sentences: as each judge finds itself, unless a judge is named for that, or too few have a place.
+
+    Then the aligner places them. Each data set decides for itself.
+
+    Returns:
+        `Evidence.checked` with the places as `placed`, and a row for each judge and data set.
+    """
+    named = experiment.faithfulness.attribution
+    aligner = next((one for one in checked["judge"] if one == experiment.aligner), None)  # the others may come first
+    others = checked.filter(judge=aligner).select("summary_id", placed="best") if aligner else None
+    parts, rows = [], list[Row]()
+    for own in checked.with_row_index("at").partition_by("judge", "dataset", maintain_order=True):
+        judge, dataset = own.row(0, named=True)["judge"], own["dataset"][0]
+        itself = own.with_columns(placed="best")
+        n_decided, n_unplaced = _n_unplaced(itself)
+        by, part, missing = judge, itself, n_unplaced
+        if others is not None and judge != aligner and (named is not None or n_unplaced > MOST_UNPLACED * n_decided):
+            by, part = (
+                aligner,
+                own.join(others, on="summary_id", how="left").with_columns(pl.coalesce("placed", "best")),
+            )
+            _, missing = _n_unplaced(part)
+        parts.append(part)
+        untestable = _untestable(judge, by, missing, n_decided) if missing > MOST_UNPLACED * n_decided else None
+        counts = {"n_decided": n_decided, "n_unplaced_by_itself": n_unplaced}
+        rows.append({"judge": judge, "dataset": dataset, "by": by, "untestable": untestable, **counts})
+    return pl.concat(parts).sort("at"), [] if experiment.support_mode == CITED else rows
 
 
-_Placed = dict[tuple[System, str, int], _Sentences]
-"""System, query and repeat -> the summary's places."""
+def _n_unplaced(checked: pl.DataFrame) -> tuple[int, int]:
+    """Return the number of sentences that have a number, and of those among them without a place."""
+    decided = checked.select("numbers", "placed").explode("numbers", "placed").filter(pl.col("numbers").is_not_nan())
+    return len(decided), decided.filter(pl.col("placed").list.len() == 0).height
 
 
-def alignment_rows(summaries: Sequence[CheckedSummary], how: Averaging) -> list[Row]:
+def _untestable(judge: str, by: str, n: int, n_all: int) -> str:
+    """Return why a judge has no curve."""
+    missing = f"{n} of its {n_all} sentences have no place, all of them unsupported"
+    if by == judge:
+        return f"{missing}, and no other judge says where they stand; name one as `faithfulness.attribution`"
+    return f"{missing}, and judge {by} has no document for them either"
+
+
+def alignment_rows(summaries: pl.DataFrame, how: Averaging) -> list[Row]:
     """Measure how far two judges attribute sentences to the same places: a row a data set and pair of judges."""
     return [
-        {"dataset": dataset, "judge": one, "second": other, **_aligned(by_judge[one], by_judge[other], how)}
-        for dataset, by_judge in _by_judge(summaries).items()
-        for one, other in combinations(by_judge, 2)
+        {
+            "dataset": own["dataset"][0],
+            "judge": one["judge"][0],
+            "second": other["judge"][0],
+            **_aligned(one, other, how),
+        }
+        for own in summaries.filter("by_place").partition_by("dataset", maintain_order=True)
+        for one, other in combinations(own.partition_by("judge", maintain_order=True), 2)
     ]
 
 
-def _by_judge(summaries: Sequence[CheckedSummary]) -> dict[str | None, dict[str, _Placed]]:
-    datasets: dict[str | None, dict[str, _Placed]] = {}
-    for summary in summaries:
-        if summary.places is not None:
-            placed = datasets.setdefault(summary.dataset, {}).setdefault(summary.judge, {})
-            placed[_key(summary)] = _Sentences(summary.places, summary.query_id)
-    return datasets
-
-
-def _key(summary: CheckedSummary) -> tuple[System, str, int]:
-    return summary.system, summary.query_id, summary.repeat
-
-
-def _aligned(one: _Placed, other: _Placed, how: Averaging) -> Row:
-    shared = [key for key in one if key in other]
-    pairs = [np.column_stack([one[key].places.aligned, other[key].places.aligned]) for key in shared]
-    both = np.concatenate(pairs) if pairs else np.zeros((0, 2))
-    queries = [one[key].query_id for key, pair in zip(shared, pairs, strict=True) for _ in pair]
-    known: NDArray[np.bool_] = np.asarray(~np.isnan(both).any(axis=1))
-    n, same = int(known.sum()), sum(_n_same(one[key].places, other[key].places) for key in shared)
-    if n < 2 or (both[known] == both[known][0]).all(axis=0).any():
+def _aligned(one: pl.DataFrame, other: pl.DataFrame, how: Averaging) -> Row:
+    others = other.select("summary_id", second="best")
+    both = one.select("summary_id", "query_id", "best").join(others, on="summary_id", maintain_order="left")
+    places = pl.col("best", "second").list
+    sentences = both.explode("best", "second").with_columns(
+        places.mean(), same=pl.col("best").list.set_intersection("second").list.len() > 0
+    )
+    known = sentences.drop_nulls(["best", "second"])
+    n, same = len(known), int(known["same"].sum())
+    if n < 2 or known.select(pl.col("best", "second").n_unique() == 1).row(0).count(True):
         return {"spearman": None, "low": None, "high": None, "n": n, "same": same}
-    from scipy.stats import rankdata  # slow to import
-
-    ranks = rankdata(both[known], axis=0)
-    clusters = [query for query, is_known in zip(queries, known.tolist(), strict=True) if is_known]
+    first, second = known.select(pl.col("best", "second").rank()).to_numpy().T
     _, seed, resamples = how.own("alignment")
-    found = pearson(ranks[:, 0], ranks[:, 1], clusters, seed=seed, resamples=resamples)
+    found = pearson(first, second, known["query_id"].to_list(), seed=seed, resamples=resamples)
     return {"spearman": found.value, "low": found.low, "high": found.high, "n": n, "same": same}
 
 
-def _n_same(one: SummaryPlaces, other: SummaryPlaces) -> int:
-    return sum(bool(set(first) & set(second)) for first, second in zip(one.best, other.best, strict=True))
-
-
-def placed_twice(
-    summaries: Sequence[CheckedSummary], every: Sequence[CheckedSummary], how: Averaging, untestable: Untestable
-) -> list[Row]:
+def placed_twice(summaries: pl.DataFrame, every: pl.DataFrame, how: Averaging, untestable: Untestable) -> list[Row]:
     """
     Return the curves of plain systems, documents as given, by both attributions; none without a second aligner.
 
     Args:
-        summaries: Of the judges.
+        summaries: Those of the judges.
         every: The same, with those of aligners.
-        how: Curves are averaged and resampled.
+        how: The averaging of curves.
         untestable: Judges without a curve, by data set.
     """
-    second = {_key(one): one.places for one in every if one.judge == SECOND_ALIGNER and one.places is not None}
-    rows: list[Row] = []
-    for key, group in groups(summaries):
-        own = [one for one in group if one.places is not None and _key(one) in second and len(one.places.covered)]
-        plain = (key.system.order, key.system.method, key.system.n_documents) == ("given", "plain", None)
-        if own and plain and (key.judge, key.dataset) not in untestable:
-            rows.append({**key.named(), "second": SECOND_ALIGNER, **_curves(own, second, how.own("twice", key))})
-    return rows
-
-
-def _curves(group: Group, second: Mapping[tuple[System, str, int], SummaryPlaces], how: Averaging) -> Row:
-    places = [one.places for one in group if one.places is not None]
-    moved = [
-        attributed_to(mine.numbers, second[_key(one)].best, len(mine.covered))
-        for one, mine in zip(group, places, strict=True)
+    second = every.filter("by_place", judge=SECOND_ALIGNER).select("summary_id", second="best")
+    plain = with_places(summaries).filter(pl.col("n_documents").is_null(), order="given", method="plain")
+    return [
+        {**key.named(), "second": SECOND_ALIGNER, **_curves(group, how.own("twice", key))}
+        for key, group in groups(plain.join(second, on="summary_id", maintain_order="left"))
+        if (key.judge, key.dataset) not in untestable
     ]
-    queries, bins = [one.query_id for one in group], n_bins(places)
-    own = averaged(attributed_sums(places), queries)
-    other = averaged(PlaceSums([totals for totals, _ in moved], [counts for _, counts in moved]), queries)
+
+
+def _curves(group: pl.DataFrame, how: Averaging) -> Row:
+    queries = group["query_id"].to_list()
+    places, moved = places_in(group), places_in(group, "second")
+    own, other, bins = (*(averaged(attributed_sums(one), queries) for one in (places, moved)), n_bins(places))
     clusters = list(dict.fromkeys(queries))
 
     def shown(sums: PlaceSums) -> list[EstimateColumns]:

@@ -18,9 +18,9 @@ from longform.records import Document
 from longform.repair.by_judge import How
 from longform.results.aggregate import Averaging
 from longform.results.calls import CallsRow
-from longform.results.checked import CheckedRun
 from longform.results.drilldown import QueryFacts, SummaryFacts
 from longform.results.spent import Spent
+from longform.settings.experiment import Experiment
 from longform.settings.readings import Fidelity
 
 
@@ -95,6 +95,8 @@ class Evidence(ABC):
         compare_with: The system that all others are compared with; None: the best one.
         sensitivity: Whose rule of sensitivity to the order of documents is taken.
         cutoffs: The K of measures of rankings.
+        experiment: What support judges were asked for; None: none was.
+        budget_ended: Whether the budget ended before all was done.
         calls: A row for each stage and model that was called; None: no model was asked.
         frames: The tables of the run, to be queried with polars; without summaries that repeat another order's.
         score_table: The scores in a few bytes each.
@@ -103,7 +105,8 @@ class Evidence(ABC):
         facets: Query id -> name -> value, of the queries that state any.
         gold: Query id -> target id -> the documents that state it.
         twins: Those of the run; None: it has none.
-        checked: Faithfulness of summaries to their documents; None: no support judge was asked.
+        checked: A row for each support judge and summary, with the cells of its verdicts and where they put sentences,
+            by `longform.metrics.position_bias.SummaryPlaces`; None: no such judge was asked.
         spent: Summary id -> what its calls took; empty: the run knows of no cost.
     """
 
@@ -113,6 +116,8 @@ class Evidence(ABC):
     compare_with: str | None = None
     sensitivity: Fidelity = "ours"
     cutoffs: Sequence[int] = ()
+    experiment: Experiment | None = None
+    budget_ended: bool = False
     calls: Sequence[CallsRow] | None = None
 
     @property
@@ -138,7 +143,7 @@ class Evidence(ABC):
     def twins(self) -> Twins | None: ...
     @property
     @abstractmethod
-    def checked(self) -> CheckedRun | None: ...
+    def checked(self) -> pl.DataFrame | None: ...
     @property
     @abstractmethod
     def spent(self) -> Mapping[str, Spent]: ...

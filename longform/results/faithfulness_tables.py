@@ -8,18 +8,22 @@ number too, so that orders and lengths of one system resample the same queries.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from longform.evidence.scores import samples
+from longform.axes import Axes
+from longform.evidence.scan import pl
+from longform.evidence.scores import means, samples
+from longform.metrics.faithfulness import Merging
 from longform.metrics.order_sensitivity import largest_spread, order_sensitivity, with_holm
 from longform.metrics.paired_differences import Adjusted, n_sign_changes, stepwise_differences
 from longform.metrics.position_bias import (
     FOUND,
     BiasIndex,
     PlaceSums,
+    SummaryPlaces,
     attributed_sums,
     averaged,
     bias_index,
@@ -31,11 +35,11 @@ from longform.metrics.position_bias import (
 )
 from longform.metrics.statistics import LEVEL, Array, Estimate, EstimateColumns, holm
 from longform.results.aggregate import Averaging, mean_of, sums_of
-from longform.results.checked import CheckedSummary, scores_of
+from longform.results.evidence import Evidence
 from longform.results.pairs import finding
+from longform.settings.experiment import Experiment
 from longform.settings.systems import System
 
-ORDERS = ("given", "top", "middle", "bottom")
 Row = dict[str, Any]
 """A row, which the columns of its table describe in `longform.studies`."""
 Untestable = Mapping[tuple[str, str | None], str]
@@ -44,9 +48,7 @@ Untestable = Mapping[tuple[str, str | None], str]
 NOTHING: Untestable = {}
 _POINTS = 100.0
 _PERMUTATIONS_A_ROW = round(2 / FOUND)  # of the family: one that reaches the curve leaves the adjusted p below FOUND
-
-
-Group = Sequence[CheckedSummary]
+_OF_GROUP = ("judge", "dataset", "summarizer", "setting", *Axes._fields)
 
 
 class Key(NamedTuple):
@@ -55,6 +57,13 @@ class Key(NamedTuple):
     judge: str
     system: System
     dataset: str | None
+
+    @classmethod
+    def of(cls, judge: str, facts: Mapping[str, Any]) -> Key:
+        """Return the key of a summary, whose columns are *facts*."""
+        axes, writer = Axes(**{name: facts[name] for name in Axes._fields}), facts["summarizer"]
+        several = facts["setting"] != axes.words(with_budget=False)
+        return cls(judge, System(**axes._asdict(), summarizer=writer, several_budgets=several), facts["dataset"])
 
     def named(self) -> Row:
         """Return the columns that name a row."""
@@ -66,35 +75,44 @@ class Key(NamedTuple):
             "axes": self.system.axes._asdict(),
         }
 
-    def alike(self) -> Key:
-        """Return the key that all orders of a system share."""
-        return self._replace(system=self.system._replace(order="given"))
+
+def merging_of(experiment: Experiment) -> Merging:
+    return Merging(experiment.faithfulness.documents, experiment.faithfulness.sentences)
 
 
-def groups(summaries: Sequence[CheckedSummary]) -> Iterator[tuple[Key, Group]]:
-    """The summaries of each row, in order of appearance."""
-    found: dict[Key, list[CheckedSummary]] = {}
-    for summary in summaries:
-        found.setdefault(Key(summary.judge, summary.system, summary.dataset), []).append(summary)
-    yield from found.items()
+def scored_summaries(evidence: Evidence, checked: pl.DataFrame, merging: Merging) -> pl.DataFrame:
+    """Return the *checked* summaries that are reported, with their facts and their scores by a judge of support."""
+    names = ["judge", "summary_id"]
+    scores = means(evidence.score_table.frame.filter(pl.col("measure") == merging.name))
+    facts = evidence.frames.summaries.drop("dataset").collect()
+    reported = checked.join(facts, on="summary_id", maintain_order="left")
+    return by_query(reported.join(scores.with_columns(pl.col(names).cast(pl.String)), on=names, maintain_order="left"))
 
 
-def mean_over_queries(group: Group, measure: str, how: Averaging) -> Estimate:
-    """Return the mean of one system under one judge by `faithfulness` or `supported`, in points."""
-    first = group[0]
-    return _estimated(group, measure, how.own(Key(first.judge, first.system, first.dataset)))
+def by_query(scores: pl.DataFrame) -> pl.DataFrame:
+    """Let the query be the cluster, within which orders and places are exchanged."""
+    return scores.with_columns(pl.col("summary_repeat").fill_null(0), cluster="query_id")
 
 
-def score(group: Group, how: Averaging, *name: object) -> Estimate:
+def groups(summaries: pl.DataFrame) -> Iterator[tuple[Key, pl.DataFrame]]:
+    """Yield the summaries of each row, in order of appearance."""
+    for own in summaries.partition_by(_OF_GROUP, maintain_order=True):
+        first = own.row(0, named=True)
+        yield Key.of(first["judge"], first), own
+
+
+def score(group: pl.DataFrame, how: Averaging, *name: object) -> Estimate:
     """Return the mean of *group*, in points."""
-    return _estimated(group, "faithfulness", how.own(*name))
+    return mean_of(group, how.own(*name), with_empty=True).scaled(_POINTS)
 
 
-def _estimated(group: Group, measure: str, how: Averaging) -> Estimate:
-    return mean_of(scores_of(group, measure), how, with_empty=True).scaled(_POINTS)
+def places_in(summaries: pl.DataFrame, best: str = "placed") -> list[SummaryPlaces]:
+    """Return the places of summaries, whose sentences stand where the column *best* says."""
+    columns = summaries.select("numbers", best, "covered", "n_covered").iter_rows()
+    return [SummaryPlaces(np.array(n, float), at, np.array(c, float), np.array(k, float)) for n, at, c, k in columns]
 
 
-def place_rows(summaries: Sequence[CheckedSummary], how: Averaging, untestable: Untestable = NOTHING) -> list[Row]:
+def place_rows(summaries: pl.DataFrame, how: Averaging, untestable: Untestable = NOTHING) -> list[Row]:
     """
     Return curves by place with their index and counts of what has no place, a row a judge, system and data set.
 
@@ -102,7 +120,7 @@ def place_rows(summaries: Sequence[CheckedSummary], how: Averaging, untestable: 
     permutations of its own, enough of them that a shape can be found in a family of any size.
     *untestable* has judges whose faithfulness has no curve on a data set, with the reason.
     """
-    placed = [found for found in groups(summaries) if any(summary.places for summary in found[1])]
+    placed = list(groups(summaries.filter(pl.col("by_place").any().over(_OF_GROUP))))
     sizes = Counter((key.judge, key.dataset) for key, _ in placed)
     rows: list[Row] = []
     for key, group in placed:
@@ -125,10 +143,9 @@ def _adjust(indices: Iterable[Row | None]) -> None:
         index["shape"] = shape_words(adjusted, **contrasts)
 
 
-def _curves(group: Group, how: Averaging, key: Key, untestable: str | None, permutations: int) -> Row:
-    judged = [summary for summary in group if summary.places is not None and len(summary.places.covered)]
-    places = [summary.places for summary in judged if summary.places is not None]
-    queries = [summary.query_id for summary in judged]
+def _curves(group: pl.DataFrame, how: Averaging, key: Key, untestable: str | None, permutations: int) -> Row:
+    judged = with_places(group)
+    places, queries = places_in(judged), judged["query_id"].to_list()
     bins = n_bins(places)
 
     def of(measure: str, by_summary: PlaceSums) -> Row:
@@ -137,7 +154,7 @@ def _curves(group: Group, how: Averaging, key: Key, untestable: str | None, perm
         found = curve(sums, list(dict.fromkeys(queries)), bins, seed=seed, resamples=resamples)
         return {
             "curve": [point.scaled(_POINTS).as_json() for point in found],
-            "index": None if index is None else _index(index),
+            "index": None if index is None else _in_points(index),
         }
 
     return {
@@ -150,19 +167,17 @@ def _curves(group: Group, how: Averaging, key: Key, untestable: str | None, perm
     }
 
 
-def _index(index: BiasIndex) -> Row:
-    return {
-        "spread": _POINTS * index.spread,
-        "lead": _POINTS * index.lead,
-        "ends": _POINTS * index.ends,
-        "p": index.p,
-        "p_lead": index.p_lead,
-        "p_ends": index.p_ends,
-        "shape": index.shape,
-    }
+def _in_points(index: BiasIndex) -> Row:
+    contrasts = {name: _POINTS * getattr(index, name) for name in ("spread", "lead", "ends")}
+    return {**index._asdict(), **contrasts, "shape": index.shape}
 
 
-def order_rows(summaries: Sequence[CheckedSummary], how: Averaging) -> list[Row]:
+def with_places(group: pl.DataFrame) -> pl.DataFrame:
+    """Return the summaries of a *group* that say something by place."""
+    return group.filter("by_place", pl.col("covered").list.len() > 0)
+
+
+def order_rows(summaries: pl.DataFrame, how: Averaging) -> list[Row]:
     """
     Return faithfulness by the order of documents, as Table 5: a row a judge, data set, summarizer and method.
 
@@ -170,28 +185,35 @@ def order_rows(summaries: Sequence[CheckedSummary], how: Averaging) -> list[Row]
     negative: `chance` and `p` are of the same statistic when orders are exchanged within queries; the p-values of all
     rows of a judge and data set are one family.
     """
-    alike: dict[Key, dict[str, Group]] = {}
-    for key, group in groups(summaries):
-        if key.system.permutation is None and key.system.order is not None:
-            alike.setdefault(key.alike(), {})[key.system.order] = group
+    alike: dict[Key, dict[str, pl.DataFrame]] = {}
+    for key, group in groups(_of_one_order(summaries)):
+        alike.setdefault(_alike(key, order="given"), {})[str(key.system.order)] = group
     rows: dict[tuple[str, str | None], list[Row]] = {}
     for base, by_order in alike.items():
         scores = {order: score(own, how, base, order) for order, own in by_order.items()}
         if len(scores) > 1 and any(found.value is not None for found in scores.values()):
             _, seed, resamples = how.own("exchanged", base)
-            moved = order_sensitivity(_by_query(by_order), largest_spread, seed=seed, resamples=resamples)
+            moved = order_sensitivity(_by_query(by_order.values()), largest_spread, seed=seed, resamples=resamples)
             row = {**base.named(), **moved, **{order: found.as_json() for order, found in scores.items()}}
             rows.setdefault((base.judge, base.dataset), []).append(row)
     return [row for own in rows.values() for row in with_holm(own)]
 
 
-def _by_query(by_order: Mapping[str, Group]) -> Array:
-    """Return total and count of each query in each order, shape (queries, orders, 2); no summary counts 0."""
-    queries = list(dict.fromkeys(one.query_id for group in by_order.values() for one in group))
-    return np.stack([sums_of(scores_of(group), queries) for group in by_order.values()], axis=1)
+def _of_one_order(summaries: pl.DataFrame) -> pl.DataFrame:
+    return summaries.filter(pl.col("permutation").is_null(), pl.col("order").is_not_null())
 
 
-def against_plain(summaries: Sequence[CheckedSummary], how: Averaging) -> list[Row]:
+def _alike(key: Key, **axes: Any) -> Key:
+    return key._replace(system=key.system._replace(**axes))
+
+
+def _by_query(groups: Collection[pl.DataFrame]) -> Array:
+    """Return total and count of each query in each group, shape (queries, groups, 2); no summary counts 0."""
+    queries = list(dict.fromkeys(query for group in groups for query in group["query_id"]))
+    return np.stack([sums_of(group, queries) for group in groups], axis=1)
+
+
+def against_plain(summaries: pl.DataFrame, how: Averaging) -> list[Row]:
     """
     Return methods and orders against the plain one of the same summarizer on the same queries, in points.
 
@@ -199,16 +221,15 @@ def against_plain(summaries: Sequence[CheckedSummary], how: Averaging) -> list[R
     judge and data set are a family, adjusted together (Holm, `stepwise_differences`). Scores are over all queries of a
     system, the difference over those that both have.
     """
-    found = dict(groups(summaries))
+    found = dict(groups(_of_one_order(summaries)))
     families: dict[tuple[str, str | None], list[tuple[Key, Key]]] = {}
     for key in found:
-        plain = key._replace(system=key.system._replace(order="given", method="plain"))
-        known = key.system.order is not None and key.system.permutation is None
-        if known and key != plain and plain in found:
+        plain = _alike(key, order="given", method="plain")
+        if key != plain and plain in found:
             families.setdefault((key.judge, key.dataset), []).append((key, plain))
     rows: list[Row] = []
     for name, pairs in families.items():
-        sums = [_by_query({"plain": found[plain], "other": found[key]}) for key, plain in pairs]
+        sums = [_by_query([found[plain], found[key]]) for key, plain in pairs]
         seed = how.own(*name, "against plain").seed
         tested = stepwise_differences([(both[:, 1], both[:, 0]) for both in sums], seed=seed)
         n = max((one.difference.n_clusters for one in tested if one is not None), default=0)
@@ -239,7 +260,7 @@ def _beside_plain(key: Key, plain: Key, tested: Adjusted | None) -> Row:
     }
 
 
-def length_rows(summaries: Sequence[CheckedSummary], how: Averaging, untestable: Untestable = NOTHING) -> list[Row]:
+def length_rows(summaries: pl.DataFrame, how: Averaging, untestable: Untestable = NOTHING) -> list[Row]:
     """
     Return faithfulness by length, as Figure 3, with the curve by place at each length (the surface).
 
@@ -248,12 +269,12 @@ def length_rows(summaries: Sequence[CheckedSummary], how: Averaging, untestable:
     `n_documents` is the mean over prompts, from `fewest` to `most`, and `length_tokens` is None if the unit is
     documents.
     """
-    alike: dict[tuple[Key, str], list[tuple[int, Group]]] = {}
+    alike: dict[tuple[Key, str], list[tuple[int, pl.DataFrame]]] = {}
     for key, group in groups(summaries):
         system = key.system
         unit, length = ("tokens", system.length_tokens) if system.length_tokens else ("documents", system.n_documents)
         if length is not None:
-            base = key._replace(system=system._replace(n_documents=None, length_tokens=None))
+            base = _alike(key, n_documents=None, length_tokens=None)
             alike.setdefault((base, unit), []).append((length, group))
     rows: list[Row] = []
     for (base, unit), by_length in alike.items():
@@ -270,25 +291,25 @@ def length_rows(summaries: Sequence[CheckedSummary], how: Averaging, untestable:
     return rows
 
 
-def _surface(group: Group, how: Averaging, key: Key, untestable: str | None) -> list[EstimateColumns] | None:
+def _surface(group: pl.DataFrame, how: Averaging, key: Key, untestable: str | None) -> list[EstimateColumns] | None:
     """Return the curve of one length; None if no place is known."""
-    if not any(summary.places for summary in group):
+    if not group["by_place"].any():
         return None
     found: list[EstimateColumns] | None = _curves(group, how, key, untestable, how.resamples)["faithfulness"]["curve"]
     return found
 
 
-def _both_units(unit: str, length: int, group: Group) -> Row:
-    held = [summary.n_documents for summary in group]
+def _both_units(unit: str, length: int, group: pl.DataFrame) -> Row:
+    given = group["n_given"]
     return {
-        "n_documents": length if unit == "documents" else float(np.mean(held)),
-        "fewest": min(held),
-        "most": max(held),
+        "n_documents": length if unit == "documents" else given.mean(),
+        "fewest": given.min(),
+        "most": given.max(),
         "length_tokens": length if unit == "tokens" else None,
     }
 
 
-def permutation_rows(summaries: Sequence[CheckedSummary], half_width: float | None) -> list[Row]:
+def permutation_rows(summaries: pl.DataFrame, half_width: float | None) -> list[Row]:
     """
     Return the score over drawn orders: their mean with its interval over orders (Student's t).
 
@@ -296,15 +317,13 @@ def permutation_rows(summaries: Sequence[CheckedSummary], half_width: float | No
 
     `narrow`: whether the interval is within *half_width* points to either side; None: no width was asked for.
     """
-    alike: dict[Key, list[Group]] = {}
-    for key, group in groups(summaries):
-        if key.system.permutation is not None:
-            base = key._replace(system=key.system._replace(permutation=None))
-            alike.setdefault(base, []).append(group)
+    alike: dict[Key, list[pl.DataFrame]] = {}
+    for key, group in groups(summaries.drop_nulls("permutation")):
+        alike.setdefault(_alike(key, permutation=None), []).append(group)
     return [{**base.named(), **_over_orders(found, half_width)} for base, found in alike.items()]
 
 
-def _over_orders(orders: Sequence[Group], half_width: float | None) -> Row:
+def _over_orders(orders: Sequence[pl.DataFrame], half_width: float | None) -> Row:
     from scipy.stats import t as student_t  # slow to import
 
     scores = [_mean(group) for group in orders]
@@ -323,6 +342,6 @@ def _over_orders(orders: Sequence[Group], half_width: float | None) -> Row:
     }
 
 
-def _mean(group: Group) -> float | None:
-    total, n = samples(scores_of(group), "pooled").select("total", "n").sum().row(0)
+def _mean(group: pl.DataFrame) -> float | None:
+    total, n = samples(group, "pooled").select("total", "n").sum().row(0)
     return _POINTS * total / n if n else None

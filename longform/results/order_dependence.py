@@ -8,7 +8,7 @@ would show the collection and not the system. One of their orders stands for all
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from longform.axes import Axes
 from longform.evidence.scan import pl
@@ -18,91 +18,52 @@ from longform.tables.table import Column, Table
 NAME = "order_independent"
 DECLARED, IDENTICAL = "declared", "identical"
 _ONE_ORDER = "one order was run, and nothing is shown by the places of documents"
-_PREFERRED = ("given", "random")
+_SYSTEM = ["dataset", "summarizer", *(name for name in Axes._fields if name not in ("order", "permutation"))]
 
 
-class Varied(NamedTuple):
-    """A system without its order, on one data set."""
-
-    dataset: str | None
-    summarizer: str
-    axes: Axes
-
-
-class OrderDependence(NamedTuple):
+def with_dependence(summaries: pl.DataFrame, declared: Collection[str]) -> pl.DataFrame:
     """
-    Attributes:
-        independent: System -> why it is known not to depend on the order, and the orders that were run.
-        idle: Ids of summaries that repeat the one that stands for all orders.
+    Return *summaries* with `why` they are known not to depend on the order, and whether they are `idle`.
+
+    *declared* names summarizers that say so of themselves. If several orders were run, their texts decide, and not the
+    declaration: systems that write the same for every order are identical. An idle summary repeats one of the order
+    that stands for all. A failed summary is like no other.
     """
-
-    independent: Mapping[Varied, tuple[str, tuple[str, ...]]]
-    idle: frozenset[str]
-
-    def rows(self) -> list[dict[str, Any]]:
-        """Return a row for each system."""
-        return [
-            {
-                "summarizer": varied.summarizer,
-                "setting": varied.axes.words(with_budget=varied.axes.budget_tokens is not None),
-                "dataset": varied.dataset,
-                "why": why,
-                "orders": list(orders),
-            }
-            for varied, (why, orders) in self.independent.items()
-        ]
-
-
-def order_dependence(summaries: pl.DataFrame, declared: Collection[str]) -> OrderDependence:
-    """
-    Find systems that write the same for every order; *declared* names summarizers that say so of themselves.
-
-    If several orders were run, their texts decide, and not the declaration.
-    """
-    independent: dict[Varied, tuple[str, tuple[str, ...]]] = {}
-    idle: set[str] = set()
-    for own in summaries.drop_nulls(["retriever", "order"]).partition_by(_UNORDERED, maintain_order=True):
-        system, by_order = (
-            varied(own.row(0, named=True)),
-            own.select("order", "permutation").unique(maintain_order=True),
-        )
-        assert system is not None, "its order is known"
-        orders = tuple(by_order["order"].unique(maintain_order=True))
-        if len(by_order) > 1 and _identical(own):
-            independent[system] = (IDENTICAL, orders)
-            idle.update(
-                own.join(_representative(by_order), on=by_order.columns, how="anti", nulls_equal=True)["summary_id"]
-            )
-        elif len(by_order) == 1 and system.summarizer in declared:
-            independent[system] = (DECLARED, orders)
-    return OrderDependence(independent, frozenset(idle))
-
-
-_UNORDERED = ["dataset", "summarizer", *(name for name in Axes._fields if name not in ("order", "permutation"))]
-
-
-def varied(facts: Mapping[str, Any]) -> Varied | None:
-    """The system of a summary, of which these are the columns, without its order; None if that is not known."""
-    if facts["retriever"] is None or facts["order"] is None:
-        return None
-    axes = Axes(**{name: facts[name] for name in Axes._fields})
-    return Varied(facts["dataset"], facts["summarizer"], axes.unordered)
-
-
-def _identical(own: pl.DataFrame) -> bool:
-    """Return whether every query has the same text in every order; a failed summary is like no other."""
     order, text = pl.struct("order", "permutation"), pl.col("text_key")
-    same = (text.n_unique() == 1) & (text.null_count() == 0)
-    of_query = own.group_by("query_id").agg(same=same, n_orders=order.n_unique())
-    return bool(of_query["same"].all() and (of_query["n_orders"] == own.select(order.n_unique()).item()).all())
+    n_orders = order.n_unique().over(_SYSTEM)
+    drawn = pl.col("permutation").is_not_null()
+    rank = pl.when(drawn).then(2).when(pl.col("order") == "given").then(0).when(pl.col("order") == "random").then(1)
+    query = [*_SYSTEM, "query_id"]
+    same = (text.n_unique().over(query) == 1) & (text.null_count().over(query) == 0)
+    alike = (same & (order.n_unique().over(query) == n_orders)).all().over(_SYSTEM)
+    why = (
+        pl.when(pl.any_horizontal(pl.col("retriever", "order").is_null()))
+        .then(None)
+        .when((n_orders > 1) & alike)
+        .then(pl.lit(IDENTICAL))
+        .when((n_orders == 1) & pl.col("summarizer").is_in(list(declared)))
+        .then(pl.lit(DECLARED))
+    )
+    idle = (pl.col("why") == IDENTICAL) & order.ne_missing(
+        order.sort_by(rank.otherwise(2), maintain_order=True).first().over(_SYSTEM)
+    )
+    return summaries.with_columns(why=why).with_columns(idle=idle.fill_null(value=False))
 
 
-def _representative(by_order: pl.DataFrame) -> pl.DataFrame:
-    """Return the order that stands for all."""
-    for order in _PREFERRED:
-        if len(found := by_order.filter(pl.col("order") == order, pl.col("permutation").is_null())):
-            return found
-    return by_order.head(1)
+def independent_systems(summaries: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return a row for each system of *summaries*, by `with_dependence`, that no order moves."""
+    known = summaries.drop_nulls("why").group_by(_SYSTEM, maintain_order=True)
+    rows = known.agg(pl.col("why").first(), pl.col("order").unique(maintain_order=True).alias("orders"))
+    return [
+        {
+            "summarizer": row["summarizer"],
+            "setting": Axes(**{name: row[name] for name in Axes._fields if name in row}).words(
+                with_budget=row["budget_tokens"] is not None
+            ),
+            **{name: row[name] for name in ("dataset", "why", "orders")},
+        }
+        for row in rows.iter_rows(named=True)
+    ]
 
 
 def order_table(rows: Sequence[Mapping[str, Any]], *, by_place: bool) -> Table:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple, TypedDict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from longform.judges.card_columns import DataSetRow
 from longform.metrics.position_bias import FOUND
 from longform.metrics.power import U_POWER, Assumed, summaries_needed
 
+Row = Mapping[str, Any]
 MEAN = 0.75
 """Assumed faithfulness over all places: near that of the paper's summaries (Table 5: 66 to 86, of 100)."""
 ACCURACY = 0.8
@@ -16,46 +17,6 @@ ACCURACY = 0.8
 DEPTHS = (40.0, 20.0, 10.0)
 """Points from the best to the worst place of a U, if none is named."""
 _POINTS = 100.0
-
-
-class SizeColumns(TypedDict):
-    depth: float  # points
-    summaries: int | None  # of each system; null: why_none says why not
-    why_none: str | None
-
-
-class PositionsRow(TypedDict):
-    """A judge and data set."""
-
-    dataset: str | None
-    judge: str
-    n_summaries: int  # of each system, that the run will have
-    n_documents: int
-    n_sentences: float
-    n_curves: int  # tested together
-    mean: float
-    accuracy: float
-    accuracy_from: str  # card, assumed
-    level: float
-    power: float
-    sizes: list[SizeColumns]
-
-
-class Prompts(NamedTuple):
-    """
-    A data set's prompts.
-
-    Attributes:
-        dataset: Its name; None: not stated.
-        n_queries: Each is summarised once by each system for this purpose.
-        n_documents: Of the usual prompt.
-        n_sentences: The mean that is asked for.
-    """
-
-    dataset: str | None
-    n_queries: int
-    n_documents: int
-    n_sentences: float
 
 
 def sentence_accuracy(rows: Sequence[DataSetRow]) -> float | None:
@@ -69,23 +30,23 @@ def sentence_accuracy(rows: Sequence[DataSetRow]) -> float | None:
     return sum(found) / len(found) if found else None
 
 
-def positions_row(
-    prompts: Prompts, judge: str, accuracy: float | None, *, n_curves: int, depths: Sequence[float]
-) -> PositionsRow:
+def positions_row(prompts: Row, judge: str, accuracy: float | None, *, n_curves: int, depths: Sequence[float]) -> Row:
     """
-    Return the sizes that find a U of each of *depths*.
+    Return the sizes that find a U of each of *depths*, in points from the best to the worst place.
 
     Args:
-        prompts: Of the data set.
+        prompts: `dataset`, `n_summaries` of each system that the run will have, `n_documents` of the usual prompt, and
+            the mean `n_sentences` that are asked for.
         judge: Its name.
-        accuracy: Of its card; None: it has none.
-        n_curves: That are tested together.
-        depths: In points, from the best to the worst place.
+        accuracy: That of its card; None: it has none.
+        n_curves: How many are tested together.
+        depths: Each of a U.
     """
     sure = ACCURACY if accuracy is None else accuracy
 
-    def size(depth: float) -> SizeColumns:
-        assumed = Assumed(depth / _POINTS, MEAN, prompts.n_documents, prompts.n_sentences, sure, max(1, n_curves))
+    def size(depth: float) -> Row:
+        n_documents, n_sentences = prompts["n_documents"], prompts["n_sentences"]
+        assumed = Assumed(depth / _POINTS, MEAN, n_documents, n_sentences, sure, max(1, n_curves))
         if not assumed.fits:
             return {"depth": depth, "summaries": None, "why_none": f"no U of {depth:g} points has a mean of {MEAN:.0%}"}
         found = summaries_needed(assumed) if sure > 0.5 else None
@@ -93,11 +54,8 @@ def positions_row(
         return {"depth": depth, "summaries": found, "why_none": why}
 
     return {
-        "dataset": prompts.dataset,
+        **prompts,
         "judge": judge,
-        "n_summaries": prompts.n_queries,
-        "n_documents": prompts.n_documents,
-        "n_sentences": prompts.n_sentences,
         "n_curves": n_curves,
         "mean": MEAN,
         "accuracy": sure,
@@ -108,7 +66,7 @@ def positions_row(
     }
 
 
-def positions_words(rows: Sequence[PositionsRow]) -> Iterator[str]:
+def positions_words(rows: Sequence[Row]) -> Iterator[str]:
     """Yield two lines a row: the sizes, and what they assume."""
     for row in rows:
         on = f" on {row['dataset']}" if row["dataset"] else ""
@@ -123,7 +81,7 @@ def positions_words(rows: Sequence[PositionsRow]) -> Iterator[str]:
         )
 
 
-def _size_words(size: SizeColumns) -> str:
+def _size_words(size: Row) -> str:
     lead = f"a U of {size['depth']:g} points"
     if size["summaries"] is None:
         return f"{lead}, no size: {size['why_none']}"

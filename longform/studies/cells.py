@@ -33,9 +33,8 @@ from longform.results.cells import (
     WITH_EVERY_SYSTEM,
     WITHOUT_SCORE,
 )
-from longform.results.checked import CheckedSummary
 from longform.results.evidence import Evidence, Family, families
-from longform.results.faithfulness_tables import mean_over_queries
+from longform.results.faithfulness_tables import Key, by_query, merging_of, score
 from longform.results.spent import mean_spent
 from longform.tables.names import AXES, CUT, DATASET, JUDGE, SYSTEM
 from longform.tables.table import Column, Table, Unit, Value
@@ -63,7 +62,7 @@ class Cell:
         measures: The measures that the table shows.
         summary_ids: Its summaries, if the run knows of costs.
         evidence: The run.
-        checked: The same as a judge of support checked them; empty: it is another judge.
+        n_cells: How many cells a judge of support was asked for; None: it is another judge.
     """
 
     judge: str | None
@@ -72,7 +71,7 @@ class Cell:
     measures: Sequence[Measure]
     summary_ids: Sequence[str]
     evidence: Evidence
-    checked: Sequence[CheckedSummary] = ()
+    n_cells: int | None = None
 
     @cached_property
     def means(self) -> Mapping[str, pl.DataFrame]:
@@ -109,8 +108,8 @@ class Cell:
         return max((_n_repeats(self.scores[m.name]) for m in self.measures if m.name in self.scores), default=1)
 
     def unjudged_share(self) -> float | Unknown | None:
-        if self.checked:
-            n, unjudged = (sum(getattr(one, name) for one in self.checked) for name in ("n_cells", "n_unjudged"))
+        if self.n_cells is not None:
+            n, unjudged = self.n_cells, _sum(self.means[self.measures[-1].name], "unjudged")
         elif "n" in self.counted:
             unjudged = self.counted["n_unjudged"]
             n = self.counted["n"] + unjudged
@@ -120,16 +119,18 @@ class Cell:
 
     def n_without_score(self) -> int | None:
         """Return how many summaries a judge of support could not score; None: it is another judge."""
-        return sum(one.failure is None and not one.n for one in self.checked) if self.checked else None
+        if self.n_cells is None:
+            return None
+        return len(self.means[self.measures[-1].name].filter(pl.col("failure").is_null(), pl.col("n").round() == 0))
 
     def estimate(self, measure: Measure, aggregate: Aggregate) -> Estimate:
         """Return the mean of a measure with its interval over clusters, in its unit."""
-        if self.checked:
-            part = "supported" if measure.name == SHARE else "faithfulness"
-            return mean_over_queries(self.checked, part, self.evidence.averaging._replace(aggregate="pooled"))
         scores = self.means.get(measure.name)
         if scores is None:
             return Estimate(None, None, None, 0)
+        if self.n_cells is not None:
+            how = self.evidence.averaging._replace(aggregate="pooled")
+            return score(by_query(scores), how, Key.of(str(self.judge), self.facts))
         return mean_of(scores, self.evidence.averaging._replace(aggregate=aggregate)).scaled(measure.factor)
 
     def spread(self, measure: Measure) -> SpreadColumns:
@@ -213,11 +214,11 @@ FACTS = (
 def tables(evidence: Evidence) -> list[Table]:
     """Return the cells, what each measure of theirs is, and why summaries failed."""
     of_support, checked = list[Measure](), evidence.checked
-    if checked is not None:
-        of_support = measures_of_support(checked.merging)
+    if checked is not None and evidence.experiment is not None:
+        of_support = measures_of_support(merging_of(evidence.experiment))
     cells = [
         cell
-        for measures, by_support in ((evidence.measures, ()), (of_support, checked.summaries if checked else ()))
+        for measures, by_support in ((evidence.measures, None), (of_support, checked))
         for family in families(evidence, *(one.name for one in measures))
         for cell in cells_of(family, measures, by_support)
     ]
@@ -305,7 +306,7 @@ def failures(rows: Sequence[Mapping[str, Value]]) -> list[Table]:
     return [made] if rows else []
 
 
-def cells_of(family: Family, measures: Sequence[Measure], checked: Iterable[CheckedSummary] = ()) -> Iterator[Cell]:
+def cells_of(family: Family, measures: Sequence[Measure], checked: pl.DataFrame | None = None) -> Iterator[Cell]:
     """Yield the systems of a data set under a judge, sorted by setting and summarizer, with those of *measures*."""
     scores, facts, evidence = family.scores, family.facts, family.evidence
     summaries, known = final(facts), set(with_facts(scores, facts.select("summary_id"))["measure"].unique())
@@ -313,15 +314,12 @@ def cells_of(family: Family, measures: Sequence[Measure], checked: Iterable[Chec
     names = known.intersection([*(measure.name for measure in listed), *_COUNTED])
     found = {name: _by_system(scores.filter(pl.col("measure") == name), summaries) for name in names}
     ids = {name: own["summary_id"].to_list() for name, own in by_system(summaries).items()}
-    system_of = {summary_id: name for name, own in ids.items() for summary_id in own}
-    by_support: dict[tuple[str, str], list[CheckedSummary]] = {}
-    for summary in checked:
-        if summary.judge == family.judge and summary.summary_id in system_of:
-            by_support.setdefault(system_of[summary.summary_id], []).append(summary)
+    n_cells = {} if checked is None else dict(checked.filter(judge=family.judge).select("summary_id", "n_cells").rows())
     for one in _systems(summaries):
         key = (one["setting"], one["summarizer"])
         own = {name: scored[key] for name, scored in found.items() if key in scored}
-        yield Cell(family.judge, one, own, listed, ids[key], evidence, by_support.get(key, ()))
+        asked = [n_cells[summary_id] for summary_id in ids[key] if summary_id in n_cells]
+        yield Cell(family.judge, one, own, listed, ids[key], evidence, sum(asked) if asked else None)
 
 
 def _systems(summaries: pl.DataFrame) -> list[dict[str, Any]]:
@@ -366,7 +364,7 @@ def _rows(cell: Cell) -> Iterator[tuple[dict[str, Value], dict[str, str]]]:
         repeated = {f"spread_{by}": one for by, one in spread_by.items() if one is not None}
         why = cell.why_unknown(measure.name) if value.value is None else None
         reasons = {"value": why, "per_summary": why} if why else {}
-        reasons |= {"per_summary": POOLED} if cell.checked else {}
+        reasons |= {"per_summary": POOLED} if cell.n_cells is not None else {}
         averages = {"value": None if why else value, "per_summary": None if "per_summary" in reasons else other}
         row = {**names, "measure": measure.name, **averages}
         yield {**row, "unit": measure.unit, **repeated}, reasons

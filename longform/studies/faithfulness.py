@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from longform.evidence.scan import pl
 from longform.judges.cited_first import BEST
 from longform.metrics.cited_support import SHARE
 from longform.metrics.faithfulness import GRID
 from longform.results import faithfulness_tables as statistics
-from longform.results.alignment import alignment_rows, placed_twice
-from longform.results.checked import CheckedRun
+from longform.results.alignment import alignment_rows, attributed, placed_twice
 from longform.results.evidence import Evidence
+from longform.settings.experiment import Permutations
+from longform.settings.judges import ALIGNERS
 from longform.studies.faithfulness_columns import TOP, Row
 from longform.studies.faithfulness_lengths import lengths
 from longform.studies.faithfulness_orders import against, against_told, orders, permutations
@@ -40,43 +42,46 @@ class Faithfulness:
 
     def result(self, evidence: Evidence) -> list[Table] | None:
         """Return the tables; None if no support judge was asked."""
-        checked = evidence.checked
-        if checked is None:
+        checked, experiment = evidence.checked, evidence.experiment
+        if checked is None or experiment is None:
             return None
         how = evidence.averaging._replace(aggregate="pooled")
-        summaries = [summary for summary in checked.summaries if summary.judge not in checked.aligners]
-        untestable = {(one.judge, one.dataset): why for one in checked.attributions if (why := one.untestable)}
+        merging = statistics.merging_of(experiment)
+        placed, rows = attributed(checked, experiment)
+        every = statistics.scored_summaries(evidence, placed, merging)
+        summaries = every.filter(~pl.col("judge").is_in(ALIGNERS))
+        untestable = {(one["judge"], one["dataset"]): one["untestable"] for one in rows if one["untestable"]}
+        width = experiment.permutations.half_width
         return tables(
             {
-                "mode": checked.mode,
-                "merging": {"documents": checked.merging.documents, "sentences": checked.merging.sentences},
-                "attribution": checked.attribution,
-                "attributed": [one.as_json() for one in checked.attributions if one.judge not in checked.aligners],
+                "mode": experiment.support_mode,
+                "merging": merging._asdict(),
+                "attribution": experiment.faithfulness.attribution,
+                "attributed": [one for one in rows if one["judge"] not in ALIGNERS],
                 "places": statistics.place_rows(summaries, how, untestable),
                 "orders": statistics.order_rows(summaries, how),
                 "against_plain": statistics.against_plain(summaries, how),
                 "lengths": statistics.length_rows(summaries, how, untestable),
-                "alignment": alignment_rows(checked.summaries, how),
-                "placed_twice": placed_twice(summaries, checked.summaries, how, untestable),
+                "alignment": alignment_rows(every, how),
+                "placed_twice": placed_twice(summaries, every, how, untestable),
                 "permutations": [
-                    {**row, "stopped": _why_enough(row, checked)}
-                    for row in statistics.permutation_rows(summaries, checked.permutations.half_width)
+                    {**row, "stopped": _why_enough(row, experiment.permutations, budget_ended=evidence.budget_ended)}
+                    for row in statistics.permutation_rows(summaries, width)
                 ],
                 "not_applicable": [
                     {"summarizer": system.summarizer, "setting": system.setting, "method": system.method}
-                    for system in checked.not_applicable
+                    for system in experiment.not_applicable()
                 ],
             }
         )
 
 
-def _why_enough(row: Row, checked: CheckedRun) -> str:
-    settings = checked.permutations
+def _why_enough(row: Row, settings: Permutations, *, budget_ended: bool) -> str:
     if settings.half_width is None:
         return "as many as asked for"
     if row["narrow"]:
         return f"narrower than {settings.half_width:g} to either side"
-    if checked.budget_ended:
+    if budget_ended:
         return "the budget ended"
     return "the most allowed" if row["n_orders"] >= settings.most else "not narrow yet"
 

@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from longform.studies.faithfulness_columns import (
-    APART,
-    KEY,
-    NAMED_BY,
-    NO_SCORE,
-    SETTING,
-    Row,
-    flat,
-    nothing_there,
-)
+from longform.studies.faithfulness_columns import APART, KEY, NAMED_BY, NO_SCORE, SETTING, Row, flat, nothing_there
 from longform.tables.table import Axes, Column, Table
 
 

@@ -7,16 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from longform.metrics.paired_differences import ALPHA
 from longform.results.pairs import NOT_DISTINGUISHABLE
-from longform.studies.faithfulness_columns import (
-    APART,
-    KEY,
-    NAMED_BY,
-    NO_SCORE,
-    SETTING,
-    TOP,
-    Row,
-    flat,
-)
+from longform.studies.faithfulness_columns import APART, KEY, NAMED_BY, NO_SCORE, SETTING, TOP, Row, flat
 from longform.studies.sensitivity import finding, sensitivity_columns
 from longform.tables.names import AXES
 from longform.tables.table import Column, Table

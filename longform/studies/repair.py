@@ -21,7 +21,7 @@ from longform.repair.by_judge import HOWS
 from longform.repair.twins import MATRIX, twin_label
 from longform.results.aggregate import Aggregate, axes_in, clusters_in, sums_of
 from longform.results.evidence import Evidence, Twins, summaries_under
-from longform.results.faithfulness_tables import groups, mean_over_queries
+from longform.results.faithfulness_tables import groups, merging_of, score, scored_summaries
 from longform.results.in_sample import SUPPORT, in_sample
 from longform.results.pairs import finding
 from longform.results.repaired_examples import drawn, example_row
@@ -287,13 +287,14 @@ def _in_sample(evidence: Evidence, twins: Twins) -> str | None:
 
 
 def _with_faithfulness(rows: Sequence[Row], evidence: Evidence, twins: Twins) -> list[Row]:
-    how, checked = evidence.averaging._replace(aggregate="pooled"), evidence.checked
-    summaries = [] if checked is None else [one for one in checked.summaries if one.judge == twins.driver["by"]]
+    checked, experiment = evidence.checked, evidence.experiment
+    if checked is None or experiment is None:
+        return list(rows)
+    how = evidence.averaging._replace(aggregate="pooled")
+    own = scored_summaries(evidence, checked.filter(judge=twins.driver["by"]), merging_of(experiment))
     found = {
-        (key.dataset, key.system.setting, key.system.summarizer): mean_over_queries(
-            group, "faithfulness", how
-        ).as_json()
-        for key, group in groups(summaries)
+        (key.dataset, key.system.setting, key.system.summarizer): score(group, how, key).as_json()
+        for key, group in groups(own)
     }
     if not found:
         return list(rows)

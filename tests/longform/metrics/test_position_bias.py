@@ -49,28 +49,25 @@ def index_of(profile: str, seed: int):  # type: ignore[no-untyped-def]
 def test_a_sentence_counts_where_its_best_document_stands() -> None:
     cells = np.array([[0.9, 0.1, 0.4], [0.2, 0.8, 0.4], [0.0, 0.0, NAN]])
     places = summary_places(cells)
-    assert places.attributed.tolist() == [0.9, 0.8, 0.0]
-    assert places.n_attributed.tolist() == [1, 1, 0]
-    assert places.n_unattributed == 1  # the unjudged cell of the third could win
+    assert [part.tolist() for part in places.attributed] == [[0.9, 0.8, 0.0], [1, 1, 0]]
+    assert places.unplaced.tolist() == [False, False, True]  # the unjudged cell of the third could win
     assert places.covered == pytest.approx([1.4, 1.4, 0.0])
     assert places.n_covered.tolist() == [3, 3, 2]
 
 
 def test_ties_share_a_sentence() -> None:
     places = summary_places(np.array([[0.6], [0.6]]))
-    assert places.n_attributed.tolist() == [0.5, 0.5]
-    assert places.attributed.tolist() == [0.3, 0.3]
-    assert places.aligned.tolist() == [0.5]
+    assert [part.tolist() for part in places.attributed] == [[0.3, 0.3], [0.5, 0.5]]
 
 
 def test_another_judge_can_say_where_a_sentence_stands() -> None:
     """Yes and no alone would leave the unsupported sentence nowhere, and the curve at 1."""
     answers = np.array([[1.0, 0.0], [0.0, 0.0]])
-    assert summary_places(answers).n_attributed.tolist() == [1, 0]
-    placed = summary_places(answers, [[0], [1]])
-    assert (placed.attributed.tolist(), placed.n_attributed.tolist()) == ([1, 0], [1, 1])
-    undecided = summary_places(np.array([[1.0, NAN], [0.0, 0.0]]), [[0], [1]])
-    assert undecided.n_unattributed == 1
+    assert summary_places(answers).attributed[1].tolist() == [1, 0]
+    placed = summary_places(answers)._replace(best=[[0], [1]])
+    assert [part.tolist() for part in placed.attributed] == [[1, 0], [1, 1]]
+    undecided = summary_places(np.array([[1.0, NAN], [0.0, 0.0]]))._replace(best=[[0], [1]])
+    assert undecided.unplaced.tolist() == [False, True]
 
 
 def test_places_of_all_lengths_share_bins() -> None:

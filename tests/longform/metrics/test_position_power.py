@@ -103,7 +103,7 @@ def word(draw: np.random.Generator, true: Array) -> SummaryPlaces:
     """Yes or no, wrong on one sentence of five; an aligner says where sentences stand, one of twenty wrongly."""
     said = np.where(draw.random(len(true)) < 0.8, true, 1 - true)
     stands = np.where(draw.random(len(true)) < 0.95, np.arange(len(true)), draw.integers(0, len(true), len(true)))
-    return summary_places(np.diag(said), [[int(place)] for place in stands])
+    return summary_places(np.diag(said))._replace(best=[[int(place)] for place in stands])
 
 
 def aligner(draw: np.random.Generator, true: Array) -> SummaryPlaces:

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
 
 from longform.judges.kind import Group
 from longform.judges.shared_words import SharedWords
 from longform.results.alignment import alignment_rows, placed_twice
-from longform.results.checked import CheckedSummary
 from longform.settings.experiment import Experiment
 from longform.settings.judges import SECOND_ALIGNER
-from tests.longform.results.test_faithfulness_tables import SETTINGS, checked, system
+from tests.longform.results.test_faithfulness_tables import SETTINGS, checked, frame
 
 
-def study(*, moved: bool, n: int = 12) -> list[CheckedSummary]:
+def study(*, moved: bool, n: int = 12) -> pl.DataFrame:
     """A judge's cells, and an aligner's that agree with them or, if *moved*, put each sentence one place on."""
     draw = np.random.default_rng(1)
     found = []
     for query in range(n):
         cells = np.diag(0.3 + 0.6 * (draw.random(5) < [0.9, 0.7, 0.5, 0.6, 0.8]))
         found += [checked(query, cells, judge="told"), checked(query, np.roll(cells, moved, 0), judge=SECOND_ALIGNER)]
-    return found
+    return frame(found)
 
 
 def test_shared_words_find_the_sentence_that_says_it() -> None:
@@ -36,7 +36,7 @@ def test_shared_words_find_the_sentence_that_says_it() -> None:
 
 def test_attributions_that_agree_give_the_same_curve() -> None:
     every = study(moved=False)
-    own = [one for one in every if one.judge != SECOND_ALIGNER]
+    own = every.filter(pl.col("judge") != SECOND_ALIGNER)
     (row,) = placed_twice(own, every, SETTINGS, {})
     assert row["own"] == row["other"]
     assert row["spearman"]["value"] == 1.0
@@ -46,7 +46,7 @@ def test_attributions_that_agree_give_the_same_curve() -> None:
 
 def test_an_attribution_that_is_one_place_off_gives_another_curve() -> None:
     every = study(moved=True)
-    own = [one for one in every if one.judge != SECOND_ALIGNER]
+    own = every.filter(pl.col("judge") != SECOND_ALIGNER)
     (row,) = placed_twice(own, every, SETTINGS, {})
     assert [point["value"] for point in row["other"]] == np.roll([point["value"] for point in row["own"]], 1).tolist()
     (pair,) = alignment_rows(every, SETTINGS)
@@ -58,10 +58,10 @@ def test_an_attribution_that_is_one_place_off_gives_another_curve() -> None:
 
 def test_only_plain_systems_of_judges_with_a_curve_stand_twice() -> None:
     every = study(moved=False)
-    own = [one for one in every if one.judge != SECOND_ALIGNER]
+    own = every.filter(pl.col("judge") != SECOND_ALIGNER)
     assert placed_twice(own, every, SETTINGS, {("told", None): "no place"}) == []
     assert placed_twice(own, own, SETTINGS, {}) == []
-    assert placed_twice([one._replace(system=system(order="top")) for one in own], every, SETTINGS, {}) == []
+    assert placed_twice(own.with_columns(order=pl.lit("top")), every, SETTINGS, {}) == []
 
 
 def test_the_second_aligner_is_added_if_it_is_asked_for_and_places_are_studied() -> None:

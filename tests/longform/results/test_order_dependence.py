@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from longform.axes import Axes
-from longform.results.order_dependence import order_dependence, order_table
+from longform.results.order_dependence import independent_systems, order_table, with_dependence
 from tests.frames import SummaryInfo, summary_frame
 from tests.longform.report.pages import html, markdown
 
@@ -28,11 +28,13 @@ def infos(texts: Mapping[str, str | None], *, summarizer: str = "writer", retrie
 
 
 def test_the_same_summaries_in_every_order_stand_once() -> None:
-    found = order_dependence(infos({"top": "a", "given": "a", "bottom": "a"}), declared=())
-    (row,) = found.rows()
+    found = with_dependence(infos({"top": "a", "given": "a", "bottom": "a"}), declared=())
+    (row,) = independent_systems(found)
     assert (row["summarizer"], row["setting"], row["why"]) == ("writer", "full", "identical")
     assert row["orders"] == ["top", "given", "bottom"]
-    assert found.idle == {f"writer/full/{order}/{query}" for order in ("top", "bottom") for query in range(N_QUERIES)}
+    assert {*found.filter("idle")["summary_id"]} == {
+        f"writer/full/{order}/{query}" for order in ("top", "bottom") for query in range(N_QUERIES)
+    }
 
 
 @pytest.mark.parametrize(
@@ -43,26 +45,25 @@ def test_the_same_summaries_in_every_order_stand_once() -> None:
     ],
 )
 def test_summaries_that_differ_or_failed_keep_their_orders(texts: Mapping[str, str | None]) -> None:
-    found = order_dependence(infos(texts), declared={"writer"})  # what is said of it counts less than its texts
-    assert (found.rows(), found.idle) == ([], frozenset())
+    found = with_dependence(infos(texts), declared={"writer"})  # what is said of it counts less than its texts
+    assert (independent_systems(found), found["idle"].any()) == ([], False)
 
 
 def test_what_is_declared_counts_if_one_order_was_run() -> None:
     both = pl.concat([infos({"given": "a"}), infos({"given": "b"}, summarizer="other")])
-    (row,) = order_dependence(both, declared={"writer"}).rows()
+    (row,) = independent_systems(with_dependence(both, declared={"writer"}))
     assert (row["summarizer"], row["why"]) == ("writer", "declared")
 
 
 def test_each_retriever_is_looked_at_by_itself() -> None:
     moved = infos({"given": "a", "top": "b"}, retriever="minilm/max")
-    (row,) = order_dependence(
-        pl.concat([infos({"given": "a", "top": "a"}, retriever="minilm"), moved]), declared=()
-    ).rows()
+    both = pl.concat([infos({"given": "a", "top": "a"}, retriever="minilm"), moved])
+    (row,) = independent_systems(with_dependence(both, declared=()))
     assert row["setting"] == "minilm"
 
 
 def test_the_report_says_so_once() -> None:
-    rows = order_dependence(infos({"given": "a", "top": "a", "bottom": "a"}), declared=()).rows()
+    rows = independent_systems(with_dependence(infos({"given": "a", "top": "a", "bottom": "a"}), declared=()))
     results = {"title": "t", "fidelity": "ours", "aggregate": "pooled", "run": {}}
     table = order_table(rows, by_place=False)
     results["tables"] = {table.name: table.as_json()}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from longform.judges.cards import shipped_card_of
 from longform.metrics.power import Assumed, summaries_needed
-from longform.results.position_plan import Prompts, positions_row, positions_words, sentence_accuracy
+from longform.results.position_plan import positions_row, positions_words, sentence_accuracy
 from longform.settings.judges import OfflineJudgeSettings
 
-PROMPTS = Prompts("news", n_queries=40, n_documents=5, n_sentences=5.0)
+PROMPTS = {"dataset": "news", "n_summaries": 40, "n_documents": 5, "n_sentences": 5.0}
 
 
 def test_a_plan_has_a_size_for_each_depth_from_what_it_states() -> None:

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from longform.report.result_figures import table_figures
 from longform.report.result_tables import table_sections
@@ -13,14 +14,13 @@ from longform.results.alignment import alignment_rows, placed_twice
 from longform.results.cells import systems_in
 from longform.results.columns import number_in
 from longform.results.faithfulness_tables import (
-    Group,
     against_plain,
     groups,
     length_rows,
-    mean_over_queries,
     order_rows,
     permutation_rows,
     place_rows,
+    score,
 )
 from longform.settings.judges import SECOND_ALIGNER
 from longform.studies.faithfulness import tables
@@ -28,7 +28,7 @@ from longform.studies.schema_1 import as_before, with_tables
 from tests.longform.report.pages import html, markdown
 from tests.longform.results.test_against_plain import ALIKE, BETTER, PLAIN
 from tests.longform.results.test_alignment import study
-from tests.longform.results.test_faithfulness_tables import BY_TOKENS, SETTINGS, checked, lead, system
+from tests.longform.results.test_faithfulness_tables import BY_TOKENS, SETTINGS, checked, frame, lead, system
 
 
 def two_judges(*untestable: str, judges: tuple[str, ...] = ("letter", "graded")) -> dict[str, Any]:
@@ -96,18 +96,18 @@ def test_curves_of_two_data_sets_are_panels_of_one_figure() -> None:
         assert "A panel a data set." in figure.caption
 
 
-def older_cells(summaries: Group) -> list[dict[str, Any]]:
+def older_cells(summaries: pl.DataFrame) -> list[dict[str, Any]]:
     """The systems of each judge in the form of older results."""
     return [
         {
             **key.named(),
             **{name: getattr(key.system, name) for name in ("method", "order", "n_documents", "length_tokens")},
-            "faithfulness": mean_over_queries(group, "faithfulness", SETTINGS).as_json(),
+            "faithfulness": score(group, SETTINGS, key).as_json(),
             "supported": {"value": 50.0, "low": 40.0, "high": 60.0, "n": 9},
             "n_summaries": len(group),
             "n_repeats": 1,
-            "n_failed": sum(one.failure is not None for one in group),
-            "failures": {"length": 1} if group[0].failure else {},
+            "n_failed": int(group["failure"].count()),
+            "failures": {"length": 1} if group["failure"][0] else {},
             "n_without_score": 0,
             "unjudged_share": 0.25,
             "elsewhere": False,
@@ -126,7 +126,7 @@ def whole() -> dict[str, Any]:
         for number, value in enumerate((0.5, 0.6, 0.7))
         for query in range(3)
     ]
-    summaries = [summary for group in (*by_order, *by_length, cut) for summary in group]
+    summaries = frame(summary for group in (*by_order, *by_length, cut) for summary in group)
     twice = study(moved=False)
     return {
         "mode": "document",
@@ -134,13 +134,13 @@ def whole() -> dict[str, Any]:
         "cells": older_cells(summaries),
         "places": place_rows(summaries, SETTINGS),
         "orders": order_rows(summaries, SETTINGS),
-        "against_plain": against_plain([*PLAIN, *BETTER, *ALIKE], SETTINGS),
-        "lengths": [*length_rows(summaries, SETTINGS), *length_rows(BY_TOKENS, SETTINGS)],
+        "against_plain": against_plain(frame([*PLAIN, *BETTER, *ALIKE]), SETTINGS),
+        "lengths": [*length_rows(summaries, SETTINGS), *length_rows(frame(BY_TOKENS), SETTINGS)],
         "alignment": alignment_rows(twice, SETTINGS),
-        "placed_twice": placed_twice([one for one in twice if one.judge != SECOND_ALIGNER], twice, SETTINGS, {}),
+        "placed_twice": placed_twice(twice.filter(pl.col("judge") != SECOND_ALIGNER), twice, SETTINGS, {}),
         "attribution": None,
         "attributed": [{"judge": "lexical", "by": "lexical", "untestable": None}],
-        "permutations": [row | {"stopped": "as many as asked for"} for row in permutation_rows(drawn, 20.0)],
+        "permutations": [row | {"stopped": "as many as asked for"} for row in permutation_rows(frame(drawn), 20.0)],
         "not_applicable": [{"summarizer": "offline", "setting": "full/incremental", "method": "incremental"}],
     }
 
