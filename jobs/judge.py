@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from textwrap import indent
 from typing import Any, NamedTuple
 
 from actors.storage.benchmark import MANIFEST, Benchmark
@@ -46,9 +46,9 @@ from longform.metrics.counts import REFUSALS, refusals
 from longform.metrics.measure import Description, described
 from longform.metrics.rouge import MEASURES as ROUGE
 from longform.nearest import meant
-from longform.report.measures import main_measure
 from longform.report.overview import size_told
-from longform.report.parts import failures_told
+from longform.report.parts import Judged, by_judge, failures_told
+from longform.report.tables import best_first
 from longform.results.cells import measures_in, systems_in
 from longform.settings.chat import ShippedSummarizerSettings
 from longform.settings.experiment import Experiment
@@ -56,6 +56,7 @@ from longform.settings.judges import JudgeSettings, OfflineJudgeSettings
 from longform.settings.shipped_judges import SHIPPED_JUDGES
 from longform.settings.system_names import SystemName, named_system
 from longform.settings.systems import SystemGrid
+from longform.tables.files import aligned_text
 
 WRITERS = "outputs"
 """The name of the only summarizer: all that wrote answers."""
@@ -304,24 +305,13 @@ def table(results: Mapping[str, Any]) -> list[str]:
     """Return the main scores of each system as lines of a table, a block a judge."""
     titles = {one["name"]: one["title"] for one in measures_in(results)}
     found: list[str] = []
-    for judge, cells in _by_judge(systems_in(results)).items():
+    for judge, cells in by_judge(systems_in(results)):
         own = {name: titles[name] for name in titles if any(name in cell for cell in cells)}
-        found += _block(judge, _from_best(cells, main_measure(cells[0])), own)
+        found += _block(judge, best_first(cells), own)
     return found
 
 
-def _from_best(cells: Sequence[Mapping[str, Any]], main: str) -> list[Mapping[str, Any]]:
-    return sorted(cells, key=lambda one: math.inf if one.get(main) is None else -one[main])
-
-
-def _by_judge(cells: Sequence[Mapping[str, Any]]) -> dict[str | None, list[Mapping[str, Any]]]:
-    found: dict[str | None, list[Mapping[str, Any]]] = {}
-    for cell in cells:
-        found.setdefault(cell["judge"], []).append(cell)
-    return found
-
-
-def _block(judge: str | None, cells: Sequence[Mapping[str, Any]], titles: Mapping[str, str]) -> Iterator[str]:
+def _block(judge: Judged, cells: Sequence[Mapping[str, Any]], titles: Mapping[str, str]) -> Iterator[str]:
     rows = [["system", "setting", "answers", *titles.values()]]
     rows += [
         [
@@ -332,10 +322,9 @@ def _block(judge: str | None, cells: Sequence[Mapping[str, Any]], titles: Mappin
         ]
         for cell in cells
     ]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    yield f"judge {judge}" if judge is not None else "without a judge"
-    for row in rows:
-        yield "  " + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+    who = "without a judge" if judge.judge is None else f"judge {judge.judge}"
+    yield who if judge.dataset is None else f"{who}, data set {judge.dataset}"
+    yield from indent(aligned_text(rows, left=range(len(rows[0]))), "  ").splitlines()
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from jobs.runs.record import RECORD_FILE, stored_record
 from jobs.spending.plan import open_ledger
 from longform.errors import UsageError
 from longform.schemas import CALLS
+from longform.tables.files import aligned_text
 
 _HEADS = "calls answered failed unsettled input cached output reasoning".split()
 _JOBS_SHOWN = 5  # of those a ledger knows, in an error
@@ -65,14 +66,7 @@ def _written(writer: pq.ParquetWriter, batch: Any) -> int:
 def _table(groups: Mapping[str, Totals]) -> str:
     rows = [["", *_HEADS, "cached share", "dollars", "answered by"]]
     rows += [[name, *_cells(totals)] for name, totals in groups.items()]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = (
-        [row[0].ljust(widths[0])]
-        + [cell.rjust(width) for cell, width in zip(row[1:-1], widths[1:-1], strict=True)]
-        + [row[-1]]
-        for row in rows
-    )
-    return "\n".join("  ".join(line).rstrip() for line in lines)
+    return aligned_text(rows, left={0, len(rows[0]) - 1})
 
 
 def _cells(totals: Totals) -> list[str]:

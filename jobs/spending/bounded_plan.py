@@ -7,7 +7,8 @@ from typing import Any
 
 from jobs.calling import Calling
 from jobs.spending.call_count import StageCalls
-from jobs.spending.plan import aligned, plan_document, plan_words
+from jobs.spending.plan import plan_document, plan_words
+from longform.tables.files import aligned_text
 
 BOUNDS = ("lowest", "highest")
 NOT_IN_IT = "not in it: calls that are tried again because they failed"
@@ -49,7 +50,7 @@ def bounded_plan_words(document: Mapping[str, Any]) -> str:
         tuple(f"{value:,}" if isinstance(value := row[key], int) else str(value) for key in keys)
         for row in document["steps"]
     ]
-    parts = [aligned([heads, *rows], n_left=4)]
+    parts = [aligned_text([heads, *rows], left=range(4))]
     for bound, told in zip(BOUNDS, document["notes"], strict=False):
         parts += ["", told, plan_words({**document[bound], "notes": []})]
     both = document["notes"][len(BOUNDS) :]

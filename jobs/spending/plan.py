@@ -24,6 +24,7 @@ from longform.keys import content_key
 from longform.quota.leases import Limits
 from longform.settings.chat import ChatSettings
 from longform.spending import NOTHING, Span, Spending, spending, total
+from longform.tables.files import aligned_text
 
 PLAN = "plan.json"
 _QUANTITIES = ("input_tokens", "output_tokens", "usd", "minutes")
@@ -208,20 +209,7 @@ def plan_words(document: Mapping[str, Any]) -> str:
         return "no model is called"
     lines = [_HEADS, *(_cells(stage) for stage in document["stages"])]
     lines.append(_cells({"stage": "total", "model": "", **document["total"]}))
-    return "\n".join([aligned(lines, n_left=2), *document["notes"]])
-
-
-def aligned(lines: Sequence[Sequence[str]], *, n_left: int) -> str:
-    """Align a table of text: the first *n_left* columns begin together, the others end together."""
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    table = (
-        [
-            cell.ljust(width) if place < n_left else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ]
-        for line in lines
-    )
-    return "\n".join("  ".join(line).rstrip() for line in table)
+    return "\n".join([aligned_text(lines, left=range(2)), *document["notes"]])
 
 
 def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from jobs.spending.plan import aligned
 from jobs.write_benchmark import Manifest
 from longform.synthesis.account import Account, CheckCounts, GivenUp
 from longform.synthesis.recipe import Told
+from longform.tables.files import aligned_text
 
 _MOST_GIVEN_UP = 20  # lines that one still reads; the file has all
 
@@ -62,7 +62,7 @@ def made_words(url: str, account: Account, told: Told, audit: Audit | None) -> s
     return "\n\n".join(
         [
             f"{url}: {_first(account, told)}",
-            "\n".join([aligned(told.table, n_left=1), *told.notes]),
+            "\n".join([aligned_text(told.table, left=range(1)), *told.notes]),
             *_checks(account["checks"]),
             *_given_up(account["exhausted"]),
             *(["\n".join(_trust(audit, "synthesis.json, audit.json"))] if audit else []),
@@ -86,7 +86,7 @@ def _checks(checks: Sequence[CheckCounts]) -> Iterator[str]:
     ]
     rows = [(check, *(f"{count:,}" for count in of)) for check, *of in counts]
     if rows:
-        yield aligned([heads, *rows], n_left=1)
+        yield aligned_text([heads, *rows], left=range(1))
 
 
 def _given_up(exhausted: Sequence[GivenUp]) -> Iterator[str]:
@@ -99,7 +99,7 @@ def _given_up(exhausted: Sequence[GivenUp]) -> Iterator[str]:
     ]
     more = len(exhausted) - len(rows)
     told = f"\n{more:,} more: synthesis.json, `exhausted`" if more else ""
-    yield f"{aligned([heads, *rows], n_left=5)}{told}"
+    yield f"{aligned_text([heads, *rows], left=range(5))}{told}"
 
 
 def _trust(audit: Audit, files: str) -> Iterator[str]:

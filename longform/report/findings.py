@@ -10,19 +10,20 @@ If nothing can be said, the first sentence says why.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from longform.metrics.paired_differences import ALPHA, smallest_p
 from longform.metrics.statistics import LEVEL
-from longform.report.measures import MAIN, all_heads, head_of, main_measure
+from longform.report.measures import MAIN, head_of, main_measure
 from longform.report.parts import NO_DATASET, brief_card, counted, listed, main_cells
-from longform.report.scores import estimate
+from longform.report.scores import estimate, system_of
 from longform.report.shown_names import short_systems
 from longform.report.tables import IN_SAMPLE, has_oracle, is_position_row
 from longform.results.cells import CellRow, Row, compared_families, systems_in
-from longform.results.columns import Columns, number_in
+from longform.results.columns import number_in
 from longform.results.pairs import NOT_DISTINGUISHABLE
 from longform.results.results import Results
+from longform.settings.system_names import SystemName
 from longform.tables.cells import value_cell
 from longform.tables.table import Column
 
@@ -84,21 +85,13 @@ def _families(results: Results) -> Iterator[Row]:
     yield from sorted(found.values(), key=lambda family: family["judge"] is None)
 
 
-def _named(family: Row, names: Mapping[str, str]) -> Row:
-    """Return the family with its systems under other names."""
-    if not names or family.get("left_out"):
-        return family
-
-    def of(systems: Sequence[str]) -> list[str]:
-        return [names.get(system, system) for system in systems]
-
-    rows = [
-        {**row, "system": names.get(row["system"], row["system"]), "same": of(row["same"])} for row in family["rows"]
-    ]
-    reference = family["reference"]
-    named = None if reference is None else names.get(reference, reference)
-    own = {"reference": named, "reference_same": of(family["reference_same"]), "tied": of(family["tied"])}
-    return {**family, **own, "rows": rows}
+def _named(value: Any, names: Mapping[str, str]) -> Any:
+    """Return a family with its systems under other names."""
+    if isinstance(value, Mapping):
+        return {key: _named(one, names) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_named(one, names) for one in value]
+    return names.get(value, value) if isinstance(value, str) else value
 
 
 def _others(results: Results, leading: Row, *others: Row) -> str | None:
@@ -139,12 +132,13 @@ def _nothing(results: Results) -> str:
     """Say why no systems were compared."""
     cells = [cell for cell in main_cells(results) if not cell.get("twin_of")]
     known = [cell for cell in cells if number_in(cell, main_measure(cell)) is not None]
-    systems = {(cell["summarizer"], cell["setting"]) for cell in cells}
+    systems = {system_of(cell) for cell in cells}
     if known and len(systems) == 1:
         measure = main_measure(known[0])
-        told = _with_interval(results, known[0], measure)
+        cell = value_cell(estimate(known[0], measure), head_of(results, measure))
+        told = f"{cell.text} {cell.detail} ({100 * LEVEL:.0f} % interval)" if cell.detail else cell.text
         name = _measure_words(results, measure)
-        return f"There is one system, {_system(known[0])}, so none is compared. Its {name}: {told}."
+        return f"There is one system, {system_of(known[0])}, so none is compared. Its {name}: {told}."
     if known:
         return "The systems of this run were not compared with each other."
     why = "; ".join(results.get("unscored") or []) or _why_no_cell(cells)
@@ -169,7 +163,7 @@ def _said(results: Results, family: Row) -> tuple[str, str | None]:
         named = "" if family["chosen"] == "best" else f", and {family['reference']}, which is named, has none"
         return f"Nothing can be said of the systems: no difference of scores is known{named}.", None
     ordered = _ordered(results, family)
-    rows = [row for row in family["rows"] if _key(row) not in ordered]
+    rows = [row for row in family["rows"] if system_of(row) not in ordered]
     if family["chosen"] == "named":
         return _against_named(results, family, rows)
     best = _leads(results, family, rows)
@@ -197,11 +191,11 @@ def _leads(results: Results, family: Row, rows: Sequence[Row]) -> str:
     )
 
 
-def _ordered(results: Results, family: Row) -> set[tuple[str, str]]:
+def _ordered(results: Results, family: Row) -> set[SystemName]:
     """Return the systems whose documents were ordered on purpose; none if the reference is one of them."""
-    found = {_key(cell) for cell in systems_in(results) if is_position_row(cell)}
+    found = {system_of(cell) for cell in systems_in(results) if is_position_row(cell)}
     reference = family.get("reference_system")
-    return set() if reference is not None and _key(reference) in found else found
+    return set() if reference is not None and system_of(reference) in found else found
 
 
 def _standing_words(rows: Sequence[Row], cluster: str) -> str:
@@ -311,25 +305,11 @@ def _names(rows: Sequence[Row]) -> str:
 
 
 def _measure_words(results: Results, measure: str) -> str:
-    titles = {head.name: head.head for head in all_heads(results)}
-    return "joint score" if measure == MAIN else titles.get(measure, measure)
+    return "joint score" if measure == MAIN else head_of(results, measure).head
 
 
 def _lower(results: Results, measure: str) -> bool:
-    return any(head.better == "lower" for head in all_heads(results) if head.name == measure)
-
-
-def _with_interval(results: Results, row: Columns, measure: str) -> str:
-    cell = value_cell(estimate(row, measure), head_of(results, measure))
-    return f"{cell.text} {cell.detail} ({100 * LEVEL:.0f} % interval)" if cell.detail else cell.text or "not known"
-
-
-def _system(row: Columns) -> str:
-    return f"{row['summarizer']}, {row['setting']}"
-
-
-def _key(row: Mapping[str, object]) -> tuple[str, str]:
-    return str(row["summarizer"]), str(row["setting"])
+    return head_of(results, measure).better == "lower"
 
 
 # ---------------------------------------------------------------- the cost
@@ -338,20 +318,24 @@ def _key(row: Mapping[str, object]) -> tuple[str, str]:
 def _cost(results: Results, family: Row) -> str | None:
     """Say what a summary by the reference costs, and by the cheapest system that cannot be told from it."""
     of = (family["judge"], family.get("dataset"))
-    cells = {_key(cell): cell for cell in main_cells(results) if (cell["judge"], cell.get("dataset")) == of}
+    cells = {system_of(cell): cell for cell in main_cells(results) if (cell["judge"], cell.get("dataset")) == of}
     costs = {key: cost for key, cell in cells.items() if (cost := number_in(cell, "usd_a_summary")) is not None}
     reference = family.get("reference_system")
     if not reference or not any("usd_a_summary" in cell for cell in cells.values()):
         return None
-    own = costs.get(_key(reference))
+    own = costs.get(system_of(reference))
     if own is None:
-        why = cells[_key(reference)].get("reasons", {}).get("usd_a_summary") if _key(reference) in cells else None
+        why = (
+            cells[system_of(reference)].get("reasons", {}).get("usd_a_summary")
+            if system_of(reference) in cells
+            else None
+        )
         return f"What a summary by {family['reference']} costs is not known{f': {why}' if why else ''}."
-    alike = [row for row in _found(family["rows"], NOT_DISTINGUISHABLE) if _key(row) in costs]
-    cheapest = min(alike, key=lambda row: costs[_key(row)], default=None)
+    alike = [row for row in _found(family["rows"], NOT_DISTINGUISHABLE) if system_of(row) in costs]
+    cheapest = min(alike, key=lambda row: costs[system_of(row)], default=None)
     also = ""
-    if cheapest is not None and costs[_key(cheapest)] < own:
-        also = f"; by {cheapest['system']}, which cannot be told from it, {_dollars(costs[_key(cheapest)])}"
+    if cheapest is not None and costs[system_of(cheapest)] < own:
+        also = f"; by {cheapest['system']}, which cannot be told from it, {_dollars(costs[system_of(cheapest)])}"
     return f"A summary by {family['reference']} costs {_dollars(own)}{also}."
 
 

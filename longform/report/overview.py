@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from longform.report.parts import counted, dataset_words, has_datasets, listed
 from longform.report.shown_names import models_told
@@ -14,40 +14,34 @@ from longform.results.calls import calls_told
 from longform.results.cells import systems_in, table_rows
 from longform.results.results import Results, Size
 from longform.results.run_status import time_words
+from longform.tables.cells import Cell, words
 
 _NAMED = 8
 """Names in a line."""
 _OLDER = "results of this version do not say; longform aggregate RUN writes them anew"
 
 
-class Fact(NamedTuple):
-    """
-    A line of the first page.
-
-    Attributes:
-        name: Of what is told.
-        text: None if it is not known.
-        reason: Why it is not.
-    """
-
-    name: str
-    text: str | None
-    reason: str | None = None
-
-
-def facts(results: Results) -> list[Fact]:
-    """Return the facts of a run in reading order; an unknown has its reason."""
-    found = [_systems(results), _judges(results), _size(results), _when(results), _took(results), _cost(results)]
-    return [*found[:2], *(Fact("Models", told.removeprefix("Models: ")) for told in models_told(results)), *found[2:]]
+def facts(results: Results) -> dict[str, Cell]:
+    """Return the facts of a run by their names, in reading order."""
+    models = next(iter(models_told(results)), "").removeprefix("Models: ")
+    return {
+        "Systems": _systems(results),
+        "Judges": _judges(results),
+        **({"Models": words(models)} if models else {}),
+        "On": _size(results),
+        "When": _when(results),
+        "Took": _took(results),
+        "Cost": _cost(results),
+    }
 
 
-def _systems(results: Results) -> Fact:
+def _systems(results: Results) -> Cell:
     cells = systems_in(results)
     own = [cell for cell in cells if not cell.get("twin_of")]
     systems = {(cell["summarizer"], cell["setting"]) for cell in own}
     twins = {(cell["summarizer"], cell["setting"]) for cell in cells if cell.get("twin_of")}
     if not systems:
-        return Fact("Systems", None, "no summary was scored")
+        return words(None, reason="no summary was scored")
     summarizers, settings = (dict.fromkeys(str(cell[name]) for cell in own) for name in ("summarizer", "setting"))
     made_of = [
         f"{counted(len(names), noun)} ({listed([*names], most=_NAMED, between=', ')})"
@@ -56,18 +50,18 @@ def _systems(results: Results) -> Fact:
     ordered = {(cell["summarizer"], cell["setting"]) for cell in own if is_position_row(cell)}
     on_purpose = f"; {len(ordered):,} with documents ordered on purpose, on the page Position" if ordered else ""
     beside = f"; beside {len(twins):,} of them a repaired twin, which nobody runs" if twins else ""
-    return Fact("Systems", f"{len(systems):,}: {', '.join(made_of)}{on_purpose}{beside}")
+    return words(f"{len(systems):,}: {', '.join(made_of)}{on_purpose}{beside}")
 
 
-def _judges(results: Results) -> Fact:
+def _judges(results: Results) -> Cell:
     names = [row["judge"] for row in results.get("judges") or []]
-    return Fact("Judges", listed(names, most=_NAMED, between=", ") if names else "none; measures that need no judge")
+    return words(listed(names, most=_NAMED, between=", ") if names else "none; measures that need no judge")
 
 
-def _size(results: Results) -> Fact:
+def _size(results: Results) -> Cell:
     size = results.get("size")
     if size is None:
-        return Fact("On", None, _OLDER)
+        return words(None, reason=_OLDER)
     topics = results.get("haystack_topics") or {}
     by_topic = Counter(topics[one] or "topic not stated" for one in size["haystacks"] if one in topics)
     named = [f"{topic} ({n})" if n > 1 else topic for topic, n in by_topic.items()]
@@ -79,7 +73,7 @@ def _size(results: Results) -> Fact:
     ]
     again = size.get("n_repeating", 0)
     repeated = f", and {counted(again, 'summary')} that repeat some in another order of documents" if again else ""
-    return Fact("On", ", ".join(parts) + repeated)
+    return words(", ".join(parts) + repeated)
 
 
 def size_told(size: Size) -> str:
@@ -96,41 +90,41 @@ def queries_told(size: Size) -> str:
     return f"{told}, {size['n_queries'] - sum(unscored.values()):,} of them scored ({why})"
 
 
-def _when(results: Results) -> Fact:
+def _when(results: Results) -> Cell:
     run = results.get("run") or {}
     makers = (run.get("commands") or {}).values()
     began = [maker["began_at"] for maker in makers if maker.get("began_at") is not None]
     versions = dict.fromkeys(maker["versions"]["longform"] for maker in makers if "longform" in maker["versions"])
     by = f", longform {', '.join(versions)}" if versions else ""
     if not began:
-        return Fact("When", None, "the version that made the run did not record it")
+        return words(None, reason="the version that made the run did not record it")
     days = dict.fromkeys(f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M} UTC" for at in (min(began), max(began)))
-    return Fact("When", f"{' to '.join(days)}{by}")
+    return words(f"{' to '.join(days)}{by}")
 
 
-def _took(results: Results) -> Fact:
+def _took(results: Results) -> Cell:
     stages = (results.get("run") or {}).get("stages") or []
     if not stages:
-        return Fact("Took", None, "no stage's work is recorded")
+        return words(None, reason="no stage's work is recorded")
     untold = any(stage["pieces_untold"] for stage in stages)
     least = "at least " if untold else ""
     why = ", more by commands that kept no record" if untold else ""
-    return Fact("Took", f"{least}{time_words(sum(stage['seconds'] for stage in stages))} of work in stages{why}")
+    return words(f"{least}{time_words(sum(stage['seconds'] for stage in stages))} of work in stages{why}")
 
 
-def _cost(results: Results) -> Fact:
+def _cost(results: Results) -> Cell:
     rows = table_rows(results, "calls")
     lost = results.get("missing_ledgers") or []
     if rows:
         missing = f" {counted(len(lost), 'ledger')} cannot be read: what they hold is not in it." if lost else ""
         so_far = results.get("so_far")
         goes_on = so_far is not None and so_far["goes_on"]
-        return Fact("Cost", f"{calls_told(rows, goes_on=goes_on)}{missing}")
+        return words(f"{calls_told(rows, goes_on=goes_on)}{missing}")
     run = results.get("run") or {}
     if lost or run.get("jobs"):
-        return Fact("Cost", None, "the ledger of the calls cannot be read")
+        return words(None, reason="the ledger of the calls cannot be read")
     shipped = "; what the given summaries cost is not recorded" if results.get("elsewhere") or _replayed(run) else ""
-    return Fact("Cost", f"$0: no model was called{shipped}")
+    return words(f"$0: no model was called{shipped}")
 
 
 def _replayed(run: Mapping[str, Any]) -> bool:

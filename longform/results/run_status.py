@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
+from longform.tables.files import aligned_text
+
 Status = Mapping[str, Any]
 """
 A run as another process sees it, as `longform status RUN --json` prints it.
@@ -23,7 +25,6 @@ State = Literal["running", "killed", "ended", "planned", "unknown"]
 
 _FOUND_LATER = 3  # exit code: some rows failed
 _BUDGET = 4
-
 
 LIVE = "report/live"
 """The folder of its pages, in the run's."""
@@ -128,7 +129,7 @@ def _lines(status: Status) -> Iterator[str]:
         yield "no command has told of itself: none is at work on this run, or an older version is"
     if status["stages"]:
         yield ""
-        yield from _table(status["stages"])
+        yield _table(status["stages"])
     for stage in status["stages"]:
         if stage["failures"]:
             yield f"{stage['name']}: {stage['failed']:,} rows failed: {_reasons(stage['failures'])}"
@@ -161,7 +162,7 @@ def _command(one: Status) -> str:
     return f"ended: {one['command']} {ago} ago with exit code {code}{words}, after {time_words(one['seconds'])}"
 
 
-def _table(stages: Sequence[Status]) -> Iterator[str]:
+def _table(stages: Sequence[Status]) -> str:
     rows = [
         _HEADS,
         *(
@@ -176,14 +177,7 @@ def _table(stages: Sequence[Status]) -> Iterator[str]:
             for stage in stages
         ),
     ]
-    widths = [max(len(row[place]) for row in rows) for place in range(len(_HEADS))]
-    left = {0, 2}
-    for row in rows:
-        cells = (
-            cell.ljust(width) if place in left else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        yield "  ".join(cells).rstrip()
+    return aligned_text(rows, left={0, 2})
 
 
 def _rate(stage: Status) -> str:

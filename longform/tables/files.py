@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -91,3 +91,16 @@ def with_detail(cell: Cell, *, unknown: str) -> str:
     if cell.text is None:
         return unknown
     return cell.text if cell.detail is None else f"{cell.text} {cell.detail}"
+
+
+def aligned_text(rows: Sequence[Sequence[str]], *, left: Collection[int]) -> str:
+    """Return rows of texts as lines: the columns at *left* begin together, the others end together."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = (
+        [
+            text.ljust(width) if place in left else text.rjust(width)
+            for place, (text, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        for row in rows
+    )
+    return "\n".join("  ".join(line).rstrip() for line in lines)

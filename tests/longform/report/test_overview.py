@@ -20,7 +20,7 @@ CELLS = [cell("a, full", 50.0), cell("a, top", 50.0, order="top"), cell("a, twin
 def told(**more: Any) -> dict[str, str | None]:
     """Return the facts of a run by their names; those that are unknown have their reason in brackets."""
     found = facts(results(**{"cells": CELLS, "run": RUN, "size": SIZE, **more}))
-    return {fact.name: fact.text if fact.text is not None else f"({fact.reason})" for fact in found}
+    return {name: fact.text if fact.text is not None else f"({fact.reason})" for name, fact in found.items()}
 
 
 def test_a_run_is_told_by_names_and_numbers() -> None:
@@ -49,7 +49,7 @@ def test_an_unknown_has_its_reason() -> None:
     old = {name: value for name, value in MAKER.items() if name != "began_at"}
     run = {"commands": {"c": old}, "stages": [], "jobs": [{"job": "c"}]}
     found = facts(results(run=run, judges=[]))
-    unknown = {fact.name: fact.reason for fact in found if fact.text is None}
+    unknown = {name: fact.reason for name, fact in found.items() if fact.text is None}
     assert set(unknown) == {"Systems", "On", "When", "Took", "Cost"}
     assert all(unknown.values())
     assert unknown["Cost"] == "the ledger of the calls cannot be read"
