@@ -17,7 +17,7 @@ from longform.report.tables import IN_SAMPLE, mark_of
 from longform.results.results import Results
 from longform.tables.cells import row_cell
 from longform.tables.layout import below_originals, distinct_values, laid_out
-from longform.tables.table import Axes, Column, Table, Value, series_columns, stated_unit
+from longform.tables.table import Axes, Column, Table, Value, names_in, stated_unit
 
 Some = TypeVar("Some")
 _UNITS: Mapping[str, str] = {"points": "of 100", "share": "per cent", "usd": "US dollars", "seconds": "seconds"}
@@ -71,7 +71,7 @@ def _banded(results: Results, table: Table, plot: Axes, ids: Iterator[str]) -> I
     column, names = table.column(plot.to or plot.x), short_systems(results)
     signed, label = column.unit == "difference", _labelled(results, table, column)
     bands: dict[str, dict[str, Mark]] = {}
-    more, by = _telling_apart(table, plot), series_columns(plot)
+    more, by = _telling_apart(table, plot), names_in(plot.by or "")
     for place, row in enumerate(table.rows):
         start, value = _number(row.get(plot.x)) if plot.to else None, _estimate(row.get(column.name))
         if value.value is not None and (start is not None or not plot.to):
@@ -99,7 +99,7 @@ def _banded(results: Results, table: Table, plot: Axes, ids: Iterator[str]) -> I
 
 def _telling_apart(table: Table, plot: Axes) -> list[str]:
     """Return the columns of the key that a band is named by too, if its name stands in several rows of a series."""
-    drawn = [plot.y, *series_columns(plot)]
+    drawn = [plot.y, *names_in(plot.by or "")]
     if len({tuple(str(row.get(name)) for name in drawn) for row in table.rows}) == len(table.rows):
         return []
     return [name for name in table.key if name not in drawn and len(distinct_values(table.rows, name)) > 1]
@@ -107,7 +107,7 @@ def _telling_apart(table: Table, plot: Axes) -> list[str]:
 
 def _pointed(results: Results, table: Table, plot: Axes, ids: Iterator[str]) -> Iterator[tuple[Plot | None, str]]:
     """Yield figures of lines or points, of so many series each, with a panel for each value of a column."""
-    places, by = _places(table, plot), series_columns(plot)
+    places, by = _places(table, plot), names_in(plot.by or "")
     x_label, y_label = (_labelled(results, table, table.column(one)) for one in (plot.x, plot.y))
     titles = distinct_values(table.rows, plot.panels) if plot.panels else [""]
     ticks = [str(value) for value in places]

@@ -86,7 +86,8 @@ def row_cell(row: Mapping[str, Value], column: Column, reason: str | None = None
     value = row.get(column.name)
     if column.of:
         part, whole = (int(one) if isinstance(one, int | float) else None for one in (value, row.get(column.of)))
-        return count(part, of=whole, reason=reason)
+        share = f"{100 * part / whole:.0f} %" if part is not None and whole else None
+        return words(part, reason=reason)._replace(order=None if part is None else float(part), detail=share)
     cell = value_cell(value, column._replace(unit=stated_unit(row, column)), reason=reason)
     link = row.get(column.link) if column.link else None
     return cell if link is None else cell._replace(link=str(link))
@@ -150,19 +151,6 @@ def _digits_beside_zero(bounds: Sequence[float], digits: int) -> int:
         if all(bound == 0 or round(bound, more) != 0 for bound in bounds):
             return more
     return digits + 3
-
-
-def count(value: int | None, *, of: int | None = None, reason: str | None = None) -> Cell:
-    """Return a whole number, with its share of *of* if that is known."""
-    if value is None:
-        return Cell(None, reason=reason or NOT_RECORDED)
-    return Cell(str(value), order=float(value), detail=f"{100 * value / of:.0f} %" if of else None)
-
-
-def percent(share: float | None, *, reason: str | None = None) -> Cell:
-    """Return a share in [0, 1] as per cent."""
-    cell = number(share, factor=100, reason=reason)
-    return cell if cell.text is None else cell._replace(text=f"{cell.text} %")
 
 
 def words(value: object, *, reason: str | None = None) -> Cell:

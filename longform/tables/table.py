@@ -261,13 +261,8 @@ def _plotted(plot: Axes) -> Iterator[str]:
     """Yield the columns that a figure names, once its form is known."""
     if plot.form not in get_args(Form):
         raise ValueError(f"plot: expected a form of {', '.join(get_args(Form))}, found {plot.form!r}")
-    yield from (*series_columns(plot), *(plot.apart or ()), *(plot.first or ()), plot.x, plot.y)
+    yield from (*names_in(plot.by or ""), *(plot.apart or ()), *(plot.first or ()), plot.x, plot.y)
     yield from (one for one in (plot.label, plot.to, plot.but, plot.within, plot.panels, plot.beside) if one)
-
-
-def series_columns(plot: Axes) -> list[str]:
-    """Return the columns whose values tell the series of a figure apart."""
-    return names_in(plot.by or "")
 
 
 def stated_unit(row: Mapping[str, Value], column: Column) -> Unit:

@@ -12,7 +12,7 @@ from longform.report.provenance import flatten
 from longform.report.sections import SECTIONS
 from longform.report.tables import is_position_row, summarizers_by_joint
 from longform.studies.schema_1 import with_tables
-from longform.tables.cells import number, percent
+from longform.tables.cells import number
 from tests.longform.report.pages import Page, html, markdown, only, pipe_tables, with_twins
 
 
@@ -243,7 +243,6 @@ def test_a_number_that_is_none_is_refused(value):
 def test_numbers_round_without_a_negative_zero():
     assert number(-0.04).text == "0.0"
     assert number(0.04, sign=True).text == "+0.0"
-    assert percent(0.0314).text == "3.1 %"
 
 
 def test_half_an_interval_is_no_interval():

@@ -14,7 +14,7 @@ import pytest
 from longform.report.page import sections_html
 from longform.report.parts import Section
 from longform.report.tables import Column, Table
-from longform.tables.cells import Cell, number, percent
+from longform.tables.cells import Cell, number
 from tests.longform.report.browser import needs_browser
 
 pytest.importorskip("playwright.sync_api")
@@ -34,10 +34,17 @@ def table() -> Table:
         value = None if name == "zeta" else 10.0 * (place + 1)
         score = number(value, interval=(0.5, 99.0) if value else None, reason="not run")
         link = f"summarizer={place}&measure=joint" if value else None
-        rows.append([Cell(name), Cell("bm25" if place % 2 else "oracle"), score._replace(mean_of=link), percent(0.031)])
+        rows.append(
+            [
+                Cell(name),
+                Cell("bm25" if place % 2 else "oracle"),
+                score._replace(mean_of=link),
+                Cell("3.1 %", order=0.031),
+            ]
+        )
         if name == "alpha":
             twin = Cell(TWIN, detail="(in sample)", beside=True)
-            rows.append([twin, Cell("bm25"), number(99.0, interval=(98.0, 99.5)), percent(0.031)])
+            rows.append([twin, Cell("bm25"), number(99.0, interval=(98.0, 99.5)), Cell("3.1 %", order=0.031)])
     return Table("Six systems. Best first.", columns, rows, "Joint: a score.")
 
 
