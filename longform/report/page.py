@@ -10,10 +10,10 @@ import base64
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache, partial
+from functools import cache
 from importlib import resources
 from itertools import accumulate, groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
@@ -21,10 +21,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from longform.errors import LongformError
 from longform.report.parts import Section, sentences_in
 from longform.report.plots import Plot
-from longform.report.repair import SIDES, DocumentOf, Side, chips, evidence_line, example_head, markdown_examples
+from longform.report.repair import SIDES, DocumentOf, chips, evidence_line, example_head, markdown_examples
 from longform.report.sections import sections
-from longform.report.tables import Column, Table
-from longform.results.repaired_examples import Example
+from longform.report.tables import Table
 from longform.results.results import Results
 from longform.results.run_status import banner
 from longform.tables.cells import Cell
@@ -118,54 +117,28 @@ def sections_markdown(title: str, shown: Iterable[Section], *, above: Sequence[s
     return "\n\n".join(parts) + "\n"
 
 
-def no_document(_example: Example, _side: Side, _number: int) -> None:
-    """Find nothing."""
-
-
 def sections_html(
     title: str,
     shown: Sequence[tuple[Section, Sequence[Plot]]],
     *,
     here: Here | None = None,
     file_of: Mapping[str, str] | None = None,
-    document_of: DocumentOf = no_document,
-    matrix_page: str | None = None,
+    document_of: DocumentOf | None = None,
     parts: Sequence[str] = (),
 ) -> str:
     """
     Sections of any page, each with its figures, as one HTML page that loads nothing.
 
     Args:
-        title: Of the page, or of its site.
+        title: The title of the page, or of its site.
         shown: Its sections.
         here: Place in a site; None: the page stands alone.
         file_of: Summary id -> the page that holds it; the others are not linked to.
-        document_of: Finds the documents that examples lead to.
-        matrix_page: The page that numbers lead to, as `longform.report.tables` says; None: that of the site, if any.
+        document_of: Finds the documents that examples lead to; None: they lead to none.
         parts: Files of the pages that this one is one of; none: it is whole.
     """
-    return rendered(
-        "report.html.j2",
-        title,
-        here,
-        sections=shown,
-        heads=heads,
-        group_starts=group_starts,
-        unknowns=unknowns,
-        example_head=example_head,
-        chips=chips,
-        sides=SIDES,
-        evidence_line=evidence_line,
-        unknown=UNKNOWN,
-        matrix_page=matrix_page,
-        parts=parts,
-        place_of=partial(_place_of, file_of or {}),
-        document_of=document_of,
-    )
-
-
-def _place_of(file_of: Mapping[str, str], summary_id: str) -> str | None:
-    return file_of.get(summary_id)
+    examples: dict[str, Any] = {"file_of": file_of or {}, "document_of": document_of}
+    return rendered("report.html.j2", title, here, sections=shown, parts=parts, **examples)
 
 
 def rendered(
@@ -203,6 +176,16 @@ def _template(name: str) -> Template:
         lstrip_blocks=True,
     )
     environment.filters["sentences"] = sentences_in
+    environment.globals |= {
+        "heads": heads,
+        "group_starts": group_starts,
+        "unknowns": unknowns,
+        "unknown": UNKNOWN,
+        "example_head": example_head,
+        "chips": chips,
+        "sides": SIDES,
+        "evidence_line": evidence_line,
+    }
     return environment.get_template(name)
 
 
@@ -268,13 +251,9 @@ def _by_group(table: Table) -> list[Table]:
     for group in groups:
         alone = {"", group} if group == groups[0] else {group}
         places = [place for place, column in enumerate(table.columns) if place < begin or column.group in alone]
-        columns = [_with_group(table.columns[place]) for place in places]
+        columns = [table.columns[place]._replace(name=table.columns[place].whole_name) for place in places]
         parts.append(table._replace(columns=columns, rows=[[row[place] for place in places] for row in table.rows]))
     return parts
-
-
-def _with_group(column: Column) -> Column:
-    return column._replace(name=column.whole_name)
 
 
 def _pipe_table(table: Table) -> str:

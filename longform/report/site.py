@@ -21,16 +21,11 @@ from longform.report.measures import all_heads
 from longform.report.overview import clusters_told, facts
 from longform.report.page import (
     INDEX,
-    UNKNOWN,
     Here,
     PageLink,
     check,
-    group_starts,
-    heads,
-    no_document,
     rendered,
     sections_html,
-    unknowns,
 )
 from longform.report.parts import Section
 from longform.report.plots import Plot
@@ -188,7 +183,7 @@ def site_pages(
         document_of: Finds the documents that examples lead to.
         quotes: Summaries that the first page quotes.
     """
-    made = partial(sections_html, file_of=file_of or {}, document_of=document_of or no_document)
+    made = partial(sections_html, file_of=file_of, document_of=document_of)
     for link, own in site.tables:
         shown = [(section, figures(section.anchor, results)) for section in own]
         yield from _in_parts(site, link, shown, made)
@@ -204,10 +199,6 @@ def site_pages(
             forest=forest(results),
             leaderboard=_leaderboard(results),
             quotes=quotes,
-            heads=heads,
-            group_starts=group_starts,
-            unknowns=unknowns,
-            unknown=UNKNOWN,
             pages=summaries,
             n_summaries=sum(page.n_summaries for page in summaries),
         ),

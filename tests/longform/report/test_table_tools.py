@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from longform.report.page import sections_html
+from longform.report.page import Here, PageLink, sections_html
 from longform.report.parts import Section
 from longform.report.tables import Column, Table
 from longform.tables.cells import Cell, number
@@ -22,6 +22,7 @@ pytest.importorskip("playwright.sync_api")
 pytestmark = [pytest.mark.slow, needs_browser]
 
 NAMES = ("delta", "alpha", "beta, 2", "=gamma", "e_p|s & co", "zeta")
+HERE = Here([PageLink("matrix.html", "Matrix", "")], "", None)
 TWIN = "↳ supporting documents found"
 
 
@@ -52,7 +53,7 @@ def table() -> Table:
 def page(chromium: Any, tmp_path: Path) -> Iterator[Any]:
     """Open a page from the disk; its clipboard writes what a test reads, or refuses."""
     path = tmp_path / "report.html"
-    text = sections_html("Tables", [(Section("scores", "Scores", [], [table()]), [])], matrix_page="matrix.html")
+    text = sections_html("Tables", [(Section("scores", "Scores", [], [table()]), [])], here=HERE)
     path.write_text(text, "utf-8")
     opened = chromium.new_page()
     errors: list[str] = []
@@ -169,9 +170,7 @@ def test_a_number_leads_to_its_summaries_and_a_page_without_them_has_no_links(pa
 def test_axe_finds_nothing(chromium: Any, tmp_path: Path, scheme: str, width: int) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     path = tmp_path / "report.html"
-    path.write_text(
-        sections_html("Tables", [(Section("scores", "Scores", [], [table()]), [])], matrix_page="m.html"), "utf-8"
-    )
+    path.write_text(sections_html("Tables", [(Section("scores", "Scores", [], [table()]), [])], here=HERE), "utf-8")
     opened = chromium.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
     opened.goto(path.as_uri())
     found = axe.Axe().run(opened).response["violations"]
