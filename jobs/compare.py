@@ -28,8 +28,8 @@ from longform.report.answers import answer_text
 from longform.report.overview import clusters_told
 from longform.results.aggregate import systems_in
 from longform.results.answer import VerbAnswer
-from longform.results.comparison import TwoRuns, comparison_answer, cost_table, setting_rows, setting_table
-from longform.results.differences import compare_runs, datasets_of, main_measure
+from longform.results.comparison import comparison_answer, cost_table, setting_rows, setting_table
+from longform.results.differences import compare_runs, datasets_of, values_of
 from longform.settings.experiment import Experiment
 from longform.settings.system_names import SystemName, named_system
 
@@ -38,7 +38,9 @@ _SCORING = ("aggregate", "partial_score", "faithfulness", "units")
 """Settings that make other scores of the same verdicts."""
 
 
-def two_runs(urls: Sequence[str], *, systems: Sequence[str] = (), measures: Sequence[str] = (), now: float) -> TwoRuns:
+def two_runs(
+    urls: Sequence[str], *, systems: Sequence[str] = (), measures: Sequence[str] = (), now: float
+) -> VerbAnswer:
     """
     Return what can be said of two runs.
 
@@ -51,53 +53,49 @@ def two_runs(urls: Sequence[str], *, systems: Sequence[str] = (), measures: Sequ
     Raises:
         UsageError: They cannot be compared; the message says why.
     """
-    first, second = (read_stored(url, label, now=now) for url, label in zip(urls, labels_of(urls), strict=True))
-    common, judges = common_queries(first, second), same_judges(first, second)
-    asked = pl.col("query_id").cast(pl.String).is_in(list(common.query_ids))
-    sides = clustered(*(run.summaries.filter(asked) for run in (first, second)))
+    first, second = runs = [read_stored(url, label, now=now) for url, label in zip(urls, labels_of(urls), strict=True)]
+    (query_ids, of_queries), (same, of_judges) = common_queries(first, second), same_judges(first, second)
+    asked = pl.col("query_id").cast(pl.String).is_in(list(query_ids))
+    sides = clustered(*(run.summaries.filter(asked) for run in runs))
     shared = clusters_of(*sides).filter(pl.col("kind") == "query", pl.col("n_queries") > pl.col("n_haystacks"))
-    labels = (first.label, second.label)
-    known = (systems_in(sides[0]), systems_in(sides[1]))
-    pairs = paired_systems(known, labels, systems)
+    labels, known = (first.label, second.label), (systems_in(sides[0]), systems_in(sides[1]))
+    pairs, datasets, how = paired_systems(known, labels, systems), datasets_of(*sides), averaging_of(first)
     of_rankings = [name for name in measures if is_of_rankings(name)]
     of_summaries = [name for name in measures if name not in of_rankings]
-    described_ = [] if of_rankings and not of_summaries else _measures(first, second, judges.same, of_summaries)
-    both = {judge: {*first.table.measures(judge)} & {*second.table.measures(judge)} for judge in judges.same}
-    found = compare_runs(
-        pl.concat([first.scored(sides[0]), second.scored(sides[1])], how="diagonal_relaxed"),
+    both = {judge: {*first.table.measures(judge)} & {*second.table.measures(judge)} for judge in same}
+    compared = [] if of_rankings and not of_summaries else _measures(first, second, both, of_summaries)
+    scores = pl.concat([run.scored(side) for run, side in zip(runs, sides, strict=True)], how="diagonal_relaxed")
+    differences = compare_runs(
+        values_of(scores, how.aggregate),
         labels,
-        datasets=datasets_of(*sides),
-        measures={judge: [one for one in described_ if one["name"] in both[judge]] for judge in judges.same},
+        "differences",
+        datasets=datasets,
+        measures={judge: [one for one in compared if one["name"] in own] for judge, own in both.items()},
         pairs=pairs,
-        how=averaging_of(first),
+        seed=how.seed,
     )
     of_pairs = pairs if of_rankings or not measures else ()
     rankings = compared_rankings((first, second), sides, of_pairs, only=of_rankings)
-    if not found.table.rows and not rankings.table.rows:
-        raise UsageError(_nothing(first, second, judges.told, measures))
-    main = {judge: main_measure(described_, [own]) for judge, own in both.items()}
-    told = [*common.told, *judges.told, *clusters_told(shared.to_dicts())]
-    return TwoRuns(
-        [_run(run) for run in (first, second)],
-        len(common.query_ids),
-        [*_cautions(first, second, pairs), *told, *_left_out(known, (first, second), pairs)],
-        found,
+    if not differences[0].rows and not rankings[0].rows:
+        raise UsageError(_nothing(first, second, of_judges, measures))
+    told = [*of_queries, *of_judges, *clusters_told(shared.to_dicts())]
+    return comparison_answer(
+        [_run(run) for run in runs],
+        differences,
         rankings,
         setting_table(_settings(first), _settings(second), labels),
         cost_table(_spend(first), _spend(second), labels),
-        described_,
-        {judge: one["name"] for judge, one in main.items() if one},
+        n_common=len(query_ids),
+        cautions=[*_cautions(first, second, pairs), *told, *_left_out(known, runs, pairs)],
+        measures=compared,
     )
 
 
 def _spend(run: StoredRun) -> Any:
     """Return the spend of a run: nothing called is a spend of nothing."""
     if not run.record.get("jobs"):
-        return _NOTHING
+        return {"calls": 0, "known_usd": 0.0, "n_unknown_usd": 0, "open": 0, "refused": 0}
     return run.spend.sums if not run.spend.missing else None
-
-
-_NOTHING = {"calls": 0, "known_usd": 0.0, "n_unknown_usd": 0, "open": 0, "refused": 0}
 
 
 # ---------------------------------------------------------------- which systems and measures
@@ -113,7 +111,7 @@ def paired_systems(
         UsageError: There are none.
     """
     if wanted:
-        return [_wanted(one, sides) for one in wanted]
+        return [named_pair(one, sides, "a system of each run") for one in wanted]
     same = [(name, name) for name in sides[0] if name in sides[1]]
     if not same and len(sides[0]) == len(sides[1]) == 1:
         return [(sides[0][0], sides[1][0])]
@@ -126,21 +124,24 @@ def paired_systems(
     return same
 
 
-def _wanted(words: str, sides: tuple[Sequence[SystemName], Sequence[SystemName]]) -> tuple[SystemName, SystemName]:
-    first, equals, second = words.partition("=")
-    if not equals or not first.strip() or not second.strip():
-        raise UsageError(f"--systems: expected A=B, a system of each run, found {words!r}")
-    return named_system(first.strip(), sides[0], asked="--systems"), named_system(
-        second.strip(), sides[1], asked="--systems"
-    )
+def named_pair(words: str, sides: Sequence[Sequence[SystemName]], expected: str) -> tuple[SystemName, SystemName]:
+    """
+    Return the systems that `A=B` names, one of each side.
+
+    Raises:
+        UsageError: These are no two names, or no such systems.
+    """
+    first, equals, second = (part.strip() for part in words.partition("="))
+    if not equals or not first or not second:
+        raise UsageError(f"--systems: expected A=B, {expected}, found {words!r}")
+    return named_system(first, sides[0], asked="--systems"), named_system(second, sides[1], asked="--systems")
 
 
 def _measures(
-    first: StoredRun, second: StoredRun, judges: Sequence[str | None], wanted: Sequence[str]
+    first: StoredRun, second: StoredRun, both: Mapping[str | None, set[str]], wanted: Sequence[str]
 ) -> list[Description]:
     """Return the measures to compare: those wanted, else those that a run lists, with those of judges without any."""
     known = {one["name"]: one for one in [*map(described, SHIPPED), *first.measures, *second.measures]}
-    both = {judge: set(first.table.measures(judge)) & set(second.table.measures(judge)) for judge in judges}
     every = {name for names in both.values() for name in names}
     if wanted:
         if unknown := [name for name in wanted if name not in every]:
@@ -323,7 +324,7 @@ def compare(
         raise UsageError(f"measures: expected a list of names, found the text {measures!r}")
     urls = [_url("first", first), _url("second", second)]
     pairs = [f"{one}={other}" for one, other in (systems or {}).items()]
-    return ComparedRuns(comparison_answer(two_runs(urls, systems=pairs, measures=measures, now=time.time())))
+    return ComparedRuns(two_runs(urls, systems=pairs, measures=measures, now=time.time()))
 
 
 def _url(argument: str, run: object) -> str:
@@ -352,7 +353,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _work(arguments: argparse.Namespace) -> Outcome:
     found = two_runs(arguments.runs, systems=arguments.systems, measures=arguments.measure, now=time.time())
-    return answered(comparison_answer(found), NAME, arguments.out)
+    return answered(found, NAME, arguments.out)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from jobs.calibration.place import RECORD, LabelledPlace
 from jobs.calibration.samples import kept_samples, samples_beside
 from jobs.calibration.sheets import SummarySubjects, label_row, read_sheets
 from jobs.command.run import Outcome, run_verb
+from jobs.compare import named_pair
 from jobs.parsers.correct import parser
 from jobs.results.answers import answered
 from jobs.results.people_scores import ByPeople, labels_of_people, of_equal_texts, people_scores
@@ -41,7 +42,7 @@ from longform.results.corrected import (
 )
 from longform.rows import LabelRow
 from longform.settings.experiment import Experiment
-from longform.settings.system_names import SystemName, named_system
+from longform.settings.system_names import SystemName
 
 NAME = "corrected"
 Pairs = Callable[[Sequence[SystemName]], Iterable[tuple[SystemName, SystemName]]]
@@ -186,10 +187,7 @@ def _all_of_few(systems: Sequence[SystemName]) -> list[tuple[SystemName, SystemN
 
 
 def _pair(words: str, known: Sequence[SystemName]) -> tuple[SystemName, SystemName]:
-    first, equals, second = words.partition("=")
-    if not equals or not first.strip() or not second.strip():
-        raise UsageError(f"--systems: expected A=B, two systems of the run, found {words!r}")
-    one, other = (named_system(part.strip(), known, asked="--systems") for part in (first, second))
+    one, other = named_pair(words, (known, known), "two systems of the run")
     if one == other:
         raise UsageError(f"--systems: expected two systems, found {one} twice")
     return one, other

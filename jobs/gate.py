@@ -238,8 +238,10 @@ def _checks(gate: Gate, url: str, results: Mapping[str, Any], against: str | Non
     if against is not None:
         names = gate.measures or _compared(results, Folder(against))
         comparison = two_runs([against, url], systems=gate.systems, measures=names, now=time.time())
-        checks += baseline_checks(comparison.differences.table.rows, comparison.labels)
-        told += [*comparison.cautions, *cannot_tell(checks)]
+        labels = [run["label"] for run in comparison.beside["runs"]]
+        rows = [row for table in comparison.tables if table.name == "differences" for row in table.rows]
+        checks += baseline_checks(rows, labels)
+        told += [*comparison.beside["cautions"], *cannot_tell(checks)]
     return checks, told
 
 

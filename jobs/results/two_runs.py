@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from actors.storage.benchmark import Benchmark
 from jobs.results.retrieval import gold_by_query
@@ -13,31 +12,19 @@ from longform.evidence.scan import pl
 from longform.keys import content_key
 from longform.metrics.retrieval import MEASURES
 from longform.results.comparison import setting_rows
-from longform.results.differences import Differences, datasets_of
+from longform.results.differences import datasets_of
 from longform.results.evidence import RankedQuery, Ranker
 from longform.results.ranked import compare_rankings, ranked_values
 from longform.retrieval.ranking import NOT_RANKED
 from longform.settings.system_names import SystemName
+from longform.tables.table import Table
 
 _SHOWN = 3
 
 
-class Common(NamedTuple):
+def common_queries(first: StoredRun, second: StoredRun) -> tuple[Collection[str], list[str]]:
     """
-    Queries of two runs.
-
-    Attributes:
-        query_ids: That both have summaries of, in the first one's order.
-        told: What a reader should know of them, in sentences.
-    """
-
-    query_ids: Collection[str]
-    told: list[str]
-
-
-def common_queries(first: StoredRun, second: StoredRun) -> Common:
-    """
-    Return the queries that both runs have summaries of.
+    Return the queries that both runs have summaries of, in the first one's order, and sentences on them for a reader.
 
     Raises:
         UsageError: They have none in common, or ask for other targets.
@@ -50,7 +37,7 @@ def common_queries(first: StoredRun, second: StoredRun) -> Common:
                 f"{first.url} and {second.url} are runs on the same benchmark and have no query in common: nothing can "
                 "be compared; give one of them more queries (--limit)"
             )
-        return Common(found, [])
+        return found, []
     benches = _benchmark(first), _benchmark(second)
     same = [query_id for query_id in found if _text(benches[0], query_id) == _text(benches[1], query_id)]
     if not same:
@@ -64,7 +51,7 @@ def common_queries(first: StoredRun, second: StoredRun) -> Common:
         f"The benchmarks differ ({_named(first)}; {_named(second)}): compared are the {len(same):,} queries that have "
         f"the same id, text and targets in both.{_other_documents(benches, same)}"
     )
-    return Common(same, [told])
+    return same, [told]
 
 
 def _named(run: StoredRun) -> str:
@@ -132,65 +119,47 @@ def _documents(benchmark: Benchmark, query_ids: Iterable[str]) -> dict[str, str]
 # ---------------------------------------------------------------- judges
 
 
-class Judges(NamedTuple):
+def same_judges(first: StoredRun, second: StoredRun) -> tuple[list[str | None], list[str]]:
     """
-    Judges of two runs.
+    Return the judges that both runs have, and sentences that say of the others why their scores are not compared.
 
-    Attributes:
-        same: Names of those that are compared; None: measures without a judge.
-        told: Sentences on those that are not.
+    None: measures without a judge.
     """
-
-    same: list[str | None]
-    told: list[str]
-
-
-def same_judges(first: StoredRun, second: StoredRun) -> Judges:
-    """Return the judges that both runs have, and say of the others why their scores are not compared."""
     same: list[str | None] = []
     told: list[str] = []
     for judge in first.table.judges:
         if judge not in second.table.judges:
-            told.append(_only(first, judge))
+            told += _only(first, judge)
         elif judge is None or not (differing := judge_differences(first.judges[judge], second.judges[judge])):
             same.append(judge)
         else:
+            words = (f"{key} is {one} in {first.label} and {other} in {second.label}" for key, one, other in differing)
             told.append(
-                f"Judge {judge} is not the same in both runs, so its scores are not compared: "
-                f"{'; '.join(_words(first, second, one) for one in differing)}."
+                f"Judge {judge} is not the same in both runs, so its scores are not compared: {'; '.join(words)}."
             )
-    told += [_only(second, judge) for judge in second.table.judges if judge not in first.table.judges]
-    return Judges(same, [one for one in told if one])
+    for judge in second.table.judges:
+        told += _only(second, judge) if judge not in first.table.judges else []
+    return same, told
 
 
 def judge_differences(first: JudgeSignature, second: JudgeSignature) -> list[tuple[str, str, str]]:
     """Return what differs: its name and both values. Models that are not known of one run do not differ."""
-    rows = [
-        (str(row["key"]), str(row["first"] or "not set"), str(row["second"] or "not set"))
+    found = [
+        (str(row["key"]).removeprefix("settings."), str(row["first"] or "not set"), str(row["second"] or "not set"))
         for row in setting_rows({"settings": first.settings}, {"settings": second.settings})
     ]
-    rows = [(key.removeprefix("settings.") or "settings", one, other) for key, one, other in rows]
-    for name in ("versions", "models"):
+    for name, title in _NAMES.items():
         one, other = getattr(first, name), getattr(second, name)
         if one != other and one and other:
-            rows.append((_NAMES[name], _listed(one), _listed(other)))
-    return rows
+            found.append((title, ", ".join(one), ", ".join(other)))
+    return found
 
 
 _NAMES = {"versions": "version of its prompt or model", "models": "model that answered"}
 
 
-def _listed(values: Sequence[str]) -> str:
-    return ", ".join(values)
-
-
-def _words(first: StoredRun, second: StoredRun, differing: tuple[str, str, str]) -> str:
-    key, one, other = differing
-    return f"{key} is {one} in {first.label} and {other} in {second.label}"
-
-
-def _only(run: StoredRun, judge: str | None) -> str:
-    return "" if judge is None else f"Judge {judge} is in {run.label} only, so its scores are not compared."
+def _only(run: StoredRun, judge: str | None) -> list[str]:
+    return [f"Judge {judge} is in {run.label} only, so its scores are not compared."] if judge is not None else []
 
 
 _COLUMNS = ["query_id", "retriever", "reranker", "doc_id", "rank"]
@@ -208,7 +177,7 @@ def compared_rankings(
     pairs: Sequence[tuple[SystemName, SystemName]],
     *,
     only: Collection[str],
-) -> Differences:
+) -> tuple[Table, Mapping[str, float]]:
     """
     Return the differences of the rankers of *pairs* of systems, by the measures and cutoffs that both runs have.
 
@@ -241,7 +210,7 @@ def compared_rankings(
     named = pl.any_horizontal(pl.col("name", "measure").is_in(list(only))) if only else pl.lit(value=True)
     labels, seed = (runs[0].label, runs[1].label), averaging_of(runs[0]).seed
     datasets = datasets_of(queries)
-    return compare_rankings(values.filter(named), labels, datasets=datasets, pairs=list(rankers), seed=seed)
+    return compare_rankings(values.filter(named), labels, datasets=datasets, pairs=rankers, seed=seed)
 
 
 def _cutoffs(run: StoredRun) -> list[int]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from longform.metrics.measure import Description
 from longform.metrics.statistics import Estimate
 from longform.results.answer import VerbAnswer
-from longform.results.differences import Differences, told_of
+from longform.results.differences import main_measure, told_of
 from longform.results.pairs import NOT_DISTINGUISHABLE
 from longform.results.run_status import Status
 from longform.tables.cells import row_cell
@@ -20,97 +20,95 @@ _SHOWN = 4  # findings, or settings, in a sentence
 _MISSING = object()
 
 
-class TwoRuns(NamedTuple):
+def comparison_answer(
+    runs: Sequence[Mapping[str, Any]],
+    differences: tuple[Table, Mapping[str, float]],
+    retrieval: tuple[Table, Mapping[str, float]],
+    settings: Table,
+    costs: Table,
+    *,
+    n_common: int,
+    cautions: Sequence[str],
+    measures: Sequence[Description],
+) -> VerbAnswer:
     """
-    Two runs beside each other; differences are the second run's less the first run's.
+    Return two runs beside each other as an answer.
 
-    Attributes:
+    Args:
         runs: A row for each of the two.
-        n_common: Queries that both have.
-        cautions: Sentences on what weakens the comparison.
-        differences: Of summaries, tested together.
+        differences: Of summaries, tested together, as `compare_runs` returns them.
         retrieval: Of rankings, a family of their own.
         settings: A row for each key that differs.
         costs: A row for each quantity.
+        n_common: Queries that both have.
+        cautions: Sentences on what weakens the comparison.
         measures: Those that are compared.
-        main: Judge -> the measure that heads; a judge without one is left out.
     """
-
-    runs: Sequence[Mapping[str, Any]]
-    n_common: int
-    cautions: Sequence[str]
-    differences: Differences
-    retrieval: Differences
-    settings: Table
-    costs: Table
-    measures: Sequence[Description]
-    main: Mapping[Value, str]
-
-    @property
-    def labels(self) -> tuple[str, str]:
-        first, second = (str(run["label"]) for run in self.runs)
-        return first, second
-
-    @property
-    def rows(self) -> Sequence[Row]:
-        """The differences of summaries, of rankings if these alone were asked for."""
-        return self.differences.table.rows or self.retrieval.table.rows
-
-
-def comparison_answer(found: TwoRuns) -> VerbAnswer:
-    """Return a comparison as an answer."""
-    sentences = [_on_the_main_measure(found), _on_all(found), _on_the_rest(found)]
-    differing = [one.table for one in (found.differences, found.retrieval) if one.table.rows]
+    labels = [str(run["label"]) for run in runs]
+    table = differences[0] if differences[0].rows else retrieval[0]
+    queries = f"On the {n_common:,} {'query' if n_common == 1 else 'queries'} that both runs have"
+    sentences = [
+        f"{queries}, {_on_the_main_measure(table, labels, measures)}.",
+        _on_all(table.rows, labels),
+        f"The runs {_differing(settings)}, and {_cost(costs, labels)}.",
+    ]
     return VerbAnswer(
-        f"Comparison of {' and '.join(found.labels)}",
-        [*sentences, *(f"Mind: {one}" for one in found.cautions)],
-        [Table("runs", _RUNS, found.runs, "The runs", key=["label"]), *differing, found.settings, found.costs],
-        found.measures,
+        f"Comparison of {' and '.join(labels)}",
+        [*sentences, *(f"Mind: {one}" for one in cautions)],
+        [
+            Table("runs", _RUNS, runs, "The runs", key=["label"]),
+            *(one for one, _ in (differences, retrieval) if one.rows),
+            settings,
+            costs,
+        ],
+        measures,
         beside={
-            "runs": [dict(run) for run in found.runs],
-            "n_common": found.n_common,
-            "cautions": [*found.cautions],
+            "runs": [dict(run) for run in runs],
+            "n_common": n_common,
+            "cautions": [*cautions],
             "conclusion": sentences,
-            "tests": _older(found, found.differences),
-            "family": found.differences.family,
-            "retrieval": _older(found, found.retrieval),
-            "retrieval_family": found.retrieval.family,
-            "settings": [dict(row) for row in found.settings.rows],
-            "costs": [{name: row[name] for name in _OF_COSTS} for row in found.costs.rows],
+            "tests": _older(differences[0].rows, labels, measures),
+            "family": differences[1],
+            "retrieval": _older(retrieval[0].rows, labels, measures),
+            "retrieval_family": retrieval[1],
+            "settings": [dict(row) for row in settings.rows],
+            "costs": [{name: row[name] for name in _OF_COSTS} for row in costs.rows],
         },
         pages_only=["runs"],
     )
 
 
-def _older(found: TwoRuns, tested: Differences) -> list[dict[str, Any]]:
+def _older(rows: Sequence[Row], labels: Sequence[str], measures: Sequence[Description]) -> list[dict[str, Any]]:
     """Return differences in the form of earlier versions, which stands beside the tables for one release."""
-    known = {one["name"]: one for one in found.measures}
-    rows = []
-    for row in tested.table.rows:
+    known, found = {one["name"]: one for one in measures}, []
+    for row in rows:
         name = str(row["measure"])
         unit, title = (known[name]["unit"], known[name]["title"]) if name in known else ("points", name)
-        difference = row["difference"] if isinstance(row["difference"], Estimate) else Estimate(None, None, None, 0)
-        more = {"title": title, "unit": unit, "told": told_of(row["finding"], found.labels, row["n_clusters"])}
-        bounds = {"difference": difference.value, "low": difference.low, "high": difference.high}
-        rows.append({**{key: value for key, value in row.items() if key not in ("aside", "better")}, **more, **bounds})
-    return rows
+        value, low, high = row["difference"][:3] if isinstance(row["difference"], Estimate) else (None, None, None)
+        more = {"title": title, "unit": unit, "told": told_of(row["finding"], labels, row["n_clusters"])}
+        kept = {key: one for key, one in row.items() if key not in ("aside", "better")}
+        found.append({**kept, **more, "difference": value, "low": low, "high": high})
+    return found
 
 
 # ---------------------------------------------------------------- the sentences
 
 
-def _on_the_main_measure(found: TwoRuns) -> str:
-    rows = [row for row in found.rows if row["judge"] and found.main.get(row["judge"]) == row["measure"]] or found.rows
-    lead = f"On the {found.n_common:,} {'query' if found.n_common == 1 else 'queries'} that both runs have"
+def _on_the_main_measure(table: Table, labels: Sequence[str], measures: Sequence[Description]) -> str:
+    of_judge: dict[Value, set[str]] = {}
+    for row in table.rows:
+        of_judge.setdefault(row["judge"], set()).add(str(row["measure"]))
+    main = {judge: main_measure(measures, [names]) for judge, names in of_judge.items() if judge}
+    heading = {(judge, one["name"]) for judge, one in main.items() if one}
+    rows = [row for row in table.rows if (row["judge"], row["measure"]) in heading] or table.rows
     several = len({row["dataset"] for row in rows}) > 1
-    told = "; ".join(_one(found, row, several) for row in rows[:_SHOWN])
-    more = f"; and {len(rows) - _SHOWN} more comparisons, below" if len(rows) > _SHOWN else ""
-    return f"{lead}, {told}{more}."
+    titles = {one["name"]: one["title"] for one in measures}
+    told = "; ".join(_one(table, row, labels, titles, several=several) for row in rows[:_SHOWN])
+    return f"{told}; and {len(rows) - _SHOWN} more comparisons, below" if len(rows) > _SHOWN else told
 
 
-def _one(found: TwoRuns, row: Row, several: bool) -> str:
-    table, (first, second) = found.differences.table, found.labels
-    title = next((one["title"] for one in found.measures if one["name"] == row["measure"]), row["measure"])
+def _one(table: Table, row: Row, labels: Sequence[str], titles: Mapping[str, str], *, several: bool) -> str:
+    title = titles.get(str(row["measure"]), row["measure"])
     same = row["first_system"] == row["second_system"]
     system = row["first_system"] if same else f"{row['first_system']} against {row['second_system']}"
     by = f"by judge {row['judge']}" if row["judge"] else "without a judge"
@@ -119,42 +117,39 @@ def _one(found: TwoRuns, row: Row, several: bool) -> str:
     if None in (one.text, other.text, difference.text):
         return f"{system} has no query with {title} {by}{on} in both"
     interval = f", {difference.detail}" if difference.detail else ""
-    finding = told_of(row["finding"], found.labels, row["n_clusters"])
-    scores = f"{title} of {system} is {one.text} in {first} and {other.text} in {second}"
+    finding = told_of(row["finding"], labels, row["n_clusters"])
+    scores = f"{title} of {system} is {one.text} in {labels[0]} and {other.text} in {labels[1]}"
     return f"{scores} ({by}{on}): {finding} ({difference.text}{interval})"
 
 
-def _on_all(found: TwoRuns) -> str:
-    counted = Counter(str(row["finding"]) for row in found.rows)
-    sides = zip(("first", "second"), found.labels, strict=True)
+def _on_all(rows: Sequence[Row], labels: Sequence[str]) -> str:
+    counted, n = Counter(str(row["finding"]) for row in rows), len(rows)
+    sides = zip(("first", "second"), labels, strict=True)
     parts = [f"{counted[f'{side} better']} find {label} better" for side, label in sides]
     if moved := counted["first higher"] + counted["second higher"]:
         parts.append(f"{moved} find another amount, which is neither better nor worse")
     parts.append(f"{counted['not distinguishable']} cannot tell the runs apart ({NOT_DISTINGUISHABLE})")
     if few := counted["too few"] + counted["none"]:
         parts.append(f"{few} have too few queries or haystacks to show anything")
-    n = len(found.rows)
     return f"{f'Of all {n} comparisons together' if n > 1 else 'Of this one comparison'}, {', '.join(parts)}."
 
 
-def _on_the_rest(found: TwoRuns) -> str:
-    keys = [str(row["key"]) for row in found.settings.rows if row["key"] not in ("name", "git commit")]
+def _differing(settings: Table) -> str:
+    keys = [str(row["key"]) for row in settings.rows if row["key"] not in ("name", "git commit")]
     more = f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
-    settings = f"{len(keys)} {'setting' if len(keys) == 1 else 'settings'} ({', '.join(keys[:_SHOWN])}{more})"
-    return f"The runs {f'differ in {settings}' if keys else 'have the same settings'}, and {_cost(found)}."
+    named = f"{len(keys)} {'setting' if len(keys) == 1 else 'settings'} ({', '.join(keys[:_SHOWN])}{more})"
+    return f"differ in {named}" if keys else "have the same settings"
 
 
-def _cost(found: TwoRuns) -> str:
-    rows = {row["quantity"]: row for row in found.costs.rows}
+def _cost(costs: Table, labels: Sequence[str]) -> str:
+    rows = {row["quantity"]: row for row in costs.rows}
     calls, dollars = ([rows[name][side] for side in ("first", "second")] for name in ("calls", "dollars"))
     if calls == [0, 0]:
         return "neither called a model"
-    if unknown := [label for label, usd in zip(found.labels, dollars, strict=True) if usd is None]:
+    if unknown := [label for label, usd in zip(labels, dollars, strict=True) if usd is None]:
         return f"it is not known what {' and '.join(unknown)} cost"
-    return " and ".join(
-        f"{label} {'cost ' if place == 0 else ''}${usd:,.4f}"
-        for place, (label, usd) in enumerate(zip(found.labels, dollars, strict=True))
-    )
+    first, second = (f"${usd:,.4f}" for usd in dollars)
+    return f"{labels[0]} cost {first} and {labels[1]} {second}"
 
 
 # ---------------------------------------------------------------- tables besides the differences

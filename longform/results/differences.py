@@ -8,9 +8,9 @@ and pairs of systems. So p-values are adjusted for all of them, and an interval 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import count
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -20,35 +20,18 @@ from longform.metrics.cited_support import MAIN
 from longform.metrics.measure import Description
 from longform.metrics.paired_differences import ALPHA, family_tests, n_sign_changes, smallest_p
 from longform.metrics.statistics import LEVEL, Estimate
-from longform.results.aggregate import Aggregate, Averaging
+from longform.results.aggregate import Aggregate
 from longform.results.pairs import MEASURE, NOT_DISTINGUISHABLE, TOO_FEW, signs_seed
-from longform.settings.system_names import SystemName
 from longform.tables.names import DATASET, JUDGE
 from longform.tables.table import Axes, Column, Table, Unit, Value
 
 _POINTS = 100.0
 NO_COMMON_QUERY = "no query has a score of both"
-Finding = Literal[
-    "first better", "second better", "first higher", "second higher", "not distinguishable", "too few", "none"
-]
 OF = ("dataset", "judge", "measure")
 """The columns that values and pairs of systems have in common."""
 _SYSTEMS = ("first_system", "second_system")
 _SUMS = ("total", "n", "total_second", "n_second")
 _FEWEST = next(n for n in count(1) if smallest_p(n) <= ALPHA)  # clusters that can show a difference
-
-
-class Differences(NamedTuple):
-    """
-    Differences of two runs, or of their rankings.
-
-    Attributes:
-        table: A row for each pair of systems and measure.
-        family: The numbers that all tests share: n_tests, n_clusters, n_sign_changes, level.
-    """
-
-    table: Table
-    family: Mapping[str, float]
 
 
 def scored(summaries: pl.DataFrame, table: ScoreTable, judges: Sequence[str | None] = ()) -> pl.DataFrame:
@@ -78,36 +61,61 @@ def of_dataset(rows: pl.DataFrame, dataset: str | None) -> pl.DataFrame:
 
 
 def compare_runs(
-    scores: pl.DataFrame,
+    values: pl.DataFrame,
     runs: tuple[str, str],
+    name: str,
     *,
     datasets: Sequence[str | None],
-    measures: Mapping[str | None, Sequence[Description]],
-    pairs: Sequence[tuple[SystemName, SystemName]],
-    how: Averaging,
-) -> Differences:
+    measures: Mapping[str | None, Sequence[Mapping[str, object]]],
+    pairs: Sequence[tuple[object, object]],
+    seed: int,
+    enough: Callable[[Iterable[bool]], bool] = any,
+) -> tuple[Table, Mapping[str, float]]:
     """
-    Return all differences of two runs on their common queries, as second less first.
+    Return all differences of two runs as a table, tested as one family, and the numbers that all tests share.
+
+    A difference is the second run's less the first run's; the numbers are n_tests, n_clusters, n_sign_changes, level.
 
     Args:
-        scores: Those of the common queries alone, as `scored` has them, with the name of their `run`.
+        values: Those of the common queries, as `differences` takes them.
         runs: The names of both.
+        name: Of the table.
         datasets: Data sets in the order of the rows.
-        measures: Judge -> those of its measures that both runs have; None: measures without a judge.
+        measures: Judge -> the name, unit and better direction of each of its measures; None: those without a judge.
         pairs: Systems of the first and of the second run.
-        how: The averaging, and the seed of drawn signs.
+        seed: The seed of the runs.
+        enough: Says of both systems of a pair, which may be there or not, whether the pair has a row.
     """
-    values = values_of(scores, how.aggregate)
     there = {*values.select("run", "dataset", "judge", "system").unique().iter_rows()}
-    asked = [
+    rows = [
         (dataset, judge, measure["name"], *names, measure["unit"], measure["better"])
         for dataset in datasets
         for judge, own in measures.items()
         for measure in own
         for names in (tuple(map(str, pair)) for pair in pairs)
-        if not there.isdisjoint((run, dataset, judge, name) for run, name in zip(runs, names, strict=True))
+        if enough((run, dataset, judge, system) in there for run, system in zip(runs, names, strict=True))
     ]
-    return tested(values, asked, runs, Table("differences", [], [], "Differences"), seed=how.seed)
+    asked = pl.DataFrame(rows, schema=dict.fromkeys((*OF, *_SYSTEMS, "unit", "direction"), pl.String), orient="row")
+    found = differences(values, asked, runs, seed=signs_seed(seed))
+    n_clusters = max(found["n_family"], default=0)
+    family = {
+        "n_tests": found["p"].count(),
+        "n_clusters": n_clusters,
+        "n_sign_changes": n_sign_changes(n_clusters),
+        "level": LEVEL,
+    }
+    table = Table(
+        name,
+        _columns(runs),
+        [_row(runs, **row) for row in found.drop("n_family").iter_rows(named=True)],
+        name.capitalize(),
+        _family_words(family),
+        (*OF, *_SYSTEMS),
+        apart=("dataset", "judge"),
+        aside="aside",
+        plot=Axes("dots", "measure", "difference", by="first_system"),
+    )
+    return table, family
 
 
 def values_of(scores: pl.DataFrame, aggregate: Aggregate) -> pl.DataFrame:
@@ -176,40 +184,6 @@ def _tests(sums: pl.DataFrame, seed: int) -> pl.DataFrame:
     return pairs.select("pair", **{name: pl.Series(values, nan_to_null=True) for name, values in tests.items()})
 
 
-def tested(
-    values: pl.DataFrame, pairs: Sequence[tuple[Any, ...]], runs: tuple[str, str], empty: Table, *, seed: int
-) -> Differences:
-    """
-    Test all *pairs* as one family.
-
-    Args:
-        values: Those of both runs, as `differences` takes them.
-        pairs: OF, the systems of the first and of the second run, the measure's unit, and the better direction of it.
-        runs: The names of the two runs.
-        empty: The table without columns and rows.
-        seed: The seed of the runs.
-    """
-    asked = pl.DataFrame(pairs, schema=dict.fromkeys((*OF, *_SYSTEMS, "unit", "direction"), pl.String), orient="row")
-    found = differences(values, asked, runs, seed=signs_seed(seed))
-    n_clusters = max(found["n_family"], default=0)
-    family = {
-        "n_tests": found["p"].count(),
-        "n_clusters": n_clusters,
-        "n_sign_changes": n_sign_changes(n_clusters),
-        "level": LEVEL,
-    }
-    table = empty._replace(
-        columns=_columns(runs),
-        rows=[_row(runs, **row) for row in found.drop("n_family").iter_rows(named=True)],
-        told=_family_words(family),
-        key=(*OF, *_SYSTEMS),
-        apart=("dataset", "judge"),
-        aside="aside",
-        plot=Axes("dots", "measure", "difference", by="first_system"),
-    )
-    return Differences(table, family)
-
-
 UNITS: Mapping[str, Unit] = {"points": "points", "share": "share", "rating": "rating"}
 """The unit of a measure -> that of its mean in a table; the others are shown as words are."""
 
@@ -231,7 +205,7 @@ def _row(runs: tuple[str, str], *, half: float | None, direction: str | None, **
     }
 
 
-def _finding(n_clusters: int, p: float | None, difference: Estimate, direction: str | None) -> Finding:
+def _finding(n_clusters: int, p: float | None, difference: Estimate, direction: str | None) -> str:
     if not n_clusters:
         return "none"
     if p is None:
@@ -244,7 +218,7 @@ def _finding(n_clusters: int, p: float | None, difference: Estimate, direction: 
     return "second better" if (value > 0) == (direction == "higher") else "first better"
 
 
-def _better(finding: Finding, runs: Sequence[str]) -> str:
+def _better(finding: str, runs: Sequence[str]) -> str:
     side, _, what = finding.partition(" ")
     if side in ("first", "second"):
         run = runs[side == "second"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple
 
 from longform.errors import UsageError
 from longform.metrics.cited_support import SHARE
@@ -17,7 +17,7 @@ from longform.metrics.statistics import Estimate
 from longform.nearest import meant
 from longform.results.cells import CellRow, measures_in, systems_in
 from longform.results.columns import number_in
-from longform.results.differences import UNITS, Finding, told_of
+from longform.results.differences import UNITS, told_of
 from longform.settings.system_names import SystemName, named_system
 from longform.tables.names import DATASET, JUDGE
 from longform.tables.table import Column, Table, Value
@@ -190,7 +190,7 @@ def _threshold_check(cell: CellRow, one: Threshold, measure: Description) -> Che
 
 # ---------------------------------------------------------------- against a baseline
 
-_FINDINGS: Mapping[Finding, Verdict] = {
+_FINDINGS: Mapping[str, Verdict] = {
     "none": "no value",
     "too few": "too few",
     "not distinguishable": "passed",
@@ -202,12 +202,12 @@ _FINDINGS: Mapping[Finding, Verdict] = {
 """Finding of a comparison of the baseline (first) with the run (second) -> verdict."""
 
 
-def baseline_checks(rows: Iterable[Mapping[str, Value]], labels: tuple[str, str]) -> list[Check]:
+def baseline_checks(rows: Iterable[Mapping[str, Value]], labels: Sequence[str]) -> list[Check]:
     """Return a check for each difference between a baseline, the first run, and this run, the second."""
     return [
         {
             "kind": "baseline",
-            "verdict": _FINDINGS[cast("Finding", row["finding"])],
+            "verdict": _FINDINGS[str(row["finding"])],
             **{name: row[name] for name in ("dataset", "judge", "measure", "unit", "difference", "p")},
             "system": row["second_system"],
             "value": row["second"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -12,9 +12,9 @@ from longform.metrics.measure import Measure, RankingMeasure
 from longform.metrics.retrieval import AT_BUDGET, MEASURES, gold_recall
 from longform.metrics.statistics import Estimate
 from longform.results.aggregate import systems_of
-from longform.results.differences import Differences, tested
+from longform.results.differences import compare_runs
 from longform.results.evidence import Evidence, PackedQuery, RankedQuery, Ranker, summaries_under
-from longform.tables.table import Table, Value
+from longform.tables.table import Table
 
 
 def ranked_values(
@@ -171,41 +171,35 @@ def compare_rankings(
     runs: tuple[str, str],
     *,
     datasets: Sequence[str | None],
-    pairs: Sequence[tuple[Ranker, Ranker]],
+    pairs: Iterable[tuple[Ranker, Ranker]],
     seed: int,
-) -> Differences:
+) -> tuple[Table, Mapping[str, float]]:
     """
     Return all differences of two runs' rankings, as second less first: a family of their own.
 
-    So whether a run ranks moves no p-value of its summaries.
+    So whether a run ranks moves no p-value of its summaries. Rankings that are the same in both runs stand in no
+    report, but for a sentence.
 
     Args:
         values: `ranked_values` of both runs on their common queries, with the name of the `run`.
         runs: The names of both.
         datasets: Data sets in the order of the rows.
         pairs: Rankers of the first and of the second run.
-        seed: The seed of drawn sign changes.
+        seed: The seed of the runs.
     """
-    there = {*values.select("run", "dataset", "system").unique().iter_rows()}
-    asked = [
-        (dataset, None, measure, *names, "points", "higher")
-        for dataset in datasets
-        for measure in values["measure"].unique(maintain_order=True)
-        for names in ((one.words, other.words) for one, other in pairs)
-        if there.issuperset((run, dataset, name) for run, name in zip(runs, names, strict=True))
-    ]
-    judged = values.with_columns(judge=pl.lit(None, pl.String))
-    found = tested(judged, asked, runs, Table("retrieval", [], [], "Retrieval"), seed=seed)
-    return found if any(row["aside"] is None and _moved(row) for row in found.table.rows) else _unmoved(found)
-
-
-def _moved(row: Mapping[str, Value]) -> bool:
-    difference = row["difference"]
-    return isinstance(difference, Estimate) and difference[:3] != (0, 0, 0)
-
-
-def _unmoved(found: Differences) -> Differences:
-    """Keep rankings that are the same in both runs out of reports, but for a sentence."""
+    names = values["measure"].unique(maintain_order=True)
+    table, family = compare_runs(
+        values.with_columns(judge=pl.lit(None, pl.String)),
+        runs,
+        "retrieval",
+        datasets=datasets,
+        measures={None: [{"name": name, "unit": "points", "better": "higher"} for name in names]},
+        pairs=[(one.words, other.words) for one, other in pairs],
+        seed=seed,
+        enough=all,
+    )
+    differing = (row["difference"] for row in table.rows if row["aside"] is None)
+    if any(isinstance(one, Estimate) and one[:3] != (0, 0, 0) for one in differing):
+        return table, family
     why = "the rankings of both runs have the same scores on every query"
-    rows = [{**row, "aside": row["aside"] or why} for row in found.table.rows]
-    return found._replace(table=found.table._replace(rows=rows))
+    return table._replace(rows=[{**row, "aside": row["aside"] or why} for row in table.rows]), family

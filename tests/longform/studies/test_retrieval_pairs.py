@@ -13,7 +13,6 @@ import pytest
 from longform.metrics.retrieval import AT_BUDGET, MEASURES
 from longform.report.parts import Section
 from longform.report.sections import sections
-from longform.results.differences import Differences
 from longform.results.evidence import RankedQuery, Ranker
 from longform.results.ranked import compare_rankings, ranked_values
 from longform.results.results import Results
@@ -21,7 +20,7 @@ from longform.studies.retrieval import Retrieval
 from longform.studies.retrieval_pairs import RetrievalPairs
 from longform.studies.schema_1 import as_before
 from longform.tables.packed import values_of
-from longform.tables.table import checked
+from longform.tables.table import Table, checked
 from tests.frames import SummaryInfo, summary_frame
 from tests.longform.studies.test_retrieval_against_generation import QUERIES, documents, evidence
 
@@ -142,7 +141,9 @@ QUERIES_OF_BOTH = summary_frame(
 GOLD = {f"q{place}": {"gold"} for place in range(8)}
 
 
-def compared(*, without: str = "", second: Ranker = GOOD, same: bool = False, only: Sequence[str] = ()) -> Differences:
+def compared(
+    *, without: str = "", second: Ranker = GOOD, same: bool = False, only: Sequence[str] = ()
+) -> tuple[Table, Any]:
     lists = {"first": ranked("first"), "second": ranked("first" if same else "second", without=without)}
     values = pl.concat(
         ranked_values(rankings, GOLD, QUERIES_OF_BOTH, MEASURES, (1, 2)).with_columns(run=pl.lit(run))
