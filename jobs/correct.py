@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from actors.judges.kinds import named_kind
 from actors.measures import open_measures
@@ -29,41 +27,18 @@ from longform.judges.kind import Kind
 from longform.judges.kinds.support import SUPPORT
 from longform.measures import SHIPPED
 from longform.metrics.cited_support import MAIN
-from longform.metrics.measure import Measure, described
+from longform.metrics.measure import Description, Measure, described
 from longform.nearest import meant
-from longform.results.corrected import (
-    MOST_PAIRS,
-    Correction,
-    Sample,
-    corrected_rows,
-    correction_answer,
-    sample_cautions,
-    sample_words,
-)
+from longform.results.answer import VerbAnswer
+from longform.results.corrected import PeopleScores, Row, Sample, corrected_rows, correction_answer, sample_told
 from longform.rows import LabelRow
 from longform.settings.experiment import Experiment
 from longform.settings.system_names import SystemName
 
 NAME = "corrected"
-Pairs = Callable[[Sequence[SystemName]], Iterable[tuple[SystemName, SystemName]]]
 
 
-class _Labels(NamedTuple):
-    """Labels of any task, and how their summaries were drawn."""
-
-    rows: Callable[[Kind], list[LabelRow]]
-    samples: list[Sample]
-
-
-class _Task(NamedTuple):
-    """The judges of one task, and people's labels of it."""
-
-    judges: list[str]
-    measures: list[Measure]
-    people: ByPeople
-
-
-def correct(arguments: argparse.Namespace, *, now: float) -> Correction:
+def correct(arguments: argparse.Namespace, *, now: float) -> VerbAnswer:
     """
     Return what people's labels say of a run; *now* is in seconds since 1970.
 
@@ -77,57 +52,57 @@ def correct(arguments: argparse.Namespace, *, now: float) -> Correction:
             f"{url}: expected its benchmark at {run.record['benchmark']['url']}, as it was when the run was made "
             f"(data set hash {run.dataset_hash}); labels are of its targets"
         )
-    pairs = _pairs(arguments.systems, run.systems)
-    unfinished = [] if run.finished else [f"The run is not finished ({run.status['state']})."]
-    found = Correction(url, {}, [], unfinished, [], [], [])
-    for task in _tasks(run, arguments, found):
-        for judge in task.judges:
-            _add_judge(found, judge, run, task, pairs)
-    if not found.systems:
-        names = ", ".join(sorted({name for judge in run.table.judges for name in run.table.measures(judge)}))
-        raise UsageError(f"--measure: expected some of {names}, found {', '.join(arguments.measure)}")
-    return found
-
-
-def _tasks(run: StoredRun, arguments: argparse.Namespace, found: Correction) -> list[_Task]:
-    """Return the tasks with people's labels of the run, and tell whose they are and how their summaries were drawn."""
-    judges, place = _judges(run, arguments), LabelledPlace(run.url)
+    pairs = [_pair(words, run.systems) for words in arguments.systems]
+    judges, place = _judges(run, arguments), LabelledPlace(url)
     kinds = {kind.task: kind for kind in judges.values()}
-    labels = _labels(place, arguments.labels, kinds)
+    label_rows, drawn = _labels(place, arguments.labels, kinds)
     share = float(run.record["config"].get("partial_score", 0.5))
-    tasks = []
+    cautions = [] if run.finished else [f"The run is not finished ({run.status['state']})."]
+    annotators: dict[str, list[str]] = {}
+    samples: list[str] = []
+    listed: list[Description] = []
+    people: list[tuple[str, list[Measure], PeopleScores]] = []
     for task, kind in kinds.items():
         names = [name for name, of in judges.items() if of.task == task]
         measures = _measures(run, names, kind, arguments.measure)
-        own = labels_of_people(labels.rows(kind), kind, arguments.annotator)
-        people = people_scores(place, kind, own, measures, share)
-        found.cautions.extend(_cautions(task, people))
-        if people.scores:
-            tasks.append(_Task(names, measures, people))
-            found.measures.extend(map(described, measures))
-            found.annotators[task] = people.annotators
-            found.samples.extend(sample_words(task, people.scores, labels.samples))
+        own = people_scores(place, kind, labels_of_people(label_rows(kind), kind, arguments.annotator), measures, share)
+        cautions.extend(_cautions(task, own))
+        if own.scores:
+            people.extend((name, measures, own.scores) for name in names)
+            listed.extend(map(described, measures))
+            annotators[task] = own.annotators
             written = run.summaries.filter(pl.col("failure").is_null())["summary_id"]
-            whole = all(summary_id in people.scores for summary_id in written)
-            found.cautions.extend(sample_cautions(task, people.scores, labels.samples, whole=whole))
-    if not tasks:
-        raise UsageError(_nothing(run.url, kinds, found.cautions, arguments))
-    return tasks
+            words, minded = sample_told(task, own.scores, drawn, whole={*written} <= {*own.scores})
+            samples.extend(words)
+            cautions.extend(minded)
+    if not people:
+        raise UsageError(_nothing(url, kinds, cautions, arguments))
+    systems, differences, without = _rows(run, people, pairs)
+    if not systems:
+        known = ", ".join(sorted({name for judge in run.table.judges for name in run.table.measures(judge)}))
+        raise UsageError(f"--measure: expected some of {known}, found {', '.join(arguments.measure)}")
+    cautions.extend(without)
+    return correction_answer(
+        url, annotators, samples, cautions, measures=listed, systems=systems, differences=differences
+    )
 
 
-def _add_judge(found: Correction, judge: str, run: StoredRun, task: _Task, pairs: Pairs) -> None:
-    """Add the rows of one judge, for each data set and measure."""
-    how = averaging_of(run)
-    for scores in run.scored(run.summaries, [judge]).partition_by("dataset", maintain_order=True):
-        for measure in task.measures:
-            if measure.name in run.table.measures(judge):
-                people, of = task.people.scores, described(measure)
-                rows, differences, without = corrected_rows(scores, people, of, how, pairs=pairs)
-                found.systems.extend(rows)
-                found.differences.extend(differences)
+def _rows(
+    run: StoredRun,
+    people: Sequence[tuple[str, list[Measure], PeopleScores]],
+    pairs: Sequence[tuple[SystemName, SystemName]],
+) -> tuple[list[Row], list[Row], list[str]]:
+    """Return the rows of systems and of their differences, and sentences on systems without any."""
+    how, systems, differences, told = averaging_of(run), list[Row](), list[Row](), list[str]()
+    for judge, measures, scores in people:
+        for own in run.scored(run.summaries, [judge]).partition_by("dataset", maintain_order=True):
+            for measure in (one for one in measures if one.name in run.table.measures(judge)):
+                rows, between, without = corrected_rows(own, scores, described(measure), how, pairs=pairs)
+                systems.extend(rows)
+                differences.extend(between)
                 if without:
-                    named = "; ".join(map(str, without))
-                    found.cautions.append(f"Without a labelled summary, and so without a row: {named}.")
+                    told.append(f"Without a labelled summary, and so without a row: {'; '.join(map(str, without))}.")
+    return systems, differences, told
 
 
 # ---------------------------------------------------------------- judges and measures
@@ -173,19 +148,6 @@ def _measures(run: StoredRun, judges: Sequence[str], kind: Kind, wanted: Sequenc
     return [known[name] for name in there if name in (wanted or listed)]
 
 
-def _pairs(wanted: Sequence[str], known: Sequence[SystemName]) -> Pairs:
-    """Return what chooses the pairs: those wanted, else all if they are few."""
-    if not wanted:
-        return _all_of_few
-    named = [_pair(words, known) for words in wanted]
-    return lambda _systems: named
-
-
-def _all_of_few(systems: Sequence[SystemName]) -> list[tuple[SystemName, SystemName]]:
-    found = list(combinations(systems, 2))
-    return found if len(found) <= MOST_PAIRS else []
-
-
 def _pair(words: str, known: Sequence[SystemName]) -> tuple[SystemName, SystemName]:
     one, other = named_pair(words, (known, known), "two systems of the run")
     if one == other:
@@ -196,8 +158,14 @@ def _pair(words: str, known: Sequence[SystemName]) -> tuple[SystemName, SystemNa
 # ---------------------------------------------------------------- labels
 
 
-def _labels(place: LabelledPlace, named: Sequence[str], kinds: Mapping[str, Kind]) -> _Labels:
-    """Return the labels of the sheets, runs and benchmarks named; none: those of the run and its benchmark."""
+def _labels(
+    place: LabelledPlace, named: Sequence[str], kinds: Mapping[str, Kind]
+) -> tuple[Callable[[Kind], list[LabelRow]], list[Sample]]:
+    """
+    Return the labels of the sheets, runs and benchmarks named, and how their summaries were drawn.
+
+    If none is named, they are those of the run and its benchmark.
+    """
     folders = [one for one in named if _is_folder(one)]
     sheets = [one for one in named if one not in folders]
     beside = samples_beside(sheets)
@@ -211,7 +179,7 @@ def _labels(place: LabelledPlace, named: Sequence[str], kinds: Mapping[str, Kind
         filled = read_sheets(SummarySubjects(place, kind), sheets) if kind.task == task else []
         return [*stored, *(label_row(one) for one in filled if one.answer is not None)]
 
-    return _Labels(rows, [*beside, *(sample for other in others for sample in kept_samples(other.folder))])
+    return (rows, [*beside, *(sample for other in others for sample in kept_samples(other.folder))])
 
 
 def _task_of_sheets(samples: Sequence[Sample], kinds: Mapping[str, Kind]) -> str:
@@ -255,7 +223,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _work(arguments: argparse.Namespace) -> Outcome:
-    return answered(correction_answer(correct(arguments, now=time.time())), NAME, arguments.out)
+    return answered(correct(arguments, now=time.time()), NAME, arguments.out)
 
 
 if __name__ == "__main__":

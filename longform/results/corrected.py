@@ -7,8 +7,9 @@ itself. `longform.metrics.corrected` says how, and what it assumes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypedDict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import combinations
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -36,62 +37,59 @@ _REASONS = {"corrected": "reason", "by_labels": "labels_reason", "weight": "reas
 """Columns of tables -> those of rows that say why they, or their intervals, are unknown."""
 
 
-class Correction(NamedTuple):
+def correction_answer(
+    url: str,
+    annotators: Mapping[str, Sequence[str]],
+    samples: Sequence[str],
+    cautions: Iterable[str],
+    *,
+    measures: Sequence[Description],
+    systems: Sequence[Row],
+    differences: Sequence[Row],
+) -> VerbAnswer:
     """
-    The scores of a run, corrected by people's labels.
+    Return the scores of a run, corrected by people's labels, as an answer.
 
-    Attributes:
-        run: The run's folder.
+    Args:
+        url: The run's folder.
         annotators: Task -> names of those whose labels they are.
-        samples: How the labelled summaries were drawn, in sentences.
-        cautions: What a reader should mind.
+        samples: Sentences that say how the labelled summaries were drawn.
+        cautions: Sentences that a reader should mind.
         measures: Those that are corrected.
         systems: A row for each mean of a system.
         differences: A row for each difference of two systems, the first less the second.
     """
-
-    run: str
-    annotators: dict[str, list[str]]
-    samples: list[str]
-    cautions: list[str]
-    measures: list[Description]
-    systems: list[Row]
-    differences: list[Row]
-
-
-def correction_answer(found: Correction) -> VerbAnswer:
-    """Return a correction as an answer."""
-    told = [f"Labels of {task} by {', '.join(names)}." for task, names in found.annotators.items()]
-    cautions = list(dict.fromkeys(found.cautions))
+    told = [f"Labels of {task} by {', '.join(names)}." for task, names in annotators.items()]
+    minded = list(dict.fromkeys(cautions))
     return VerbAnswer(
-        f"{found.run.rpartition('/')[2]}, corrected by people's labels",
-        [*told, *found.samples, *(f"Mind: {one}" for one in cautions), *_unknown(found)],
-        [_systems(found.systems), *([_differences(found.differences)] if found.differences else [])],
-        found.measures,
+        f"{url.rpartition('/')[2]}, corrected by people's labels",
+        [*told, *samples, *(f"Mind: {one}" for one in minded), *_unknown([*systems, *differences])],
+        [_systems(systems), *([_differences(differences)] if differences else [])],
+        measures,
         "What it rests on",
         beside={
-            **{name: getattr(found, name) for name in ("run", "annotators", "samples")},
-            "cautions": cautions,
-            **{name: _older(found, getattr(found, name)) for name in ("systems", "differences")},
+            "run": url,
+            "annotators": annotators,
+            "samples": samples,
+            "cautions": minded,
+            "systems": _older(systems, measures),
+            "differences": _older(differences, measures),
         },
     )
 
 
-def _older(found: Correction, rows: Sequence[Row]) -> list[dict[str, Any]]:
+def _older(rows: Sequence[Row], measures: Sequence[Description]) -> list[dict[str, Any]]:
     """Return rows in the form of earlier versions, which stands beside the tables for one release."""
-    known = {one["name"]: one for one in found.measures}
+    known = {one["name"]: {"title": one["title"], "unit": one["unit"]} for one in measures}
     return [
-        {
-            **{name: value.as_json() if isinstance(value, Estimate) else value for name, value in row.items()},
-            **{name: known[str(row["measure"])][name] for name in ("title", "unit")},
-        }
+        {name: value.as_json() if isinstance(value, Estimate) else value for name, value in row.items()}
+        | known[str(row["measure"])]
         for row in rows
     ]
 
 
-def _unknown(found: Correction) -> list[str]:
+def _unknown(rows: Sequence[Row]) -> list[str]:
     """Say why numbers, or their intervals, are unknown."""
-    rows = [*found.systems, *found.differences]
     reasons = sorted({str(reason) for row in rows for name in set(_REASONS.values()) if (reason := row.get(name))})
     return [f"Without an interval, or unknown: {'; '.join(reasons)}."] if reasons else []
 
@@ -193,7 +191,7 @@ def corrected_rows(
     measure: Description,
     how: Averaging,
     *,
-    pairs: Callable[[Sequence[SystemName]], Iterable[tuple[SystemName, SystemName]]],
+    pairs: Sequence[tuple[SystemName, SystemName]] = (),
 ) -> tuple[list[Row], list[Row], list[SystemName]]:
     """
     Return a row for each system that has a labelled summary, the differences of *pairs*, and the systems without any.
@@ -203,7 +201,7 @@ def corrected_rows(
         people: Scores by people's labels.
         measure: In the report's words.
         how: Means are averaged and resampled.
-        pairs: Chooses pairs of the systems that have a row.
+        pairs: Those of the differences; none: all pairs of systems that have a row, if they are few.
     """
     name, unit = measure["name"], UNITS.get(measure["unit"], "words")
     named: Row = {**{of: scores.item(0, of) for of in ("judge", "dataset")}, "measure": name, "unit": unit}
@@ -225,6 +223,7 @@ def corrected_rows(
                 "n_clusters": labels.n_clusters if labels else 0,
             }
         )
+    every = list(combinations(parts, 2))
     differences = [
         {
             **named,
@@ -232,7 +231,7 @@ def corrected_rows(
             "second_system": str(other),
             **_told({of: difference(parts[one][of], parts[other][of]) for of in parts[one]}, unit, lowest=-1.0),
         }
-        for one, other in pairs(list(parts))
+        for one, other in pairs or (every if len(every) <= MOST_PAIRS else ())
         if one in parts and other in parts
     ]
     return rows, differences, [system for system in groups if system not in parts]
@@ -265,36 +264,33 @@ class Sample(TypedDict):
     subjects: list[str]  # ids
 
 
-def sample_words(task: str, labelled: Collection[str], samples: Iterable[Sample]) -> list[str]:
-    """Say how the labelled summaries were drawn, as far as it is known."""
-    return [
+def sample_told(
+    task: str, labelled: Collection[str], samples: Iterable[Sample], *, whole: bool
+) -> tuple[list[str], list[str]]:
+    """
+    Say how the labelled summaries were drawn, as far as it is known, and what a reader should mind of that.
+
+    There is nothing to mind if they are the *whole* run.
+    """
+    own = [one for one in samples if one["task"] == task and not set(one["subjects"]).isdisjoint(labelled)]
+    words = [
         f"Sheets of {task} were of "
         + (f"all {one['of']:,}" if one["seed"] is None else f"{one['n']:,} of {one['of']:,}")
         + " summaries"
         + (f", drawn at random (seed {one['seed']})." if one["seed"] is not None else ".")
-        for one in _own(task, labelled, samples)
+        for one in own
     ]
-
-
-def sample_cautions(task: str, labelled: Collection[str], samples: Iterable[Sample], *, whole: bool) -> list[str]:
-    """Say what a reader should mind of how the labelled summaries were chosen; nothing if they are the *whole* run."""
-    if whole:
-        return []
-    drawn = {subject for one in _own(task, labelled, samples) for subject in one["subjects"]}
-    found = []
+    drawn = {subject for one in own for subject in one["subjects"]}
+    cautions = []
     if n := len(set(labelled) - drawn):
-        found.append(
+        cautions.append(
             f"Nothing says how {n:,} of {len(labelled):,} summaries with labels of {task} were chosen. Unless it was "
             "at random (and not the longest, or the doubtful ones), corrected means are of no use; "
             "`longform annotate --summaries N` draws at random, and its sample.json, beside the filled sheets, says so."
         )
     if n := len(drawn - set(labelled)):
-        found.append(
+        cautions.append(
             f"{n:,} of {len(drawn):,} summaries on sheets of {task} are not labelled, or not whole: if people left "
             "out harder ones, corrected means are off."
         )
-    return found
-
-
-def _own(task: str, labelled: Collection[str], samples: Iterable[Sample]) -> list[Sample]:
-    return [one for one in samples if one["task"] == task and not set(one["subjects"]).isdisjoint(labelled)]
+    return words, [] if whole else cautions
