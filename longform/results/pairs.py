@@ -9,6 +9,8 @@ with one reference are tested.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations, islice
 from math import inf
 from typing import Any, NamedTuple
@@ -19,7 +21,6 @@ from longform.keys import stable_seed
 from longform.metrics.measure import Better
 from longform.metrics.paired_differences import (
     ALPHA,
-    ENUMERATED,
     Difference,
     FamilyTests,
     family_tests,
@@ -50,7 +51,8 @@ def signs_seed(seed: int) -> int:
     return stable_seed(seed, "changes of sign")
 
 
-class Pairs(NamedTuple):
+@dataclass(frozen=True)
+class Pairs:
     """
     The tests of a family of systems, which are told by their places.
 
@@ -74,16 +76,13 @@ class Pairs(NamedTuple):
         turned = (first, second) not in self.places
         return self.tests.difference(self.places[(second, first) if turned else (first, second)], turned=turned)
 
-    def apart(self) -> dict[tuple[int, int], float]:
-        """Return the pairs that are told apart, each with the first less the second system."""
-        found = np.abs(self.tests.value) > self.tests.half  # False beside a NaN
-        values = zip(self.places, found, self.tests.value.tolist(), strict=True)
-        return {pair: value for pair, is_apart, value in values if is_apart}
-
-    def better(self, better: Better) -> set[tuple[int, int]]:
-        """Return (i, j) of systems of which the first is shown to be better."""
-        sign = 1.0 if better == "higher" else -1.0
-        return {(one, other) if sign * value > 0 else (other, one) for (one, other), value in self.apart().items()}
+    @cached_property
+    def apart(self) -> Array:
+        """The first less the second of systems that are told apart, 0 for others; shape (systems, systems)."""
+        one, other = np.array([*self.places]).T
+        found = np.zeros((max(one.max(), other.max()) + 1,) * 2)
+        found[one, other] = np.where(np.abs(self.tests.value) > self.tests.half, self.tests.value, 0.0)  # NaN: never
+        return np.asarray(found - found.T)
 
     def plan(self, factor: float) -> dict[str, Any]:
         """
@@ -175,23 +174,17 @@ def best_of(pairs: Pairs | None, scores: Sequence[float], among: Sequence[int], 
         among: Places, ascending; at least one.
         better: Scores that are better.
     """
-    shown = {(one, other) for one, other in (pairs.better(better) if pairs else ()) if {one, other} <= {*among}}
-    beaten = {other for _, other in shown}
-    left = [place for place in among if place not in beaten]
-    sign = -1.0 if better == "higher" else 1.0
-    top = min(sign * scores[place] for place in left or among)
-    first, *tied = [place for place in left or among if sign * scores[place] < top + _TIED]
+    sign = 1.0 if better == "higher" else -1.0
+    shown = sign * pairs.apart > 0 if pairs else np.zeros((len(scores),) * 2, bool)
+    left = [place for place in among if not shown[among, place].any()]
+    top = max(sign * scores[place] for place in left or among)
+    first, *tied = [place for place in left or among if sign * scores[place] > top - _TIED]
     others = [place for place in among if place != first]
-    named = bool(others) and all((first, other) in shown for other in others)
+    named = bool(others) and bool(shown[first, others].all())
     p = None
     if pairs is not None and others and pairs.reference in (None, first):
         p = max(1.0 if (one := pairs.difference(first, other)) is None else one.p for other in others)
     return Best(among, first, tied, left, named, p)
-
-
-def is_exact(n_clusters: int) -> bool:
-    """Return whether every change of sign of so many clusters is made."""
-    return n_clusters <= ENUMERATED
 
 
 def finding(found: Difference | None, better: Better | None = "higher", *, too_few: bool = False) -> str:
@@ -221,16 +214,12 @@ MOST_GROUPS = 200
 def groups(sums: Sequence[Array], *, seed: int) -> list[list[int]] | None:
     """Return the groups of systems, each by places and in their order; see `all_pairs`, and `groups_apart`."""
     pairs = all_pairs(sums, seed=seed, most=len(sums))
-    return groups_apart(len(sums), pairs.apart() if pairs else ())
+    return groups_apart(pairs.apart if pairs else np.zeros((len(sums),) * 2))
 
 
-def groups_apart(n: int, apart: Collection[tuple[int, int]]) -> list[list[int]] | None:
-    """Return the groups of *n* systems of which the pairs *apart* differ; None if there are more than MOST_GROUPS."""
-    places = range(n)
-    alike = [{other for other in places if other != one} for one in places]
-    for one, other in apart:
-        alike[one].discard(other)
-        alike[other].discard(one)
+def groups_apart(apart: Array) -> list[list[int]] | None:
+    """Return the groups of systems of which those *apart* differ by something; None: more than MOST_GROUPS."""
+    alike = [{*np.flatnonzero(row == 0).tolist()} - {place} for place, row in enumerate(apart)]
     sets = list(islice(largest_sets(alike), MOST_GROUPS + 1))
     return None if len(sets) > MOST_GROUPS else sorted(map(sorted, sets))
 

@@ -13,11 +13,11 @@ from typing import Any
 
 from longform.metrics.measure import Described
 from longform.metrics.paired_differences import ALPHA, Difference, n_sign_changes, smallest_p
-from longform.metrics.statistics import Estimate, EstimateColumns, ratio
+from longform.metrics.statistics import Estimate, EstimateColumns
 from longform.results.evidence import Evidence
 from longform.results.pairs import MEASURE, finding
 from longform.studies.pairwise import PLAN
-from longform.studies.tested import Member, PairedFamily, each_tested
+from longform.studies.tested import PairedFamily, each_tested
 from longform.tables.names import DATASET, JUDGE, SYSTEM
 from longform.tables.table import Axes, Column, Table
 
@@ -153,30 +153,24 @@ def rows(own: PairedFamily) -> list[Row]:
     """Return a row for each system but the reference, the best score first."""
     if own.pairs is None or own.reference is None:
         return []
-    others = [place for place in range(len(own.known)) if place != own.reference]
-    reference = own.known[own.reference].words
-    found = [
-        {
-            **own.key,
-            "reference": reference,
-            **_row(own.known[place], own.pairs.difference(place, own.reference)),
-            "finding": finding(own.pairs.difference(place, own.reference), own.measure.better),
-        }
-        for place in others
-    ]
-    sign = 1.0 if own.measure.better == "lower" else -1.0
+    reference, sign = own.known[own.reference].words, 1.0 if own.measure.better == "lower" else -1.0
+    found = []
+    for place, member in enumerate(own.known):
+        if place != own.reference:
+            difference = own.pairs.difference(place, own.reference)
+            row = {
+                **own.key,
+                "reference": reference,
+                **member.columns,
+                "same": member.same,
+                "score": _POINTS * (member.mean or 0.0),
+                "difference": in_points(difference),
+                "p": None if difference is None else difference.p,
+                "p_alone": None if difference is None else difference.p_alone,
+                "finding": finding(difference, own.measure.better),
+            }
+            found.append(row)
     return sorted(found, key=lambda row: sign * row["score"])
-
-
-def _row(member: Member, found: Difference | None) -> dict[str, Any]:
-    return {
-        **member.columns,
-        "same": member.same,
-        "score": _POINTS * float(ratio(member.sums.sum(axis=0, keepdims=True))[0]),
-        "difference": in_points(found),
-        "p": None if found is None else found.p,
-        "p_alone": None if found is None else found.p_alone,
-    }
 
 
 def in_points(found: Difference | None) -> EstimateColumns:
@@ -203,9 +197,9 @@ def family(own: PairedFamily, chosen: str, compare_with: str | None) -> Row:
         "n_systems": len(own.members),
         "n_ordered": sum(member.ordered for member in own.members),
         "without_score": [member.words for member in own.members if member.mean is None],
-        "cluster": own.sample.cluster,
-        "n_clusters": own.sample.n_clusters,
-        "n_sign_changes": n_sign_changes(own.sample.n_clusters),
+        "cluster": own.sample["cluster"],
+        "n_clusters": own.sample["n_clusters"],
+        "n_sign_changes": n_sign_changes(own.sample["n_clusters"]),
         "n_tests": 0 if own.pairs is None else len(own.pairs.tests.value),
         **({} if own.pairs is None else as_planned(own.pairs.plan(_POINTS))),
     }
@@ -223,7 +217,7 @@ def aside(n_systems: int, n_clusters: int) -> str | None:
 
 def groups(own: PairedFamily) -> Iterator[Row]:
     """Yield the groups of systems that cannot be told apart."""
-    why = aside(len(own.known), own.sample.n_clusters)
+    why = aside(len(own.known), own.sample["n_clusters"])
     for number, group in enumerate(own.groups or (), start=1):
         yield {
             **own.key,

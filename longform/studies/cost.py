@@ -342,12 +342,12 @@ def _alike(members: Sequence[_Placed], own: _Main) -> dict[SystemName, list[str]
     """Member -> the cheaper members that it cannot be told apart from, by the tests of all pairs of systems."""
     found = Systems(own.family).by(Described(own.measure))
     place = {name: at for at, one in enumerate(found.known) for name in one.names}
-    apart = set() if found.pairs is None else {*map(frozenset, found.pairs.apart())}
     return {
         dearer.name: [
             str(cheaper.name)
             for cheaper in members
-            if cheaper.cost < dearer.cost and frozenset([place[dearer.name], place[cheaper.name]]) not in apart
+            if cheaper.cost < dearer.cost
+            and (found.pairs is None or found.pairs.apart[place[dearer.name], place[cheaper.name]] == 0)
         ]
         for dearer in members
     }

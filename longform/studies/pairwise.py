@@ -10,16 +10,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from math import isnan
 from string import ascii_lowercase
-from typing import Any, NamedTuple
+from typing import Any
 
-from longform.metrics.paired_differences import ALPHA, n_sign_changes, smallest_p
+from longform.metrics.paired_differences import ALPHA, ENUMERATED, n_sign_changes, smallest_p
 from longform.results.evidence import Evidence
-from longform.results.pairs import MOST_SYSTEMS, WANTED, Best, is_exact
+from longform.results.pairs import MOST_SYSTEMS, WANTED, Best
 from longform.studies.tested import Member, PairedFamily, each_tested
 from longform.tables.names import DATASET, JUDGE
 from longform.tables.table import Column, Table
 
 Row = Mapping[str, Any]
+Parts = tuple[list[Row], list[Row], list[Row], list[Row]]
+"""Rows of pairs, of their systems, of their families, and of plans."""
 NAME = "pairwise"
 BEST, PERHAPS, BEATEN = "best", "perhaps best", "no"
 _DIGITS = 6  # of numbers of pairs, unless a verdict hangs on more
@@ -101,23 +103,12 @@ class Pairwise:
         return tables(NAME, "comparisons", parts(families))
 
 
-class Parts(NamedTuple):
-    """The rows of tables of pairs."""
-
-    pairs: list[Row]
-    systems: list[Row]
-    families: list[Row]
-    plans: list[Row]
-
-
 def parts(families: Iterable[PairedFamily]) -> Parts:
     """Return the rows of families of two systems or more; one family is in memory at a time."""
-    found = Parts([], [], [], [])
+    found: Parts = ([], [], [], [])
     for one in families:
-        found.pairs.extend(_pairs(one))
-        found.systems.extend(_systems(one))
-        found.families.append(_family(one))
-        found.plans.extend(_plan(one))
+        for rows, own in zip(found, (_pairs(one), _systems(one), _family(one), _plan(one)), strict=True):
+            rows.extend(own)
     return found
 
 
@@ -189,7 +180,7 @@ def _rounded(value: float, half: float) -> tuple[float | None, float | None, flo
 
 def _best(own: PairedFamily) -> Best | None:
     """Return the best of a family; None: nothing could be shown, or no value is better."""
-    few = smallest_p(own.sample.n_clusters) > ALPHA
+    few = smallest_p(own.sample["n_clusters"]) > ALPHA
     return None if own.all_pairs is None or few or own.measure.better is None else own.best
 
 
@@ -218,7 +209,7 @@ def _standing(best: Best | None, place: int) -> str | None:
 def _letters(own: PairedFamily) -> dict[str, str] | None:
     """Return the compact letters of each system, one for each of its groups; None: too many, or too few clusters."""
     groups: Sequence[Sequence[Member]] | None = own.groups
-    if groups is None or len(groups) > len(ascii_lowercase) or smallest_p(own.sample.n_clusters) > ALPHA:
+    if groups is None or len(groups) > len(ascii_lowercase) or smallest_p(own.sample["n_clusters"]) > ALPHA:
         return None
     found: dict[str, str] = {}
     for letter, group in zip(ascii_lowercase, groups, strict=False):
@@ -263,18 +254,18 @@ def _family_of(row: Row) -> tuple[Any, ...]:
 # ---------------------------------------------------------------- families
 
 
-def _family(own: PairedFamily) -> Row:
-    n, best = own.sample.n_clusters, _best(own)
+def _family(own: PairedFamily) -> Iterator[Row]:
+    n, best = own.sample["n_clusters"], _best(own)
     tests = own.all_pairs
     many = f"{len(own.known)} systems are more than the {MOST_SYSTEMS} of which every pair is tested"
-    return {
+    yield {
         **own.key,
         "title": own.measure.title or own.measure.name,
         "unit": own.measure.unit,
         "better": own.measure.better,
-        **own.sample._asdict(),
+        **own.sample,
         "n_sign_changes": n_sign_changes(n),
-        "exact": is_exact(n),
+        "exact": n <= ENUMERATED,
         "smallest_p": smallest_p(n),
         "level": ALPHA,
         "n_tests": 0 if tests is None else len(tests.tests.value),
@@ -287,4 +278,4 @@ def _family(own: PairedFamily) -> Row:
 def _plan(own: PairedFamily) -> Iterator[Row]:
     if own.all_pairs is not None and (found := own.all_pairs.plan(own.measure.factor)):
         aside = None if own.measure.unit == "points" else OTHER_UNIT
-        yield {**own.key, "unit": own.measure.unit, "cluster": own.sample.cluster, "aside": aside, **found}
+        yield {**own.key, "unit": own.measure.unit, "cluster": own.sample["cluster"], "aside": aside, **found}

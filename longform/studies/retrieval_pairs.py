@@ -19,7 +19,7 @@ from longform.results.evidence import Evidence
 from longform.results.pairs import NOT_DISTINGUISHABLE, TOO_FEW
 from longform.results.ranked import packed_values, ranked_values
 from longform.studies import pairwise
-from longform.studies.tested import Member, PairedFamily, Sample, all_tested
+from longform.studies.tested import Member, PairedFamily, sample_of
 from longform.tables.names import DATASET
 from longform.tables.table import Axes, Column, Table
 
@@ -64,11 +64,10 @@ def _family(values: pl.DataFrame, *, seed: int) -> PairedFamily:
     clusters = values["cluster"].unique().sort().to_list()
     systems = values.partition_by("system", as_dict=True, maintain_order=True)
     members = [Member([str(system)], sums_of(own, clusters)) for (system,), own in systems.items()]
-    n_queries, n_haystacks = (values[name].n_unique() for name in ("query_id", "haystack_id"))
-    sample = Sample(cluster_kind(values), len(clusters), n_queries, n_haystacks)
     name = values.item(0, "measure")
     measure = Described(name, title=AT_BUDGET.title if name == AT_BUDGET.name else "")
-    return all_tested(measure, members, sample, seed=seed, dataset=values.item(0, "dataset"))
+    sample = sample_of(values, cluster_kind(values), len(clusters))
+    return PairedFamily(measure, members, sample, seed, dataset=values.item(0, "dataset"))
 
 
 def tables(found: Sequence[Table]) -> list[Table]:

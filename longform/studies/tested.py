@@ -8,9 +8,9 @@ same are one member.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,7 +37,7 @@ class Member(NamedTuple):
         elsewhere: Whether it was written elsewhere, in a run that writes, too.
     """
 
-    names: Sequence[SystemName | str]
+    names: list[SystemName | str]
     sums: Array
     ordered: bool = False
     elsewhere: bool = False
@@ -66,45 +66,72 @@ class Member(NamedTuple):
         return {"system": str(name), "summarizer": name.summarizer, "setting": name.setting, **marked}
 
 
-class Sample(NamedTuple):
-    """The queries behind a family."""
-
-    cluster: str
-    n_clusters: int
-    n_queries: int
-    n_haystacks: int
-
-
-class PairedFamily(NamedTuple):
+@dataclass(frozen=True)
+class PairedFamily:
     """
     A family, of which pairs and the best tell systems by their places in *known*.
 
     Attributes:
-        judge: None: the measure needs none.
-        dataset: None: it is not stated.
         measure: The measure of all its tests.
         members: In the configuration's order.
-        known: Those that have a score.
-        sample: The queries of summaries that have one.
-        pairs: None if there are none, or too many to be tested without a reference.
-        reference: None: no system has a score, or the named one has none.
-        best: None if no system has a score.
+        sample: The queries of summaries that have a score: what is taken as independent, and counts.
+        seed: The seed of the run.
+        judge: None: the measure needs none.
+        dataset: None: it is not stated.
+        compare_with: Names the reference; None: it is the best system.
     """
 
-    judge: str | None
-    dataset: str | None
     measure: Described
     members: Sequence[Member]
-    known: Sequence[Member]
-    sample: Sample
-    pairs: Pairs | None
-    reference: int | None
-    best: Best | None
+    sample: Mapping[str, Any]
+    seed: int
+    judge: str | None = None
+    dataset: str | None = None
+    compare_with: str | None = None
 
     @property
     def key(self) -> dict[str, Any]:
         """Return the columns that tell families apart."""
         return {"judge": self.judge, "dataset": self.dataset, "measure": self.measure.name}
+
+    @cached_property
+    def known(self) -> list[Member]:
+        """The systems that have a score."""
+        return [member for member in self.members if member.mean is not None]
+
+    @cached_property
+    def _named(self) -> int | None:
+        """The place of the system that is named; None: it has no score."""
+        names = [name for member in self.members for name in member.names if isinstance(name, SystemName)]
+        found = named_system(self.compare_with or "", names) if len(names) > 1 else None
+        return next((place for place, one in enumerate(self.known) if found in one.names), None)
+
+    @cached_property
+    def pairs(self) -> Pairs | None:
+        """The tests; None if there is no pair, or too many to be tested without a reference."""
+        if not self.known:
+            return None
+        leader = self._named if self.compare_with else self._best_among(None).leader
+        return all_pairs([member.sums for member in self.known], seed=signs_seed(self.seed), reference=leader)
+
+    @cached_property
+    def best(self) -> Best | None:
+        """The best system; None if none has a score."""
+        return self._best_among(self.pairs) if self.known else None
+
+    def _best_among(self, pairs: Pairs | None) -> Best:
+        """Systems whose documents were ordered on purpose, arms of an experiment, take part if there are no others."""
+        among = [place for place, member in enumerate(self.known) if not member.ordered]
+        scores = [member.mean or 0.0 for member in self.known]
+        return best_of(pairs, scores, among or [*range(len(scores))], self.measure.better or "higher")
+
+    @property
+    def reference(self) -> int | None:
+        """Return the place of the system that others are compared with; None: none has a score, or the named not."""
+        if self.compare_with or self.best is None:
+            return self._named if self.compare_with else None
+        only = None if self.pairs is None else self.pairs.reference
+        return self.best.leader if only is None else only
 
     @property
     def all_pairs(self) -> Pairs | None:
@@ -115,66 +142,11 @@ class PairedFamily(NamedTuple):
     def groups(self) -> list[list[Member]] | None:
         """Return the groups that cannot be told apart, best first; None: too many, or not every pair was tested."""
         if self.all_pairs is None:
-            return [list(self.known)] if len(self.known) == 1 else None
+            return [self.known] if len(self.known) == 1 else None
         sign = 1.0 if self.measure.better == "lower" else -1.0
         order = sorted(range(len(self.known)), key=lambda place: sign * (self.known[place].mean or 0.0))
-        rank = {place: number for number, place in enumerate(order)}
-        apart = [(rank[one], rank[other]) for one, other in self.all_pairs.apart()]
-        found = groups_apart(len(self.known), apart)
+        found = groups_apart(self.all_pairs.apart[np.ix_(order, order)])
         return None if found is None else [[self.known[order[number]] for number in group] for group in found]
-
-
-def all_tested(
-    measure: Described,
-    members: Sequence[Member],
-    sample: Sample,
-    *,
-    seed: int,
-    judge: str | None = None,
-    dataset: str | None = None,
-    compare_with: str | None = None,
-) -> PairedFamily:
-    """
-    Test the systems of a family.
-
-    Args:
-        measure: The measure.
-        members: Its systems.
-        sample: The queries of their summaries.
-        seed: Of drawn sign changes.
-        judge: Its judge.
-        dataset: Its data set.
-        compare_with: Names the reference; None: the best system.
-    """
-    known = [member for member in members if member.mean is not None]
-    named = None if compare_with is None else _named(compare_with, members, known)
-    family = PairedFamily(judge, dataset, measure, members, known, sample, None, None, None)
-    if not known:
-        return family
-    scores = [member.mean or 0.0 for member in known]
-    best_among = partial(best_of, scores=scores, among=_contestants(known), better=measure.better or "higher")
-    reference = best_among(None).leader if compare_with is None else named
-    pairs = all_pairs([member.sums for member in known], seed=signs_seed(seed), reference=reference)
-    best = best_among(pairs)
-    if compare_with is None and (pairs is None or pairs.reference is None):
-        reference = best.leader
-    return family._replace(pairs=pairs, reference=reference, best=best)
-
-
-def _named(wanted: str, members: Sequence[Member], known: Sequence[Member]) -> int | None:
-    """Return the place of a system that is named; None: it has no score."""
-    names = [name for member in members for name in member.names if isinstance(name, SystemName)]
-    found = named_system(wanted, names) if len(names) > 1 else None
-    return next((place for place, one in enumerate(known) if found in one.names), None)
-
-
-def _contestants(known: Sequence[Member]) -> list[int]:
-    """
-    Return the places of the systems among which the best is sought.
-
-    Systems whose documents were ordered on purpose are arms of an experiment: they take part if there are no others.
-    """
-    return [place for place, member in enumerate(known) if not member.ordered] or list(range(len(known)))
 
 
 # ---------------------------------------------------------------- systems of a run
@@ -202,15 +174,17 @@ class Systems:
         return final(self.own.facts.filter(pl.col("twin_of").is_null()))
 
     @cached_property
-    def alike(self) -> list[list[SystemName]]:
-        """Systems by what they wrote for every query."""
+    def members(self) -> list[Member]:
+        """Systems without sums, those that wrote the same for every query together."""
         contents = self.own.evidence.contents.with_columns(pl.col("summary_id").cast(self.facts.schema["summary_id"]))
         wrote = self.facts.join(contents, on="summary_id", how="left", maintain_order="left")
-        found: dict[str, list[SystemName]] = {}
+        found: dict[str, Member] = {}
         for name, own in systems_of(wrote).items():
             content = pl.coalesce("content", pl.col("summary_id").cast(pl.String))
             texts = own.select(pl.col("query_id").cast(pl.String), content)
-            found.setdefault(content_key(texts.sort(pl.all()).rows()), []).append(name)
+            order, elsewhere = own.select("order", "elsewhere").row(0)
+            alone = Member([], np.zeros((0, 2)), order not in (None, "given"), bool(elsewhere))
+            found.setdefault(content_key(texts.sort(pl.all()).rows()), alone).names.append(name)
         return list(found.values())
 
     def by(self, measure: Described, *, compare_with: str | None = None) -> PairedFamily:
@@ -219,28 +193,20 @@ class Systems:
         scores = means(self.own.scores.filter(pl.col("measure") == measure.name))
         rows = with_facts(scores, self.facts)
         clusters = clusters_in(rows)
-        of_system = {name: sums_of(own, clusters, aggregate) for name, own in systems_of(rows).items()}
-        first = self.facts.group_by("summarizer", "setting", maintain_order=True).first()
-        marks = {
-            SystemName(summarizer, setting): (order not in (None, "given"), bool(elsewhere))
-            for summarizer, setting, order, elsewhere in first.select(
-                "summarizer", "setting", "order", "elsewhere"
-            ).iter_rows()
+        sums: dict[SystemName | str, Array] = {
+            name: sums_of(own, clusters, aggregate) for name, own in systems_of(rows).items()
         }
         nothing = np.zeros((len(clusters), 2))
-        members = [Member(names, of_system.get(names[0], nothing), *marks[names[0]]) for names in self.alike]
-        return all_tested(
-            measure,
-            members,
-            self._sample(scores, len(clusters)),
-            seed=seed,
-            judge=self.own.judge,
-            dataset=self.own.dataset,
-            compare_with=compare_with,
-        )
-
-    def _sample(self, scores: pl.DataFrame, n_clusters: int) -> Sample:
-        """Count the queries of all summaries with a value."""
+        members = [one._replace(sums=sums.get(one.names[0], nothing)) for one in self.members]
         having = with_facts(scores.filter(pl.col("n") > 0), self.own.facts)
-        kind = cluster_kind(self.own.facts)
-        return Sample(kind, n_clusters, having["query_id"].n_unique(), having["haystack_id"].n_unique())
+        sample = sample_of(having, cluster_kind(self.own.facts), len(clusters))
+        return PairedFamily(measure, members, sample, seed, self.own.judge, self.own.dataset, compare_with)
+
+
+def sample_of(having: pl.DataFrame, cluster: str, n_clusters: int) -> dict[str, Any]:
+    """Return the queries of all summaries *having* a value: what is taken as independent, and counts."""
+    counts = {f"n_{what}": having[name].n_unique() for what, name in _COUNTED.items()}
+    return {"cluster": cluster, "n_clusters": n_clusters, **counts}
+
+
+_COUNTED = {"queries": "query_id", "haystacks": "haystack_id"}

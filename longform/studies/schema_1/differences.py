@@ -171,7 +171,7 @@ def of_retrieval_pairs(families: Sequence[Json]) -> list[Table]:
 
 
 def _parts(families: Sequence[Json]) -> pairwise.Parts:
-    return pairwise.Parts(
+    return (
         [row for one in families for row in _pairs_of(one)],
         [row for one in families for row in _systems_of(one)],
         [_family_of(one) for one in families],
