@@ -9,7 +9,7 @@ from typing import Any
 from longform.metrics.measure import Description
 from longform.metrics.statistics import Estimate
 from longform.results.answer import VerbAnswer
-from longform.results.differences import main_measure, told_of
+from longform.results.differences import compared_measure, told_of
 from longform.results.pairs import NOT_DISTINGUISHABLE
 from longform.results.run_status import Status
 from longform.tables.cells import row_cell
@@ -98,7 +98,7 @@ def _on_the_main_measure(table: Table, labels: Sequence[str], measures: Sequence
     of_judge: dict[Value, set[str]] = {}
     for row in table.rows:
         of_judge.setdefault(row["judge"], set()).add(str(row["measure"]))
-    main = {judge: main_measure(measures, [names]) for judge, names in of_judge.items() if judge}
+    main = {judge: compared_measure(measures, [names]) for judge, names in of_judge.items() if judge}
     heading = {(judge, one["name"]) for judge, one in main.items() if one}
     rows = [row for row in table.rows if (row["judge"], row["measure"]) in heading] or table.rows
     several = len({row["dataset"] for row in rows}) > 1

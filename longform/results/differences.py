@@ -271,7 +271,7 @@ def told_of(finding: object, runs: Sequence[str], n_clusters: object) -> str:
     return words.get(str(finding)) or f"{runs[side == 'second']} is {what}"
 
 
-def main_measure(measures: Sequence[Description], having: Sequence[Collection[str]]) -> Description | None:
+def compared_measure(measures: Sequence[Description], having: Sequence[Collection[str]]) -> Description | None:
     """
     Return the measure that heads: the joint score, else the share of supported sentences, else their mean number.
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from math import inf
 from typing import NamedTuple
 
 from longform.evidence.scan import pl
@@ -10,9 +11,9 @@ from longform.evidence.summaries import clustered
 from longform.keys import stable_seed
 from longform.metrics.measure import Description
 from longform.metrics.paired_differences import smallest_p
-from longform.metrics.statistics import LEVEL
+from longform.metrics.statistics import LEVEL, Estimate
 from longform.results.aggregate import Averaging, marks_of, mean_of, sums_of, why_unknown
-from longform.results.differences import UNITS, datasets_of, main_measure, of_dataset
+from longform.results.differences import UNITS, compared_measure, datasets_of, of_dataset
 from longform.results.pairs import groups
 from longform.tables.names import DATASET, JUDGE, SYSTEM
 from longform.tables.table import Column, Table, Value
@@ -47,13 +48,19 @@ class SameJudge(NamedTuple):
 
 def several_tables(same: Sequence[SameJudge]) -> list[Table]:
     """Return the scores of all systems, and their groups."""
-    parts = [part for one in same for part in _parts(one)]
     apart = ("benchmark", "runs", "dataset", "judge")
     benchmark = Column("benchmark", told="the hash of its data set", shown=False)
     of = [benchmark, Column("runs"), DATASET, JUDGE]
-    scores = [row for part in parts for row in _score_rows(part)]
-    reasons = [{"score": str(why)} if (why := row.pop("why")) and row["score"] is None else {} for row in scores]
-    found = [row for part in parts for row in _group_rows(part)]
+    scores: list[Row] = []
+    found: list[Row] = []
+    for one in same:
+        for dataset in datasets_of(one.summaries):
+            if not (own := of_dataset(one.scores, dataset)).is_empty():
+                runs = ", ".join(own["run"].unique(maintain_order=True))
+                named: Row = {"benchmark": one.dataset_hash, "runs": runs, "dataset": dataset, "judge": one.judge}
+                scores += [{**named, **row} for row in _score_rows(one, own)]
+                found += [{**named, **row} for row in _group_rows(one, of_dataset(one.summaries, dataset), own)]
+    reasons = [{"score": str(why)} if (why := row.pop("why")) else {} for row in scores]
     several = len({one.dataset_hash for one in same}) > 1
     kept = apart if several else apart[1:]
     return [
@@ -87,66 +94,43 @@ def several_tables(same: Sequence[SameJudge]) -> list[Table]:
     ]  # fmt: skip
 
 
-class _Part(NamedTuple):
-    """The runs of one judge on one data set; `named` are the columns that say so."""
-
-    same: SameJudge
-    summaries: pl.DataFrame
-    scores: pl.DataFrame
-    named: Row
-
-
-def _parts(same: SameJudge) -> Iterator[_Part]:
-    for dataset in datasets_of(same.summaries):
-        scores = of_dataset(same.scores, dataset)
-        if not scores.is_empty():
-            runs = ", ".join(scores["run"].unique(maintain_order=True))
-            named: Row = {"benchmark": same.dataset_hash, "runs": runs, "dataset": dataset, "judge": same.judge}
-            yield _Part(same, of_dataset(same.summaries, dataset), scores, named)
-
-
-def _score_rows(part: _Part) -> list[Row]:
-    """Return a row for each system and measure, systems by their main measure."""
-    systems = part.scores.partition_by("run", "summarizer", "setting", as_dict=True, maintain_order=True)
-    measured = {run: part.same.measured(run) for run in part.same.averaging}
+def _score_rows(same: SameJudge, scores: pl.DataFrame) -> list[Row]:
+    """Return a row for each system and measure that any has a value of, systems by their main measure."""
+    rows: list[Row] = []
+    for name, group in scores.partition_by(*_SYSTEM, as_dict=True, maintain_order=True).items():
+        run, marks, failed = str(name[0]), marks_of(group), group["failure"].null_count() == 0
+        measured = same.measured(run) & {one["name"] for one in same.measures}
+        having = group.filter(pl.col("measure").is_in(measured), pl.col("n") > 0)
+        for one in same.measures:
+            own = group.filter(pl.col("measure") == one["name"])
+            score = mean_of(own, same.averaging[run]).scaled(100.0 if one["unit"] == "points" else 1.0)
+            row: Row = {
+                **dict(zip(_SYSTEM, map(str, name), strict=True)),
+                "twin_of": marks["twin_of"],
+                "cited_by": marks["cited_by"],
+                "measure": one["name"],
+                "unit": UNITS.get(one["unit"], "words"),
+                "score": score if one["name"] in measured else None,
+                "n_queries": having["query_id"].n_unique(),
+                "why": why_unknown(own, all_failed=failed) if one["name"] in measured and score.value is None else None,
+            }
+            rows.append(row)
     values = {
-        name: {
-            measure["name"]: mean_of(
-                group.filter(pl.col("measure") == measure["name"]), part.same.averaging[str(name[0])]
-            ).scaled(100.0 if measure["unit"] == "points" else 1.0)
-            for measure in part.same.measures
-            if measure["name"] in measured[str(name[0])]
-        }
-        for name, group in systems.items()
+        (*(row[of] for of in _SYSTEM), row["measure"]): row["score"].value
+        for row in rows
+        if isinstance(row["score"], Estimate) and row["score"].value is not None
     }
-    scored = {name for own in values.values() for name, value in own.items() if value.value is not None}
-    measures = [measure for measure in part.same.measures if measure["name"] in scored]
-    heading = _heading(measures)
+    scored = {measure for *_, measure in values}
+    heading = _heading([one for one in same.measures if one["name"] in scored])
 
-    def rank(name: tuple[object, ...]) -> float:
-        found = values[name].get(heading["name"]) if heading else None
-        sign = -1.0 if heading and heading["better"] == "lower" else 1.0
-        return float("-inf") if found is None or found.value is None else sign * found.value
+    def rank(row: Row) -> float:
+        value = values.get((*(row[of] for of in _SYSTEM), heading["name"])) if heading else None
+        return inf if value is None else value if heading and heading["better"] == "lower" else -value
 
-    return [
-        {
-            **part.named,
-            **dict(zip(("run", "summarizer", "setting"), map(str, name), strict=True)),
-            **{of: marks_of(group)[of] for of in ("twin_of", "cited_by")},
-            "measure": measure["name"],
-            "unit": UNITS.get(measure["unit"], "words"),
-            "score": values[name].get(measure["name"]),
-            "n_queries": group.filter(pl.col("measure").is_in([*values[name]]), pl.col("n") > 0)["query_id"].n_unique(),
-            "why": _why(group, measure["name"]) if measure["name"] in values[name] else None,
-        }
-        for name, group in sorted(systems.items(), key=lambda one: -rank(one[0]))
-        for measure in measures
-    ]
+    return sorted((row for row in rows if row["measure"] in scored), key=rank)
 
 
-def _why(group: pl.DataFrame, measure: str) -> str:
-    own = group.filter(pl.col("measure") == measure)
-    return why_unknown(own, all_failed=group["failure"].null_count() == 0)
+_SYSTEM = ("run", "summarizer", "setting")
 
 
 def _heading(measures: Sequence[Description]) -> Description | None:
@@ -155,22 +139,19 @@ def _heading(measures: Sequence[Description]) -> Description | None:
     return next(iter([one for one in directed if one["name"] == "joint"] or directed or measures), None)
 
 
-def _group_rows(part: _Part) -> list[Row]:
+def _group_rows(same: SameJudge, summaries: pl.DataFrame, scores: pl.DataFrame) -> list[Row]:
     """Return the groups of all systems but twins, whose citations somebody else chose, on common queries."""
-    runs, judge = list(part.summaries["run"].unique(maintain_order=True)), part.same.judge
-    common = part.summaries.filter(pl.col("run").n_unique().over("query_id") == len(runs), pl.col("twin_of").is_null())
+    runs = list(summaries["run"].unique(maintain_order=True))
+    common = summaries.filter(pl.col("run").n_unique().over("query_id") == len(runs), pl.col("twin_of").is_null())
     n_common = common["query_id"].n_unique()
-    measure = main_measure(part.same.measures, [part.same.measured(run) for run in runs])
-    if len(runs) < 2 or not n_common or judge is None or measure is None:
+    measure = compared_measure(same.measures, [same.measured(run) for run in runs])
+    if len(runs) < 2 or not n_common or same.judge is None or measure is None:
         return []
     query = pl.col("query_id").cast(pl.String)
     clusters = clustered(common)[0].select(query, "cluster").unique()
-    scores = part.scores.filter(pl.col("twin_of").is_null()).drop("cluster").join(clusters, on="query_id")
-    how = part.same.averaging[runs[0]]
-    return [
-        {**part.named, "measure": measure["name"], "n_common": n_common, **row}
-        for row in grouped(scores, judge, measure, how)
-    ]
+    own = scores.filter(pl.col("twin_of").is_null()).drop("cluster").join(clusters, on="query_id")
+    rows = grouped(own, same.judge, measure, same.averaging[runs[0]])
+    return [{"measure": measure["name"], "n_common": n_common, **row} for row in rows]
 
 
 def grouped(scores: pl.DataFrame, judge: str, measure: Description, how: Averaging) -> list[Row]:
