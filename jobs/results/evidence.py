@@ -28,7 +28,7 @@ from longform.measures import scored_together
 from longform.records import Document
 from longform.repair.twins import LABEL, METHOD
 from longform.results.drilldown import QueryFacts, SummaryFacts, Unfolded
-from longform.results.evidence import AskedAgain, Driver, Evidence, PackedQuery, RankedQuery, Twins
+from longform.results.evidence import AskedAgain, Driver, Evidence, Twins
 from longform.results.order_dependence import with_dependence
 from longform.results.spent import Spent
 from longform.rows import VerdictRow
@@ -137,11 +137,11 @@ class RunEvidence(Evidence):
     def gold(self) -> Mapping[str, Mapping[str, frozenset[str]]]:
         return gold_by_query(self.benchmark.qrels)
 
-    def rankings(self) -> Sequence[RankedQuery]:
-        return list(ranked_queries(self.run, self.work.rankings, max(self.cutoffs, default=0)))
+    def rankings(self) -> pl.DataFrame:
+        return ranked_queries(self.run, self.work.rankings, max(self.cutoffs, default=0))
 
-    def contexts(self) -> Sequence[PackedQuery]:
-        return list(packed_queries(self.run, self.work.contexts))
+    def contexts(self) -> pl.DataFrame:
+        return packed_queries(self.run, self.work.contexts)
 
     def documents(self, haystack_id: str) -> Sequence[Document]:
         return self.benchmark.documents(haystack_id)

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
+
+import pyarrow as pa
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.stages.pack import Packed
 from jobs.stages.retrieve import Ranked
 from jobs.stages.stage import Plan
-from longform.evidence.scan import pl
+from longform.evidence.scan import as_frame, pl
 from longform.metrics.retrieval import MEASURES
 from longform.records import Qrel
-from longform.results.evidence import PackedQuery, RankedQuery, Ranker
 from longform.results.ranked import ranked_values, ranking_rows
 from longform.retrieval.own_documents import grades_told, own_documents_told
 from longform.retrieval.ranking import NOT_RANKED
+from longform.schemas import CONTEXTS
 from longform.settings.experiment import Experiment
 
 _RANKING_COLUMNS = ["work_id", "doc_id", "rank"]
@@ -36,17 +38,32 @@ def gold_by_query(qrels: Iterable[Qrel]) -> Mapping[str, Mapping[str, frozenset[
     }
 
 
-def ranked_queries(run: Folder, wanted: Mapping[str, Ranked], depth: int) -> Iterator[RankedQuery]:
-    """Yield the first *depth* documents of each ranking, in the order of *wanted*, which is by work id."""
-    found: dict[Ranked, list[tuple[int, str]]] = {}
-    for part in run.batches("rankings", work_ids=wanted, columns=_RANKING_COLUMNS):
-        for row in part.to_pylist():
-            if row["rank"] < depth and row["doc_id"] != NOT_RANKED:
-                found.setdefault(wanted[row["work_id"]], []).append((row["rank"], row["doc_id"]))
-    for key in dict.fromkeys(wanted.values()):
-        if key in found:
-            documents = [doc_id for _, doc_id in sorted(found[key])]
-            yield RankedQuery(Ranker(key.retriever, key.reranker), key.query_id, documents)
+def ranked_queries(run: Folder, wanted: Mapping[str, Ranked], depth: int) -> pl.DataFrame:
+    """Return the first *depth* documents of each ranking, in the order of *wanted*, which is by work id."""
+    asked = [(work_id, key.retriever, key.reranker, key.query_id) for work_id, key in wanted.items()]
+    names = dict.fromkeys(("work_id", "retriever", "reranker", "query_id"), pl.String)
+    found = ranked_documents(run.batches("rankings", work_ids=wanted, columns=_RANKING_COLUMNS), depth, "work_id")
+    return in_words(pl.DataFrame(asked, schema=names, orient="row").join(found, on="work_id", maintain_order="left"))
+
+
+def ranked_documents(parts: Iterable[pa.Table], depth: int, *by: str) -> pl.DataFrame:
+    """Return the first *depth* documents of each ranking that *by* tells apart; of two of one rank the first."""
+    columns = {**dict.fromkeys((*by, "doc_id"), pl.String), "rank": pl.Int64}
+    kept = (pl.col("rank") < depth) & (pl.col("doc_id") != NOT_RANKED)
+    rows = pl.concat(
+        [
+            pl.DataFrame(schema=columns),
+            *(as_frame(part).select(pl.col(n).cast(t) for n, t in columns.items()).filter(kept) for part in parts),
+        ]
+    )
+    ranks = rows.unique([*by, "rank"], keep="first", maintain_order=True)
+    return ranks.group_by(by, maintain_order=True).agg(doc_ids=pl.col("doc_id").sort_by("rank"))
+
+
+def in_words(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return rows of rankers with the name that a report gives each."""
+    reranked = pl.when(pl.col("reranker").is_not_null()).then(pl.format("{}+{}", "retriever", "reranker"))
+    return rows.with_columns(system=pl.coalesce(reranked, "retriever"))
 
 
 def retrieval_so_far(run: Folder, benchmark: Benchmark, experiment: Experiment, plan: Plan) -> list[dict[str, Any]]:
@@ -55,7 +72,7 @@ def retrieval_so_far(run: Folder, benchmark: Benchmark, experiment: Experiment, 
     wanted = {ranking.work_id: ranking.key for ranking in plan.of(Ranked)}
     datasets = [(query_id, query.dataset) for query_id, query in benchmark.queries.items()]
     queries = pl.DataFrame(datasets, schema={"query_id": pl.String, "dataset": pl.String}, orient="row")
-    rankings = list(ranked_queries(run, wanted, max(experiment.cutoffs, default=0))) if gold else []
+    rankings = ranked_queries(run, wanted if gold else {}, max(experiment.cutoffs, default=0))
     return ranking_rows(ranked_values(rankings, gold, queries, MEASURES, experiment.cutoffs))
 
 
@@ -70,22 +87,17 @@ def rankings_told(benchmark: Benchmark, query_ids: Collection[str]) -> list[str]
     return [*grades_told(benchmark.qrels, judged), *own]
 
 
-def packed_queries(run: Folder, wanted: Mapping[str, Packed]) -> Iterator[PackedQuery]:
+def packed_queries(run: Folder, wanted: Mapping[str, Packed]) -> pl.DataFrame:
     """
-    Yield one prompt for each query, ranker and budget, the first in the order of *wanted*, which is by work id.
+    Return one prompt for each query, ranker and budget, the first in the order of *wanted*, which is by work id.
 
     Retrieval is measured whatever the order of documents in the prompt.
     """
-    first: dict[tuple[Ranker, int | None, str], str] = {}
-    made = run.locate("contexts")
-    for work_id, packed in wanted.items():
-        if work_id in made:
-            key = (Ranker(packed.retriever, packed.reranker), packed.budget_tokens, packed.query_id)
-            first.setdefault(key, work_id)
-    found = {
-        row["work_id"]: row
-        for part in run.batches("contexts", work_ids=set(first.values()), columns=_CONTEXT_COLUMNS)
-        for row in part.to_pylist()
-    }
-    for key, work_id in first.items():
-        yield PackedQuery(*key, doc_ids=found[work_id]["doc_ids"], cut_share=found[work_id]["cut_share"])
+    made, names = run.locate("contexts"), ("retriever", "reranker", "budget_tokens", "query_id")
+    asked = [(one, *(getattr(key, name) for name in names)) for one, key in wanted.items() if one in made]
+    columns = {name: pl.Int64 if name == "budget_tokens" else pl.String for name in ("work_id", *names)}
+    first = pl.DataFrame(asked, schema=columns, orient="row").unique(names, keep="first", maintain_order=True)
+    parts = run.batches("contexts", work_ids={*first["work_id"]}, columns=_CONTEXT_COLUMNS)
+    nothing = CONTEXTS.empty_table().select(_CONTEXT_COLUMNS)
+    found = pl.concat(as_frame(part) for part in (nothing, *parts))
+    return in_words(first.join(found, on="work_id", maintain_order="left"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from actors.storage.benchmark import Benchmark
-from jobs.results.retrieval import gold_by_query
+from jobs.results.retrieval import gold_by_query, in_words, ranked_documents
 from jobs.results.stored_run import JudgeSignature, StoredRun, averaging_of
 from longform.errors import UsageError
 from longform.evidence.scan import pl
@@ -13,9 +13,7 @@ from longform.keys import content_key
 from longform.metrics.retrieval import MEASURES
 from longform.results.comparison import setting_rows
 from longform.results.differences import datasets_of
-from longform.results.evidence import RankedQuery, Ranker
 from longform.results.ranked import compare_rankings, ranked_values
-from longform.retrieval.ranking import NOT_RANKED
 from longform.settings.system_names import SystemName
 from longform.tables.table import Table
 
@@ -194,43 +192,39 @@ def compared_rankings(
     )
     rankers = dict.fromkeys(
         (one, other)
-        for names in pairs
-        for one in _rankers(summaries[0], names[0])
-        for other in _rankers(summaries[1], names[1])
+        for first, second in pairs
+        for one in _rankers(summaries[0], first)
+        for other in _rankers(summaries[1], second)
     )
     benchmark = runs[0].benchmark or runs[1].benchmark
     gold = {} if benchmark is None else gold_by_query(benchmark.qrels)
     by_query = {query: frozenset[str]().union(*targets.values()) for query, targets in gold.items()}
     there = by_query and cutoffs and rankers
-    rankings = [list(_rankings(run, max(cutoffs))) if there else [] for run in runs]
     values = pl.concat(
-        ranked_values(own, by_query, queries, MEASURES, cutoffs).with_columns(run=pl.lit(run.label))
-        for own, run in zip(rankings, runs, strict=True)
+        ranked_values(_rankings(run, max(cutoffs) if there else 0), by_query, queries, MEASURES, cutoffs).with_columns(
+            run=pl.lit(run.label)
+        )
+        for run in runs
     )
     named = pl.any_horizontal(pl.col("name", "measure").is_in(list(only))) if only else pl.lit(value=True)
     labels, seed = (runs[0].label, runs[1].label), averaging_of(runs[0]).seed
     datasets = datasets_of(queries)
-    return compare_rankings(values.filter(named), labels, datasets=datasets, pairs=rankers, seed=seed)
+    return compare_rankings(values.filter(named), labels, datasets=datasets, pairs=list(rankers), seed=seed)
 
 
 def _cutoffs(run: StoredRun) -> list[int]:
     return list((run.record["config"] or {}).get("cutoffs") or [])
 
 
-def _rankers(summaries: pl.DataFrame, name: SystemName) -> list[Ranker]:
-    """Return the ranker of a system; none if its summaries were written elsewhere."""
+def _rankers(summaries: pl.DataFrame, name: SystemName) -> list[str]:
+    """Return the ranker of a system in words; none if its summaries were written elsewhere."""
     own = summaries.filter(pl.col("summarizer") == name.summarizer, pl.col("setting") == name.setting)
     found = own.select("retriever", "reranker").unique(maintain_order=True).drop_nulls("retriever")
-    return [Ranker(*row) for row in found.iter_rows()]
+    return in_words(found)["system"].to_list()
 
 
-def _rankings(run: StoredRun, depth: int) -> Iterator[RankedQuery]:
-    """Yield the first *depth* documents of each ranking; of two of one name and query the first."""
-    found: dict[tuple[Ranker, str], dict[int, str]] = {}
-    for part in run.folder.batches("rankings", columns=_COLUMNS):
-        for row in part.to_pylist():
-            if row["retriever"] is not None and row["rank"] < depth and row["doc_id"] != NOT_RANKED:
-                key = Ranker(row["retriever"], row["reranker"]), row["query_id"]
-                found.setdefault(key, {}).setdefault(row["rank"], row["doc_id"])
-    for (ranker, query_id), documents in found.items():
-        yield RankedQuery(ranker, query_id, [documents[rank] for rank in sorted(documents)])
+def _rankings(run: StoredRun, depth: int) -> pl.DataFrame:
+    """Return the first *depth* documents of each ranking; of two of one name and query the first."""
+    parts = run.folder.batches("rankings", columns=_COLUMNS) if depth else ()
+    found = ranked_documents(parts, depth, "retriever", "reranker", "query_id").drop_nulls("retriever")
+    return in_words(found)

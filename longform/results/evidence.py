@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, NotRequired, TypedDict, TypeVar
 
-from longform.axes import Axes
 from longform.evidence.frames import Frames
 from longform.evidence.scan import pl
 from longform.evidence.scores import ScoreTable, facts_of, final, means, of_judge, under, with_facts
@@ -51,36 +50,6 @@ class AskedAgain(NamedTuple):
     judge: str
     dataset: str | None
     pairs: Sequence[RepeatedPair]
-
-
-class Ranker(NamedTuple):
-    """A retriever, with its reranker; None: none."""
-
-    retriever: str
-    reranker: str | None
-
-    @property
-    def words(self) -> str:
-        """The name that a report gives it."""
-        return Axes(self.retriever, self.reranker).ranking
-
-
-class RankedQuery(NamedTuple):
-    """One ranker's list for one query."""
-
-    ranker: Ranker
-    query_id: str
-    doc_ids: Sequence[str]
-
-
-class PackedQuery(NamedTuple):
-    """One prompt's documents."""
-
-    ranker: Ranker
-    budget_tokens: int | None
-    query_id: str
-    doc_ids: Sequence[str]
-    cut_share: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,10 +118,14 @@ class Evidence(ABC):
     def spent(self) -> Mapping[str, Spent]: ...
 
     @abstractmethod
-    def rankings(self) -> Sequence[RankedQuery]: ...
+    def rankings(self) -> pl.DataFrame:
+        """Return a row for each ranking: `retriever`, `reranker`, `system` in words, `query_id` and its `doc_ids`."""
+        ...
 
     @abstractmethod
-    def contexts(self) -> Sequence[PackedQuery]: ...
+    def contexts(self) -> pl.DataFrame:
+        """Return a row for each prompt: the same columns, `budget_tokens` and `cut_share`."""
+        ...
 
     @abstractmethod
     def documents(self, haystack_id: str) -> Sequence[Document]: ...

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
+from longform.axes import Axes
 from longform.evidence.scan import pl
 from longform.evidence.scores import final, means, under, with_facts
 from longform.metrics.measure import Measure, RankingMeasure
@@ -13,12 +14,12 @@ from longform.metrics.retrieval import AT_BUDGET, MEASURES, gold_recall
 from longform.metrics.statistics import Estimate
 from longform.results.aggregate import systems_of
 from longform.results.differences import compare_runs
-from longform.results.evidence import Evidence, PackedQuery, RankedQuery, Ranker, summaries_under
+from longform.results.evidence import Evidence, summaries_under
 from longform.tables.table import Table
 
 
 def ranked_values(
-    rankings: Sequence[RankedQuery],
+    rankings: pl.DataFrame,
     gold: Mapping[str, Collection[str]],
     queries: pl.DataFrame,
     measures: Sequence[RankingMeasure],
@@ -31,10 +32,10 @@ def ranked_values(
     the parts; `system` is the ranker in words. The columns of its query stand beside it.
     """
     rows = [
-        (one.ranker.words, one.query_id, measure.name, k, f"{measure.name}@{k}", value, 1)
-        for one in rankings
+        (system, query_id, measure.name, k, f"{measure.name}@{k}", value, 1)
+        for system, query_id, doc_ids in rankings.select("system", "query_id", "doc_ids").iter_rows()
         for measure, k in product(measures, cutoffs)
-        if (value := measure.at(one.doc_ids, gold.get(one.query_id, ()), k)) is not None
+        if (value := measure.at(doc_ids, gold.get(query_id, ()), k)) is not None
     ]
     columns = {"system": pl.String, "query_id": pl.String, "name": pl.String, "k": pl.Int64, "measure": pl.String}
     found = pl.DataFrame(rows, schema={**columns, "total": pl.Float64, "n": pl.Int64}, orient="row")
@@ -42,16 +43,15 @@ def ranked_values(
     return found.join(known, on="query_id", maintain_order="left")
 
 
-def packed_values(contexts: Sequence[PackedQuery], gold: Mapping[str, Mapping[str, Collection[str]]]) -> pl.DataFrame:
+def packed_values(contexts: pl.DataFrame, gold: Mapping[str, Mapping[str, Collection[str]]]) -> pl.DataFrame:
     """Return a row for each prompt: `total` sums the shares of the documents of `n` insights that it holds."""
-    rows = []
-    for one in contexts:
-        recalls = [gold_recall(one.doc_ids, documents) for documents in gold.get(one.query_id, {}).values()]
+    sums = []
+    for query_id, doc_ids in contexts.select("query_id", "doc_ids").iter_rows():
+        recalls = [gold_recall(doc_ids, documents) for documents in gold.get(query_id, {}).values()]
         known = [recall for recall in recalls if recall is not None]
-        rows.append((one.ranker.words, one.budget_tokens, one.query_id, one.cut_share, sum(known), len(known)))
-    columns = {"system": pl.String, "budget_tokens": pl.Int64, "query_id": pl.String, "cut_share": pl.Float64}
-    found = pl.DataFrame(rows, schema={**columns, "total": pl.Float64, "n": pl.Int64}, orient="row")
-    return found.with_columns(measure=pl.lit(AT_BUDGET.name))
+        sums.append((sum(known), len(known)))
+    found = pl.DataFrame(sums, schema={"total": pl.Float64, "n": pl.Int64}, orient="row")
+    return pl.concat([contexts, found], how="horizontal").with_columns(measure=pl.lit(AT_BUDGET.name))
 
 
 def ranking_rows(values: pl.DataFrame) -> list[dict[str, Any]]:
@@ -83,12 +83,11 @@ def _values(values: pl.DataFrame) -> dict[str, dict[str, dict[str, float]]]:
 
 def _showing_all(evidence: Evidence, queries: pl.DataFrame) -> set[_Placed]:
     """Return the rankers whose prompts without a budget hold all documents of each haystack of a data set."""
-    rows = [(one.ranker.words, one.query_id, len(one.doc_ids)) for one in evidence.contexts() if not one.budget_tokens]
-    packed = pl.DataFrame(rows, schema={"system": pl.String, "query_id": pl.String, "n": pl.Int64}, orient="row")
+    packed = evidence.contexts().filter(pl.col("budget_tokens").fill_null(0) == 0)
     known = packed.join(queries, on="query_id").drop_nulls("haystack_id")
     n_documents = {one: len(evidence.documents(one)) for one in known["haystack_id"].unique()}
     n_all = pl.Series("n_all", [n_documents[one] for one in known["haystack_id"]], dtype=pl.Int64)
-    return _always(known.with_columns(n_all), pl.col("n") == pl.col("n_all"))
+    return _always(known.with_columns(n_all), pl.col("doc_ids").list.len() == pl.col("n_all"))
 
 
 def _always(rows: pl.DataFrame, holds: pl.Expr) -> set[_Placed]:
@@ -137,11 +136,12 @@ def ranked_systems(evidence: Evidence, measures: Sequence[Measure]) -> Iterator[
 
     There are none if the run ranks nothing, or no document is judged.
     """
-    rankings = evidence.rankings() if measures and evidence.cutoffs else ()
+    if not measures or not evidence.cutoffs:
+        return
     columns = pl.col("query_id", "dataset", "haystack_id").cast(pl.String)
     queries = evidence.frames.summaries.select(columns).unique("query_id", keep="last").collect()
     gold = {query: set[str]().union(*targets.values()) for query, targets in evidence.gold.items()}
-    every = ranked_values(rankings, gold, queries, MEASURES, [max(evidence.cutoffs, default=0)])
+    every = ranked_values(evidence.rankings(), gold, queries, MEASURES, [max(evidence.cutoffs)])
     listed = every.filter(pl.col("name").is_in([one.name for one in evidence.ranking_measures]))
     if not (values := _values(listed)):
         return
@@ -155,12 +155,12 @@ def ranked_systems(evidence: Evidence, measures: Sequence[Measure]) -> Iterator[
         for of_dataset in facts.partition_by("dataset", maintain_order=True):
             for name, group in systems_of(of_dataset).items():
                 first = group.row(0, named=True)
-                ranker = Ranker(first["retriever"], first["reranker"])
+                ranker = Axes(first["retriever"], first["reranker"]).ranking
                 unlimited = all(first[limit] is None for limit in ("budget_tokens", "n_documents", "length_tokens"))
-                placed = first["dataset"], ranker.words
+                placed = first["dataset"], ranker
                 why = _PERFECT if placed in perfect else _WHOLE if unlimited and placed in whole else None
                 known = with_facts(scores, group)
-                yield RankedSystem(judge, (placed[0], *name), own, group, known, values.get(ranker.words, {}), why)
+                yield RankedSystem(judge, (placed[0], *name), own, group, known, values.get(ranker, {}), why)
 
 
 # ---------------------------------------------------------------- of two runs
@@ -171,7 +171,7 @@ def compare_rankings(
     runs: tuple[str, str],
     *,
     datasets: Sequence[str | None],
-    pairs: Iterable[tuple[Ranker, Ranker]],
+    pairs: Sequence[tuple[str, str]],
     seed: int,
 ) -> tuple[Table, Mapping[str, float]]:
     """
@@ -184,7 +184,7 @@ def compare_rankings(
         values: `ranked_values` of both runs on their common queries, with the name of the `run`.
         runs: The names of both.
         datasets: Data sets in the order of the rows.
-        pairs: Rankers of the first and of the second run.
+        pairs: Rankers of the first and of the second run, in words.
         seed: The seed of the runs.
     """
     names = values["measure"].unique(maintain_order=True)
@@ -194,7 +194,7 @@ def compare_rankings(
         "retrieval",
         datasets=datasets,
         measures={None: [{"name": name, "unit": "points", "better": "higher"} for name in names]},
-        pairs=[(one.words, other.words) for one, other in pairs],
+        pairs=pairs,
         seed=seed,
         enough=all,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from longform.evidence.scan import pl
@@ -10,7 +10,7 @@ from longform.metrics.retrieval import AT_BUDGET, MEASURES
 from longform.metrics.statistics import Estimate, pooled_mean
 from longform.results.aggregate import Averaging
 from longform.results.differences import of_dataset
-from longform.results.evidence import Evidence, Ranker
+from longform.results.evidence import Evidence
 from longform.results.ranked import packed_values, ranked_values
 from longform.tables.names import CUT, DATASET
 from longform.tables.table import Column, Table
@@ -35,7 +35,7 @@ class Retrieval:
     def result(self, evidence: Evidence) -> Table | None:
         """Return a row a data set, system, budget and measure; None if nothing is ranked, or no document is judged."""
         rankings, contexts = evidence.rankings(), evidence.contexts()
-        if not rankings or not evidence.gold:
+        if rankings.is_empty() or not evidence.gold:
             return None
         gold = {query: frozenset[str]().union(*targets.values()) for query, targets in evidence.gold.items()}
         of_queries = [*evidence.datasets.items()]
@@ -43,21 +43,18 @@ class Retrieval:
         listed = [measure for measure in evidence.ranking_measures if measure in MEASURES]
         values = ranked_values(rankings, gold, queries, listed, evidence.cutoffs)
         packed = packed_values(contexts, evidence.gold).join(queries, on="query_id", maintain_order="left")
-        known = dict.fromkeys([*(one.ranker for one in rankings), *(one.ranker for one in contexts)])
-        rankers, how = {one.words: one for one in known}, evidence.averaging
+        names = pl.concat(own.select("system", "retriever", "reranker") for own in (rankings, contexts))
+        named, how = {row["system"]: row for row in names.unique("system").to_dicts()}, evidence.averaging
         rows: list[Row] = []
         for dataset in dict.fromkeys(evidence.datasets.values()):
-            means: dict[Ranker, dict[str, Estimate]] = {}
+            means: dict[str, dict[str, Estimate]] = {}
             for (system, measure), own in _parts(of_dataset(values, dataset), "measure"):
-                means.setdefault(rankers[system], {})[measure] = _mean(own, how)
+                means.setdefault(system, {})[measure] = _mean(own, how)
             prompts = {
-                (rankers[system], budget): (
-                    _mean(own.filter(pl.col("n") > 0), how),
-                    float(own["cut_share"].to_numpy().mean()),
-                )
+                (system, budget): (_mean(own.filter(pl.col("n") > 0), how), float(own["cut_share"].to_numpy().mean()))
                 for (system, budget), own in _parts(of_dataset(packed, dataset), "budget_tokens")
             }
-            rows += measured(means, prompts, dataset=dataset)
+            rows += [{"dataset": dataset, **row, **named[row["system"]]} for row in measured(means, prompts)]
         return table(rows) if rows else None
 
 
@@ -98,37 +95,29 @@ def table(rows: Sequence[Row]) -> Table:
 
 
 def measured(
-    rankings: Mapping[Ranker, Mapping[str, Estimate]],
-    budgets: Mapping[tuple[Ranker, int | None], tuple[Estimate, float]],
-    *,
-    dataset: str | None = None,
+    rankings: Mapping[str, Mapping[str, Estimate]], prompts: Mapping[tuple[str, int | None], tuple[Estimate, float]]
 ) -> list[Row]:
-    """Return rows of each (ranker, budget), best recall first; a ranker without a prompt has them of no budget."""
-    with_prompts = {ranker for ranker, _ in budgets}
-    others = {(ranker, None): (_UNKNOWN, None) for ranker in rankings if ranker not in with_prompts}
-    found = [*budgets.items(), *others.items()]
-    found.sort(key=lambda one: (-(one[1][0].value or 0.0), one[0][0].words))
-    return [row for one in found for row in _rows(*one, rankings=rankings, dataset=dataset)]
+    """
+    Return rows of each ranker and budget, best recall first; a ranker without a prompt has them of no budget.
 
-
-def _rows(
-    key: tuple[Ranker, int | None],
-    prompts: tuple[Estimate, float | None],
-    *,
-    rankings: Mapping[Ranker, Mapping[str, Estimate]],
-    dataset: str | None,
-) -> Iterator[Row]:
-    """Yield a row for each measure of a ranker under a budget, and the share of its prompts that the budget cut."""
-    (ranker, budget), (recall, cut_share) = key, prompts
-    for measure, score in {AT_BUDGET.name: recall, **rankings.get(ranker, {})}.items():
-        yield {
-            "dataset": dataset,
-            "system": ranker.words,
-            "retriever": ranker.retriever,
-            "reranker": ranker.reranker,
+    Args:
+        rankings: Ranker -> measure -> its mean.
+        prompts: Ranker and budget -> recall, and the share of its prompts that the budget cut.
+    """
+    with_prompts = {system for system, _ in prompts}
+    others = {(system, None): (_UNKNOWN, None) for system in rankings if system not in with_prompts}
+    found = [*prompts.items(), *others.items()]
+    return [
+        {
+            "system": system,
             "in_sample": [],
             "budget_tokens": budget,
             "measure": measure,
             "score": score.as_json(),
             "cut_share": cut_share,
         }
+        for (system, budget), (recall, cut_share) in sorted(
+            found, key=lambda one: (-(one[1][0].value or 0.0), one[0][0])
+        )
+        for measure, score in {AT_BUDGET.name: recall, **rankings.get(system, {})}.items()
+    ]

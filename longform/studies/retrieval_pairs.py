@@ -38,7 +38,7 @@ class RetrievalPairs:
     def result(self, evidence: Evidence) -> list[Table]:
         """Return the tables of every data set, measure and cutoff; none of fewer than two rankers with gold."""
         rankings, contexts = evidence.rankings(), evidence.contexts()
-        judged = evidence.gold if rankings or contexts else {}
+        judged = evidence.gold if len(rankings) + len(contexts) else {}
         gold = {query: frozenset[str]().union(*targets.values()) for query, targets in judged.items()}
         texts = pl.col("query_id", "dataset", "haystack_id", "cluster").cast(pl.String)
         every = evidence.frames.summaries.select(texts, "summary_id", "summary_repeat").collect()

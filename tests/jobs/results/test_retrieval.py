@@ -21,10 +21,10 @@ def test_rankings_stand_in_the_order_of_the_plan(tmp_path: Path, committed: tupl
         rows = [{"work_id": work_id, "doc_id": f"d{rank}", "rank": rank} for rank in (2, 0, 1)]
         run.commit("rankings", [run.write_part("rankings", rows, work_ids=[work_id])])
 
-    found = list(ranked_queries(run, WANTED, 2))
+    found = ranked_queries(run, WANTED, 2)
 
-    assert [one.query_id for one in found] == ["q0", "q1", "q2", "q3"]
-    assert all(one.doc_ids == ["d0", "d1"] for one in found)
+    assert found["query_id"].to_list() == ["q0", "q1", "q2", "q3"]
+    assert found["doc_ids"].to_list() == [["d0", "d1"]] * 4
 
 
 @pytest.mark.parametrize("committed", [("given", "top"), ("top", "given"), ("top",)])
@@ -35,6 +35,6 @@ def test_of_several_orders_the_first_of_the_plan_is_measured(tmp_path: Path, com
         rows = [{"work_id": work_id, "doc_ids": [work_id], "cut_share": 0.5}]
         run.commit("contexts", [run.write_part("contexts", rows, work_ids=[work_id])])
 
-    found = list(packed_queries(run, wanted))
+    found = packed_queries(run, wanted)
 
-    assert [one.doc_ids for one in found] == [["given"] if "given" in committed else ["top"]]
+    assert found["doc_ids"].to_list() == [["given"] if "given" in committed else ["top"]]

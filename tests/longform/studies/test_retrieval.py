@@ -8,14 +8,13 @@ import pytest
 
 from longform.metrics.statistics import Estimate
 from longform.report.result_tables import table_sections
-from longform.results.evidence import Ranker
 from longform.results.results import Results
 from longform.studies.retrieval import Retrieval, measured, table
 from longform.studies.schema_1 import as_before, with_tables
 from longform.tables.table import Table
 from tests.longform.studies.test_retrieval_against_generation import QUERIES, evidence
 
-RANKER = Ranker("bm25", None)
+RANKER = "bm25"
 HALF = Estimate(0.5, 0.4, 0.6, 9)
 WHY = "a length in documents or tokens ends its prompts"
 
@@ -71,7 +70,7 @@ def test_the_section_has_a_column_for_each_measure_and_says_what_it_is() -> None
 
 
 def test_unknowns_have_their_reasons() -> None:
-    other = table(measured({RANKER: {"P@3": HALF}}, {(Ranker("full", None), None): (HALF, 0.0)}))
+    other = table(measured({RANKER: {"P@3": HALF}}, {("full", None): (HALF, 0.0)}))
     (shown,) = next(table_sections(results_of(other))).tables
     by_name = {row[0].text: row for row in shown.rows}
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from types import SimpleNamespace
 from typing import Any, cast
 
+import polars as pl
 import pytest
 
 from longform.axes import Axes
@@ -14,7 +16,7 @@ from longform.metrics.retrieval import MEASURES
 from longform.report.result_figures import table_figures
 from longform.report.result_tables import table_sections
 from longform.results.aggregate import Averaging
-from longform.results.evidence import Evidence, PackedQuery, RankedQuery, Ranker
+from longform.results.evidence import Evidence
 from longform.results.results import Results
 from longform.studies.retrieval_against_generation import RetrievalAgainstGeneration
 from longform.studies.schema_1 import as_before, with_tables
@@ -47,6 +49,13 @@ def info(retriever: str, query_id: str, **more: Any) -> SummaryInfo:
     return known._replace(axes=Axes(retriever, None), **more)
 
 
+def rankings_of(rows: Iterable[tuple[str, str, list[str]]]) -> pl.DataFrame:
+    """Return the rankings of retrievers for queries, as a run has them."""
+    columns = {"retriever": pl.String, "query_id": pl.String, "doc_ids": pl.List(pl.String)}
+    found = pl.DataFrame(list(rows), schema=columns, orient="row")
+    return found.with_columns(reranker=pl.lit(None, pl.String), system="retriever")
+
+
 def evidence(retrievers: list[str], *, judge: str | None = None, sign: float = 1, n_documents: int = 9) -> Evidence:
     """Return a run whose every summary scores as much as its query's ranking does, or *sign* -1 the opposite."""
     measure = "rouge_1"
@@ -64,12 +73,12 @@ def evidence(retrievers: list[str], *, judge: str | None = None, sign: float = 1
         for name in retrievers
         for place, query in enumerate(QUERIES)
     ]
-    ranked = [
-        RankedQuery(Ranker(name, None), query, documents(rank))
+    ranked = rankings_of(
+        (name, query, documents(rank))
         for name in retrievers
         if name in RANKS
         for query, rank in zip(QUERIES, RANKS[name], strict=True)
-    ]
+    )
     return cast(
         Evidence,
         SimpleNamespace(
@@ -82,7 +91,7 @@ def evidence(retrievers: list[str], *, judge: str | None = None, sign: float = 1
             score_table=ScoreTable(cast(Any, scores), infos, [judge] if judge else []),
             gold={query: {query: frozenset({"gold"})} for query in QUERIES},
             rankings=lambda: ranked,
-            contexts=lambda: [PackedQuery(one.ranker, None, one.query_id, one.doc_ids, 0.0) for one in ranked],
+            contexts=lambda: ranked.with_columns(budget_tokens=pl.lit(None, pl.Int64), cut_share=0.0),
             documents=lambda _: [None] * n_documents,
         ),
     )

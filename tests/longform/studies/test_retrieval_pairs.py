@@ -13,7 +13,6 @@ import pytest
 from longform.metrics.retrieval import AT_BUDGET, MEASURES
 from longform.report.parts import Section
 from longform.report.sections import sections
-from longform.results.evidence import RankedQuery, Ranker
 from longform.results.ranked import compare_rankings, ranked_values
 from longform.results.results import Results
 from longform.studies.retrieval import Retrieval
@@ -22,9 +21,9 @@ from longform.studies.schema_1 import as_before
 from longform.tables.packed import values_of
 from longform.tables.table import Table, checked
 from tests.frames import SummaryInfo, summary_frame
-from tests.longform.studies.test_retrieval_against_generation import QUERIES, documents, evidence
+from tests.longform.studies.test_retrieval_against_generation import QUERIES, documents, evidence, rankings_of
 
-GOOD, POOR = Ranker("good", None), Ranker("poor", None)
+GOOD, POOR = "good", "poor"
 
 
 def tables_of(run: Any) -> dict[str, Any]:
@@ -127,12 +126,10 @@ def shown_sections(run: Any) -> list[Section]:
 RANKS = {"first": [0, 0, 0, 0, 0, 0, 1, None], "second": [1, 1, 1, 1, 1, 1, 1, None]}
 
 
-def ranked(name: str, *, without: str = "") -> list[RankedQuery]:
-    return [
-        RankedQuery(GOOD, f"q{place}", documents(rank))
-        for place, rank in enumerate(RANKS[name])
-        if f"q{place}" != without
-    ]
+def ranked(name: str, *, without: str = "") -> pl.DataFrame:
+    return rankings_of(
+        (GOOD, f"q{place}", documents(rank)) for place, rank in enumerate(RANKS[name]) if f"q{place}" != without
+    )
 
 
 QUERIES_OF_BOTH = summary_frame(
@@ -142,7 +139,7 @@ GOLD = {f"q{place}": {"gold"} for place in range(8)}
 
 
 def compared(
-    *, without: str = "", second: Ranker = GOOD, same: bool = False, only: Sequence[str] = ()
+    *, without: str = "", second: str = GOOD, same: bool = False, only: Sequence[str] = ()
 ) -> tuple[Table, Any]:
     lists = {"first": ranked("first"), "second": ranked("first" if same else "second", without=without)}
     values = pl.concat(
