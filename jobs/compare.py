@@ -31,7 +31,7 @@ from longform.results.answer import VerbAnswer
 from longform.results.comparison import comparison_answer, cost_table, setting_rows, setting_table
 from longform.results.differences import compare_runs, datasets_of, values_of
 from longform.settings.experiment import Experiment
-from longform.settings.system_names import SystemName, named_system
+from longform.settings.system_names import SystemName, named_pair
 
 NAME = "compare"
 _SCORING = ("aggregate", "partial_score", "faithfulness", "units")
@@ -122,19 +122,6 @@ def paired_systems(
             f"'A=B'. {labels[0]} has: {lists[0]}. {labels[1]} has: {lists[1]}"
         )
     return same
-
-
-def named_pair(words: str, sides: Sequence[Sequence[SystemName]], expected: str) -> tuple[SystemName, SystemName]:
-    """
-    Return the systems that `A=B` names, one of each side.
-
-    Raises:
-        UsageError: These are no two names, or no such systems.
-    """
-    first, equals, second = (part.strip() for part in words.partition("="))
-    if not equals or not first or not second:
-        raise UsageError(f"--systems: expected A=B, {expected}, found {words!r}")
-    return named_system(first, sides[0], asked="--systems"), named_system(second, sides[1], asked="--systems")
 
 
 def _measures(

@@ -15,7 +15,6 @@ from jobs.calibration.place import RECORD, LabelledPlace
 from jobs.calibration.samples import kept_samples, samples_beside
 from jobs.calibration.sheets import SummarySubjects, label_row, read_sheets
 from jobs.command.run import Outcome, run_verb
-from jobs.compare import named_pair
 from jobs.parsers.correct import parser
 from jobs.results.answers import answered
 from jobs.results.people_scores import ByPeople, labels_of_people, of_equal_texts, people_scores
@@ -33,7 +32,7 @@ from longform.results.answer import VerbAnswer
 from longform.results.corrected import PeopleScores, Row, Sample, corrected_rows, correction_answer, sample_told
 from longform.rows import LabelRow
 from longform.settings.experiment import Experiment
-from longform.settings.system_names import SystemName
+from longform.settings.system_names import SystemName, named_pair
 
 NAME = "corrected"
 
