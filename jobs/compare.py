@@ -17,7 +17,7 @@ from jobs.command.run import Outcome, run_verb
 from jobs.parsers.compare import parser
 from jobs.results.answers import answered
 from jobs.results.stored_run import StoredRun, averaging_of, labels_of, read_stored, written_elsewhere
-from jobs.results.two_runs import common_queries, compared_rankings, is_of_rankings, same_judges
+from jobs.results.two_runs import common_queries, compared_rankings, is_of_rankings, named_pair, same_judges
 from longform.errors import UsageError
 from longform.evidence.scan import pl
 from longform.evidence.summaries import clustered, clusters_of
@@ -31,7 +31,7 @@ from longform.results.answer import VerbAnswer
 from longform.results.comparison import comparison_answer, cost_table, setting_rows, setting_table
 from longform.results.differences import compare_runs, datasets_of, values_of
 from longform.settings.experiment import Experiment
-from longform.settings.system_names import SystemName, named_pair
+from longform.settings.system_names import SystemName
 
 NAME = "compare"
 _SCORING = ("aggregate", "partial_score", "faithfulness", "units")

@@ -19,6 +19,7 @@ from jobs.parsers.correct import parser
 from jobs.results.answers import answered
 from jobs.results.people_scores import ByPeople, labels_of_people, of_equal_texts, people_scores
 from jobs.results.stored_run import StoredRun, averaging_of, read_stored
+from jobs.results.two_runs import named_pair
 from jobs.stages.released import labelled_tasks
 from longform.errors import UsageError
 from longform.evidence.scan import pl
@@ -32,7 +33,7 @@ from longform.results.answer import VerbAnswer
 from longform.results.corrected import PeopleScores, Row, Sample, corrected_rows, correction_answer, sample_told
 from longform.rows import LabelRow
 from longform.settings.experiment import Experiment
-from longform.settings.system_names import SystemName, named_pair
+from longform.settings.system_names import SystemName
 
 NAME = "corrected"
 

@@ -18,8 +18,6 @@ from longform.evidence.scan import Read, pl
 from longform.evidence.scores import SCORE_COLUMNS, ScoreTable
 from longform.evidence.summaries import clustered, summaries
 from longform.results.cells import compared_families, systems_in, table_rows
-from longform.results.columns import with_columns
-from longform.results.results import Results
 from longform.settings.judges import ALIGNERS
 from longform.studies.schema_1 import with_tables
 
@@ -175,8 +173,7 @@ def _system(cell: Mapping[str, Any]) -> dict[str, Any]:
 
 def _compared(results: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the rows of all comparisons, each with what it is compared with."""
-    known: Results = {}
-    for one in compared_families(with_columns(known, with_tables(results))):
+    for one in compared_families(with_tables(results)):
         for row in one["rows"]:
             plain = {name: value for name, value in row.items() if not isinstance(value, _NESTED)}
             yield {**plain, "in_sample": bool(row.get("in_sample"))}

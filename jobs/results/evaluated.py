@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import actors
 import jobs
@@ -38,7 +38,6 @@ from jobs.stages.summarize import Summarized
 from longform.keys import content_key
 from longform.results.aggregate import Averaging
 from longform.results.calls import CallsRow
-from longform.results.columns import with_columns
 from longform.results.elsewhere import elsewhere_tables, elsewhere_told
 from longform.results.evidence import Driver
 from longform.results.results import JudgeRow, Results, document
@@ -76,7 +75,7 @@ def evaluation_results(
     kept = {name: told for name, told in record.content.items() if name != "last_call"}
     key = key_of(run, benchmark, kept, told.judges, told.more, told.calls, asked, plan.query_ids, budget_ended)
     if not again and stands(run, RESULTS, key):
-        return document(with_columns(read_results(run), {"run": record.content}))
+        return document(cast("Results", {**read_results(run), "run": record.content}))
     results = made_results(run, benchmark, record, experiment, plan, told=told, budget_ended=budget_ended)
     note(run, key)
     retire(run)

@@ -16,14 +16,14 @@ from longform.report.measures import main_measure
 from longform.results.aggregate import systems_in
 from longform.results.cells import CellRow
 from longform.results.evidence import Family
-from longform.results.results import ClustersRow, Size
+from longform.results.results import Json, Size
 
 
 class Counted(NamedTuple):
     """The counts that all pages and the terminal tell of a run."""
 
     size: Size
-    clusters: list[ClustersRow]
+    clusters: list[Json]
 
 
 class _Main(NamedTuple):
@@ -82,8 +82,8 @@ def _why_not(evidence: RunEvidence, query: str, main: _Main) -> str:
     return reasons.most_common(1)[0][0] if reasons else "no summary of it was scored"
 
 
-def _clusters(evidence: RunEvidence, scored: Mapping[str | None, Mapping[str, str | None]]) -> list[ClustersRow]:
-    rows: list[ClustersRow] = []
+def _clusters(evidence: RunEvidence, scored: Mapping[str | None, Mapping[str, str | None]]) -> list[Json]:
+    rows: list[Json] = []
     for one in clusters_of(evidence.all_summaries).iter_rows(named=True):
         own = scored.get(one["dataset"])
         n, n_haystacks = (len(own), len({*own.values()})) if own else (one["n_queries"], one["n_haystacks"])

@@ -14,7 +14,7 @@ from longform.metrics.retrieval import MEASURES
 from longform.results.comparison import setting_rows
 from longform.results.differences import datasets_of
 from longform.results.ranked import compare_rankings, ranked_values
-from longform.settings.system_names import SystemName
+from longform.settings.system_names import SystemName, named_system
 from longform.tables.table import Table
 
 _SHOWN = 3
@@ -112,6 +112,22 @@ def _documents(benchmark: Benchmark, query_ids: Iterable[str]) -> dict[str, str]
         for haystack_id in dict.fromkeys(haystack_of.values())
     }
     return {query_id: keys[haystack_id] for query_id, haystack_id in haystack_of.items()}
+
+
+# ---------------------------------------------------------------- systems
+
+
+def named_pair(words: str, sides: Sequence[Sequence[SystemName]], expected: str) -> tuple[SystemName, SystemName]:
+    """
+    Return the systems that `A=B` names, one of each side.
+
+    Raises:
+        UsageError: These are no two names, or no such systems.
+    """
+    first, equals, second = (part.strip() for part in words.partition("="))
+    if not equals or not first or not second:
+        raise UsageError(f"--systems: expected A=B, {expected}, found {words!r}")
+    return named_system(first, sides[0], asked="--systems"), named_system(second, sides[1], asked="--systems")
 
 
 # ---------------------------------------------------------------- judges

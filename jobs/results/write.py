@@ -10,7 +10,7 @@ import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
-from typing import Any
+from typing import Any, cast
 
 from pydantic import JsonValue
 
@@ -40,7 +40,6 @@ from longform.report.site import (
 )
 from longform.results.aggregate import models_tables, several_models
 from longform.results.cells import systems_in, table_rows
-from longform.results.columns import with_columns
 from longform.results.drilldown import Unfolded
 from longform.results.judges import judges_tables
 from longform.results.order_dependence import independent_systems, order_table
@@ -100,7 +99,7 @@ def write_results(
     made = list(studies)
     beside = study_results(made, evidence)
     found |= beside.pop("tables", {})
-    results = with_columns(results, {**(more or {}), "run": record.content, "tables": found})
+    results = cast("Results", {**results, **(more or {}), "run": record.content, "tables": found})
     by_place = any(row.get("mode") == "document" for row in table_rows(results, "faithfulness"))
     orders = order_table(independent_systems(evidence.all_summaries), by_place=by_place)
     found |= {table.name: table.as_json() for table in (*models_tables(results["several_models"]), orders)}

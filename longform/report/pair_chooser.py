@@ -55,6 +55,7 @@ def _reference(results: Results, one: Row) -> str | None:
     return found[-1] if found else None
 
 
+_OF_SYSTEM = ("system", "score", "summarizer", "setting")
 _OF_FAMILY = ("unit", "better", "measure", "judge", "dataset", "n_tests", "smallest_p")
 
 
@@ -71,13 +72,7 @@ def _family(
         "few": int(one["smallest_p"] > one["level"]),
         "reference": _reference(results, one) if writers else None,
         "systems": [
-            {
-                "system": row["system"],
-                "score": round(row["score"], 3),
-                "summarizer": row.get("summarizer"),
-                "setting": row.get("setting"),
-            }
-            for row in systems
+            {name: row.get(name) for name in _OF_SYSTEM} | {"score": round(row["score"], 3)} for row in systems
         ],
         "pairs": [
             {"difference": row["difference"]["value"], "half": half_of(row["difference"]), "p": row["p"]}
@@ -101,9 +96,6 @@ def _clusters(one: Row) -> str:
         if one["cluster"] == "query" and 0 < one["n_haystacks"] < one["n_queries"]
         else ""
     )
-    made = (
-        f"all {one['n_sign_changes']:,} changes of sign (exact)"
-        if one["exact"]
-        else (f"{one['n_sign_changes']:,} drawn changes of sign")
-    )
+    n = one["n_sign_changes"]
+    made = f"all {n:,} changes of sign (exact)" if one["exact"] else f"{n:,} drawn changes of sign"
     return f"{one['n_clusters']} {plural}{shared}; {made}, smallest possible p {one['smallest_p']:.2g}"

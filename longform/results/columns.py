@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
 from typing import TypeVar
 
 from longform.errors import LongformError
@@ -12,18 +11,6 @@ Columns = Mapping[str, object]
 """A row of any result, whose columns are read by name."""
 
 AnyRow = TypeVar("AnyRow", bound=Columns)
-
-
-def with_columns(row: AnyRow, more: Columns) -> AnyRow:
-    """
-    Return *row* with columns whose names are known at run time alone.
-
-    Measures and studies are named by a configuration, so that no type can list them.
-    """
-    found = copy(row)
-    assert isinstance(found, dict), "a row is a dict, whatever its type lists"
-    found.update(more)
-    return found
 
 
 def number_in(row: Columns, name: str) -> float | None:

@@ -8,7 +8,7 @@ differences of each two, people's own agreement, verdicts with their cost, and c
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from longform.judges.meta_evaluation import ORDERS
@@ -45,7 +45,9 @@ def targets_answer(found: Row) -> VerbAnswer:
     overall = [row for row in found["differences"] if row["part"] == ALL]
     differences = _differences(found["differences"], _PART, "summaries", "correlation")
     tables = [
-        *_agreement(found, sorted(figures, key=lambda judge: _below_known(figures[judge]))),
+        *_agreement(
+            found, sorted(figures, key=lambda judge: -(-2.0 if (value := figures[judge]["value"]) is None else value))
+        ),
         differences._replace(apart=["part"]),
         *_people(found["people"]),
         _bias(found["judges"]),
@@ -123,10 +125,6 @@ def _estimate(one: Row, factor: float = 1) -> Estimate:
 def _marks(part: Row) -> list[str]:
     """Return the names to mark in a row on a part of the labels."""
     return ["judge"] if part["in_sample"] else []
-
-
-def _below_known(one: Row) -> float:
-    return 2.0 if one["value"] is None else -one["value"]
 
 
 # ---------------------------------------------------------------- both
@@ -294,15 +292,21 @@ def _bias(judges: Sequence[Row]) -> Table:
     return Table("bias", columns, rows, "Bias by summarizer", told, ["summarizer", "judge"], across="judge")
 
 
+_LENGTHS = {"length_to_score": "with its score", "length_to_bias": "with its bias"}
+
+
 def _length(judges: Sequence[Row]) -> Table:
     with_score, with_bias = (
         Column(name, "coefficient", title, digits=3, unknown=_UNDEFINED, signed=True)
-        for name, title in (("length_to_score", "with its score"), ("length_to_bias", "with its bias"))
+        for name, title in _LENGTHS.items()
     )
-    figures = {judge["judge"]: (judge["bias"], _marks(judge["parts"][ALL])) for judge in judges}
     rows = [
-        {"judge": judge, "in_sample": marks, **{one.name: bias[one.name] for one in (with_score, with_bias)}}
-        for judge, (bias, marks) in figures.items()
+        {
+            "judge": one["judge"],
+            "in_sample": _marks(one["parts"][ALL]),
+            **{name: one["bias"][name] for name in _LENGTHS},
+        }
+        for one in judges
     ]
     told = (
         "Correlation, over summaries, of the words a bullet with the judge's mean score, and with that score less "
@@ -342,7 +346,8 @@ def _merges(found: Row) -> Iterator[Table]:
     """Yield tables 3, 6 and 7: merging over documents, sizes of chunks, merging over documents and sentences."""
     merged = [row for row in found["grid"] if row["documents"] in _MERGED]
     by_mean = [row for row in found["grid"] if row["sentences"] == RECOMMENDED.sentences]
-    chunks = sorted((row for row in by_mean if _chunk(row) >= 0), key=lambda row: (row["judge"], _chunk(row)))
+    sized = [(row, size) for row in by_mean if (size := _chunk(row["documents"]))]
+    sized.sort(key=lambda one: (one[0]["judge"], one[1][0]))
     if table_3 := [row for row in merged if row in by_mean]:
         told = (
             "Original: the documents joined, cut into the judge's own windows, and the best window. Full: the "
@@ -350,8 +355,8 @@ def _merges(found: Row) -> Iterator[Table]:
             "if a label is of a summary."
         )
         yield _merging("merges", "Merging over documents", table_3, told)
-    if any(_CHUNK.fullmatch(row["documents"]) for row in chunks):
-        named = [{**row, "documents": _chunk_name(row["documents"])} for row in chunks]
+    if any(order >= 1 for _, (order, _) in sized):
+        named = [{**row, "documents": name} for row, (_, name) in sized]
         told = (
             "Natural: each document apart. N tokens: the joined documents cut behind every N tokens. The best chunk "
             "counts, and the mean over sentences."
@@ -363,17 +368,13 @@ def _merges(found: Row) -> Iterator[Table]:
         yield table._replace(apart=["judge"])
 
 
-def _chunk(row: Row) -> float:
-    """Return what sorts the sizes: natural, the whole text, then tokens; below 0 for other merges."""
-    if chunk := _CHUNK.fullmatch(row["documents"]):
-        return float(chunk[1])
-    return {RECOMMENDED.documents: 0.0, ORIGINAL: 0.1, "full": 0.1}.get(row["documents"], -1.0)
-
-
-def _chunk_name(documents: str) -> str:
+def _chunk(documents: str) -> tuple[float, str] | None:
+    """Return what sorts a size, natural, the whole text, then tokens, and its name; None: another merge."""
     if chunk := _CHUNK.fullmatch(documents):
-        return f"{chunk[1]} tokens"
-    return "natural" if documents == RECOMMENDED.documents else documents
+        return float(chunk[1]), f"{chunk[1]} tokens"
+    if documents == RECOMMENDED.documents:
+        return 0.0, "natural"
+    return (0.1, documents) if documents in (ORIGINAL, "full") else None
 
 
 def _merging(name: str, title: str, rows: Sequence[Row], told: str) -> Table:
@@ -388,10 +389,12 @@ def _merging(name: str, title: str, rows: Sequence[Row], told: str) -> Table:
     ]
     wide = [{**row["data_sets"], AVERAGE: row["average"]} for row in rows]
     names = list(dict.fromkeys(one for row in wide for one in row if one != AVERAGE))
-    tops = {one: _highest(_rounded(row.get(one)) for row in wide) for one in (*names, AVERAGE)}
+    by_name = {one: [_rounded(row.get(one)) for row in wide] for one in (*names, AVERAGE)}
+    values = {one: {value for value in column if value is not None} for one, column in by_name.items()}
+    tops = {one: max(known) for one, known in values.items() if len(known) > 1}  # a value alone is no best
     body, reasons = [], []
     for row, own in zip(rows, wide, strict=True):
-        best = "; ".join(one for one, top in tops.items() if top is not None and _rounded(own.get(one)) == top)
+        best = "; ".join(one for one, top in tops.items() if _rounded(own.get(one)) == top)
         for one in (*names, AVERAGE):
             kept = {key: row[key] for key in ("judge", "documents", "sentences")}
             body.append({**kept, "data_set": one, "balanced_accuracy": own.get(one), "best": best or None})
@@ -399,12 +402,6 @@ def _merging(name: str, title: str, rows: Sequence[Row], told: str) -> Table:
     key = ["judge", "documents", "sentences", "data_set"]
     table = Table(name, columns, (), title, f"{_BALANCED} {told}", key, reasons, across="data_set")
     return table.having(body)
-
-
-def _highest(values: Iterable[float | None]) -> float | None:
-    """Return the highest value of a column; None if there is one value alone, which is no best."""
-    known = {value for value in values if value is not None}
-    return max(known) if len(known) > 1 else None
 
 
 def _rounded(one: Row | None) -> float | None:

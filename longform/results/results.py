@@ -11,7 +11,6 @@ from typing import Any, NotRequired, TypedDict, cast
 
 from pydantic import JsonValue
 
-from longform.evidence.summaries import ClusterKind
 from longform.judges.card_columns import Adversarial
 from longform.results.aggregate import Aggregate, ModelsRow
 from longform.results.drilldown import Drilldown
@@ -29,15 +28,6 @@ class JudgeRow(TypedDict):
     card_reason: str | None  # why it has none, if that needs a reason
     adversarial: NotRequired[Adversarial]  # its card's section on perturbed summaries; missing: the card has none
     in_sample: NotRequired[str | None]
-
-
-class ClustersRow(TypedDict):
-    """The units of a data set that intervals and tests take as independent."""
-
-    dataset: NotRequired[str | None]  # older results have one row for all
-    kind: ClusterKind
-    n_queries: int
-    n_haystacks: int
 
 
 class Size(TypedDict):
@@ -66,7 +56,9 @@ class Results(TypedDict, total=False):
     benchmark: dict[str, JsonValue]
     size: Size
     haystack_topics: dict[str, str | None]  # haystack id -> topic; null: not stated
-    clusters: Sequence[ClustersRow] | ClustersRow
+    clusters: (
+        Sequence[Json] | Json
+    )  # units that intervals and tests take as independent, a row a data set; older: one for all
     several_models: list[ModelsRow]
     judges: list[JudgeRow]
     rankings_told: list[str]  # why measures of rankings differ from published ones

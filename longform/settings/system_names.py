@@ -42,19 +42,6 @@ def named_system(wanted: str, systems: Iterable[SystemName], *, asked: str = "co
     raise UsageError(f"{asked}: expected one system as 'SUMMARIZER, SETTING', found {wanted!r}: {told}")
 
 
-def named_pair(words: str, sides: Sequence[Sequence[SystemName]], expected: str) -> tuple[SystemName, SystemName]:
-    """
-    Return the systems that `A=B` names, one of each side.
-
-    Raises:
-        UsageError: These are no two names, or no such systems.
-    """
-    first, equals, second = (part.strip() for part in words.partition("="))
-    if not equals or not first or not second:
-        raise UsageError(f"--systems: expected A=B, {expected}, found {words!r}")
-    return named_system(first, sides[0], asked="--systems"), named_system(second, sides[1], asked="--systems")
-
-
 def _listed(names: Sequence[SystemName]) -> str:
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return "; ".join(map(str, names[:_SHOWN])) + more
