@@ -51,17 +51,7 @@ _UNJUDGED_THRESHOLD: float = Experiment.model_fields["unjudged_threshold"].defau
 
 
 class Gate(NamedTuple):
-    """
-    The gate of a command line.
-
-    Attributes:
-        thresholds: As they were read.
-        against: The baseline; None: none.
-        measures: That are compared; empty: all.
-        systems: Pairs `A=B`.
-        junit: A file; None: none is written.
-        summary: A file; None: none is written.
-    """
+    """The gate of a command line; no measures are all, and a file that is None is not written."""
 
     thresholds: Sequence[Threshold]
     against: str | None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from jobs.results.stored_run import StoredRun, averaging_of, read_stored, written_elsewhere
@@ -49,20 +50,19 @@ def _same_judges(runs: Sequence[StoredRun]) -> list[SameJudge]:
         for judge in run.table.judges:
             signature = "" if judge is None else json.dumps(run.judges[judge], sort_keys=True)
             found.setdefault((judge or "", signature, run.dataset_hash), []).append((run, judge))
-    ordered = sorted(found.items(), key=lambda one: one[0][0] == "")
-    return [_same(key[2], having) for key, having in ordered]
+    return [_same(*found[key]) for key in sorted(found, key=lambda one: one[0] == "")]
 
 
-def _same(dataset_hash: str, having: Sequence[tuple[StoredRun, str | None]]) -> SameJudge:
-    measures = {one["name"]: one for run, _ in having for one in run.measures}
-    named = {name for run, judge in having for name in run.table.measures(judge)}
+def _same(*having: tuple[StoredRun, str | None]) -> SameJudge:
+    (first, judge), measures = having[0], {one["name"]: one for run, _ in having for one in run.measures}
+    named = {name for run, own in having for name in run.table.measures(own)}
     # the lists of runs leave out what judges of support are measured by
     measures |= {name: described(one) for name in MAIN if name in named for one in SHIPPED if one.name == name}
     return SameJudge(
-        having[0][1],
-        dataset_hash,
+        judge,
+        first.dataset_hash,
         pl.concat([run.summaries.with_columns(run=pl.lit(run.label)) for run, _ in having], how="diagonal_relaxed"),
-        pl.concat([run.scored(run.summaries, [judge]) for run, judge in having], how="diagonal_relaxed"),
+        pl.concat([run.scored(run.summaries, [own]) for run, own in having], how="diagonal_relaxed"),
         {run.label: averaging_of(run) for run, _ in having},
         list(measures.values()),
     )
@@ -72,22 +72,16 @@ def _cautions(runs: Sequence[StoredRun], same: Sequence[SameJudge]) -> list[str]
     told = []
     if len({run.dataset_hash for run in runs}) > 1:
         told.append("The runs are on several benchmarks; those of each stand in tables of their own.")
-    of_judge: dict[tuple[str, str], int] = {}
-    for one in same:
-        if one.judge is not None:
-            key = (one.judge, one.dataset_hash)
-            of_judge[key] = of_judge.get(key, 0) + 1
+    of_judge = Counter((one.judge, one.dataset_hash) for one in same if one.judge is not None)
     told += [
         f"Judge {judge} is not the same in all runs (its settings, prompt, version or model): {n} tables stand "
         "apart, and their scores are not comparable; longform compare RUN RUN says what differs."
         for (judge, _), n in of_judge.items()
         if n > 1
     ]
-    elsewhere = [f"{run.label}: {names}" for run in runs if (names := written_elsewhere(run))]
-    if elsewhere:
+    if elsewhere := [f"{run.label}: {names}" for run in runs if (names := written_elsewhere(run))]:
         told.append(f"Written elsewhere, and taken as they were. {'. '.join(elsewhere)}.")
-    unfinished = [run.label for run in runs if not run.finished]
-    if unfinished:
+    if unfinished := [run.label for run in runs if not run.finished]:
         told.append(f"Not finished, and shown as far as they are: {', '.join(unfinished)}.")
     return told
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 
 from actors.storage.benchmark import Benchmark
 from jobs.results.retrieval import gold_by_query, in_words, ranked_documents
@@ -37,7 +38,8 @@ def common_queries(first: StoredRun, second: StoredRun) -> tuple[Collection[str]
             )
         return found, []
     benches = _benchmark(first), _benchmark(second)
-    same = [query_id for query_id in found if _text(benches[0], query_id) == _text(benches[1], query_id)]
+    texts, others = ({one.query_id: one.text for one in bench.queries.values()} for bench in benches)
+    same = [query_id for query_id in found if texts.get(query_id) == others.get(query_id)]
     if not same:
         raise UsageError(
             f"{first.url} and {second.url} are runs on other benchmarks ({_named(first)}; {_named(second)}), and no "
@@ -64,11 +66,6 @@ def _benchmark(run: StoredRun) -> Benchmark:
             "was made, or put the benchmark back"
         )
     return run.benchmark
-
-
-def _text(benchmark: Benchmark, query_id: str) -> str | None:
-    query = benchmark.queries.get(query_id)
-    return None if query is None else query.text
 
 
 def _check_targets(
@@ -99,19 +96,14 @@ def _targets(
 
 def _other_documents(benches: tuple[Benchmark, Benchmark], query_ids: Collection[str]) -> str:
     """Say of how many queries the haystacks hold other documents."""
-    keys = [_documents(bench, query_ids) for bench in benches]
-    n = sum(keys[0][query_id] != keys[1][query_id] for query_id in query_ids)
+
+    @cache
+    def documents(side: int, haystack_id: str) -> str:
+        return content_key([(one.doc_id, one.text) for one in benches[side].documents(haystack_id)])
+
+    places = ([bench.queries[query_id].haystack_id for bench in benches] for query_id in query_ids)
+    n = sum(documents(0, first) != documents(1, second) for first, second in places)
     return f" The haystacks of {n:,} of them hold other documents: systems had not the same to read." if n else ""
-
-
-def _documents(benchmark: Benchmark, query_ids: Iterable[str]) -> dict[str, str]:
-    """Query id -> a key of the documents of its haystack."""
-    haystack_of = {query_id: benchmark.queries[query_id].haystack_id for query_id in query_ids}
-    keys = {
-        haystack_id: content_key([(document.doc_id, document.text) for document in benchmark.documents(haystack_id)])
-        for haystack_id in dict.fromkeys(haystack_of.values())
-    }
-    return {query_id: keys[haystack_id] for query_id, haystack_id in haystack_of.items()}
 
 
 # ---------------------------------------------------------------- systems

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
 from longform.results.gate import Check, failed, held
@@ -65,50 +65,40 @@ def junit_xml(checks: Sequence[Check], *, run: str, unjudged: str | None) -> byt
         run: The name of the suite.
         unjudged: A sentence, if more is unjudged than is allowed; it is a test case with an error of its own.
     """
-    counts = _counts(checks, unjudged)
-    suites = ET.Element("testsuites", {"name": _SUITE, **counts})
-    suite = ET.SubElement(suites, "testsuite", {"name": _clean(run), **counts})
-    for check in checks:
-        kind = "threshold" if check["kind"] == "threshold" else "baseline"
-        case = _case(suite, f"{_SUITE}.{kind}.{check['measure']}", f"{_name(check)}: {held(check)}")
-        _add_verdict(case, check)
-    if unjudged is not None:
-        case = _case(suite, f"{_SUITE}.unjudged", "enough is judged")
-        ET.SubElement(case, "error", {"message": _clean(unjudged), "type": "unjudged"}).text = _clean(unjudged)
-    ET.indent(suites)
-    text: bytes = ET.tostring(suites, encoding="utf-8", xml_declaration=True)
-    return text + b"\n"
-
-
-def _counts(checks: Sequence[Check], unjudged: str | None) -> Mapping[str, str]:
-    counted = Counter(check["verdict"] for check in checks)
-    own = int(unjudged is not None)
-    return {
+    counted, own = Counter(str(check["verdict"]) for check in checks), int(unjudged is not None)
+    counts = {
         "tests": str(len(checks) + own),
         "failures": str(counted["failed"]),
         "errors": str(counted["no value"] + own),
         "skipped": str(counted["too few"]),
         "time": "0",
     }
+    suites = ET.Element("testsuites", {"name": _SUITE, **counts})
+    suite = ET.SubElement(suites, "testsuite", {"name": _clean(run), **counts})
+    for check in checks:
+        verdict, line, name = str(check["verdict"]), _numbers(check), f"{_name(check)}: {held(check)}"
+        why = str(check["kind"]) if verdict == "failed" else verdict
+        of = f"{check['kind']}.{check['measure']}"
+        _add_case(suite, of, name, _TAGS[verdict], why=why, line=line, whole=check_line(check))
+    if unjudged is not None:
+        _add_case(suite, "unjudged", "enough is judged", "error", why="unjudged", line=unjudged, whole=unjudged)
+    ET.indent(suites)
+    text: bytes = ET.tostring(suites, encoding="utf-8", xml_declaration=True)
+    return text + b"\n"
 
 
-def _case(suite: ET.Element, classname: str, name: str) -> ET.Element:
-    return ET.SubElement(suite, "testcase", {"classname": _clean(classname), "name": _clean(name), "time": "0"})
+_TAGS = {"failed": "failure", "no value": "error", "too few": "skipped", "passed": "system-out"}
 
 
-def _add_verdict(case: ET.Element, check: Check) -> None:
-    line = _clean(_numbers(check))
-    match check["verdict"]:
-        case "failed":
-            ET.SubElement(case, "failure", {"message": line, "type": str(check["kind"])}).text = _clean(
-                check_line(check)
-            )
-        case "no value":
-            ET.SubElement(case, "error", {"message": line, "type": "no value"}).text = _clean(check_line(check))
-        case "too few":
-            ET.SubElement(case, "skipped", {"message": line})
-        case "passed":
-            ET.SubElement(case, "system-out").text = line
+def _add_case(suite: ET.Element, of: str, name: str, tag: str, *, why: str, line: str, whole: str) -> None:
+    classname = _clean(f"{_SUITE}.{of}")
+    case = ET.SubElement(suite, "testcase", {"classname": classname, "name": _clean(name), "time": "0"})
+    if tag == "system-out":
+        ET.SubElement(case, tag).text = _clean(line)
+    elif tag == "skipped":
+        ET.SubElement(case, tag, {"message": _clean(line)})
+    else:
+        ET.SubElement(case, tag, {"message": _clean(line), "type": why}).text = _clean(whole)
 
 
 def _clean(text: str) -> str:

@@ -88,39 +88,26 @@ def check_measures(thresholds: Iterable[Threshold], known: Mapping[str, Descript
     """
     told = []
     for one in thresholds:
+        option = f"--fail-{one.direction} {one.told}"
         if one.measure not in known:
             names = sorted(SUPPORT if name == SUPPORT_MEASURE else name for name in known)
             found = SUPPORT if one.measure == SUPPORT_MEASURE else one.measure
             raise UsageError(
-                f"--fail-{one.direction} {one.told}: expected a measure of {where} "
-                f"({', '.join(names) or 'it has none'}), found {found!r}{meant(found, names)}"
+                f"{option}: expected a measure of {where} ({', '.join(names) or 'it has none'}), found "
+                f"{found!r}{meant(found, names)}"
             )
-        _check_direction(one, known[one.measure])
-        told += _scale_warning(one, known[one.measure])
+        better, unit = known[one.measure]["better"], known[one.measure]["unit"]
+        wanted = {"higher": "under", "lower": "above"}.get(better or "", one.direction)
+        if wanted != one.direction:
+            raise UsageError(f"{option}: {better} is better of {one.measure}; expected --fail-{wanted} {one.told}")
+        if unit == "points" and not 0 <= one.value <= _SCALE:
+            raise UsageError(f"{option}: {one.measure} goes from 0 to 100, found {one.value:g}")
+        if unit == "points" and 0 < one.value <= 1:
+            told.append(
+                f"{option}: scores are 0 to 100, and {one.value:g} is at most one point; did you mean "
+                f"{100 * one.value:g}?"
+            )
     return told
-
-
-def _check_direction(one: Threshold, measure: Description) -> None:
-    wanted = {"higher": "under", "lower": "above"}.get(measure["better"] or "", one.direction)
-    if wanted != one.direction:
-        raise UsageError(
-            f"--fail-{one.direction} {one.told}: {measure['better']} is better of {one.measure}; expected "
-            f"--fail-{wanted} {one.told}"
-        )
-
-
-def _scale_warning(one: Threshold, measure: Description) -> list[str]:
-    """Refuse what no score can reach, and warn of a share in place of points."""
-    option = f"--fail-{one.direction} {one.told}"
-    if measure["unit"] != "points":
-        return []
-    if not 0 <= one.value <= _SCALE:
-        raise UsageError(f"{option}: {one.measure} goes from 0 to 100, found {one.value:g}")
-    if 0 < one.value <= 1:
-        return [
-            f"{option}: scores are 0 to 100, and {one.value:g} is at most one point; did you mean {100 * one.value:g}?"
-        ]
-    return []
 
 
 # ---------------------------------------------------------------- values of a run
