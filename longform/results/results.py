@@ -17,6 +17,8 @@ from longform.results.drilldown import Drilldown
 from longform.results.elsewhere import ElsewhereRow
 from longform.tables.packed import unpacked
 
+Json = Mapping[str, Any]
+
 
 class JudgeRow(TypedDict):
     judge: str
@@ -56,9 +58,7 @@ class Results(TypedDict, total=False):
     benchmark: dict[str, JsonValue]
     size: Size
     haystack_topics: dict[str, str | None]  # haystack id -> topic; null: not stated
-    clusters: (
-        Sequence[Json] | Json
-    )  # units that intervals and tests take as independent, a row a data set; older: one for all
+    clusters: Sequence[Json] | Json  # taken as independent in intervals and tests, a row a data set; older: one row
     several_models: list[ModelsRow]
     judges: list[JudgeRow]
     rankings_told: list[str]  # why measures of rankings differ from published ones
