@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import chain, groupby
-from operator import itemgetter
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -119,10 +119,10 @@ def write_documents(
         name: Haystack id -> its name for readers.
     """
     files: list[Mapping[str, Any]] = []
-    for place, page in numbered("documents", document_pages(documents)):
-        folder.write_bytes(place.file, documents_html(site, page, place, name).encode())
-        for haystack, held in groupby(page, key=itemgetter("haystack")):
-            numbers = [one["number"] for one in held]
+    for place, page in numbered("documents", document_pages(documents, name)):
+        folder.write_bytes(place.file, documents_html(site, page, place).encode())
+        for haystack, held in groupby(page, key=attrgetter("haystack")):
+            numbers = [block.ids[0] for block in held]
             files.append({"file": place.file, "haystack": haystack, "first": numbers[0], "last": numbers[-1]})
     return files
 

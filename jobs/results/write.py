@@ -162,10 +162,10 @@ def write_pages(
     links: list[SummaryPage] = []
     file_of: dict[str, str] = {}
     passing_pages = chain([first] if first else [], pages)
-    for link, summary_ids, html in summary_pages(site, results, passing_pages, files, documents.reason):
+    for link, html in summary_pages(site, results, passing_pages, files, documents.reason):
         folder.write_bytes(link.file, html.encode())
         links.append(link)
-        file_of |= dict.fromkeys(summary_ids, link.file)
+        file_of |= dict.fromkeys(link.summary_ids, link.file)
     written = {link.file for link in links} | {one["file"] for one in files}
     if matrix and links:
         folder.write_bytes(matrix_page.LINK.file, matrix_page.matrix_html(site, matrix.packed(file_of)).encode())

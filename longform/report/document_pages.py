@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import accumulate
-from operator import itemgetter
-from typing import Any, NamedTuple
+from itertools import accumulate, groupby
+from typing import Any
 from urllib.parse import quote, urlencode
 
 from longform.report.page import PageLink, rendered
-from longform.report.page_data import PAGE_BYTES, PLACES, SMALL_PAGE_BYTES, page_data, paged
+from longform.report.page_data import (
+    PAGE_BYTES,
+    PLACES,
+    SMALL_PAGE_BYTES,
+    Block,
+    blocks_data,
+    fitting,
+    page_data,
+    paged,
+)
 from longform.report.parts import haystack_name
 from longform.report.repair import DocumentOf, Side
 from longform.report.site import SUMMARIES, Numbered, Site, SummaryPage, numbered
@@ -33,10 +41,21 @@ DocumentFiles = Sequence[Mapping[str, Any]]
 
 
 def document_pages(
-    documents: Iterable[DocumentFacts], *, most_bytes: int = PAGE_BYTES
-) -> Iterator[list[DocumentFacts]]:
-    """Yield the documents of pages of at most *most_bytes* of data, those of a haystack together, cut if too long."""
-    yield from paged(map(_cut, documents), itemgetter("haystack"), together="number", most_bytes=most_bytes)
+    documents: Iterable[DocumentFacts], name: Callable[[str], str], *, most_bytes: int = PAGE_BYTES
+) -> Iterator[list[Block]]:
+    """
+    Yield the documents of pages of at most *most_bytes* of data, those of a haystack together, cut if too long.
+
+    Args:
+        documents: Those of a haystack together.
+        name: Returns the name of a haystack for readers.
+        most_bytes: The largest page.
+    """
+    blocks = (
+        Block(one["haystack"], [one["number"]], page_data(documents=[{**one, "topic": name(one["haystack"])}]))
+        for one in map(_cut, documents)
+    )
+    yield from paged(blocks, most_bytes=most_bytes)
 
 
 def _cut(document: DocumentFacts) -> DocumentFacts:
@@ -45,26 +64,21 @@ def _cut(document: DocumentFacts) -> DocumentFacts:
     return {**document, "pieces": shown, "left_out": sum(map(len, document["pieces"][len(shown) :]))}
 
 
-def documents_html(site: Site, documents: Sequence[DocumentFacts], place: Numbered, name: Callable[[str], str]) -> str:
+def documents_html(site: Site, page: Sequence[Block], place: Numbered) -> str:
     """
     Return a page of documents, which loads nothing.
 
     Args:
         site: The site that links to the page.
-        documents: Those that the page shows.
+        page: The documents that it shows.
         place: The page among those of documents.
-        name: Returns the name of a haystack for readers.
     """
     title = LINK.title if place.alone else f"{LINK.title} (page {place.number})"
     here = site.here(LINK.file, title=title)
-    rows = [{**one, "topic": name(one["haystack"])} for one in documents]
-    return rendered("documents.html.j2", site.title, here, place=place, documents=page_data(documents=rows))
+    return rendered("documents.html.j2", site.title, here, place=place, documents=blocks_data(page))
 
 
-SummaryRecord = Mapping[str, Any]
-"""A summary as a page holds it: its facts with its query, scores by judge and measure as rows, targets by places."""
-
-_OF_SUMMARY = ("summary_id", "query_id", "setting", "summarizer", "order", "failure", "repeat")
+_OF_SUMMARY = ("summary_id", "setting", "summarizer", "order", "failure", "repeat")
 _OF_QUERY = ("haystack", "topic", "subtopic", "text")
 
 
@@ -74,39 +88,56 @@ def packed_summaries(
     *,
     most_bytes: int = PAGE_BYTES,
     small_bytes: int = SMALL_PAGE_BYTES,
-) -> Iterator[list[SummaryRecord]]:
+) -> Iterator[list[Block]]:
     """
-    Yield the summaries of each page; scores by measures in *points* are points, as in the report's tables.
+    Yield the summaries of each page in blocks of a query; scores by measures in *points* are points, as in tables.
+
+    A query whose summaries do not fit into a page has several blocks.
 
     Raises:
         LongformError: A verdict names a target that its query does not list.
     """
-    records = (_record(one, points) for one in unfolded)
-    sizes = {"most_bytes": most_bytes, "small_bytes": small_bytes}
-    yield from paged(records, lambda one: str(one["query"]["haystack"]), together="query_id", **sizes)
+    own = (list(some) for _, some in groupby(unfolded, lambda one: one.summary["query_id"]))
+    written = partial(_query_data, points=points)
+    blocks = (
+        Block(some[0].query["haystack"], [_words(one) for one in some], data)
+        for query in own
+        for some, data in fitting(query, written, _halves, most_bytes)
+    )
+    yield from paged(blocks, most_bytes=most_bytes, small_bytes=small_bytes)
 
 
-def _record(one: Unfolded, points: Collection[str]) -> SummaryRecord:
+def _words(one: Unfolded) -> tuple[str, str]:
+    """Return the id of a summary, and the words of its query for readers."""
+    return one.summary["summary_id"], one.query["text"] or one.summary["query_id"]
+
+
+def _halves(some: list[Unfolded]) -> Sequence[list[Unfolded]]:
+    middle = len(some) // 2
+    return [some[:middle], some[middle:]] if middle else []
+
+
+def _query_data(some: Sequence[Unfolded], points: Collection[str]) -> str:
+    """Return the data of some summaries of a query, which stand within it."""
+    summary, query = some[0]
+    row = {
+        "query_id": summary["query_id"],
+        **{name: query.get(name) for name in _OF_QUERY},
+        "targets": [{"kind": "insight", "passages": None, **target} for target in query["targets"]],
+        "summaries": [_record(one, points) for one in some],
+    }
+    return page_data(queries=[row])
+
+
+def _record(one: Unfolded, points: Collection[str]) -> Mapping[str, Any]:
     summary, query = one
-    targets = {target["target_id"]: place for place, target in enumerate(query["targets"])}
-    if unknown := {verdict["target_id"] for verdict in summary["verdicts"]} - targets.keys():
+    targets = {target["target_id"] for target in query["targets"]}
+    if unknown := {verdict["target_id"] for verdict in summary["verdicts"]} - targets:
         raise unlisted(summary, "verdict on target", min(unknown), len(targets))
     return {
         **{name: summary.get(name) for name in _OF_SUMMARY},
-        "query": query,
         "bullets": [{"passages": None, "support": None, **bullet} for bullet in summary["bullets"]],
-        "verdicts": [
-            {
-                "judge": verdict["judge"],
-                "target": targets[verdict["target_id"]],
-                "answer": verdict["answer"],
-                "linked_unit": verdict["linked_unit"],
-                "probability": _rounded(verdict["probability"]),
-                "reply": verdict["reply"],
-                "failure": verdict["failure"],
-            }
-            for verdict in summary["verdicts"]
-        ],
+        "verdicts": [{**verdict, "probability": _rounded(verdict["probability"])} for verdict in summary["verdicts"]],
         "scores": [
             {"judge": judge, "measure": measure, "value": _rounded(value, 100 if measure in points else 1)}
             for judge, scores in summary["scores"].items()
@@ -116,42 +147,18 @@ def _record(one: Unfolded, points: Collection[str]) -> SummaryRecord:
 
 
 def _rounded(value: float | None, factor: int = 1) -> float | None:
-    return None if value is None else round(factor * value, PLACES)
-
-
-def summaries_data(page: Sequence[SummaryRecord], files: DocumentFiles = ()) -> str:
-    """Return the data of a page: its queries, its summaries with the places of these, and *files* of documents."""
-    queries = {one["query_id"]: one["query"] for one in page}
-    places = {query_id: place for place, query_id in enumerate(queries)}
-    return page_data(
-        queries=[
-            {
-                "query_id": query_id,
-                **{name: query.get(name) for name in _OF_QUERY},
-                "targets": [{"kind": "insight", "passages": None, **target} for target in query["targets"]],
-            }
-            for query_id, query in queries.items()
-        ],
-        summaries=[{**one, "query": places[one["query_id"]]} for one in page],
-        files=files,
-    )
-
-
-class WrittenPage(NamedTuple):
-    link: SummaryPage
-    summary_ids: Sequence[str]
-    html: str
+    return None if value is None else round(factor * value * 10**PLACES) / 10**PLACES  # sooner than `round` with places
 
 
 def summary_pages(
     site: Site,
     results: Results,
-    pages: Iterable[Sequence[SummaryRecord]],
+    pages: Iterable[Sequence[Block]],
     files: DocumentFiles = (),
     why_no_documents: str | None = None,
-) -> Iterator[WrittenPage]:
+) -> Iterator[tuple[SummaryPage, str]]:
     """
-    Yield the pages of summaries, which load nothing; two are in memory at a time.
+    Yield the pages of summaries as HTML that loads nothing; two are in memory at a time.
 
     Args:
         site: The site that links to the pages.
@@ -161,8 +168,7 @@ def summary_pages(
         why_no_documents: Why there are none; None: there are some, or nobody knows.
     """
     for place, page in numbered("summaries", pages):
-        queries: list[QueryFacts] = [one["query"] for one in page]
-        haystacks = list(dict.fromkeys(query["haystack"] for query in queries))
+        haystacks = list(dict.fromkeys(block.haystack for block in page))
         topic = _topic(results, haystacks)
         title = f"{SUMMARIES.title}: {topic}" + ("" if place.alone else f" (page {place.number})")
         html = rendered(
@@ -170,13 +176,11 @@ def summary_pages(
             site.title,
             site.here(SUMMARIES.file, title=title),
             place=place,
-            drilldown=summaries_data(page, [one for one in files if one["haystack"] in haystacks]),
+            drilldown=blocks_data(page, files=[one for one in files if one["haystack"] in haystacks]),
             no_documents=why_no_documents,
         )
-        first, last = (page[at]["query"]["text"] or page[at]["query_id"] for at in (0, -1))
-        yield WrittenPage(
-            SummaryPage(place.file, len(page), topic, first, last), [one["summary_id"] for one in page], html
-        )
+        summary_ids, words = zip(*(one for block in page for one in block.ids), strict=True)
+        yield SummaryPage(place.file, summary_ids, topic, words[0], words[-1]), html
 
 
 def _topic(results: Results, haystacks: Sequence[str]) -> str:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby, islice, takewhile
-from types import NoneType
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 from longform.tables.packed import column
 
@@ -19,9 +17,7 @@ PAGE_BYTES = 2_800_000
 SMALL_PAGE_BYTES = 300_000
 """A page with less data goes on with the next haystack, so that hundreds of small ones do not have a page each."""
 
-_SIZED_TOGETHER = 32  # records
-
-Record = TypeVar("Record", bound=Mapping[str, Any])
+Some = TypeVar("Some")
 
 
 def script_json(data: object) -> str:
@@ -34,83 +30,61 @@ def page_data(**tables: Sequence[Any]) -> str:
     return script_json({name: column(rows) for name, rows in tables.items()})
 
 
-def paged(
-    records: Iterable[Record],
-    haystack: Callable[[Record], str],
-    *,
-    together: str,
-    most_bytes: int = PAGE_BYTES,
-    small_bytes: int = SMALL_PAGE_BYTES,
-) -> Iterator[list[Record]]:
+class Block(NamedTuple):
     """
-    Yield the records of pages of at most *most_bytes* of data, in their order; one page is in memory at a time.
+    Records of a haystack that stand on a page together.
+
+    Attributes:
+        haystack: Its id.
+        ids: Name the records, in their order.
+        data: The records as `page_data` packs them.
+    """
+
+    haystack: str
+    ids: Sequence[Any]
+    data: str
+
+
+def paged(
+    blocks: Iterable[Block], *, most_bytes: int = PAGE_BYTES, small_bytes: int = SMALL_PAGE_BYTES
+) -> Iterator[list[Block]]:
+    """
+    Yield the blocks of pages of at most *most_bytes* of data, in their order; one page is in memory at a time.
 
     Args:
-        records: Those of a haystack together.
-        haystack: The id of the haystack of a record, which begins a page unless the one before is small.
-        together: The field of which records with the same value share a page, if they fit into one.
-        most_bytes: The largest page.
+        blocks: Those of a haystack together; another haystack begins a page unless the one before is small.
+        most_bytes: The largest page, if it has several blocks.
         small_bytes: The size from which a page ends with its haystack.
     """
-    page, sized = list[Record](), _Sized()
-    for block in _blocks(records, haystack):
-        if page and haystack(block[0]) != haystack(page[-1]) and sized.n_bytes >= small_bytes:
+    page, n_bytes = list[Block](), 0
+    for block in blocks:
+        size = len(block.data.encode())
+        ends = n_bytes >= small_bytes and page[-1].haystack != block.haystack
+        if page and (ends or n_bytes + size > most_bytes):
             yield page
-            page, sized = [], _Sized()
-        sized.add(block)
-        if sized.n_bytes <= most_bytes:
-            page += block
-            continue
-        sized = _Sized(page)
-        for record in block:
-            page.append(record)
-            sized.add([record])
-            while sized.n_bytes > most_bytes and len(page) > 1:
-                own = len(list(takewhile(record[together].__eq__, (one[together] for one in reversed(page)))))
-                moved = own if own < len(page) else 1
-                yield page[:-moved]
-                page, sized = page[-moved:], _Sized(page[-moved:])
+            page, n_bytes = [], 0
+        page.append(block)
+        n_bytes += size
     if page:
         yield page
 
 
-def _blocks(records: Iterable[Record], haystack: Callable[[Record], str]) -> Iterator[list[Record]]:
-    """Yield some records of a haystack at a time: sizes of many are sooner told together than one by one."""
-    for _, own in groupby(records, haystack):
-        while block := list(islice(own, _SIZED_TOGETHER)):
-            yield block
+def fitting(
+    whole: Some, written: Callable[[Some], str], halves: Callable[[Some], Sequence[Some]], most_bytes: int
+) -> Iterator[tuple[Some, str]]:
+    """
+    Yield *whole* with its text, or as few halvings of it as keep each text below *most_bytes*.
+
+    What cannot be halved, such as one row, has a text of any size.
+    """
+    text = written(whole)
+    parts = halves(whole) if len(text.encode()) > most_bytes else ()
+    if not parts:
+        yield whole, text
+    for part in parts:
+        yield from fitting(part, written, halves, most_bytes)
 
 
-class _Sized:
-    """The bytes that records have on a page, as `longform.tables.packed.column` writes them, but for the heads."""
-
-    def __init__(self, records: Sequence[Mapping[str, Any]] = ()) -> None:
-        self.n_bytes = 0
-        self._texts: dict[str, set[str | None]] = {}  # by column
-        self._shared: set[int] = set()
-        self.add(records)
-
-    def add(self, records: Sequence[Mapping[str, Any]]) -> None:
-        """Add records; one that stands within several, as a query in its summaries, counts once."""
-        if records:
-            self._add(records, "")
-
-    def _add(self, values: Sequence[Any], name: str) -> None:
-        kinds = {*map(type, values)}
-        if kinds == {dict}:
-            if not name.endswith("[]"):
-                values = [*{id(value): value for value in values if id(value) not in self._shared}.values()]
-                self._shared.update(map(id, values))
-            for part in values[0] if values else ():
-                self._add([value[part] for value in values], f"{name}.{part}")
-        elif kinds <= {str, NoneType}:
-            seen = self._texts.setdefault(name, set())
-            unseen = {*values} - seen
-            seen |= unseen
-            self.n_bytes += len(script_json([*unseen]).encode())
-            self.n_bytes += len(values) * (len(str(len(seen))) + 1)
-        elif kinds <= {list, tuple, NoneType}:
-            self.n_bytes += sum(5 if value is None else len(str(len(value))) + 1 for value in values)
-            self._add([item for value in values for item in value or ()], f"{name}[]")
-        else:
-            self.n_bytes += len(script_json(values))
+def blocks_data(blocks: Iterable[Block], **tables: Sequence[Any]) -> str:
+    """Return the data of a page that shows *blocks*, and other tables beside them."""
+    return f"[{','.join([*(block.data for block in blocks), page_data(**tables)])}]"

@@ -27,6 +27,7 @@ from longform.report.page import (
     rendered,
     sections_html,
 )
+from longform.report.page_data import fitting
 from longform.report.parts import Section
 from longform.report.plots import Plot
 from longform.report.quotes import Quote
@@ -98,7 +99,7 @@ class SummaryPage(NamedTuple):
     """A page of summaries, as the first page links to it."""
 
     file: str
-    n_summaries: int
+    summary_ids: Sequence[str]
     topic: str
     first: str
     last: str
@@ -200,7 +201,7 @@ def site_pages(
             leaderboard=_leaderboard(results),
             quotes=quotes,
             pages=summaries,
-            n_summaries=sum(page.n_summaries for page in summaries),
+            n_summaries=sum(len(page.summary_ids) for page in summaries),
         ),
     )
 
@@ -221,11 +222,11 @@ def _in_parts(
 
     found = in_parts(shown, page)
     if len(found) == 1:
-        yield link.file, found[0].text
+        yield link.file, found[0][1]
         return
     files = [link.file, *(_part_file(link.file, part) for part in range(2, len(found) + 1))]
-    for number, (file, part) in enumerate(zip(files, found, strict=True), start=1):
-        yield file, page(part.shown, number, files)
+    for number, (file, (some, _)) in enumerate(zip(files, found, strict=True), start=1):
+        yield file, page(some, number, files)
 
 
 def _part_file(file: str, part: int) -> str:
@@ -280,41 +281,15 @@ MOST_BYTES = 2_900_000
 Shown = tuple[Section, Sequence[Plot]]
 
 
-class Part(NamedTuple):
-    """
-    One of several pages that hold what is too much for one.
-
-    Attributes:
-        shown: Sections with their figures.
-        text: The page as HTML.
-    """
-
-    shown: Sequence[Shown]
-    text: str
-
-
 def in_parts(
     shown: Sequence[Shown], render: Callable[[Sequence[Shown]], str], *, most_bytes: int = MOST_BYTES
-) -> list[Part]:
-    """
-    Return *shown* on one page, or on as few halvings of it as keep each below *most_bytes*.
-
-    What cannot be halved, such as one row, has a page whatever its size.
-
-    Args:
-        shown: Sections with their figures.
-        render: Makes the page of some of them.
-        most_bytes: The largest page, in bytes.
-    """
-    text = render(shown)
-    halves = None if len(text.encode()) <= most_bytes else _halves(shown)
-    if halves is None:
-        return [Part(shown, text)]
-    return [part for half in halves for part in in_parts(half, render, most_bytes=most_bytes)]
+) -> list[tuple[Sequence[Shown], str]]:
+    """Return *shown* with its page as *render* makes it, or the fewest halvings of it whose pages are small."""
+    return list(fitting(shown, render, _halves, most_bytes))
 
 
-def _halves(shown: Sequence[Shown]) -> tuple[Sequence[Shown], Sequence[Shown]] | None:
-    """Cut between sections, else between a section's figures and tables, tables, or rows; None: it is one thing."""
+def _halves(shown: Sequence[Shown]) -> Sequence[Sequence[Shown]]:
+    """Cut between sections, else between a section's figures and tables, tables, or rows; none: it is one thing."""
     if len(shown) > 1:
         middle = len(shown) // 2
         return shown[:middle], shown[middle:]
@@ -328,7 +303,7 @@ def _halves(shown: Sequence[Shown]) -> tuple[Sequence[Shown], Sequence[Shown]] |
         return [(section._replace(tables=tables[:middle]), drawn)], [(bare._replace(tables=tables[middle:]), ())]
     rows = _row_halves(tables[0]) if tables else None
     if rows is None:
-        return None
+        return []
     return [(section._replace(tables=[rows[0]]), drawn)], [(bare._replace(tables=[rows[1]]), ())]
 
 

@@ -8,9 +8,13 @@ function element(tag, attributes, ...children) {
   return made;
 }
 
-// The rows of each table of a page's data, which `longform/tables/packed.py` packs.
+// The rows of each table of a page's data, of all its blocks, which `longform/report/page_data.py` packs.
 function pageData(text) {
-  return Object.fromEntries(Object.entries(JSON.parse(text)).map(([name, column]) => [name, valuesOf(column)]));
+  const tables = {};
+  for (const block of [JSON.parse(text)].flat()) {
+    for (const [name, column] of Object.entries(block)) tables[name] = (tables[name] ?? []).concat(valuesOf(column));
+  }
+  return tables;
 }
 
 function valuesOf(column) {

@@ -1,11 +1,14 @@
 // Summaries unfold one by one.
 
-function withQueries({ queries, summaries }) {
-  for (const summary of summaries) {
-    summary.query = queries[summary.query];
-    for (const verdict of summary.verdicts) verdict.target = summary.query.targets[verdict.target];
+function withQueries(queries) {
+  for (const query of queries) {
+    const targets = new Map(query.targets.map((target) => [target.target_id, target]));
+    for (const summary of query.summaries) {
+      summary.query = query;
+      for (const verdict of summary.verdicts) verdict.target = targets.get(verdict.target_id);
+    }
   }
-  return summaries;
+  return queries.flatMap((query) => query.summaries);
 }
 
 function judgesOf(summary) {
@@ -237,9 +240,8 @@ function summaryView(summary, judge, files) {
   ].filter((part) => part !== null);
 }
 
-function startDrilldown(section, data) {
-  const { files } = data;
-  const summaries = withQueries(data);
+function startDrilldown(section, { queries, files }) {
+  const summaries = withQueries(queries);
   const topics = new Map(summaries.map(({ query }) => [query.haystack, query.topic]));
   const named = [...topics.values()];
   const topicWords = (haystack) => {

@@ -26,10 +26,11 @@ def folder(tmp_path_factory):
     """Write the fixture's site; all its summaries stand on one page."""
     place, results = tmp_path_factory.mktemp("site"), with_tables(json.loads(FIXTURE.read_text("utf-8")))
     site = site_of(results, beside=[SUMMARIES])
-    (page,) = summary_pages(site, results, packed_summaries(unfolded_of(results["drilldown"]), points(results)))
+    packed = packed_summaries(unfolded_of(results["drilldown"]), points(results))
+    ((page, html),) = summary_pages(site, results, packed)
     file_of = dict.fromkeys(page.summary_ids, SUMMARIES.file)
-    written = dict(site_pages(site, results, summaries=[page.link], file_of=file_of))
-    written[SUMMARIES.file] = page.html
+    written = dict(site_pages(site, results, summaries=[page], file_of=file_of))
+    written[SUMMARIES.file] = html
     for file, text in written.items():
         (place / file).write_text(text, "utf-8")
     return place
@@ -105,9 +106,10 @@ def test_a_page_of_summaries_unfolds_those_it_holds(tmp_path, browse):
     results = with_tables(json.loads(FIXTURE.read_text("utf-8")))
     packed = packed_summaries(unfolded_of(results["drilldown"]), points(results), most_bytes=1)
     pages = list(summary_pages(site_of(results, beside=[SUMMARIES]), results, packed))
-    assert [page.summary_ids[0][:2] for page in pages] == ["s1", "s2", "s3"]
-    path = tmp_path / pages[1].link.file
-    path.write_text(pages[1].html, "utf-8")
+    assert [page.summary_ids[0][:2] for page, _ in pages] == ["s1", "s2", "s3"]
+    page, html = pages[1]
+    path = tmp_path / page.file
+    path.write_text(html, "utf-8")
     page = browse(path)
     assert page.locator("html").get_attribute("data-summary")[:2] == "s2"
     assert "Showing one of the 1 summaries on this page." in page.locator(".status").inner_text()
@@ -134,9 +136,9 @@ def test_a_verdict_is_told_by_what_was_judged(tmp_path, browse, judged, head, to
     verdict = {**summary["verdicts"][0], "target_id": "t", "answer": answer, "linked_unit": None, "failure": failure}
     query = {**drilldown["queries"][summary["query_id"]], "targets": [target]}
     one = {"queries": {summary["query_id"]: query}, "summaries": [{**summary, "verdicts": [verdict]}]}
-    (page,) = summary_pages(site_of(results, beside=[SUMMARIES]), results, packed_summaries(unfolded_of(one), []))
+    ((_, html),) = summary_pages(site_of(results, beside=[SUMMARIES]), results, packed_summaries(unfolded_of(one), []))
     path = tmp_path / SUMMARIES.file
-    path.write_text(page.html, "utf-8")
+    path.write_text(html, "utf-8")
     shown = browse(path)
     listed = shown.get_by_role("heading", name=head).locator("xpath=following-sibling::ul[1]")
     assert listed.locator(".tag").first.inner_text().split(", ")[0] == told

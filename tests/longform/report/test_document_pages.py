@@ -20,11 +20,16 @@ def document(haystack: str, number: int, *sentences: str) -> DocumentFacts:
 
 def test_a_page_holds_documents_of_several_haystacks_under_their_topics() -> None:
     made = [document("h1", 2, "One. "), document("h1", 5, "Two."), document("h2", 1, HOSTILE)]
-    (page,) = document_pages(made)
-    assert [(one["haystack"], one["number"]) for one in page] == [("h1", 2), ("h1", 5), ("h2", 1)]
+    (page,) = document_pages(made, str.upper)
+    assert [(block.haystack, *block.ids) for block in page] == [
+        ("h1", 2),
+        ("h1", 5),
+        ("h2", 1),
+    ]
     place = Numbered(module.LINK.file, 1, None, None)
-    shown = Page(module.documents_html(Site("Texts", [module.LINK], []), page, place, str.upper))
-    held = values_of(json.JSONDecoder().raw_decode(shown.script)[0]["documents"])
+    shown = Page(module.documents_html(Site("Texts", [module.LINK], []), page, place))
+    blocks = json.JSONDecoder().raw_decode(shown.script)[0]
+    held = [one for block in blocks for one in values_of(block.get("documents", []))]
     assert [one["topic"] for one in held] == ["H1", "H1", "H2"]
     assert HOSTILE in held[2]["pieces"]
     assert "img" not in shown.tags
@@ -32,12 +37,13 @@ def test_a_page_holds_documents_of_several_haystacks_under_their_topics() -> Non
 
 def test_documents_go_on_on_the_next_page() -> None:
     made = [document("h", number, str(number) + "é" * 40) for number in range(1, 8)]
-    pages = list(document_pages(made, most_bytes=400))
-    assert [one["number"] for page in pages for one in page] == list(range(1, 8))
+    pages = list(document_pages(made, str, most_bytes=600))
+    assert [number for page in pages for block in page for number in block.ids] == list(range(1, 8))
     assert max(map(len, pages)) < len(made)
 
 
 def test_a_document_of_any_length_is_cut_with_what_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_OF_ONE", 10)
-    ((cut,),) = document_pages([document("h", 1, "12345678. ", "behind it.")])
+    ((block,),) = document_pages([document("h", 1, "12345678. ", "behind it.")], str)
+    (cut,) = values_of(json.loads(block.data)["documents"])
     assert (cut["pieces"], cut["left_out"]) == (["12345678. "], 10)

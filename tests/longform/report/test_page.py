@@ -7,7 +7,7 @@ import re
 import pytest
 
 from longform.errors import LongformError
-from longform.report.document_pages import packed_summaries, summaries_data, summary_pages
+from longform.report.document_pages import packed_summaries, summary_pages
 from longform.report.page_data import script_json
 from longform.report.site import SUMMARIES, site_of
 from longform.results.drilldown import unfolded_of
@@ -18,14 +18,15 @@ from tests.longform.report.pages import FIXTURE, HOSTILE, Page, html, markdown, 
 
 def compact(drilldown, points):
     (page,) = packed_summaries(unfolded_of(drilldown), points)
-    return json.loads(summaries_data(page))
+    return [json.loads(block.data)["queries"] for block in page]
 
 
 def test_drilldown_has_scores_in_points_as_tables_have_them(results):
     summary = results["drilldown"]["summaries"][0] | {"scores": {"j": {"joint": 0.4321, "words_per_bullet": 21.5}}}
     data = compact(results["drilldown"] | {"summaries": [summary]}, ["joint"])
 
-    (shown,) = values_of(data["summaries"])
+    ((query,),) = map(values_of, data)
+    (shown,) = query["summaries"]
     assert [score["value"] for score in shown["scores"]] == [43.21, 21.5]
 
 
@@ -90,19 +91,20 @@ def test_markdown_texts_are_no_tags_and_do_not_break_a_row(results):
 
 def test_drilldown_data_is_what_went_in(results):
     packed = packed_summaries(unfolded_of(results["drilldown"]), [])
-    (written,) = summary_pages(site_of(results, beside=[SUMMARIES]), results, packed)
-    page = Page(written.html)
+    ((_, text),) = summary_pages(site_of(results, beside=[SUMMARIES]), results, packed)
+    page = Page(text)
     assert page.open == []
     assert "img" not in page.tags
-    data = json.JSONDecoder().raw_decode(page.script)[0]
-    queries, (first, second, *_) = values_of(data["queries"]), values_of(data["summaries"])
+    blocks = json.JSONDecoder().raw_decode(page.script)[0]
+    queries = [query for block in blocks for query in values_of(block.get("queries", []))]
+    first, second, *_ = (summary for query in queries for summary in query["summaries"])
     assert [query["query_id"] for query in queries] == ["q1", "q2"]
     fare = {"target_id": "t1", "name": "Fare cut", "text": "Fares fall by 12 % in May.", "gold": [2, 5, 9]}
     assert queries[0]["targets"][0] == {**fare, "kind": "insight", "passages": None}
-    named = [first[name] for name in ("summary_id", "query", "setting", "summarizer", "failure")]
-    assert named == ["s1", 0, "oracle", "alpha", None]
+    named = [first[name] for name in ("summary_id", "setting", "summarizer", "failure")]
+    assert named == ["s1", "oracle", "alpha", None]
     assert (first["bullets"][0]["text"], first["bullets"][0]["citations"]) == ("Fares fell by 12 % [2][7]", [2, 7])
-    verdict = {"judge": "offline", "target": 0, "answer": "full", "linked_unit": 0, "probability": 0.9123}
+    verdict = {"judge": "offline", "target_id": "t1", "answer": "full", "linked_unit": 0, "probability": 0.9123}
     assert first["verdicts"][0] == {**verdict, "reply": None, "failure": None}
     assert first["verdicts"][3]["failure"] == "not_json"
     assert second["failure"] == results["drilldown"]["summaries"][1]["failure"] is not None
@@ -118,7 +120,8 @@ def test_json_in_a_script_cannot_end_it():
 def test_repeated_texts_are_stored_once(results):
     one = results["drilldown"]["summaries"][0]
     many = {**results["drilldown"], "summaries": [{**one, "summary_id": f"s{place}"} for place in range(50)]}
-    bullets = compact(many, [])["summaries"]["parts"]["bullets"]["items"]["parts"]["text"]
+    (queries,) = compact(many, [])
+    bullets = queries["parts"]["summaries"]["items"]["parts"]["bullets"]["items"]["parts"]["text"]
     assert len(bullets["places"]) == 50 * len(bullets["texts"]) == 50 * len(one["bullets"])
 
 

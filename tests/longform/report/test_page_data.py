@@ -10,7 +10,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longform.report.document_pages import SummaryRecord, packed_summaries, summaries_data
+from longform.report.document_pages import packed_summaries
+from longform.report.page_data import Block, blocks_data
 from longform.results.drilldown import Unfolded
 from longform.tables.packed import values_of
 
@@ -32,38 +33,39 @@ def unfolded(*queries: tuple[str, str, int], words: int = 100) -> list[Unfolded]
     return made
 
 
-def ids(pages: Sequence[Sequence[SummaryRecord]]) -> list[list[str]]:
-    return [[one["summary_id"] for one in page] for page in pages]
+def ids(pages: Sequence[Sequence[Block]]) -> list[list[str]]:
+    return [[summary_id for block in page for summary_id, _ in block.ids] for page in pages]
 
 
-def held(page: Sequence[SummaryRecord], table: str) -> Any:
-    return values_of(json.loads(summaries_data(page))[table])
+def queries(page: Sequence[Block]) -> list[Any]:
+    return [query for block in page for query in values_of(json.loads(block.data)["queries"])]
 
 
 def test_a_haystack_begins_a_page_unless_the_one_before_is_small() -> None:
     two = unfolded(("h1", "a", 2), ("h2", "b", 1))
     assert ids(list(packed_summaries(two, [], small_bytes=1))) == [["a-0", "a-1"], ["b-0"]]
     (page,) = packed_summaries(two, [])
-    assert [one["haystack"] for one in held(page, "queries")] == ["h1", "h2"]
+    assert [one["haystack"] for one in queries(page)] == ["h1", "h2"]
 
 
 def test_the_summaries_of_a_query_stay_together_if_they_fit() -> None:
-    pages = list(packed_summaries(unfolded(("h", "a", 3), ("h", "b", 3)), [], most_bytes=450))
+    pages = list(packed_summaries(unfolded(("h", "a", 3), ("h", "b", 3)), [], most_bytes=1_800))
     assert ids(pages) == [["a-0", "a-1", "a-2"], ["b-0", "b-1", "b-2"]]
-    assert [[one["query_id"] for one in held(page, "queries")] for page in pages] == [["a"], ["b"]]
+    assert [[one["query_id"] for one in queries(page)] for page in pages] == [["a"], ["b"]]
 
 
 def test_passages_stand_behind_their_citations() -> None:
     (page,) = packed_summaries(unfolded(("h", "a", 1), words=3), [])
-    (bullet,) = held(page, "summaries")[0]["bullets"]
+    (bullet,) = queries(page)[0]["summaries"][0]["bullets"]
     assert bullet == {"text": "xxx", "citations": [1], "passages": [[0, 2]], "support": None}
 
 
-@given(st.lists(st.tuples(st.sampled_from("gh"), st.integers(1, 9)), min_size=1, max_size=6), st.integers(1, 2_000))
-def test_pages_hold_each_summary_once_and_keep_to_their_size(queries: list[tuple[str, int]], most: int) -> None:
-    given_ = unfolded(*((haystack, f"q{place}", n) for place, (haystack, n) in enumerate(queries)))
+@given(st.lists(st.tuples(st.sampled_from("gh"), st.integers(1, 9)), min_size=1, max_size=6), st.integers(1, 5_000))
+def test_pages_hold_each_summary_once_and_keep_to_their_size(drawn: list[tuple[str, int]], most: int) -> None:
+    given_ = unfolded(*((haystack, f"q{place}", n) for place, (haystack, n) in enumerate(drawn)))
     pages = list(packed_summaries(given_, [], most_bytes=most, small_bytes=200))
     assert list(chain(*ids(pages))) == [one.summary["summary_id"] for one in given_]
-    heads = len(summaries_data([]).encode()) + HEADS
-    assert all(len(summaries_data(page).encode()) <= most + heads or len(page) == 1 for page in pages)
-    assert [len(held(page, "summaries")) for page in pages] == list(map(len, pages))
+    for page, shown in zip(pages, ids(pages), strict=True):
+        assert sum(len(block.data.encode()) for block in page) <= most or len(shown) == 1
+        assert [one["summary_id"] for query in queries(page) for one in query["summaries"]] == shown
+        assert len(json.loads(blocks_data(page, files=[]))) == len(page) + 1

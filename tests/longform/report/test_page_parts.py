@@ -30,18 +30,18 @@ def render(shown):
 
 
 def rows_of(parts):
-    return [row[0].text for part in parts for one, _ in part.shown for own in one.tables for row in own.rows]
+    return [row[0].text for shown, _ in parts for one, _ in shown for own in one.tables for row in own.rows]
 
 
 def test_what_fits_stays_on_one_page():
-    (part,) = in_parts([(section("a", table("x", "y")), [FIGURE])], render, most_bytes=40)
-    assert part.text == render(part.shown)
+    ((shown, text),) = in_parts([(section("a", table("x", "y")), [FIGURE])], render, most_bytes=40)
+    assert text == render(shown)
 
 
 def test_sections_are_cut_apart_first():
     shown = [(section("a", table("x", "y")), ()), (section("b", table("z")), ())]
     parts = in_parts(shown, render, most_bytes=30)
-    assert [[one.anchor for one, _ in part.shown] for part in parts] == [["a"], ["b"]]
+    assert [[one.anchor for one, _ in shown] for shown, _ in parts] == [["a"], ["b"]]
 
 
 def test_figures_tables_and_rows_are_cut_and_nothing_is_lost_or_told_twice():
@@ -49,17 +49,17 @@ def test_figures_tables_and_rows_are_cut_and_nothing_is_lost_or_told_twice():
     shown = [(section("a", table(*names[:3]), table(*names[3:])), [FIGURE])]
     parts = in_parts(shown, render, most_bytes=30)
     assert rows_of(parts) == names
-    assert all(len(part.text) <= 30 for part in parts)
-    assert sum(len(drawn) for part in parts for _, drawn in part.shown) == 1
-    assert sum(len(one.paragraphs) for part in parts for one, _ in part.shown) == 1
+    assert all(len(text) <= 30 for _, text in parts)
+    assert sum(len(drawn) for shown, _ in parts for _, drawn in shown) == 1
+    assert sum(len(one.paragraphs) for shown, _ in parts for one, _ in shown) == 1
 
 
 def test_a_twin_stays_below_its_original():
     names = [f"s{number}" for number in range(5)]
     parts = in_parts([(section("a", table(*names, twins=True)), ())], render, most_bytes=50)
     assert len(parts) > 1
-    for part in parts:
-        assert not any(cell.beside for one, _ in part.shown for own in one.tables for cell in own.rows[0])
+    for shown, _ in parts:
+        assert not any(cell.beside for one, _ in shown for own in one.tables for cell in own.rows[0])
 
 
 def test_one_row_has_a_page_whatever_its_size():
