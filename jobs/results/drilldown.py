@@ -22,7 +22,7 @@ from longform.judges.kind import Kind
 from longform.judges.kinds import KINDS
 from longform.judges.kinds.support import NO, UNSURE, YES
 from longform.judges.repeats import merged_repeats
-from longform.results.drilldown import Drilldown, QueryFacts, SummaryFacts, SupportFacts, Unfolded, unfolded_of
+from longform.results.drilldown import QueryFacts, SummaryFacts, Unfolded, unfolded_of
 
 _COLUMNS = ["summary_id", "judge", "unit_index", "target_kind", "target_id", "text_index", "mode", "repeat"]
 _COLUMNS += ["answer", "probability", "reply", "failure", "doc_position", "chunk_index"]
@@ -74,7 +74,9 @@ class UnfoldedSupport:
         return {row["doc_id"]: row["doc_index"] + 1 for row in rows}
 
 
-def _support(judge: str, citations: Sequence[int], rows: Sequence[Any], numbers: Mapping[str, int]) -> SupportFacts:
+def _support(
+    judge: str, citations: Sequence[int], rows: Sequence[Any], numbers: Mapping[str, int]
+) -> Mapping[str, Any]:
     """Say what a judge found of the documents that a bullet cites, and which of all supports it best."""
     answers = dict(_answered(rows, numbers))
     best = max(rows, key=lambda row: (_RANKS.index(row["answer"]), row["probability"] or 0.0))
@@ -186,9 +188,7 @@ class Unfolding:
                 facts[row["summary_id"]]["bullets"].append({"text": row["text"], "citations": row["citations"]})
             verdicts = [work_id for one in work_ids for work_id in self._verdicts.get(one, ())]
             for row in self._merged(verdicts if with_verdicts else []):
-                summary_id = row.pop("summary_id")
-                shown: Any = {name: row[name] for name in row if name not in _OF_REPEATS}
-                facts[summary_id]["verdicts"].append(shown)
+                facts[row["summary_id"]]["verdicts"].append({name: row[name] for name in _VERDICT_COLUMNS[1:]})
             if with_verdicts:
                 self._support.add(facts, [work_id for one in work_ids for work_id in self._checks.get(one, ())])
             yield from facts.values()
@@ -280,8 +280,7 @@ def _line(content: Mapping[str, object]) -> bytes:
 def kept_unfolded(run: Folder) -> Iterator[Unfolded]:
     """Yield what `keep_unfolded` stored; that of an older version is read whole."""
     if not run.has(DRILLDOWN):
-        drilldown: Drilldown = json.loads(gzip.decompress(run.read_bytes(_OF_OLDER_RUNS)))
-        yield from unfolded_of(drilldown)
+        yield from unfolded_of(json.loads(gzip.decompress(run.read_bytes(_OF_OLDER_RUNS))))
         return
     for content in run.lines(DRILLDOWN):
         if "query" in content:

@@ -170,7 +170,7 @@ def write_pages(
     if matrix and links:
         folder.write_bytes(matrix_page.LINK.file, matrix_page.matrix_html(site, matrix.packed(file_of)).encode())
         written.add(matrix_page.LINK.file)
-    document_of = cited.addresses(files, file_of)
+    document_of = partial(cited.address, files, file_of)
     quoted = quotes.quotes(file_of)
     for file, text in site_pages(
         site, results, summaries=links, file_of=file_of, document_of=document_of, quotes=quoted

@@ -20,10 +20,10 @@ from longform.report.page_data import (
     paged,
 )
 from longform.report.parts import haystack_name
-from longform.report.repair import DocumentOf, Side
+from longform.report.repair import Side
 from longform.report.site import SUMMARIES, Numbered, Site, SummaryPage, numbered
-from longform.results.drilldown import QueryFacts, SummaryFacts, Unfolded, unlisted
-from longform.results.passages import DocumentFacts, Passage
+from longform.results.drilldown import Unfolded, unlisted
+from longform.results.passages import DocumentFacts
 from longform.results.repaired_examples import Example, examples_in
 from longform.results.results import Results
 from longform.text.citations import without_citations
@@ -211,47 +211,39 @@ class CitedPlaces:
         if one.summary["summary_id"] in self._wanted:
             self._found[one.summary["summary_id"]] = one
 
-    def addresses(self, files: DocumentFiles, file_of: Mapping[str, str]) -> DocumentOf:
+    def address(
+        self, files: DocumentFiles, file_of: Mapping[str, str], example: Example, side: Side, number: str
+    ) -> str | None:
         """
-        Return the function that says where a document of an example stands; None: nowhere, or at no known passage.
-
-        Its addresses have the form of `documentAddress` in `documents.js`.
+        Return where a document of an example stands, in the form of `documentAddress` in `documents.js`.
 
         Args:
             files: The files of the documents' pages.
             file_of: Summary id -> the page that holds it.
+            example: The example.
+            side: Before or after.
+            number: The number of the document; None is returned if it stands nowhere, or at no known passage.
         """
-        return partial(self._address, files, file_of)
-
-    def _address(
-        self, files: DocumentFiles, file_of: Mapping[str, str], example: Example, side: Side, number: int
-    ) -> str | None:
-        summary_id = example["summary_id"] if side == "before" else example["repaired_id"]
+        summary_id, place = example["summary_id" if side == "before" else "repaired_id"], int(number)
         if (found := self._found.get(summary_id)) is None:
             return None
-        summary, query = found
-        claims = (one for one in _claims(example, summary, query) if one[0] == number)
-        here = (one for one in files if one["haystack"] == query["haystack"] and one["first"] <= number <= one["last"])
-        if (claim := next(claims, None)) is None or (file := next(here, None)) is None:
+        haystack = found.query["haystack"]
+        claim = next((claim for at, claim in _claims(example, found) if at == place), None)
+        here = (one["file"] for one in files if one["haystack"] == haystack and one["first"] <= place <= one["last"])
+        if claim is None or (file := next(here, None)) is None:
             return None
-        _, what, words, passage = claim
-        named: dict[str, Any] = {"haystack": query["haystack"], "document": number, what: words}
-        if passage is not None:
-            named |= {"sentence": passage[0], "sentences": passage[1]}
+        named = {"haystack": haystack, "document": place, **claim}
         if summary_id in file_of:
             named |= {"page": file_of[summary_id], "summary": summary_id}
-        return f"{file['file']}#{urlencode(named, quote_via=quote)}"
+        return f"{file}#{urlencode(named, quote_via=quote)}"
 
 
-def _claims(
-    example: Example, summary: SummaryFacts, query: QueryFacts
-) -> Iterator[tuple[int, str, str, Passage | None]]:
-    """Yield the documents that the bullet cites, then those that state the insight, each with the words and passage."""
-    for bullet in summary["bullets"]:
-        if without_citations(bullet["text"]) == example["bullet"] and "passages" in bullet:
-            for number, passage in zip(bullet["citations"], bullet["passages"], strict=True):
-                yield number, "bullet", bullet["text"], passage
-    for target in query["targets"]:
-        if target["text"] == example["insight"] and "passages" in target:
-            for number, passage in zip(target["gold"], target["passages"], strict=True):
-                yield number, "insight", target["text"], passage
+def _claims(example: Example, found: Unfolded) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the documents that the bullet cites, then those that state the insight, each with its words and passage."""
+    own = [one for one in found.summary["bullets"] if without_citations(one["text"]) == example["bullet"]]
+    stated = [target for target in found.query["targets"] if target["text"] == example["insight"]]
+    for what, numbers, claims in (("bullet", "citations", own), ("insight", "gold", stated)):
+        for one in claims:
+            for number, passage in zip(one[numbers], one.get("passages", ()), strict=False):
+                marked = {} if passage is None else {"sentence": passage[0], "sentences": passage[1]}
+                yield number, {what: one["text"], **marked}

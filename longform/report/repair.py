@@ -11,7 +11,7 @@ from longform.results.results import Results
 
 Side = Literal["before", "after"]
 SIDES: dict[Side, str] = {"before": "As written", "after": "Supporting documents found"}
-DocumentOf = Callable[[Example, Side, int], str | None]
+DocumentOf = Callable[[Example, Side, str], str | None]
 """Finds the address of a document of an example, by its number; None: it has none."""
 
 
@@ -27,7 +27,7 @@ def repair_sections(results: Results) -> Iterator[Section]:
 
 def example_head(example: Example) -> str:
     """Say in a line what an example shows."""
-    before, after = (f"{100 * share:.0f}" for share in example["f1"])
+    before, after = (f"{100 * share:.0f}" for share in (example["f1_before"], example["f1_after"]))
     return f"{example['kind']}: citation score {before} to {after} · {example['summarizer']}, {example['setting']}"
 
 
@@ -43,16 +43,16 @@ class Chip(NamedTuple):
 
     kind: str
     words: str
-    numbers: Sequence[int]
+    numbers: Sequence[str]
 
 
 def chips(example: Example, side: Side) -> list[Chip]:
     """The documents cited rightly, cited wrongly, and missing though they state the insight: each kind with words."""
-    cited = {entry["number"] for entry in example[side]}
+    cited, gold = example[side], example["gold"]
     numbers = {
-        "right": [entry["number"] for entry in example[side] if entry["right"]],
-        "wrong": [entry["number"] for entry in example[side] if not entry["right"]],
-        "missing": [number for number in example["gold"] if number not in cited],
+        "right": [number for number in cited if number in gold],
+        "wrong": [number for number in cited if number not in gold],
+        "missing": [number for number in gold if number not in cited],
     }
     return [Chip(kind, _chip_words(kind, len(found)), found) for kind, found in numbers.items() if found]
 
@@ -71,11 +71,11 @@ def _chip_words(kind: str, n: int) -> str:
 
 def evidence_line(example: Example) -> str:
     """Name the document of the quoted sentences, or say why there are none."""
-    evidence = example["evidence"]
-    if evidence is None:
+    number = example["evidence_document"]
+    if number is None:
         return "No document supports this bullet, so it cites none."
-    right = "states the insight" if evidence["right"] else "not among those that state the insight"
-    return f"Document {evidence['number']} ({right}) supports it best:"
+    right = "states the insight" if str(number) in example["gold"] else "not among those that state the insight"
+    return f"Document {number} ({right}) supports it best:"
 
 
 def markdown_examples(section: Section) -> list[tuple[str, list[str]]]:
@@ -84,14 +84,13 @@ def markdown_examples(section: Section) -> list[tuple[str, list[str]]]:
 
 
 def _chip_line(chip: Chip) -> str:
-    return f"{chip.words} {', '.join(map(str, chip.numbers))}"
+    return f"{chip.words} {', '.join(chip.numbers)}"
 
 
 def _lines(example: Example) -> list[str]:
-    evidence = example["evidence"]
     return [
         f"Bullet: {example['bullet']}",
         f"Insight: {example['insight']}",
         *(f"{name}: {'; '.join(map(_chip_line, chips(example, side)))}" for side, name in SIDES.items()),
-        evidence_line(example) if evidence is None else f"{evidence_line(example)} {evidence['text']}",
+        f"{evidence_line(example)} {example['evidence'] or ''}".rstrip(),
     ]

@@ -2,83 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple, NotRequired, TypedDict
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 from longform.errors import LongformError
-from longform.results.passages import Passage
 
+QueryFacts = Mapping[str, Any]
+"""
+A query: `haystack`, `topic`, `subtopic`, `text`, `dataset`, and its `targets`, each with `target_id`, `name`, `text`,
+`kind` (insight if left out), `gold` (numbers of the documents that state it) and `passages` of these. Older runs store
+neither data sets nor passages.
+"""
 
-class TargetFacts(TypedDict):
-    target_id: str
-    name: str | None
-    text: str
-    gold: list[int]  # numbers of the documents that state it
-    kind: NotRequired[str]  # insight, key_point or reference; insight if left out
-    passages: NotRequired[list[Passage | None]]  # of each of these documents; older runs do not store them
+SummaryFacts = dict[str, Any]
+"""
+A summary: its ids and axes, its `failure`, its `scores` by judge ("": none) and measure, and two lists.
 
-
-class QueryFacts(TypedDict):
-    haystack: str
-    topic: str | None
-    subtopic: str | None
-    text: str
-    targets: list[TargetFacts]
-    dataset: NotRequired[str | None]  # older runs do not store it
-
-
-class SupportFacts(TypedDict):
-    """
-    Answer of a support judge on a bullet.
-
-    Attributes:
-        judge: Its name.
-        cited: The answer on each cited document; null: it was not asked, or unjudged.
-        answer: The best one over the documents that were checked; null: all are unjudged.
-        best: Number of the document with that answer; null: none supports it, or all were judged as one text.
-        n: How many documents were checked; null: all were judged as one text.
-    """
-
-    judge: str
-    cited: list[str | None]
-    answer: str | None
-    best: int | None
-    n: int | None
-
-
-class BulletFacts(TypedDict):
-    text: str
-    citations: list[int]
-    passages: NotRequired[list[Passage | None]]  # of each cited document; older runs do not store them
-    support: NotRequired[list[SupportFacts]]  # of each support judge; left out: none was asked
-
-
-class VerdictFacts(TypedDict):
-    judge: str
-    target_id: str
-    answer: str | None
-    linked_unit: int | None
-    probability: float | None
-    reply: str | None
-    failure: str | None
-
-
-class SummaryFacts(TypedDict):
-    summary_id: str
-    query_id: str
-    setting: str
-    summarizer: str
-    order: str | None
-    repeat: int | None
-    failure: str | None
-    bullets: list[BulletFacts]
-    verdicts: list[VerdictFacts]
-    scores: dict[str, dict[str, float | None]]  # by judge ("": none) and measure
-
-
-class Drilldown(TypedDict):
-    queries: dict[str, QueryFacts]  # by query id
-    summaries: list[SummaryFacts]
+- `bullets`: `text`, `citations` (numbers of documents), `passages` of these, and `support`, the answers of each support
+  judge: on each document that is `cited` (null: not asked, or unjudged), the best `answer` over the `n` documents that
+  were checked, and the number of the `best` of them (null: none supports it). For documents judged as one text both are
+  null.
+- `verdicts`: `judge`, `target_id`, `answer`, `linked_unit`, `probability`, `reply`, `failure`.
+"""
 
 
 class Unfolded(NamedTuple):
@@ -88,9 +33,9 @@ class Unfolded(NamedTuple):
     query: QueryFacts
 
 
-def unfolded_of(drilldown: Drilldown) -> Iterator[Unfolded]:
+def unfolded_of(drilldown: Mapping[str, Any]) -> Iterator[Unfolded]:
     """
-    Yield the summaries of a drill-down that is in memory.
+    Yield the summaries of a drill-down that is in memory, as older runs have it.
 
     Raises:
         LongformError: A summary names a query that is not there.

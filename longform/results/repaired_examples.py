@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 from longform.keys import content_key
 from longform.metrics.coverage import citation_quality
@@ -22,47 +22,15 @@ SHOWN = {"better": 3, "worse": 2, "unchanged": 1}
 _TWINS_AT_ONCE = 128
 
 
-class CitedDocument(TypedDict):
-    number: int
-    right: bool  # whether it states the insight
+Example = Mapping[str, Any]
+"""
+A bullet before and after, as a row of a table: `kind` is better, worse or unchanged; `before`, `after` and `gold` are
+numbers of documents as texts; `evidence` stands in `evidence_document`, null if no document supports the bullet.
+"""
 
 
-class Quoted(CitedDocument):
-    text: str
-
-
-class Example(TypedDict):
-    """A bullet before and after."""
-
-    kind: str  # better, worse, unchanged
-    summarizer: str
-    setting: str
-    summary_id: str
-    repaired_id: str
-    bullet: str
-    insight: str
-    f1: list[float]  # before and after
-    before: list[CitedDocument]
-    after: list[CitedDocument]
-    gold: list[int]
-    evidence: Quoted | None  # null: no document supports it
-
-
-class Drawn(NamedTuple):
-    """
-    Changes of bullets.
-
-    Attributes:
-        changes: How many there are of each kind.
-        examples: Some of each.
-    """
-
-    changes: Mapping[str, int]
-    examples: Sequence[Example]
-
-
-def drawn(evidence: Evidence, twins: Twins, judge: str | None) -> Drawn:
-    """Return the changes of bullets by the links of *judge*; None: there are none."""
+def drawn(evidence: Evidence, twins: Twins, judge: str | None) -> tuple[Mapping[str, int], list[Example]]:
+    """Return how many changes of each kind there are by the links of *judge*, and some of each; None: no change."""
     counted: Counter[str] = Counter()
     kept: list[Change] = []
     for found in _changes(evidence, twins, judge) if judge else ():
@@ -71,49 +39,46 @@ def drawn(evidence: Evidence, twins: Twins, judge: str | None) -> Drawn:
     shown = {change.original_id for change in kept}
     facts = {summary["summary_id"]: summary for summary in evidence.unfolded(shown)}
     writer = _Writer(evidence)
-    return Drawn({kind: counted[kind] for kind in SHOWN}, [writer.row(one, facts[one.original_id]) for one in kept])
+    return {kind: counted[kind] for kind in SHOWN}, [writer.row(one, facts[one.original_id]) for one in kept]
 
 
-def example_row(example: Example) -> dict[str, Any]:
-    """Return an example as a row of a table."""
-    names = ("kind", "summarizer", "setting", "summary_id", "repaired_id", "bullet", "insight")
-    kept: dict[str, Any] = {name: value for name, value in example.items() if name in names}
-    evidence = example["evidence"]
+_SAME = ("kind", "summarizer", "setting", "summary_id", "repaired_id", "bullet", "insight")
+_SIDES = ("before", "after")
+
+
+def with_example_rows(older: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was found of repair with examples as rows, which older results have as `example_as_before` says."""
+    rows = [
+        {
+            **{name: one[name] for name in _SAME},
+            **dict(zip(("f1_before", "f1_after"), one["f1"], strict=True)),
+            **{side: [str(cited["number"]) for cited in one[side]] for side in _SIDES},
+            "gold": list(map(str, one["gold"])),
+            "evidence_document": one["evidence"] and one["evidence"]["number"],
+            "evidence": one["evidence"] and one["evidence"]["text"],
+        }
+        for one in older["examples"]
+    ]
+    return {**older, "examples": rows}
+
+
+def example_as_before(row: Example) -> Mapping[str, Any]:
+    """Return an example as older results have it: its documents as `number` and `right`, its scores in `f1`."""
+    number = row["evidence_document"]
+    marked = {name: [{"number": int(one), "right": one in row["gold"]} for one in row[name]] for name in _SIDES}
+    quoted = {"number": number, "right": str(number) in row["gold"], "text": row["evidence"]}
     return {
-        **kept,
-        "f1_before": example["f1"][0],
-        "f1_after": example["f1"][1],
-        "before": [str(one["number"]) for one in example["before"]],
-        "after": [str(one["number"]) for one in example["after"]],
-        "gold": [str(number) for number in example["gold"]],
-        "evidence_document": None if evidence is None else evidence["number"],
-        "evidence": None if evidence is None else evidence["text"],
-    }
-
-
-def example_of(row: Mapping[str, Any]) -> Example:
-    """Return the example that `example_row` wrote."""
-    gold = [int(number) for number in row["gold"]]
-    number = row.get("evidence_document")
-    return {
-        "kind": row["kind"],
-        "summarizer": row["summarizer"],
-        "setting": row["setting"],
-        "summary_id": row["summary_id"],
-        "repaired_id": row["repaired_id"],
-        "bullet": row["bullet"],
-        "insight": row["insight"],
+        **{name: row[name] for name in _SAME},
         "f1": [row["f1_before"], row["f1_after"]],
-        "before": _marked([int(cited) for cited in row["before"]], gold),
-        "after": _marked([int(cited) for cited in row["after"]], gold),
-        "gold": gold,
-        "evidence": None if number is None else {"number": number, "right": number in gold, "text": row["evidence"]},
+        **marked,
+        "gold": list(map(int, row["gold"])),
+        "evidence": None if number is None else quoted,
     }
 
 
 def examples_in(tables: Mapping[str, Mapping[str, Any]]) -> list[Example]:
     """Return the examples that stand in the tables of results."""
-    return [example_of(row) for row in tables.get("repair_examples", {}).get("rows", [])]
+    return list(tables.get("repair_examples", {}).get("rows", []))
 
 
 def _changes(evidence: Evidence, twins: Twins, judge: str) -> Iterator[list[Change]]:
@@ -216,19 +181,15 @@ class _Writer:
             "repaired_id": change.twin_id,
             "bullet": without_citations(bullet),
             "insight": insight,
-            "f1": [before, after],
-            "before": _marked(change.before, change.gold),
-            "after": _marked(change.after, change.gold),
-            "gold": list(change.gold),
-            "evidence": None
-            if evidence is None
-            else {"number": evidence.number, "right": evidence.number in change.gold, "text": evidence.text},
+            "f1_before": before,
+            "f1_after": after,
+            "before": list(map(str, change.before)),
+            "after": list(map(str, change.after)),
+            "gold": list(map(str, change.gold)),
+            "evidence_document": None if evidence is None else evidence.number,
+            "evidence": None if evidence is None else evidence.text,
         }
 
     def _read(self, haystack_id: str) -> tuple[SupportIndex, list[int]]:
         documents = self._evidence.documents(haystack_id)
         return SupportIndex([document.text for document in documents]), [document.number for document in documents]
-
-
-def _marked(cited: Sequence[int], gold: Sequence[int]) -> list[CitedDocument]:
-    return [{"number": number, "right": number in gold} for number in cited]

@@ -13,7 +13,6 @@ from pydantic import JsonValue
 
 from longform.judges.card_columns import Adversarial
 from longform.results.aggregate import Aggregate, ModelsRow
-from longform.results.drilldown import Drilldown
 from longform.results.elsewhere import ElsewhereRow
 from longform.tables.packed import unpacked
 
@@ -71,7 +70,7 @@ class Results(TypedDict, total=False):
     synthesis: dict[str, Any]
     benchmark_tables: dict[str, Any]  # `title`, `told` and `tables`, likewise; absent: the benchmark keeps none
     run: dict[str, Any]  # `run.json`, as `jobs.runs.record` describes it
-    drilldown: Drilldown
+    drilldown: Mapping[str, Any]
     beside: dict[str, Any]  # further keys of the file, which no report reads: schema 1, and results that are no tables
 
 

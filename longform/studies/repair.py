@@ -24,7 +24,7 @@ from longform.results.evidence import Evidence, Twins, summaries_under
 from longform.results.faithfulness_tables import groups, merging_of, score, scored_summaries
 from longform.results.in_sample import SUPPORT, in_sample
 from longform.results.pairs import finding
-from longform.results.repaired_examples import drawn, example_row
+from longform.results.repaired_examples import drawn
 from longform.tables.names import AXES, DATASET, JUDGE, SYSTEM
 from longform.tables.table import Axes, Column, Table
 
@@ -68,14 +68,14 @@ class Repair:
             )
         ]
         judge = next(iter(judges), None)
-        found = drawn(evidence, twins, judge)
+        counts, examples = drawn(evidence, twins, judge)
         return tables(
             {
                 **twins.driver,
                 "rows": _with_faithfulness(rows, evidence, twins),
                 "judge": judge,
-                "changes": found.changes,
-                "examples": found.examples,
+                "changes": counts,
+                "examples": examples,
                 "in_sample": _in_sample(evidence, twins),
             }
         )
@@ -270,7 +270,7 @@ def _examples_table(found: Mapping[str, Any]) -> Table:
             Column("evidence_document", "count", shown=False),
             Column("evidence", told="sentences that support the bullet best", shown=False),
         ],
-        [example_row(example) for example in found["examples"]],
+        found["examples"],
         title="Bullets before and after repair",
         key=["summary_id", "bullet", "insight"],
         section=NAME,

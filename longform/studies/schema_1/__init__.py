@@ -14,6 +14,7 @@ from longform.results.cells import CELLS, FAILURES, MEASURES, listed_in
 from longform.results.elsewhere import elsewhere_tables
 from longform.results.judges import judges_tables
 from longform.results.order_dependence import order_table
+from longform.results.repaired_examples import with_example_rows
 from longform.studies import calls, facets, failure_modes, repair, retest, rouge_bootstrap
 from longform.studies.schema_1.cells import cells_before, of_cells
 from longform.studies.schema_1.costs import calls_before, cost_before, of_cost
@@ -120,7 +121,7 @@ _AFTER: Mapping[str, Callable[[Any], Sequence[Table]]] = {
     "faithfulness": of_faithfulness,
     "retrieval": of_retrieval,
     AGAINST: of_against,
-    repair.NAME: lambda found: repair.tables(found) or [],
+    repair.NAME: lambda found: repair.tables(with_example_rows(found)) or [],
     "retest": lambda rows: [retest.table(rows)],
     "facets": facets.tables,
     "key_points": of_key_points,

@@ -8,7 +8,7 @@ from typing import Any
 from longform.measures import SHIPPED
 from longform.metrics.retrieval import MEASURES
 from longform.repair.twins import twin_label
-from longform.results.repaired_examples import examples_in
+from longform.results.repaired_examples import example_as_before, examples_in
 from longform.studies import repair, retrieval, retrieval_against_generation
 from longform.studies.schema_1.rows import OF_AXES, Json, Rows, rows_in
 from longform.tables.table import Table
@@ -98,8 +98,7 @@ def repair_before(tables: Mapping[str, Json]) -> dict[str, Any]:
             **{name: difference[name] for name in ("low", "high")},
             **{name: row[name] for name in _OF_CHANGE if name in row},
         }
-        if "faithfulness" in row:
-            own["faithfulness"] = row["faithfulness"]
+        own |= {name: row[name] for name in ("faithfulness",) if name in row}
     changes, bullets = (rows_in(name)(tables) for name in (repair.CHANGES, repair.CITATIONS))
     by = rows[0]["cited_by"]
     return {
@@ -109,6 +108,6 @@ def repair_before(tables: Mapping[str, Json]) -> dict[str, Any]:
         "rows": list(systems.values()),
         "judge": changes[0]["judge"] if changes else None,
         "changes": {row["kind"]: row["n_bullets"] for row in changes},
-        "examples": examples_in(tables),
+        "examples": list(map(example_as_before, examples_in(tables))),
         "in_sample": rows[0]["fitted"],
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -10,22 +11,8 @@ import pytest
 from longform.report.document_pages import CitedPlaces
 from longform.report.repair import DocumentOf
 from longform.results.drilldown import Unfolded
-from longform.results.repaired_examples import example_row
 
-EXAMPLE: Any = {
-    "kind": "better",
-    "summarizer": "a",
-    "setting": "full",
-    "summary_id": "s",
-    "repaired_id": "r",
-    "bullet": "It rained & snowed.",
-    "insight": "Rain fell.",
-    "f1": [0.0, 1.0],
-    "before": [],
-    "after": [],
-    "gold": [],
-    "evidence": None,
-}
+EXAMPLE = {"summary_id": "s", "repaired_id": "r", "bullet": "It rained & snowed.", "insight": "Rain fell."}
 FILES = [
     {"file": f"documents-000{page}.html", "haystack": "h", "first": first, "last": last}
     for page, first, last in ((1, 1, 4), (2, 5, 9))
@@ -39,11 +26,11 @@ def document_of() -> DocumentOf:
     bullets += [{"text": "It rained & snowed. [2][3]", "citations": [2, 3], "passages": [(4, 2), None]}]
     summary: Any = {"summary_id": "s", "query_id": "q", "bullets": bullets}
     passed: Any = {**summary, "summary_id": "of no example"}
-    results: Any = {"tables": {"repair_examples": {"rows": [example_row(EXAMPLE)]}}}
+    results: Any = {"tables": {"repair_examples": {"rows": [EXAMPLE]}}}
     cited = CitedPlaces(results)
     for one in (summary, passed):
         cited.add(Unfolded(one, query))
-    return cited.addresses(FILES, {"s": "summaries-0003.html"})
+    return partial(cited.address, FILES, {"s": "summaries-0003.html"})
 
 
 def read(address: str | None) -> tuple[str, dict[str, str]]:
@@ -53,7 +40,7 @@ def read(address: str | None) -> tuple[str, dict[str, str]]:
 
 
 def test_a_cited_document_opens_at_the_passage_of_the_bullet(document_of: DocumentOf) -> None:
-    assert read(document_of(EXAMPLE, "before", 2)) == (
+    assert read(document_of(EXAMPLE, "before", "2")) == (
         "documents-0001.html",
         {
             "haystack": "h",
@@ -65,16 +52,16 @@ def test_a_cited_document_opens_at_the_passage_of_the_bullet(document_of: Docume
             "summary": "s",
         },
     )
-    assert "sentence" not in read(document_of(EXAMPLE, "before", 3))[1]
+    assert "sentence" not in read(document_of(EXAMPLE, "before", "3"))[1]
 
 
 def test_a_document_that_is_not_cited_opens_at_the_insight_on_its_own_page(document_of: DocumentOf) -> None:
-    file, named = read(document_of(EXAMPLE, "before", 7))
+    file, named = read(document_of(EXAMPLE, "before", "7"))
     assert (file, named["insight"], named["sentence"]) == ("documents-0002.html", "Rain fell.", "0")
 
 
 def test_what_nobody_knows_has_no_address(document_of: DocumentOf) -> None:
-    assert document_of(EXAMPLE, "before", 4) is None  # neither cited nor stating
-    assert document_of(EXAMPLE, "after", 2) is None  # its summary did not pass
+    assert document_of(EXAMPLE, "before", "4") is None  # neither cited nor stating
+    assert document_of(EXAMPLE, "after", "2") is None  # its summary did not pass
     without: Any = {}  # results of a run without repair
-    assert CitedPlaces(without).addresses(FILES, {})(EXAMPLE, "before", 2) is None
+    assert CitedPlaces(without).address(FILES, {}, EXAMPLE, "before", "2") is None

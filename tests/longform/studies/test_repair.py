@@ -8,6 +8,7 @@ import pytest
 
 from longform.report.repair import chips
 from longform.report.result_figures import table_figures
+from longform.results.repaired_examples import examples_in
 from longform.studies.repair import WARNING
 from longform.studies.schema_1 import as_before, with_tables
 from tests.longform.report.pages import html, markdown
@@ -118,12 +119,13 @@ def test_judge_without_a_card_still_names_its_scale(page):
 
 def test_example_marks_each_document_against_those_that_state_the_insight(page):
     missing = "○ 1 document not cited that states it:"
-    assert chips(EXAMPLE, "before") == [
-        ("right", "✓ 1 right citation:", [2]),
-        ("wrong", "✗ 1 wrong citation:", [7]),
-        ("missing", missing, [5]),
+    row = examples_in(RESULTS["tables"])[0]
+    assert chips(row, "before") == [
+        ("right", "✓ 1 right citation:", ["2"]),
+        ("wrong", "✗ 1 wrong citation:", ["7"]),
+        ("missing", missing, ["5"]),
     ]
-    assert chips(EXAMPLE, "after") == [("right", "✓ 2 right citations:", [2, 5])]
+    assert chips(row, "after") == [("right", "✓ 2 right citations:", ["2", "5"])]
     assert len(re.findall(rf'<li class="missing">{missing}\s+5\s+</li>', page)) == 2
     assert "✓ 2 right citations: 2, 5" in markdown(RESULTS)
     assert "better: citation score 25 to 100" in page
