@@ -24,30 +24,19 @@ function sharedWords(found, n, words) {
     `${found.second.length} that the first lacks; both cover ${found.both.length}, neither ${found.neither.length}.${unjudged}`;
 }
 
-function onlyList(title, targets, addresses) {
-  if (!targets.length) return [];
-  return [element("h4", {}, `${title} (${targets.length})`),
-    element("ul", { class: "insights" }, ...targets.map((target) =>
-      element("li", {}, element("div", {}, insightWords(target)), statedBy(target, addresses))))];
-}
-
 // `only` holds the insights that the other summary lacks; `words` is "first" or "second".
 function sideView(summary, judge, files, { judged, only, words }) {
   const { kind, verdicts, covered, links } = judged;
   const addresses = passageAddresses(summary, files);
-  const why = whyWords(summary, verdicts, covered);
   const note = (verdict) => (only.includes(verdict.target) ? `Only the ${words} covers this` : undefined);
   return element("section", { class: "side", "aria-label": `The ${words} summary` },
     element("h3", {}, `The ${words}: ${besideWords(summary)}`),
-    element("p", { class: "tag" }, element("a", { href: `#summary=${encodeURIComponent(summary.summary_id)}` }, "This summary alone")),
-    summary.failure === null ? null : element("p", { class: "failure" }, `This summary failed: ${summary.failure}`),
-    why === null ? null : element("p", { class: "why" }, why),
-    wrongCitations(summary, covered, addresses),
-    scoreList(summary, judge),
+    element("p", { class: "tag" }, element("a", { href: placeOf(summary) }, "This summary alone")),
+    headOf(summary, judge, judged, addresses),
     element("h4", {}, `Bullets (${summary.bullets.length})`),
     element("ol", { class: "bullets" },
-      ...summary.bullets.map((bullet, unit) => bulletItem(bullet, links(unit), addresses, note))),
-    ...(kind === "reference" ? targetLists({ kind, verdicts, covered, silent: [] }, [], addresses) : []));
+      summary.bullets.map((bullet, unit) => bulletItem(bullet, links(unit), addresses, note))),
+    kind === "reference" ? targetLists({ kind, verdicts, covered, silent: [] }, [], addresses) : null);
 }
 
 function compareView(pair, judge, files) {
@@ -57,14 +46,15 @@ function compareView(pair, judge, files) {
   const targets = query.targets.filter((target) => target.kind === kind && kind !== "reference");
   const found = sharedInsights(targets, [first, second]);
   const addresses = passageAddresses(pair[0], files);
+  const only = (title, own) => insightList(title, own.map((target) =>
+    [element("div", {}, insightWords(target)), statedBy(target, addresses)]), "h4");
   return [
     element("h3", {}, query.text ?? query.query_id),
     targets.length ? element("p", { class: "why" }, sharedWords(found, targets.length, KIND_WORDS[kind])) : null,
-    ...onlyList("Only the first covers", found.first, addresses),
-    ...onlyList("Only the second covers", found.second, addresses),
+    only("Only the first covers", found.first),
+    only("Only the second covers", found.second),
     kind === "insight" ? element("p", { class: "tag" }, CHIP_LEGEND) : null,
     element("div", { class: "sides" },
       sideView(pair[0], judge, files, { judged: first, only: found.first, words: "first" }),
-      sideView(pair[1], judge, files, { judged: second, only: found.second, words: "second" })),
-  ].filter((part) => part !== null);
+      sideView(pair[1], judge, files, { judged: second, only: found.second, words: "second" }))];
 }

@@ -28,6 +28,13 @@ function intervalOf(pair) {
   return `[${bounds.map((bound) => signed(bound, digits)).join(", ")}]`;
 }
 
+// The difference, its interval, p and the finding.
+function pairWords(family, pair) {
+  const known = pair.difference !== null;
+  return [known ? signed(pair.difference, 1) : "–", intervalOf(pair), known && !family.few ? pair.p.toFixed(4) : "–",
+    findingOf(family, pair)];
+}
+
 // In the form of `longform/report/tables.py`.
 function besideFragment(family, first, second) {
   const { summarizer, setting } = family.systems[first];
@@ -39,71 +46,58 @@ function besideFragment(family, first, second) {
 
 function startChooser(box) {
   const { families } = pageData(box.nextElementSibling.textContent);
-  const choice = (label) => {
-    const select = element("select", {});
-    return { select, label: element("label", {}, label, select) };
-  };
-  const [measure, first, second] = ["Measure", "System A", "System B, the reference"].map(choice);
+  const measure = new Choice("Measure", (family) => family.title, fill);
+  const [first, second] = ["System A", "System B, the reference"].map((label) => new Choice(label, String, show));
   const sentence = element("p", { "aria-live": "polite", class: "pair-sentence" });
   const matrix = document.querySelector('nav.pages a[href="matrix.html"]');
   const way = element("a", { href: "#" }, "Read their summaries side by side, query by query");
   const read = element("p", {}, way);
   const body = element("tbody", {});
   const heads = ["system A", "score", "A less B", "interval", "p", "finding"];
-  const table = element("table", {}, element("thead", {}, element("tr", {}, ...heads.map((head, place) =>
+  const table = element("table", {}, element("thead", {}, element("tr", {}, heads.map((head, place) =>
     element("th", { scope: "col", class: place > 0 && place < 5 ? "number" : "text" }, head)))), body);
   const scroll = element("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "All systems against B" }, table);
-  families.forEach((family, place) => measure.select.append(element("option", { value: place }, family.title)));
 
   function fill() {
-    const family = families[measure.select.value];
-    const kept = [first.select.value, second.select.value];
+    const family = measure.chosen;
     const ranked = [...family.systems]
       .sort((one, other) => (family.better === "lower" ? 1 : -1) * (one.score - other.score)).map(({ system }) => system);
     const reference = ranked.includes(family.reference) ? family.reference : ranked[1];
-    for (const [place, one] of [first, second].entries()) {
-      one.select.replaceChildren(...ranked.map((name) => element("option", { value: name }, name)));
-      const wanted = place === 0 ? ranked.find((name) => name !== reference) : reference;
-      one.select.value = ranked.includes(kept[place]) ? kept[place] : wanted;
+    for (const [one, usual] of [[first, ranked.find((name) => name !== reference)], [second, reference]]) {
+      one.offer(ranked, ranked.includes(one.chosen) ? one.chosen : usual);
     }
     show();
   }
 
   function show() {
-    const family = families[measure.select.value];
+    const family = measure.chosen;
     const names = family.systems.map(({ system }) => system);
-    const [one, other] = [names.indexOf(first.select.value), names.indexOf(second.select.value)];
+    const [one, other] = [names.indexOf(first.chosen), names.indexOf(second.chosen)];
     read.hidden = matrix === null || one === other || family.systems[one].summarizer === null; // a ranker wrote no summary
     way.href = `matrix.html#${besideFragment(family, one, other)}`;
     if (one === other) {
       sentence.textContent = "A and B are the same system: choose two.";
     } else {
-      const pair = pairOf(family, one, other);
-      const told = pair.difference === null ? "" :
-        `${signed(pair.difference, 1)} ${family.unit}, interval ${intervalOf(pair)}, p ${family.few ? "–" : pair.p.toFixed(4)} `;
+      const [difference, interval, p, finding] = pairWords(family, pairOf(family, one, other));
+      const told = difference === "–" ? "" : `${difference} ${family.unit}, interval ${interval}, p ${p} `;
       sentence.textContent = `${names[one]} (${family.systems[one].score.toFixed(1)}) against ${names[other]} ` +
-        `(${family.systems[other].score.toFixed(1)}): ${told}\u2014 ${findingOf(family, pair)}. Over ${family.clusters}; ` +
+        `(${family.systems[other].score.toFixed(1)}): ${told}\u2014 ${finding}. Over ${family.clusters}; ` +
         `interval and p hold for all ${family.n_tests.toLocaleString("en")} pairs of this measure together.`;
     }
     const rows = names.map((name, place) => [name, place]).filter(([, place]) => place !== other)
       .sort(([, left], [, right]) => family.systems[right].score - family.systems[left].score);
     body.replaceChildren(...rows.map(([name, place]) => {
-      const pair = pairOf(family, place, other);
-      const known = pair.difference !== null;
-      const cells = [family.systems[place].score.toFixed(1), known ? signed(pair.difference, 1) : "–", intervalOf(pair),
-        known && !family.few ? pair.p.toFixed(4) : "–", findingOf(family, pair)];
+      const cells = [family.systems[place].score.toFixed(1), ...pairWords(family, pairOf(family, place, other))];
       return element("tr", {}, element("th", { scope: "row", class: "text" }, name),
-        ...cells.map((cell, at) => element("td", { class: at < 4 ? "number" : "text" }, cell)));
+        cells.map((cell, at) => element("td", { class: at < 4 ? "number" : "text" }, cell)));
     }));
   }
 
-  measure.select.addEventListener("change", fill);
-  first.select.addEventListener("change", show);
-  second.select.addEventListener("change", show);
   box.append(element("h3", {}, "Compare any two systems"),
     element("div", { class: "choices" }, measure.label, first.label, second.label), sentence, read,
     element("details", {}, element("summary", {}, "All systems against B"), scroll));
   box.hidden = false;
+  measure.offer(families);
   fill();
 }
 

@@ -127,11 +127,9 @@ const FORMATS = { CSV: asCsv, Markdown: asMarkdown, LaTeX: asLatex };
 function offerText(name, text) {
   const area = element("textarea", { readonly: "", rows: "12", "aria-label": `The table as ${name}` });
   area.value = text;
-  const close = element("button", { type: "button" }, "Close");
-  const dialog = element("dialog", { class: "copied", "aria-label": `The table as ${name}` },
-    element("p", {}, "Copy the selected text; this browser gives the page no clipboard."), area, close);
-  close.addEventListener("click", () => dialog.close());
-  dialog.addEventListener("close", () => dialog.remove());
+  const dialog = element("dialog", { class: "copied", "aria-label": `The table as ${name}`, close: () => dialog.remove() },
+    element("p", {}, "Copy the selected text; this browser gives the page no clipboard."), area,
+    button("Close", () => dialog.close()));
   document.body.append(dialog);
   dialog.showModal();
   area.focus();
@@ -151,10 +149,7 @@ async function copyTable(table, name, status) {
 }
 
 function makeCopies(table, status) {
-  const buttons = Object.keys(FORMATS).map((name) => {
-    const button = element("button", { type: "button", "aria-label": `Copy as ${name}` }, name);
-    button.addEventListener("click", () => copyTable(table, name, status));
-    return button;
-  });
-  return [element("span", { class: "copies" }, "Copy ", ...buttons)];
+  const buttons = Object.keys(FORMATS).map((name) =>
+    button(name, () => copyTable(table, name, status), { "aria-label": `Copy as ${name}` }));
+  return element("span", { class: "copies" }, "Copy ", buttons);
 }

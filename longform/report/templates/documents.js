@@ -1,14 +1,10 @@
 // Documents, in which a citation marks its passage; texts of anyone's, so text nodes only.
 
-// The page that holds a document, or null: of `files`, each has a haystack with the first and the last number there.
-function documentFile(files, haystack, number) {
-  return files.find((one) => one.haystack === haystack && one.first <= number && number <= one.last)?.file ?? null;
-}
-
+// The place of a document, or null: each of `files` has a haystack with the first and the last number there.
 // `what` is "bullet" or "insight"; `passage` is [first sentence, number of sentences], or null if nothing is shared.
 function documentAddress(files, haystack, number, { what, words, passage, summary }) {
-  const file = documentFile(files, haystack, number);
-  if (file === null) return null;
+  const file = files.find((one) => one.haystack === haystack && one.first <= number && number <= one.last)?.file;
+  if (file === undefined) return null;
   const named = { haystack, document: number, [what]: words };
   if (passage !== null) Object.assign(named, { sentence: passage[0], sentences: passage[1] });
   const page = /(summaries-\d{4,}\.html)$/.exec(location.pathname);
@@ -19,7 +15,8 @@ function documentAddress(files, haystack, number, { what, words, passage, summar
 function wayBack(wanted) {
   const page = wanted.get("page") ?? "";
   if (!/^summaries-\d{4,}\.html$/.test(page)) return null;
-  return element("p", {}, element("a", { href: `${page}#summary=${encodeURIComponent(wanted.get("summary") ?? "")}` }, "Back to the summary"));
+  const place = new URLSearchParams({ summary: wanted.get("summary") ?? "" });
+  return element("p", {}, element("a", { href: `${page}#${place}` }, "Back to the summary"));
 }
 
 function claimOf(wanted, found) {
@@ -28,7 +25,7 @@ function claimOf(wanted, found) {
   const told = found
     ? `The marked passage shares most with this ${what}; read it before you believe it:`
     : `No passage of this document shares much with this ${what}:`;
-  return [element("p", {}, told), element("blockquote", {}, wanted.get(what)), wayBack(wanted)].filter((part) => part !== null);
+  return partsOf([element("p", {}, told), element("blockquote", {}, wanted.get(what)), wayBack(wanted)]);
 }
 
 function markedText(pieces, first, n) {
@@ -44,20 +41,23 @@ function markedText(pieces, first, n) {
 
 function startDocuments(section, { documents }) {
   const [status, claim, article] = [".status", ".claim", ".document"].map((name) => section.querySelector(name));
-  const select = element("select", {}, ...documents.map((one) =>
-    element("option", {}, `${one.number} · ${one.title ?? one.doc_id} (${one.topic})`)));
-  section.querySelector(".choices").append(element("label", {}, "Document", select));
+  const choice = new Choice("Document", (one) => `${one.number} · ${one.title ?? one.doc_id} (${one.topic})`, () => {
+    const { haystack, number } = choice.chosen;
+    history.replaceState(null, "", `#${new URLSearchParams({ haystack, document: number })}`);
+    show(choice.chosen, new URLSearchParams());
+  });
+  section.querySelector(".choices").append(choice.label);
 
   function show(one, wanted) {
-    select.selectedIndex = documents.indexOf(one);
+    choice.offer(documents, one);
     const place = /^\d+$/.test(wanted.get("sentence") ?? "") ? Number(wanted.get("sentence")) : null;
     const first = place !== null && place < one.pieces.length ? place : null;
     const { parts, mark } = markedText(one.pieces, first, Number(wanted.get("sentences") ?? 1) || 1);
-    article.replaceChildren(
+    article.replaceChildren(...partsOf([
       element("h3", {}, `Document ${one.number}${one.title === null ? "" : `: ${one.title}`}`),
       element("p", { class: "tag" }, `${one.topic} · ${one.doc_id}`),
       element("div", { class: "text" }, ...parts),
-      ...(one.left_out ? [element("p", { class: "tag" }, `The document goes on: ${one.left_out} characters are left out here.`)] : []));
+      one.left_out ? element("p", { class: "tag" }, `The document goes on: ${one.left_out} characters are left out here.`) : null]));
     claim.replaceChildren(...claimOf(wanted, mark !== null));
     status.textContent = place !== null && mark === null
       ? "The passage lies in the part that is left out."
@@ -67,21 +67,12 @@ function startDocuments(section, { documents }) {
     mark.focus({ preventScroll: true });
   }
 
-  function openFragment() {
-    const wanted = new URLSearchParams(location.hash.slice(1));
+  show(documents[0], new URLSearchParams());
+  followFragment((wanted) => {
     if (!wanted.has("document")) return;
     const one = documents.find((candidate) => String(candidate.number) === wanted.get("document") &&
       [null, candidate.haystack].includes(wanted.get("haystack")));
     if (one === undefined) status.textContent = `This page holds no document ${wanted.get("document")}.`;
     else show(one, wanted);
-  }
-
-  select.addEventListener("change", () => {
-    const one = documents[select.selectedIndex];
-    history.replaceState(null, "", `#${new URLSearchParams({ haystack: one.haystack, document: one.number })}`);
-    show(one, new URLSearchParams());
   });
-  show(documents[0], new URLSearchParams());
-  openFragment();
-  window.addEventListener("hashchange", openFragment);
 }

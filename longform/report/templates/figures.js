@@ -56,22 +56,12 @@ async function asPng(text, { width, height }) {
   return new Promise((done) => { canvas.toBlob(done, "image/png"); });
 }
 
-function saveFile(blob, name) {
-  const address = URL.createObjectURL(blob);
-  element("a", { href: address, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 60000);
-}
-
 function makeSavable(figure, place) {
   const section = figure.closest("section[id]");
   const name = `${document.title} ${section === null ? "figure" : section.id} ${place + 1}`.replace(/[^\p{L}\p{N}]+/gu, "-");
-  const button = (kind, act) => {
-    const made = element("button", { type: "button", "aria-label": `Save the figure as ${kind}` }, kind);
-    made.addEventListener("click", act);
-    return made;
-  };
-  const svg = button("SVG", () => saveFile(new Blob([wholeFigure(figure).text], { type: "image/svg+xml" }), `${name}.svg`));
-  const png = button("PNG", async () => {
+  const saves = (kind, act) => button(kind, act, { "aria-label": `Save the figure as ${kind}` });
+  const svg = saves("SVG", () => saveFile(new Blob([wholeFigure(figure).text], { type: "image/svg+xml" }), `${name}.svg`));
+  const png = saves("PNG", async () => {
     const { text, size } = wholeFigure(figure);
     saveFile(await asPng(text, size), `${name}.png`);
   });

@@ -4,7 +4,7 @@ function linkedMatrix({ queries, systems, measures, summaries }) {
   queries.forEach((query, place) => { query.number = place + 1; });
   for (const one of summaries) {
     Object.assign(one, { query: queries[one.query], system: systems[one.system],
-      address: `${one.file}#summary=${encodeURIComponent(one.summary_id)}` });
+      address: one.file + placeOf(one) });
   }
   // A twin follows its original.
   const key = (one) => [one.twin_of ?? one.summarizer, one.setting, one.twin_of === null ? "" : one.summarizer];
@@ -25,8 +25,7 @@ const systemWords = (system) => `${system.summarizer} · ${system.setting}${syst
 
 // Where two summaries of a query stand side by side; null if they are on different pages.
 function besideAddress(one, other) {
-  if (one.file !== other.file) return null;
-  return `${one.file}#compare=${encodeURIComponent(one.summary_id)}&with=${encodeURIComponent(other.summary_id)}`;
+  return one.file === other.file ? one.file + placeOf(one, other) : null;
 }
 
 function startMatrix(section, data) {
@@ -35,24 +34,18 @@ function startMatrix(section, data) {
   const status = section.querySelector(".status");
   const panel = section.querySelector(".mean-of");
   if (!measures.length) { status.textContent = "No judge gives these summaries scores of their own."; return; }
-  const all = "all";
-  const choices = {};
   let marked = null;
   let markedDataset = null;
   let other = null; // stands beside the marked one
 
-  function choice(label, options) {
-    const select = element("select", {}, ...options.map(([value, words]) => element("option", { value }, words)));
-    section.querySelector(".choices").append(element("label", {}, label, select));
-    select.addEventListener("change", draw);
-    choices[label] = select;
-  }
-  const plain = (values) => [...new Set(values)].map((value) => [value, value]);
-  choice("Measure", measures.map((one, place) => [place, one.judge ? `${one.title}, judge ${one.judge}` : one.title]));
-  const first = [(one) => one.name === "joint", (one) => one.scaled].map((test) => measures.findIndex(test)).find((place) => place >= 0);
-  choices.Measure.value = String(first ?? 0);
-  choice("Summarizer", [[all, "All"], ...plain(systems.map((one) => one.twin_of ?? one.summarizer))]);
-  choice("Haystack", [[all, "All"], ...plain(queries.map((one) => one.haystack))]);
+  const writerOf = (system) => system.twin_of ?? system.summarizer;
+  const measured = new Choice("Measure", (one) => (one.judge ? `${one.title}, judge ${one.judge}` : one.title), draw);
+  const [writer, haystack] = ["Summarizer", "Haystack"].map((label) => new Choice(label, (name) => name ?? "All", draw));
+  measured.offer(measures, measures.find((one) => one.name === "joint") ?? measures.find((one) => one.scaled));
+  writer.offer([null, ...systems.map(writerOf)]);
+  haystack.offer([null, ...queries.map((one) => one.haystack)]);
+  section.querySelector(".choices").append(measured.label, writer.label, haystack.label);
+  const isChosen = (choice, key) => [null, key].includes(choice.chosen);
 
   function range(place) {
     if (measures[place].scaled) return [0, 100];
@@ -73,30 +66,22 @@ function startMatrix(section, data) {
   const byScore = (place) => (one, other) => (one.values[place] ?? Infinity) - (other.values[place] ?? Infinity) || 0;
 
   function draw() {
-    const place = Number(choices.Measure.value);
-    const shownQueries = queries.filter((one) => [all, one.haystack].includes(choices.Haystack.value));
-    const shown = systems.filter((one) => [all, one.twin_of ?? one.summarizer].includes(choices.Summarizer.value));
+    const place = measures.indexOf(measured.chosen);
+    const shownQueries = queries.filter((one) => isChosen(haystack, one.haystack));
+    const shown = systems.filter((one) => isChosen(writer, writerOf(one)));
     const ends = range(place);
-    const cells = new Map();
-    for (const one of summaries) {
-      if (!cells.has(one.system)) cells.set(one.system, new Map());
-      const own = cells.get(one.system);
-      own.set(one.query, [...(own.get(one.query) ?? []), one]);
-    }
+    const cells = new Map(systems.map((system) => [system, Map.groupBy(summaries.filter((one) => one.system === system), (one) => one.query)]));
     const rows = shown.map((system) => {
-      const button = element("button", { type: "button" }, systemWords(system));
-      button.addEventListener("click", () => mark(system, null));
-      const head = element("th", { scope: "row", class: "text" }, button);
-      const row = element("tr", {}, head,
-        ...shownQueries.map((query) => cell(cells.get(system)?.get(query) ?? [], place, ends)));
+      const head = element("th", { scope: "row", class: "text" }, button(systemWords(system), () => mark(system, null)));
+      const row = element("tr", {}, head, shownQueries.map((query) => cell(cells.get(system).get(query) ?? [], place, ends)));
       if (system.twin_of !== null) row.classList.add("beside");
       if (system === marked) row.classList.add("marked");
       return row;
     });
     const heads = shownQueries.map((query) => element("th", { scope: "col", class: "number", title: query.text }, String(query.number)));
     scroll.replaceChildren(element("table", {},
-      element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "System, by query"), ...heads)),
-      element("tbody", {}, ...rows)));
+      element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "System, by query"), heads)),
+      element("tbody", {}, rows)));
     section.querySelector(".legend").textContent =
       `The darker the blue of a cell on a white page (the brighter on a dark one), the higher the score: from ${matrixNumber(ends[0])} to ${matrixNumber(ends[1])}. –: unknown.`;
     section.querySelector(".queries").replaceChildren(...shownQueries.map((query) => element("li", { value: query.number }, `${query.text} (${query.haystack})`)));
@@ -112,23 +97,21 @@ function startMatrix(section, data) {
   function summariesOf(system, order) {
     return summaries.filter((one) => one.system === system &&
       (markedDataset === null || one.query.dataset === null || one.query.dataset === markedDataset) &&
-      [all, one.query.haystack].includes(choices.Haystack.value)).sort(order);
+      isChosen(haystack, one.query.haystack)).sort(order);
   }
 
   function list(place) {
     if (marked === null) { panel.replaceChildren(); return; }
-    const others = [null, ...systems.filter((one) => one !== marked)];
-    const select = element("select", {}, ...others.map((one) => element("option", {}, one === null ? "–" : systemWords(one))));
-    select.selectedIndex = Math.max(0, others.indexOf(other));
     const found = element("div", {});
     const fill = () => {
-      other = others[select.selectedIndex];
+      other = beside.chosen;
       found.replaceChildren(...(other === null ? ownList(place) : besideList(place)));
     };
-    select.addEventListener("change", fill);
+    const beside = new Choice("Side by side with", (one) => (one === null ? "–" : systemWords(one)), fill);
+    beside.offer([null, ...systems.filter((one) => one !== marked)], other);
     panel.replaceChildren(
       element("h3", { tabindex: "-1" }, `${systemWords(marked)}: ${measures[place].title}`),
-      element("div", { class: "choices" }, element("label", {}, "Side by side with", select)), found);
+      element("div", { class: "choices" }, beside.label), found);
     fill();
   }
 
@@ -136,7 +119,7 @@ function startMatrix(section, data) {
     const own = summariesOf(marked, byScore(place));
     return [
       element("p", {}, `The summaries that this number is the mean of (${own.length}), the lowest first:`),
-      element("ol", {}, ...own.map((one) => element("li", {},
+      element("ol", {}, own.map((one) => element("li", {},
         element("a", { href: one.address }, `${matrixNumber(one.values[place])}: ${one.query.text}`))))];
   }
 
@@ -154,7 +137,7 @@ function startMatrix(section, data) {
       element("p", {}, pairs.length
         ? `Both on each query that they share (${pairs.length}), the one first on which ${systemWords(marked)} is furthest below:`
         : "The two share no query."),
-      element("ol", {}, ...pairs.map((pair) => besideItem(pair, place)))];
+      element("ol", {}, pairs.map((pair) => besideItem(pair, place)))];
   }
 
   function besideItem([one, two], place) {
@@ -172,10 +155,10 @@ function startMatrix(section, data) {
     panel.querySelector("h3").focus({ preventScroll: true }); // what was clicked is drawn anew
   }
 
-  function openFragment() {
-    const wanted = new URLSearchParams(location.hash.slice(1));
+  draw();
+  followFragment((wanted) => {
     if (!wanted.has("measure")) return;
-    const named = measures.map((one, place) => ({ ...one, place })).filter((one) => one.name === wanted.get("measure"));
+    const named = measures.filter((one) => one.name === wanted.get("measure"));
     const found = named.find((one) => one.judge === (wanted.get("judge") ?? "")) ?? named.find((one) => one.judge === "");
     const systemOf = (...fields) => systems.find((one) => [one.summarizer, one.setting].every((part, at) => part === wanted.get(fields[at])));
     const [system, beside] = [systemOf("summarizer", "setting"), systemOf("with_summarizer", "with_setting")];
@@ -183,13 +166,9 @@ function startMatrix(section, data) {
       status.textContent = "This page holds no such system or measure.";
       return;
     }
-    choices.Measure.value = String(found.place);
-    choices.Summarizer.value = all;
-    choices.Haystack.value = all;
+    measured.offer(measures, found);
+    writer.offer(writer.keys, null);
+    haystack.offer(haystack.keys, null);
     mark(system, wanted.get("dataset"), beside ?? null);
-  }
-
-  draw();
-  openFragment();
-  window.addEventListener("hashchange", openFragment);
+  });
 }

@@ -45,8 +45,7 @@ class Sheet {
     this.warning = element("p", { class: "failure", hidden: "" },
       "This browser keeps nothing for this page: download the sheet before you close it, and continue from the file.");
     this.copy = element("textarea", { readonly: "", "aria-label": "The sheet as CSV", rows: "6" });
-    this.copies = element("details", {}, element("summary", {}, "The sheet as CSV, to copy"), this.copy);
-    this.copies.addEventListener("toggle", () => this.update());
+    this.copies = element("details", { toggle: () => this.update() }, element("summary", {}, "The sheet as CSV, to copy"), this.copy);
     this.reading = null; // the documents of the row before; those of the next one are open if they were
     place.append(
       element("p", {}, this.progress, " ", this.count), this.warning, this.heading, this.texts, this.fields, this.moves(),
@@ -87,24 +86,22 @@ class Sheet {
   show() {
     this.heading.textContent = `Row ${this.at + 1} of ${this.data.pairs.length}`;
     this.texts.replaceChildren(...this.pair.shown.map(([name, text]) => this.shown(name, text)));
-    this.answers = this.data.answers.map((answer, place) => element("input", {
-      type: this.data.several ? "checkbox" : "radio", name: "answer", value: answer, "data-place": place }));
     const chosen = (this.own.answer ?? "").split(this.data.separator);
-    for (const input of this.answers) {
-      input.checked = this.data.several ? chosen.includes(input.value) : this.own.answer === input.value;
-      input.addEventListener("change", () => this.choose(input));
-    }
+    this.answers = this.data.answers.map((answer, place) => {
+      const input = element("input", { type: this.data.several ? "checkbox" : "radio", name: "answer", value: answer,
+        "data-place": place, change: () => this.choose(input) });
+      input.checked = this.data.several ? chosen.includes(answer) : this.own.answer === answer;
+      return input;
+    });
     const labels = this.answers.map((input, place) =>
       element("label", {}, input, place < 9 ? element("kbd", {}, String(place + 1)) : null, this.data.words[place]));
-    this.line = element("select", {}, element("option", { value: "" }, "no line"),
-      ...Array.from({ length: this.pair.n_units }, (_, place) =>
+    this.line = element("select", { change: () => this.set("linked_unit", this.line.value) },
+      element("option", { value: "" }, "no line"), Array.from({ length: this.pair.n_units }, (_, place) =>
         element("option", { value: String(place + 1) }, `line ${place + 1}`)));
     this.line.value = this.own.linked_unit ?? "";
-    this.line.addEventListener("change", () => this.set("linked_unit", this.line.value));
     this.lineLabel = element("label", {}, "Line that says it", this.line);
-    this.note = element("textarea", { rows: "2" });
+    this.note = element("textarea", { rows: "2", input: () => this.set("note", this.note.value) });
     this.note.value = this.own.note ?? "";
-    this.note.addEventListener("input", () => this.set("note", this.note.value));
     this.fields.replaceChildren(
       element("fieldset", {}, element("legend", {}, "Answer"), ...labels), this.lineLabel,
       element("label", {}, this.data.justified ? "Note: why, in a few words" : "Note, if you want to remark something", this.note));
@@ -201,35 +198,22 @@ class Sheet {
   }
 
   moves() {
-    this.back = element("button", { type: "button" }, "Previous");
-    this.on = element("button", { type: "button", class: "main" }, "Next");
-    const open = element("button", { type: "button" }, "Next without an answer");
-    const clear = element("button", { type: "button" }, "Clear this row");
-    this.back.addEventListener("click", () => this.go(this.at - 1));
-    this.on.addEventListener("click", () => this.go(this.at + 1));
-    open.addEventListener("click", () => this.nextOpen());
-    clear.addEventListener("click", () => this.clear());
-    return element("div", { class: "steps" }, this.back, this.on, open, clear);
+    this.back = button("Previous", () => this.go(this.at - 1));
+    this.on = button("Next", () => this.go(this.at + 1), { class: "main" });
+    return element("div", { class: "steps" }, this.back, this.on,
+      button("Next without an answer", () => this.nextOpen()), button("Clear this row", () => this.clear()));
   }
 
   files() {
-    const save = element("button", { type: "button" }, `Download ${this.data.file}`);
-    save.addEventListener("click", () => this.download());
-    const file = element("input", { type: "file", accept: ".csv,text/csv" });
-    file.addEventListener("change", async () => {
+    const file = element("input", { type: "file", accept: ".csv,text/csv", change: async () => {
       if (file.files.length) this.load(await file.files[0].text());
       file.value = "";
-    });
-    return element("div", { class: "steps" }, save, element("label", { class: "file" }, "Continue from a downloaded sheet ", file));
+    } });
+    return element("div", { class: "steps" }, button(`Download ${this.data.file}`, () => this.download()), element("label", { class: "file" }, "Continue from a downloaded sheet ", file));
   }
 
   download() {
-    const address = URL.createObjectURL(new Blob([csvOf(this.data, this.filled)], { type: "text/csv" }));
-    const link = element("a", { href: address, download: this.data.file });
-    document.body.append(link);
-    link.click();
-    link.remove();
-    setTimeout(() => URL.revokeObjectURL(address), 10_000); // some browsers read it after the click
+    saveFile(new Blob([csvOf(this.data, this.filled)], { type: "text/csv" }), this.data.file);
     this.unsaved = false;
   }
 

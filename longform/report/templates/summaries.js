@@ -86,11 +86,11 @@ function wrongCitations(summary, covered, addresses) {
 const CHIP_LEGEND = "✓ the document states the insight; ✗ it does not; ○ it states the insight and is not cited.";
 
 function citationChips(bullet, target, addresses) {
-  const citations = bullet.citations;
-  const missing = target.gold.filter((number) => !citations.includes(number));
+  const { citations } = bullet;
   return element("ul", { class: "chips" },
-    ...citations.map((number) => chip(target.gold.includes(number) ? "right" : "wrong", number, addresses.ofBullet(bullet, number))),
-    ...missing.map((number) => chip("missing", number, addresses.ofInsight(target, number))));
+    citations.map((number) => chip(target.gold.includes(number) ? "right" : "wrong", number, addresses.ofBullet(bullet, number))),
+    target.gold.filter((number) => !citations.includes(number))
+      .map((number) => chip("missing", number, addresses.ofInsight(target, number))));
 }
 
 const SUPPORT_CHIPS = {
@@ -151,11 +151,11 @@ function linkedInsight(verdict, bullet, addresses, note) {
 
 // `links` are null if nobody judged insights. `note` says something of an insight (by its verdict) above its words.
 function bulletItem(bullet, links, addresses, note = () => undefined) {
-  const found = (links ?? []).map((verdict) => linkedInsight(verdict, bullet, addresses, note(verdict)));
-  const none = links === null ? plainChips(bullet, addresses) : element("div", { class: "linked none" },
-    "No insight of this query is linked to this bullet.", plainChips(bullet, addresses));
-  return element("li", {}, element("div", {}, bullet.text), ...supportLines(bullet),
-    ...(found.length ? found : none === null ? [] : [none]));
+  const plain = () => plainChips(bullet, addresses);
+  return element("li", {}, element("div", {}, bullet.text), supportLines(bullet),
+    links === null ? plain()
+      : links.length ? links.map((verdict) => linkedInsight(verdict, bullet, addresses, note(verdict)))
+        : element("div", { class: "linked none" }, "No insight of this query is linked to this bullet.", plain()));
 }
 
 function statedBy(target, addresses) {
@@ -165,47 +165,42 @@ function statedBy(target, addresses) {
     return address === null ? String(number) : element("a", { href: address }, String(number));
   });
   return element("div", { class: "tag" }, `stated by ${numbers.length === 1 ? "document" : "documents"} `,
-    ...(numbers.length ? numbers.flatMap((number, place) => (place ? [", ", number] : [number])) : ["–"]));
+    numbers.length ? numbers.map((number, place) => (place ? [", ", number] : number)) : "–");
 }
 
 function insightItem(verdict, addresses) {
-  return element("li", {},
-    element("div", {}, insightWords(verdict.target)), answerTag(verdict), statedBy(verdict.target, addresses), reply(verdict));
+  return [element("div", {}, insightWords(verdict.target)), answerTag(verdict), statedBy(verdict.target, addresses), reply(verdict)];
 }
 
-function insightList(title, verdicts, addresses) {
-  if (!verdicts.length) return [];
-  return [element("h3", {}, `${title} (${verdicts.length})`),
-    element("ul", { class: "insights" }, ...verdicts.map((verdict) => insightItem(verdict, addresses)))];
+// Insights under a head with their number; nothing if there are none.
+function insightList(title, items, head = "h3") {
+  return items.length ? [element(head, {}, `${title} (${items.length})`),
+    element("ul", { class: "insights" }, items.map((item) => element("li", {}, item)))] : [];
 }
 
 // What is compared with the summary as a whole, and insights that no bullet shows.
 function targetLists({ kind, verdicts, covered, silent }, bullets, addresses) {
-  const list = (title, found) => insightList(title, found, addresses);
+  const list = (title, found) => insightList(title, found.map((verdict) => insightItem(verdict, addresses)));
   const missed = verdicts.filter((verdict) => NOT_COVERED.includes(verdict.answer));
   const unjudged = [...verdicts.filter((verdict) => verdict.answer === null), ...silent];
   const unjudgedOf = (wanted) => list(`Unjudged ${KIND_WORDS[wanted]}s`, unjudged.filter(({ target }) => target.kind === wanted));
-  const left = Object.keys(KIND_WORDS).flatMap(unjudgedOf);
-  if (kind === "reference") return [...list("References", verdicts.filter((verdict) => verdict.answer !== null)), ...left];
-  if (kind === "key_point") return [...list("Key points said", covered), ...list("Key points not said", missed), ...left];
-  return [...list("Insights not covered", missed),
-    ...list("Covered, but linked to no bullet", covered.filter((verdict) => !(verdict.linked_unit in bullets))), ...left];
+  const left = Object.keys(KIND_WORDS).map(unjudgedOf);
+  if (kind === "reference") return [list("References", verdicts.filter((verdict) => verdict.answer !== null)), left];
+  if (kind === "key_point") return [list("Key points said", covered), list("Key points not said", missed), left];
+  return [list("Insights not covered", missed),
+    list("Covered, but linked to no bullet", covered.filter((verdict) => !(verdict.linked_unit in bullets))), left];
 }
 
 function scoreList(summary, judge) {
   const scores = summary.scores.filter((score) => score.judge === judge);
-  return element("dl", { class: "scores" }, ...scores.map(({ measure, value }) => element("div", {},
+  return element("dl", { class: "scores" }, scores.map(({ measure, value }) => element("div", {},
     element("dt", {}, measure),
     element("dd", {}, value === null ? "–" : String(Number(value.toPrecision(4)))))));
 }
 
-// An id of an address, also of one that somebody cut behind a `%`.
-function idOf(part) {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
+// The place of a summary on its page, or of two side by side.
+function placeOf(one, other = null) {
+  return `#${new URLSearchParams(other === null ? { summary: one.summary_id } : { compare: one.summary_id, with: other.summary_id })}`;
 }
 
 function judgedBy(summary, judge) {
@@ -216,28 +211,34 @@ function judgedBy(summary, judge) {
   return { kind, verdicts, covered, links };
 }
 
+// Why a summary has its scores, and these.
+function headOf(summary, judge, { verdicts, covered }, addresses) {
+  const why = whyWords(summary, verdicts, covered);
+  return [
+    summary.failure === null ? null : element("p", { class: "failure" }, `This summary failed: ${summary.failure}`),
+    why === null ? null : element("p", { class: "why" }, why),
+    wrongCitations(summary, covered, addresses),
+    scoreList(summary, judge)];
+}
+
 function summaryView(summary, judge, files) {
   const bullets = summary.bullets;
   const addresses = passageAddresses(summary, files);
-  const { kind, verdicts, covered, links } = judgedBy(summary, judge);
+  const judged = judgedBy(summary, judge);
+  const { kind, verdicts, covered, links } = judged;
   const asked = verdicts.map((verdict) => verdict.target);
   const silent = summary.query.targets.filter((target) => !asked.includes(target) && (kind ?? target.kind) === target.kind)
     .map((target) => ({ target, answer: null, linked_unit: null, probability: null, reply: null, failure: "no verdict recorded" }));
-  const why = whyWords(summary, verdicts, covered);
   const about = [summary.query.topic, summary.query.subtopic].filter((part) => part !== null).join(" · ");
   return [
     element("h3", {}, summary.query.text ?? summary.query.query_id),
     about ? element("p", { class: "tag" }, about) : null,
     element("p", { class: "tag" }, `Summary ${summary.summary_id}, document order: ${summary.order ?? "unknown"}${summary.repeat ? `, repeat ${summary.repeat + 1}` : ""}`),
-    summary.failure === null ? null : element("p", { class: "failure" }, `This summary failed: ${summary.failure}`),
-    why === null ? null : element("p", { class: "why" }, why),
-    wrongCitations(summary, covered, addresses),
-    scoreList(summary, judge),
+    headOf(summary, judge, judged, addresses),
     kind === "insight" ? element("p", { class: "tag" }, CHIP_LEGEND) : null,
     element("h3", {}, `Bullets (${bullets.length})`),
-    element("ol", { class: "bullets" }, ...bullets.map((bullet, unit) => bulletItem(bullet, links(unit), addresses))),
-    ...targetLists({ kind, verdicts, covered, silent }, bullets, addresses),
-  ].filter((part) => part !== null);
+    element("ol", { class: "bullets" }, bullets.map((bullet, unit) => bulletItem(bullet, links(unit), addresses))),
+    targetLists({ kind, verdicts, covered, silent }, bullets, addresses)];
 }
 
 function startDrilldown(section, { queries, files }) {
@@ -250,69 +251,51 @@ function startDrilldown(section, { queries, files }) {
     return named.filter((other) => other === topic).length === 1 ? topic : `${topic} (${haystack})`;
   };
   const facets = [
-    ["Haystack", (summary) => summary.query.haystack, topicWords],
-    ["Query", (summary) => summary.query, (query) => query.text ?? query.query_id],
-    ["Setting", (summary) => summary.setting, String],
-    ["Summarizer", (summary) => summary.summarizer, String],
-    ["Summary", (summary) => summary, (summary) => summary.summary_id],
-  ].map(([label, key, words]) => ({ label, key, words, select: element("select", {}), keys: [] }));
-  const beside = { label: "Side by side with", words: (other) => (other === null ? "–" : besideWords(other)), select: element("select", {}), keys: [] };
-  const judges = { label: "Judge", words: (name) => name ?? "–", select: element("select", {}), keys: [] };
+    ["Haystack", topicWords, (summary) => summary.query.haystack],
+    ["Query", (query) => query.text ?? query.query_id, (summary) => summary.query],
+    ["Setting", String, (summary) => summary.setting],
+    ["Summarizer", String, (summary) => summary.summarizer],
+    ["Summary", (summary) => summary.summary_id, (summary) => summary],
+  ].map(([label, words, key]) => Object.assign(new Choice(label, words, choose), { key }));
+  const judges = new Choice("Judge", (name) => name ?? "–", choose);
+  const beside = new Choice("Side by side with", (other) => (other === null ? "–" : besideWords(other)), choose);
+  section.querySelector(".choices").append(...[...facets, judges, beside].map(({ label }) => label));
   const status = section.querySelector(".status");
   const view = section.querySelector(".summary");
-
-  function offer(facet, keys, wanted) {
-    facet.keys = keys;
-    facet.select.replaceChildren(...keys.map((key) => element("option", {}, facet.words(key))));
-    facet.select.selectedIndex = Math.max(0, keys.indexOf(wanted));
-    return keys[facet.select.selectedIndex];
-  }
-  const chosen = (facet) => facet.keys[facet.select.selectedIndex];
 
   // Each choice offers what the choices before it leave, so that every combination on offer exists.
   function show(wanted, other = null) {
     let left = summaries;
     facets.forEach((facet, place) => {
-      const key = offer(facet, [...new Set(left.map(facet.key))], wanted[place]);
+      const key = facet.offer(left.map(facet.key), wanted[place]);
       left = left.filter((summary) => facet.key(summary) === key);
     });
     const last = facets[facets.length - 1];
-    last.select.parentElement.hidden = last.keys.length < 2;
+    last.label.hidden = last.keys.length < 2;
     const summary = left[0];
-    const judge = offer(judges, judgesOf(summary), chosen(judges));
-    const second = offer(beside, [null, ...summaries.filter((one) => one.query === summary.query && one !== summary)], other);
-    view.replaceChildren(...(second === null
+    const judge = judges.offer(judgesOf(summary));
+    const second = beside.offer([null, ...summaries.filter((one) => one.query === summary.query && one !== summary)], other);
+    view.replaceChildren(...partsOf(second === null
       ? summaryView(summary, judge, files) : compareView([summary, second], judge, files)));
     status.textContent = `Showing ${second === null ? "one" : "two"} of the ${summaries.length} summaries on this page.`;
     document.documentElement.dataset.summary = summary.summary_id;
     return summary;
   }
 
-  function openFragment() {
-    const match = /^#(?:summary=([^&]*)|compare=([^&]*)&with=([^&]*))$/.exec(location.hash);
-    if (match === null) return;
-    const [summary, other] = match.slice(1).filter((part) => part !== undefined).map((part) => {
-      const id = idOf(part);
-      const found = summaries.find((candidate) => candidate.summary_id === id);
-      if (found === undefined) status.textContent = `This page holds no summary ${id}.`;
-      return found;
-    });
-    if (summary === undefined || (match[1] === undefined && other === undefined)) return;
-    show(facets.map((facet) => facet.key(summary)), other);
-    if (other !== undefined && other.query !== summary.query) status.textContent = `${other.summary_id} answers another query than ${summary.summary_id}.`;
-    section.scrollIntoView();
+  function choose() {
+    const summary = show(facets.map((facet) => facet.chosen), beside.chosen);
+    history.replaceState(null, "", placeOf(summary, beside.chosen));
   }
 
-  for (const facet of [...facets, judges, beside]) {
-    section.querySelector(".choices").append(element("label", {}, facet.label, facet.select));
-    facet.select.addEventListener("change", () => {
-      const summary = show(facets.map(chosen), chosen(beside));
-      const other = chosen(beside);
-      const id = encodeURIComponent(summary.summary_id);
-      history.replaceState(null, "", other === null ? `#summary=${id}` : `#compare=${id}&with=${encodeURIComponent(other.summary_id)}`);
-    });
-  }
   show([]);
-  openFragment();
-  window.addEventListener("hashchange", openFragment);
+  followFragment((wanted) => {
+    const ids = ["summary", "compare", "with"].map((name) => wanted.get(name)).filter((id) => id !== null);
+    const missing = ids.find((id) => summaries.every((one) => one.summary_id !== id));
+    if (missing !== undefined) status.textContent = `This page holds no summary ${missing}.`;
+    if (!ids.length || missing !== undefined) return;
+    const [summary, other = null] = ids.map((id) => summaries.find((one) => one.summary_id === id));
+    show(facets.map((facet) => facet.key(summary)), other);
+    if (other !== null && other.query !== summary.query) status.textContent = `${other.summary_id} answers another query than ${summary.summary_id}.`;
+    section.scrollIntoView();
+  });
 }

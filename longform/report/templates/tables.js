@@ -38,15 +38,14 @@ function sortBy(table, column, descending) {
 function makeSortable(table) {
   const heads = lastHead(table);
   heads.forEach((head, column) => {
-    const button = element("button", { type: "button", title: "Sort by this column" }, head.textContent);
-    head.replaceChildren(button);
-    button.addEventListener("click", () => {
+    const sort = () => {
       const before = head.getAttribute("aria-sort");
       const descending = before ? before === "ascending" : head.classList.contains("number");
       heads.forEach((other) => other.removeAttribute("aria-sort"));
       head.setAttribute("aria-sort", descending ? "descending" : "ascending");
       sortBy(table, column, descending);
-    });
+    };
+    head.replaceChildren(button(head.textContent, sort, { title: "Sort by this column" }));
   });
 }
 
@@ -65,32 +64,30 @@ function makeChoosers(table, show) {
     if (!head.classList.contains("text") || choosers.length === MOST_CHOOSERS) return;
     const names = [...new Set(originals.map((row) => cellName(row.cells[column])))].sort();
     if (names.length < 2 || names.length > MOST_CHOICES || names.length > originals.length / 2) return;
-    const select = element("select", {}, element("option", { value: "" }, "all"),
-      ...names.map((name) => element("option", { value: name }, name)));
-    select.addEventListener("change", show);
-    choosers.push({ column, select, label: element("label", {}, `${head.textContent} `, select) });
+    const chooser = new Choice(`${head.textContent} `, (name) => name ?? "all", show);
+    chooser.offer([null, ...names]);
+    choosers.push(Object.assign(chooser, { column }));
   });
   return choosers;
 }
 
 function makeFilter(table, status) {
-  const box = element("input", { type: "search", placeholder: "words in a row", autocomplete: "off", spellcheck: "false" });
   const groups = rowGroups(table).map((rows) => ({ rows, text: rows.map((row) => row.textContent.toLowerCase()).join("\n") }));
   const show = () => {
     const words = box.value.toLowerCase().split(/\s+/).filter((word) => word !== "");
-    const chosen = choosers.filter(({ select }) => select.value !== "");
+    const chosen = choosers.filter((one) => one.chosen !== null);
     let shown = 0;
     for (const { rows, text } of groups) {
       const found = words.every((word) => text.includes(word))
-        && chosen.every(({ column, select }) => cellName(rows[0].cells[column]) === select.value);
+        && chosen.every((one) => cellName(rows[0].cells[one.column]) === one.chosen);
       for (const row of rows) row.hidden = !found;
       if (found) shown += rows.length;
     }
     const all = table.tBodies[0].rows.length;
     status.textContent = words.length || chosen.length ? `${shown} of ${all} rows` : "";
   };
+  const box = element("input", { type: "search", placeholder: "words in a row", autocomplete: "off", spellcheck: "false", input: show });
   const choosers = makeChoosers(table, show);
-  box.addEventListener("input", show);
   return [element("label", {}, "Filter ", box), ...choosers.map(({ label }) => label)];
 }
 
@@ -102,6 +99,6 @@ function makeTools(table) {
   const status = element("span", { role: "status", class: "said" });
   const tools = element("div", { class: "tools" });
   if (rows >= LEAST_FILTERED) tools.append(...makeFilter(table, status));
-  tools.append(...makeCopies(table, status), status);
+  tools.append(makeCopies(table, status), status);
   scroll.before(tools);
 }
