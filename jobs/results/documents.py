@@ -6,23 +6,19 @@ They are stored beside the results, so that the pages of the report can be writt
 
 from __future__ import annotations
 
-import gzip
-import json
-import tempfile
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, groupby
 from operator import attrgetter
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.results.drilldown import keep_unfolded, kept_unfolded
+from jobs.results.drilldown import keep_lines, keep_unfolded, kept_unfolded
 from longform.records import Document
 from longform.report.document_pages import DocumentFiles, document_pages, documents_html
 from longform.report.site import Site, numbered
-from longform.results.drilldown import QueryFacts, SummaryFacts, Unfolded
+from longform.results.drilldown import QueryFacts, Unfolded
 from longform.results.passages import DocumentFacts, PassageFinder, document_facts
 
 DOCUMENTS = "report/documents.jsonl.gz"
@@ -67,19 +63,18 @@ def keep_documents(run: Folder, benchmark: Benchmark, *, most_characters: int = 
         return PassageFinder(texts) if texts else None
 
     n_characters = 0
-    with tempfile.TemporaryDirectory() as place:
-        path = Path(place) / "lines"
-        with path.open("wb") as raw, gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as file:
-            for haystack in wanted:
-                for document in needed(haystack).values():
-                    n_characters += len(document.text)
-                    file.write(_line({"document": document_facts(document)}))
-                if n_characters > most_characters:
-                    break
-        if reason := _why_none(n_characters, most_characters, cited=any(wanted.values())):
-            path.write_bytes(gzip.compress(_line({"reason": reason}), mtime=0))
-        run.upload(path, DOCUMENTS)
-    if reason is None:
+
+    def contents() -> Iterator[Mapping[str, Any]]:
+        nonlocal n_characters
+        for haystack in wanted:
+            if n_characters <= most_characters:
+                n_characters += sum(len(document.text) for document in needed(haystack).values())
+                yield from ({"document": document_facts(document)} for document in needed(haystack).values())
+
+    keep_lines(run, DOCUMENTS, contents())
+    if reason := _why_none(n_characters, most_characters, cited=any(wanted.values())):
+        keep_lines(run, DOCUMENTS, [{"reason": reason}])
+    else:
         keep_unfolded(run, with_passages(kept_unfolded(run), finder))
 
 
@@ -89,10 +84,6 @@ def _why_none(n_characters: int, most: int, *, cited: bool) -> str | None:
         return f"{none} those that summaries cite or that state insights have more than {most:,} characters."
     why = "the benchmark ships none" if cited else "no summary cites one, and no insight names one"
     return None if n_characters else f"{none} {why}."
-
-
-def _line(content: Mapping[str, object]) -> bytes:
-    return (json.dumps(content, allow_nan=False) + "\n").encode()
 
 
 def kept_documents(run: Folder) -> KeptDocuments:
@@ -151,17 +142,11 @@ def with_passages(unfolded: Iterable[Unfolded], finder: Callable[[str], PassageF
             yield Unfolded(summary, query)
             continue
         if told is None or told[0] != summary["query_id"]:
-            told = summary["query_id"], _query_with(query, found)
-        yield Unfolded(_summary_with(summary, found), told[1])
+            told = summary["query_id"], {**query, "targets": _with_passages(found, query["targets"], "gold")}
+        yield Unfolded({**summary, "bullets": _with_passages(found, summary["bullets"], "citations")}, told[1])
 
 
-def _query_with(query: QueryFacts, finder: PassageFinder) -> QueryFacts:
-    targets = query["targets"]
-    found = finder.passages([one["text"] for one in targets], [one["gold"] for one in targets])
-    return {**query, "targets": [{**one, "passages": own} for one, own in zip(targets, found, strict=True)]}
-
-
-def _summary_with(summary: SummaryFacts, finder: PassageFinder) -> SummaryFacts:
-    bullets = summary["bullets"]
-    found = finder.passages([one["text"] for one in bullets], [one["citations"] for one in bullets])
-    return {**summary, "bullets": [{**one, "passages": own} for one, own in zip(bullets, found, strict=True)]}
+def _with_passages(finder: PassageFinder, rows: Sequence[Mapping[str, Any]], numbers: str) -> list[Mapping[str, Any]]:
+    """Return targets or bullets with the passages of the documents whose *numbers* they hold."""
+    passages = finder.passages([row["text"] for row in rows], [row[numbers] for row in rows])
+    return [{**row, "passages": own} for row, own in zip(rows, passages, strict=True)]

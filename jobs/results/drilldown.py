@@ -260,21 +260,27 @@ def _of_summaries(scores: pl.DataFrame, summary_ids: Sequence[str]) -> pl.DataFr
 
 def keep_unfolded(run: Folder, unfolded: Iterable[Unfolded]) -> None:
     """Store summaries with their queries beside the results, a line each, so that pages can be written from these."""
-    with tempfile.TemporaryDirectory() as place:
-        path = Path(place) / "lines"
-        with path.open("wb") as raw, gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as file:
-            query_id = None
-            for summary, query in unfolded:
-                if summary["query_id"] != query_id:
-                    query_id = summary["query_id"]
-                    file.write(_line({"query_id": query_id, "query": query}))
-                file.write(_line({"summary": summary}))
-        run.upload(path, DRILLDOWN)
+    keep_lines(run, DRILLDOWN, _contents(unfolded))
     run.delete(_OF_OLDER_RUNS)
 
 
-def _line(content: Mapping[str, object]) -> bytes:
-    return (json.dumps(content, allow_nan=False) + "\n").encode()
+def _contents(unfolded: Iterable[Unfolded]) -> Iterator[Mapping[str, object]]:
+    query_id = None
+    for summary, query in unfolded:
+        if summary["query_id"] != query_id:
+            query_id = summary["query_id"]
+            yield {"query_id": query_id, "query": query}
+        yield {"summary": summary}
+
+
+def keep_lines(run: Folder, name: str, contents: Iterable[Mapping[str, object]]) -> None:
+    """Store JSON objects, a gzipped line each, which `Folder.lines` reads."""
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / "lines"
+        with path.open("wb") as raw, gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as file:
+            for content in contents:
+                file.write((json.dumps(content, allow_nan=False) + "\n").encode())
+        run.upload(path, name)
 
 
 def kept_unfolded(run: Folder) -> Iterator[Unfolded]:

@@ -54,9 +54,7 @@ class Quotes:
         self._systems = {(cell["summarizer"], cell["setting"]) for cell in cells}
         self._names = short_systems(results)
         self._n = 0
-        self._best: tuple[float, Unfolded] | None = None
-        self._worst: tuple[float, Unfolded] | None = None
-        self._disputed: tuple[float, Unfolded] | None = None
+        self._chosen: dict[str, tuple[float, Unfolded]] = {}
 
     def add(self, one: Unfolded) -> None:
         """Keep a summary if it is the best, the worst or the most disputed so far."""
@@ -65,13 +63,16 @@ class Quotes:
             return
         self._n += 1
         sign = -1 if self._head.better == "lower" else 1
-        first = sign * next(iter(scores.values()))
-        if self._judges[0] in scores:
-            self._best = (first, one) if self._best is None or first > self._best[0] else self._best
-            self._worst = (first, one) if self._worst is None or first < self._worst[0] else self._worst
         apart = max(scores.values()) - min(scores.values())
-        if apart > 0 and (self._disputed is None or apart > self._disputed[0]):
-            self._disputed = apart, one
+        if (first := scores.get(self._judges[0])) is not None:
+            self._choose("Best", sign * first, one)
+            self._choose("Worst", -sign * first, one)
+        if apart > 0:
+            self._choose("Most disputed", apart, one)
+
+    def _choose(self, why: str, value: float, one: Unfolded) -> None:
+        if why not in self._chosen or value > self._chosen[why][0]:
+            self._chosen[why] = value, one
 
     def _scores(self, one: Unfolded) -> dict[str, float]:
         found = {judge: one.summary["scores"].get(judge, {}).get(self._measure) for judge in self._judges}
@@ -84,11 +85,12 @@ class Quotes:
         Args:
             file_of: Summary id -> the page that holds it.
         """
-        named = {"Best": self._best, "Worst": self._worst} if self._n >= _LEAST_SUMMARIES else {}
-        chosen = {why: found[1] for why, found in [*named.items(), ("Most disputed", self._disputed)] if found}
+        few = self._n < _LEAST_SUMMARIES
         shown: dict[str, Quote] = {}
-        for why, one in chosen.items():
-            shown.setdefault(one.summary["summary_id"], self._quote(why, one, file_of))
+        for why in ("Most disputed",) if few else ("Best", "Worst", "Most disputed"):
+            if why in self._chosen:
+                one = self._chosen[why][1]
+                shown.setdefault(one.summary["summary_id"], self._quote(why, one, file_of))
         return list(shown.values())
 
     def _quote(self, why: str, one: Unfolded, file_of: Mapping[str, str]) -> Quote:
