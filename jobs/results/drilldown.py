@@ -15,7 +15,6 @@ import numpy as np
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from actors.storage.tables import Snapshot
 from longform.evidence.scan import pl
 from longform.evidence.scores import ScoreTable, means, under
 from longform.judges.kind import Kind
@@ -24,61 +23,18 @@ from longform.judges.kinds.support import NO, UNSURE, YES
 from longform.judges.repeats import merged_repeats
 from longform.results.drilldown import QueryFacts, SummaryFacts, Unfolded, unfolded_of
 
-_COLUMNS = ["summary_id", "judge", "unit_index", "target_kind", "target_id", "text_index", "mode", "repeat"]
-_COLUMNS += ["answer", "probability", "reply", "failure", "doc_position", "chunk_index"]
+_CHECK_COLUMNS = ["summary_id", "judge", "unit_index", "target_kind", "target_id", "text_index", "mode", "repeat"]
+_CHECK_COLUMNS += ["answer", "probability", "reply", "failure", "doc_position", "chunk_index"]
 _RANKS = (None, NO, UNSURE, YES)  # unjudged last
 _HAYSTACKS_HELD = 2
-
-
-class UnfoldedSupport:
-    """
-    Adds the verdicts of support judges to bullets.
-
-    Args:
-        verdicts: The table.
-        benchmark: The benchmark that the run is on.
-    """
-
-    def __init__(self, verdicts: Snapshot, benchmark: Benchmark) -> None:
-        self._verdicts, self._benchmark = verdicts, benchmark
-        self._numbers = lru_cache(maxsize=_HAYSTACKS_HELD)(self._read_numbers)
-
-    def add(self, facts: Mapping[str, SummaryFacts], work_ids: Sequence[str]) -> None:
-        """
-        Add what is known of some summaries.
-
-        Args:
-            facts: Summary id -> the summary with its bullets.
-            work_ids: Work ids of the verdicts on their documents.
-        """
-        found: dict[tuple[str, str], list[Any]] = {}
-        for batch in self._verdicts.batches(work_ids=work_ids, columns=_COLUMNS) if work_ids else ():
-            for row in batch.to_pylist():
-                if row["summary_id"] in facts and row["unit_index"] is not None:
-                    found.setdefault((row["summary_id"], row["judge"]), []).append(row)
-        for (summary_id, judge), rows in found.items():
-            self._add(facts[summary_id], judge, rows)
-
-    def _add(self, summary: SummaryFacts, judge: str, rows: Iterable[Any]) -> None:
-        by_unit: dict[int, list[Any]] = {}
-        for row in merged_repeats(KINDS["support"], rows):
-            by_unit.setdefault(row["unit_index"], []).append(row)
-        numbers = self._numbers(self._benchmark.queries[summary["query_id"]].haystack_id)
-        for unit, own in by_unit.items():
-            if unit < len(summary["bullets"]):
-                bullet = summary["bullets"][unit]
-                bullet.setdefault("support", []).append(_support(judge, bullet["citations"], own, numbers))
-
-    def _read_numbers(self, haystack_id: str) -> Mapping[str, int]:
-        rows = self._benchmark.rows("documents", haystack_id, ["doc_id", "doc_index"]).to_pylist()
-        return {row["doc_id"]: row["doc_index"] + 1 for row in rows}
 
 
 def _support(
     judge: str, citations: Sequence[int], rows: Sequence[Any], numbers: Mapping[str, int]
 ) -> Mapping[str, Any]:
     """Say what a judge found of the documents that a bullet cites, and which of all supports it best."""
-    answers = dict(_answered(rows, numbers))
+    on_documents = [row for row in rows if row["target_kind"] == "document"]
+    answers = {numbers[row["target_id"]]: row["answer"] for row in on_documents if row["target_id"] in numbers}
     best = max(rows, key=lambda row: (_RANKS.index(row["answer"]), row["probability"] or 0.0))
     supported = best["answer"] in (YES, UNSURE) and best["target_kind"] == "document"
     return {
@@ -90,21 +46,13 @@ def _support(
     }
 
 
-def _answered(rows: Iterable[Any], numbers: Mapping[str, int]) -> Iterator[tuple[int, str | None]]:
-    for row in rows:
-        if row["target_kind"] == "document" and row["target_id"] in numbers:
-            yield numbers[row["target_id"]], row["answer"]
-
-
 DRILLDOWN = "report/drilldown.jsonl.gz"
 _OF_OLDER_RUNS = "report/drilldown.json.gz"
 
 _SUMMARIES_AT_ONCE = 64
 _HELD_BYTES = 4_000_000  # of parts that the next summaries may need, too
 _VERDICT_COLUMNS = ["summary_id", "judge", "target_id", "answer", "linked_unit", "probability", "reply", "failure"]
-_OF_SUMMARIES = [
-    "work_id", "summary_id", "query_id", "setting", "summarizer", "order", "summary_repeat", "failure",
-]  # fmt: skip
+_OF_SUMMARIES = pl.col("work_id", "summary_id", "query_id", "setting", "summarizer", "order", "repeat", "failure")
 _OF_REPEATS = ["mode", "unit_index", "repeat"]
 """Columns by which the repeats of a judge are told apart; they are not shown."""
 
@@ -141,7 +89,7 @@ class Unfolding:
         self._benchmark, self._written, self._scores = benchmark, facts, scores
         self._units, self._verdicts, self._checks = units, verdicts, checks
         self._tables = {table: run.snapshot(table, held_bytes=_HELD_BYTES) for table in ("units", "verdicts")}
-        self._support = UnfoldedSupport(self._tables["verdicts"], benchmark)
+        self._numbers = lru_cache(maxsize=_HAYSTACKS_HELD)(self._read_numbers)
         self._kinds = kinds
         self._shown = [
             (judge, measure) for judge in scores.judges for measure in scores.measures(judge) if measure in measures
@@ -181,16 +129,23 @@ class Unfolding:
         wanted = iter(summary_ids)
         while some := list(islice(wanted, _SUMMARIES_AT_ONCE)):
             scores = self._scored(some)
-            written = {row["summary_id"]: row for row in self._facts(some)}
-            work_ids = [written[one]["work_id"] for one in some]
-            facts = {one: _empty(written[one], scores.get(one, {})) for one in some}
+            rows = (
+                self._written.filter(pl.col("summary_id").is_in(some))
+                .with_columns(repeat="summary_repeat")
+                .select(_OF_SUMMARIES)
+            )
+            written = {row["summary_id"]: row for row in rows.to_dicts()}
+            work_ids = [written[one].pop("work_id") for one in some]
+            facts: dict[str, SummaryFacts] = {
+                one: {**written[one], "bullets": [], "verdicts": [], "scores": scores.get(one, {})} for one in some
+            }
             for row in self._rows("units", [self._units[one] for one in work_ids], ["summary_id", "text", "citations"]):
                 facts[row["summary_id"]]["bullets"].append({"text": row["text"], "citations": row["citations"]})
             verdicts = [work_id for one in work_ids for work_id in self._verdicts.get(one, ())]
             for row in self._merged(verdicts if with_verdicts else []):
                 facts[row["summary_id"]]["verdicts"].append({name: row[name] for name in _VERDICT_COLUMNS[1:]})
             if with_verdicts:
-                self._support.add(facts, [work_id for one in work_ids for work_id in self._checks.get(one, ())])
+                self._add_support(facts, [work_id for one in work_ids for work_id in self._checks.get(one, ())])
             yield from facts.values()
 
     def _merged(self, work_ids: Sequence[str]) -> list[Any]:
@@ -206,6 +161,26 @@ class Unfolding:
             for judge, own in by_judge.items()
             for row in merged_repeats(self._kinds.get(judge, KINDS["coverage"]), own)
         ]
+
+    def _add_support(self, facts: Mapping[str, SummaryFacts], work_ids: Sequence[str]) -> None:
+        """Add what support judges found of the bullets of some summaries."""
+        found: dict[tuple[str, str], list[Any]] = {}
+        for row in self._rows("verdicts", work_ids, _CHECK_COLUMNS) if work_ids else ():
+            if row["summary_id"] in facts and row["unit_index"] is not None:
+                found.setdefault((row["summary_id"], row["judge"]), []).append(row)
+        for (summary_id, judge), rows in found.items():
+            summary, by_unit = facts[summary_id], dict[int, list[Any]]()
+            for row in merged_repeats(KINDS["support"], rows):
+                by_unit.setdefault(row["unit_index"], []).append(row)
+            numbers = self._numbers(self._benchmark.queries[summary["query_id"]].haystack_id)
+            for unit, own in by_unit.items():
+                if unit < len(summary["bullets"]):
+                    bullet = summary["bullets"][unit]
+                    bullet.setdefault("support", []).append(_support(judge, bullet["citations"], own, numbers))
+
+    def _read_numbers(self, haystack_id: str) -> Mapping[str, int]:
+        rows = self._benchmark.rows("documents", haystack_id, ["doc_id", "doc_index"]).to_pylist()
+        return {row["doc_id"]: row["doc_index"] + 1 for row in rows}
 
     def _rows(self, table: str, work_ids: Sequence[str], columns: list[str]) -> Iterator[Any]:
         for batch in self._tables[table].batches(work_ids=work_ids, columns=columns):
@@ -226,25 +201,6 @@ class Unfolding:
             if (key := (judge, measure, summary_id)) in values:
                 scored.setdefault(summary_id, {}).setdefault(judge or "", {})[measure] = values[key]
         return scored
-
-    def _facts(self, summary_ids: Sequence[str]) -> list[dict[str, Any]]:
-        return self._written.filter(pl.col("summary_id").is_in(summary_ids)).select(_OF_SUMMARIES).to_dicts()
-
-
-def _empty(row: Mapping[str, Any], scores: dict[str, dict[str, float | None]]) -> SummaryFacts:
-    """Return a summary without its bullets and verdicts."""
-    return {
-        "summary_id": row["summary_id"],
-        "query_id": row["query_id"],
-        "setting": row["setting"],
-        "summarizer": row["summarizer"],
-        "order": row["order"],
-        "repeat": row["summary_repeat"],
-        "failure": row["failure"],
-        "bullets": [],
-        "verdicts": [],
-        "scores": scores,
-    }
 
 
 def _of_summaries(scores: pl.DataFrame, summary_ids: Sequence[str]) -> pl.DataFrame:

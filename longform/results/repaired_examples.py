@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -38,8 +38,7 @@ def drawn(evidence: Evidence, twins: Twins, judge: str | None) -> tuple[Mapping[
         kept = drawn_examples([*kept, *found])
     shown = {change.original_id for change in kept}
     facts = {summary["summary_id"]: summary for summary in evidence.unfolded(shown)}
-    writer = _Writer(evidence)
-    return {kind: counted[kind] for kind in SHOWN}, [writer.row(one, facts[one.original_id]) for one in kept]
+    return {kind: counted[kind] for kind in SHOWN}, list(_rows(evidence, kept, facts))
 
 
 _SAME = ("kind", "summarizer", "setting", "summary_id", "repaired_id", "bullet", "insight")
@@ -160,20 +159,15 @@ def drawn_examples(found: Iterable[Change]) -> list[Change]:
     return [change for kind, n in SHOWN.items() for change in [other for other in ordered if other.kind == kind][:n]]
 
 
-class _Writer:
-    """Holds the sentences of the last haystacks it found evidence in."""
-
-    def __init__(self, evidence: Evidence) -> None:
-        self._evidence = evidence
-        self._sources = lru_cache(maxsize=2)(self._read)
-
-    def row(self, change: Change, summary: SummaryFacts) -> Example:
-        bullet, query = summary["bullets"][change.unit]["text"], self._evidence.query(summary["query_id"])
+def _rows(evidence: Evidence, kept: Sequence[Change], facts: Mapping[str, SummaryFacts]) -> Iterator[Example]:
+    sources = lru_cache(maxsize=2)(partial(_sources, evidence))
+    for change in kept:
+        summary = facts[change.original_id]
+        bullet, query = summary["bullets"][change.unit]["text"], evidence.query(summary["query_id"])
         (insight,) = (target["text"] for target in query["targets"] if target["target_id"] == change.target_id)
-        index, numbers = self._sources(query["haystack"])
-        evidence = best_evidence(bullet, change.after, index, numbers)
+        best = best_evidence(bullet, change.after, *sources(query["haystack"]))
         before, after = change.f1
-        return {
+        yield {
             "kind": change.kind,
             "summarizer": summary["summarizer"],
             "setting": summary["setting"],
@@ -186,10 +180,11 @@ class _Writer:
             "before": list(map(str, change.before)),
             "after": list(map(str, change.after)),
             "gold": list(map(str, change.gold)),
-            "evidence_document": None if evidence is None else evidence.number,
-            "evidence": None if evidence is None else evidence.text,
+            "evidence_document": None if best is None else best.number,
+            "evidence": None if best is None else best.text,
         }
 
-    def _read(self, haystack_id: str) -> tuple[SupportIndex, list[int]]:
-        documents = self._evidence.documents(haystack_id)
-        return SupportIndex([document.text for document in documents]), [document.number for document in documents]
+
+def _sources(evidence: Evidence, haystack_id: str) -> tuple[SupportIndex, list[int]]:
+    documents = evidence.documents(haystack_id)
+    return SupportIndex([document.text for document in documents]), [document.number for document in documents]
