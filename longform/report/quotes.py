@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from textwrap import shorten
-from typing import NamedTuple
 from urllib.parse import quote
 
 from longform.report.measures import head_of, main_measure
@@ -19,23 +18,11 @@ _MARK = re.compile(r"^\s*[-*•]\s+")  # of a line in a list
 _LEAST_SUMMARIES = 3  # of which the best and the worst are two
 
 
-class Quote(NamedTuple):
-    """
-    A summary in a few lines.
-
-    Attributes:
-        head: Why it is shown, with its scores.
-        system: Wrote it.
-        query: The question that it answers, shortened.
-        text: The beginning of the summary.
-        address: The place of the whole summary; None: no page holds it.
-    """
-
-    head: str
-    system: str
-    query: str
-    text: str
-    address: str | None
+Quote = Mapping[str, str | None]
+"""
+A summary in a few lines: `head` says why it is shown, with its scores; `system` wrote it; `query` and `text` are
+shortened; `address` is the place of the whole summary, None if no page holds it.
+"""
 
 
 class Quotes:
@@ -102,10 +89,10 @@ class Quotes:
         system = f"{one.summary['summarizer']}, {one.summary['setting']}"
         text = " ".join(_MARK.sub("", bullet["text"]) for bullet in one.summary["bullets"])
         file = file_of.get(summary_id)
-        return Quote(
-            f"{why}: {', '.join(told)}",
-            self._names.get(system, system),
-            shorten(one.query["text"], _QUERY_CHARACTERS, placeholder=" …"),
-            shorten(text, _TEXT_CHARACTERS, placeholder=" …"),
-            None if file is None else f"{quote(file)}#summary={quote(summary_id, safe='')}",
-        )
+        return {
+            "head": f"{why}: {', '.join(told)}",
+            "system": self._names.get(system, system),
+            "query": shorten(one.query["text"], _QUERY_CHARACTERS, placeholder=" …"),
+            "text": shorten(text, _TEXT_CHARACTERS, placeholder=" …"),
+            "address": None if file is None else f"{quote(file)}#summary={quote(summary_id, safe='')}",
+        }

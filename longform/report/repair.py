@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from longform.report.parts import Section
 from longform.results.repaired_examples import Example, examples_in
@@ -31,30 +31,15 @@ def example_head(example: Example) -> str:
     return f"{example['kind']}: citation score {before} to {after} · {example['summarizer']}, {example['setting']}"
 
 
-class Chip(NamedTuple):
-    """
-    The documents of an example that are of one kind.
-
-    Attributes:
-        kind: `right`, `wrong` or `missing`.
-        words: How many, and of which kind.
-        numbers: Of the documents.
-    """
-
-    kind: str
-    words: str
-    numbers: Sequence[str]
-
-
-def chips(example: Example, side: Side) -> list[Chip]:
-    """The documents cited rightly, cited wrongly, and missing though they state the insight: each kind with words."""
+def chips(example: Example, side: Side) -> list[tuple[str, str, Sequence[str]]]:
+    """Return the documents cited rightly, wrongly, and not though they state the insight: kind, words and numbers."""
     cited, gold = example[side], example["gold"]
     numbers = {
         "right": [number for number in cited if number in gold],
         "wrong": [number for number in cited if number not in gold],
         "missing": [number for number in gold if number not in cited],
     }
-    return [Chip(kind, _chip_words(kind, len(found)), found) for kind, found in numbers.items() if found]
+    return [(kind, _chip_words(kind, len(found)), found) for kind, found in numbers.items() if found]
 
 
 _CHIPS = {
@@ -83,14 +68,14 @@ def markdown_examples(section: Section) -> list[tuple[str, list[str]]]:
     return [(example_head(example), _lines(example)) for example in section.examples]
 
 
-def _chip_line(chip: Chip) -> str:
-    return f"{chip.words} {', '.join(chip.numbers)}"
+def _chip_line(example: Example, side: Side) -> str:
+    return "; ".join(f"{words} {', '.join(numbers)}" for _, words, numbers in chips(example, side))
 
 
 def _lines(example: Example) -> list[str]:
     return [
         f"Bullet: {example['bullet']}",
         f"Insight: {example['insight']}",
-        *(f"{name}: {'; '.join(map(_chip_line, chips(example, side)))}" for side, name in SIDES.items()),
+        *(f"{name}: {_chip_line(example, side)}" for side, name in SIDES.items()),
         f"{evidence_line(example)} {example['evidence'] or ''}".rstrip(),
     ]

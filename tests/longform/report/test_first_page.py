@@ -75,8 +75,8 @@ def test_the_best_the_worst_and_the_most_disputed_are_quoted_once() -> None:
 
     for one in passing:
         quotes.add(one)
-    found = {quote.head: quote for quote in quotes.quotes({"best": "summaries-0001.html"})}
+    found = {quote["head"]: quote for quote in quotes.quotes({"best": "summaries-0001.html"})}
     assert list(found) == ["Best: 90 by j, 80 by k", "Worst: 20 by j, 10 by k", "Most disputed: 50 by j, 10 by k"]
-    assert [quote.system for quote in found.values()] == ["a", "b", "b"]
-    assert found["Best: 90 by j, 80 by k"].address == "summaries-0001.html#summary=best"
-    assert found["Most disputed: 50 by j, 10 by k"].text.endswith(" …")
+    assert [quote["system"] for quote in found.values()] == ["a", "b", "b"]
+    assert found["Best: 90 by j, 80 by k"]["address"] == "summaries-0001.html#summary=best"
+    assert found["Most disputed: 50 by j, 10 by k"]["text"].endswith(" …")
