@@ -37,7 +37,7 @@ ROOMS = {
     "studies": Room(25, 4_409, "longform/studies/*"),
     "results, report and the verbs that read": Room(
         108,
-        16_208,
+        15_875,
         "longform/results/* longform/report/* jobs/results/* actors/studies.py jobs/compar*.py jobs/gate.py"
         " jobs/correct.py jobs/export.py jobs/status.py jobs/report.py jobs/plan_sample.py",
     ),
