@@ -16,9 +16,9 @@ from longform.metrics.paired_differences import ALPHA, smallest_p
 from longform.metrics.statistics import LEVEL
 from longform.report.measures import MAIN, head_of, main_measure
 from longform.report.parts import NO_DATASET, brief_card, counted, listed, main_cells
-from longform.report.scores import estimate, system_of
+from longform.report.scores import estimate
 from longform.report.shown_names import short_systems
-from longform.report.tables import IN_SAMPLE, has_oracle, is_position_row
+from longform.report.tables import IN_SAMPLE, has_oracle, is_position_row, system_of
 from longform.results.cells import CellRow, Row, compared_families, systems_in
 from longform.results.columns import number_in
 from longform.results.pairs import NOT_DISTINGUISHABLE

@@ -10,9 +10,9 @@ from longform.report.forms import Mark, band_plot, name_of
 from longform.report.measures import capitalized, head_of, main_measure
 from longform.report.parts import Judged, by_judge, main_cells
 from longform.report.plots import BLUE, Plot
-from longform.report.scores import estimate, system_of
+from longform.report.scores import estimate
 from longform.report.shown_names import short_systems
-from longform.report.tables import IN_SAMPLE, oracle_told
+from longform.report.tables import IN_SAMPLE, oracle_told, system_of
 from longform.results.cells import CellRow, compared_families, pairs_of
 from longform.results.columns import number_in, text_in
 from longform.results.pairs import NOT_DISTINGUISHABLE, TOO_FEW

@@ -9,7 +9,7 @@ from typing import Any
 
 from longform.report.parts import counted, dataset_words, has_datasets, listed
 from longform.report.shown_names import models_told
-from longform.report.tables import is_position_row
+from longform.report.tables import is_position_row, system_of
 from longform.results.calls import calls_told
 from longform.results.cells import systems_in, table_rows
 from longform.results.results import Results, Size
@@ -38,8 +38,8 @@ def facts(results: Results) -> dict[str, Cell]:
 def _systems(results: Results) -> Cell:
     cells = systems_in(results)
     own = [cell for cell in cells if not cell.get("twin_of")]
-    systems = {(cell["summarizer"], cell["setting"]) for cell in own}
-    twins = {(cell["summarizer"], cell["setting"]) for cell in cells if cell.get("twin_of")}
+    systems = {system_of(cell) for cell in own}
+    twins = {system_of(cell) for cell in cells if cell.get("twin_of")}
     if not systems:
         return words(None, reason="no summary was scored")
     summarizers, settings = (dict.fromkeys(str(cell[name]) for cell in own) for name in ("summarizer", "setting"))
@@ -47,7 +47,7 @@ def _systems(results: Results) -> Cell:
         f"{counted(len(names), noun)} ({listed([*names], most=_NAMED, between=', ')})"
         for names, noun in ((summarizers, "summarizer"), (settings, "setting"))
     ]
-    ordered = {(cell["summarizer"], cell["setting"]) for cell in own if is_position_row(cell)}
+    ordered = {system_of(cell) for cell in own if is_position_row(cell)}
     on_purpose = f"; {len(ordered):,} with documents ordered on purpose, on the page Position" if ordered else ""
     beside = f"; beside {len(twins):,} of them a repaired twin, which nobody runs" if twins else ""
     return words(f"{len(systems):,}: {', '.join(made_of)}{on_purpose}{beside}")

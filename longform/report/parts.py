@@ -17,6 +17,7 @@ from longform.report.tables import (
     reason,
     setting_cell,
     summarizer_cell,
+    system_of,
 )
 from longform.results.cells import CellRow, systems_in
 from longform.results.columns import Columns, text_in
@@ -48,28 +49,16 @@ def sentences_in(text: str) -> list[str]:
     return re.split(r"(?<=[.!?]) (?=[A-Z“$])", text)
 
 
-def finished(
-    caption: str,
-    heads: Sequence[Column],
-    rows: Sequence[Sequence[Cell]],
-    told: Iterable[tuple[str, str]],
-    *,
-    n_names: int,
-    judged: bool = False,
-    brackets: bool = False,
-) -> Table:
+def finished(table: Table, told: Iterable[tuple[str, str]], *, brackets: bool) -> Table:
     """
     Return a table without columns of which nothing is known, with a short caption, and the rest of it to be asked for.
 
     Args:
-        caption: All that is said of the table; its end is told to those who ask.
-        heads: The heads of all columns.
-        rows: A cell a column.
+        table: All columns, and a caption that says all.
         told: The name of a column, or an empty one, and what is said of it unless nothing is known of the column.
-        n_names: The first columns, which say what a row is about.
-        judged: True if the caption names a judge of the page on judges.
         brackets: True if brackets are intervals of statistics, which the caption says.
     """
+    caption, heads, rows = table.caption, table.columns, table.rows
     unknown = [place for place in range(len(heads)) if rows and all(row[place].text is None for row in rows)]
     kept = [place for place in range(len(heads)) if place not in unknown]
     if brackets:
@@ -78,13 +67,12 @@ def finished(
     shown, rest = split_caption(caption)
     left_out = {heads[place].name for place in unknown} - {heads[place].name for place in kept}
     how = [rest, *(text for name, text in told if name not in left_out), *_left_out(heads, rows, unknown)]
-    return Table(
-        shown,
-        [heads[place] for place in kept],
-        [[row[place] for place in kept] for row in rows],
-        " ".join(filter(None, how)),
-        judged,
-        sum(place < n_names for place in kept),
+    return table._replace(
+        caption=shown,
+        columns=[heads[place] for place in kept],
+        rows=[[row[place] for place in kept] for row in rows],
+        how=" ".join(filter(None, how)),
+        n_names=sum(place < table.n_names for place in kept),
     )
 
 
@@ -144,31 +132,25 @@ def has_datasets(rows: Sequence[Columns]) -> bool:
 
 
 def repeats_told(rows: Sequence[CellRow]) -> list[str]:
-    """Say which systems of *rows* summarised each context several times, and how that counts."""
-    named = {f"{row['summarizer']}, {row['setting']}": row["n_repeats"] for row in rows if row.get("n_repeats", 1) > 1}
-    if not named:
-        return []
-    told = "; ".join(f"{name} ({n})" for name, n in named.items())
-    words = f"Summarised several times from the same documents: {told}. The repeats of a query are averaged within it"
-    return [f"{words} and count as one summary; counts of summaries are of all."]
-
-
-def judge_repeats_told(rows: Sequence[CellRow]) -> list[str]:
-    """Say which judges were asked several times, and how that counts."""
-    times = {text_in(row, "judge"): row["n_judge_repeats"] for row in rows if row.get("n_judge_repeats", 1) > 1}
-    if not times:
-        return []
-    told = "; ".join(f"{judge} ({n})" for judge, n in times.items())
-    words = (
-        f"Judges asked several times about each pair: {told}. A score is the mean of their repeats within the summary"
-    )
-    return [f"{words}, which count as one judgement."]
+    """Say which systems of *rows* summarised a context several times, which judges were asked so, and how it counts."""
+    systems = [f"{system_of(row)} ({row['n_repeats']})" for row in rows if row.get("n_repeats", 1) > 1]
+    judges = [f"{row.get('judge')} ({n})" for row in rows if (n := row.get("n_judge_repeats", 1)) > 1]
+    told = []
+    if systems:
+        names = "; ".join(dict.fromkeys(systems))
+        words = f"Summarised several times from the same documents: {names}. The repeats of a query are averaged within"
+        told.append(f"{words} it and count as one summary; counts of summaries are of all.")
+    if judges:
+        names = "; ".join(dict.fromkeys(judges))
+        words = f"Judges asked several times about each pair: {names}. A score is the mean of their repeats within the"
+        told.append(f"{words} summary, which count as one judgement.")
+    return told
 
 
 def failures_told(rows: Sequence[CellRow]) -> list[str]:
     """Say of which systems of *rows* summaries failed, and why."""
     found = {
-        f"{row['summarizer']}, {row['setting']}": f"{row['n_failed']} of {row['n_summaries']} ({_reasons(row)})"
+        str(system_of(row)): f"{row['n_failed']} of {row['n_summaries']} ({_reasons(row)})"
         for row in rows
         if row.get("failures")
     }
@@ -239,12 +221,8 @@ NAMES = ("judge", "dataset", "support_judge", "setting", "summarizer", "system")
 """Columns whose cells say what a row is about, with marks beside a name."""
 
 
-def named(results: Results, row: Columns, names: Sequence[str]) -> list[Cell]:
-    """The texts that say what a row is about; a judge with the scale of its scores."""
-    return [_name_cell(results, row, name) for name in names]
-
-
-def _name_cell(results: Results, row: Columns, name: str) -> Cell:
+def name_cell(results: Results, row: Columns, name: str) -> Cell:
+    """Return the text that says what a row is about; of a judge with the scale of its scores."""
     if name == "judge":
         cell = judge_cell(results, row.get(name), reason="the measure needs none")
         return cell._replace(detail=cell.detail or mark_of(row, name))

@@ -16,7 +16,7 @@ from longform.report.parts import (
     has_datasets,
     is_judge,
     judge_line,
-    named,
+    name_cell,
 )
 from longform.report.tables import Column as Head
 from longform.report.tables import Table as ShownTable
@@ -116,46 +116,36 @@ def shown_part(
     columns = [one for one in visible(own) if one.name != "dataset" or has_datasets(table.rows)]
     if all(row.get("judge") is None for row in table.rows):
         columns = [one for one in columns if one.name != "judge"]
-    naming = [one for one in columns if one.name in NAMES]
-    others = [one for one in columns if one.name not in NAMES]
+    columns.sort(key=lambda column: column.name not in NAMES)
     heads = [
         Head(titled(results, table, one, own.rows), _group(results, table, one), numeric=one.unit != "text")
-        for one in [*naming, *others]
+        for one in columns
     ]
     rows = below_originals(own.rows, *(name for name in own.key if name != "summarizer"))
     places = {id(row): place for place, row in enumerate(own.rows)}
-    body = [
-        [
-            *named(results, row, [one.name for one in naming]),
-            *(
-                with_beside(_cell(results, row, one, own.reason(places[id(row)], one.name), means), row, one, own)
-                for one in others
-            ),
-        ]
-        for row in rows
-    ]
-    n_names = len([*naming, *takewhile(lambda column: column.name in own.key, others)])
+    body = [[_cell(results, own, places[id(row)], one, means.get(one.name)) for one in columns] for row in rows]
     meant = list(_brackets(part))
     words = [*line_of(results, table, part), "" if told_above(table) else table.told]
     words += [f"Brackets: {one}." for one in meant if one]
-    judged = "judge" in part.values and is_judge(results, part.values["judge"])
-    caption = " ".join(filter(None, words))
-    return finished(caption, heads, body, told, n_names=n_names, judged=judged, brackets="" in meant)
+    shown = ShownTable(
+        " ".join(filter(None, words)),
+        heads,
+        body,
+        judged="judge" in part.values and is_judge(results, part.values["judge"]),
+        n_names=len([*takewhile(lambda column: column.name in (*NAMES, *own.key), columns)]),
+    )
+    return finished(shown, told, brackets="" in meant)
 
 
-def _cell(
-    results: Results,
-    row: Mapping[str, Value],
-    column: Column,
-    reason: str | None,
-    means: Mapping[str, Mapping[str, str]],
-) -> Cell:
+def _cell(results: Results, table: Table, place: int, column: Column, mean: Mapping[str, str] | None) -> Cell:
+    row = table.rows[place]
+    if column.name in NAMES:
+        return name_cell(results, row, column.name)
     if column.name == "measure":
         return words(head_of(results, str(row.get("measure"))).head)
-    cell, mean = row_cell(row, column, reason), means.get(column.name)
-    if mean is None or cell.text is None:
-        return cell
-    return cell._replace(mean_of=summaries_fragment({**row, **mean}, mean["measure"]))
+    cell = with_beside(row_cell(row, column, table.reason(place, column.name)), row, column, table)
+    known = mean is not None and cell.text is not None
+    return cell._replace(mean_of=summaries_fragment({**row, **mean}, mean["measure"])) if known and mean else cell
 
 
 def titled(results: Results, table: Table, column: Column, rows: Sequence[Mapping[str, Value]]) -> str:

@@ -25,7 +25,6 @@ from longform.report.parts import (
     failures_told,
     in_sample_told,
     judge_line,
-    judge_repeats_told,
     main_cells,
     repeats_told,
 )
@@ -44,6 +43,7 @@ from longform.report.tables import (
     reason,
     settings_of,
     summarizers_by_joint,
+    system_of,
 )
 from longform.report.tables import Table as ShownTable
 from longform.results.aggregate import NO_SPREAD
@@ -86,7 +86,6 @@ def score_sections(results: Results) -> Iterator[Section]:
             *oracle_told(cells),
             *clusters_told(results.get("clusters")),
             *repeats_told(cells),
-            *judge_repeats_told(cells),
             *failures_told(cells),
         ]
         paragraphs += filter(None, [in_sample_told(results)])
@@ -118,11 +117,6 @@ def _is_new(head: Column, cells: Sequence[Columns], first: Sequence[Columns]) ->
     if head.name == _OF_JUDGE and cells is not first:
         return any(cell.get(head.name) for cell in cells)
     return cells is first or any(cell.get(head.name) != told.get(system_of(cell)) for cell in cells)
-
-
-def system_of(cell: Columns) -> SystemName:
-    """Return the system of a row."""
-    return SystemName(str(cell["summarizer"]), str(cell["setting"]))
 
 
 def estimate(cell: Columns, measure: str) -> Estimate:

@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeVar, cast
 
 from longform.repair.twins import MATRIX
 from longform.report.parts import main_cells
+from longform.report.tables import system_of
 from longform.results.cells import systems_in
 from longform.results.columns import text_in
 from longform.results.drilldown import SummaryFacts, Unfolded
@@ -39,7 +40,7 @@ def short_systems(results: Results) -> dict[str, str]:
     if len(constant) != 1:
         return {}
     (half,) = {"summarizer", "setting"} - {*constant}
-    return {f"{cell['summarizer']}, {cell['setting']}": str(text_in(cell, half)) for cell in cells}
+    return {str(system_of(cell)): str(text_in(cell, half)) for cell in cells}
 
 
 class Names(NamedTuple):

@@ -9,6 +9,7 @@ from urllib.parse import quote, urlencode
 from longform.repair.twins import twin_label
 from longform.report.measures import main_measure
 from longform.results.columns import AnyRow, Columns, number_in, text_in, within
+from longform.settings.system_names import SystemName
 from longform.tables.cells import NOT_RECORDED, Cell, words
 from longform.tables.layout import below_originals
 
@@ -140,6 +141,11 @@ def marked_settings(cells: Iterable[Columns]) -> dict[str, str]:
         for cell in cells
         for name in [str(cell["setting"])]
     }
+
+
+def system_of(row: Columns) -> SystemName:
+    """Return the system of a row."""
+    return SystemName(str(row["summarizer"]), str(row["setting"]))
 
 
 def distinct(rows: Iterable[Columns], field: str) -> list[str]:

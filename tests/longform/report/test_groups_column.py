@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from longform.report.scores import groups_column, system_of
+from longform.report.scores import groups_column
+from longform.report.tables import system_of
 from longform.studies.schema_1 import with_tables
 
 
