@@ -109,7 +109,8 @@ def test_what_is_known_of_a_system_is_declared_in_one_place(monkeypatch: pytest.
 
     heads, *rows = Page(html(known)).tables["scores"][1]
     assert (heads[-1], {row[-1] for row in rows}) == ("share shouted", {"25.0 %"})
-    assert "Share shouted: of the words, those in capitals; lower is better." in html(known)
+    assert "Share shouted: of the words, those in capitals." in html(known)
+    assert "Lower is better" in html(known)
     assert "| share shouted |" in markdown(known)
     assert "Left out: share shouted (nobody read it)." in markdown(unknown)
 
