@@ -15,7 +15,6 @@ from longform.report.tables import (
     is_position_row,
     mark_of,
     reason,
-    setting_cell,
     summarizer_cell,
     system_of,
 )
@@ -229,7 +228,7 @@ def name_cell(results: Results, row: Columns, name: str) -> Cell:
     if name == "summarizer":
         return summarizer_cell(row)
     if name in ("setting", "system"):
-        return setting_cell(row, name)
+        return words(row.get(name), reason=reason(row, name))._replace(detail=mark_of(row, "setting"))
     return words(row.get(name), reason=NO_DATASET if name == "dataset" else reason(row, name))
 
 

@@ -108,22 +108,13 @@ TWIN = "↳ "
 """Before what a twin differs by, in the row below its original."""
 
 
-def below_original(row: Columns) -> str:
-    """Name a twin directly below its original, and what chose its citations if results say it."""
-    chosen_by = text_in(row, "cited_by")
-    return f"{TWIN}repaired twin{f': {twin_label(chosen_by)}' if chosen_by else ''}"
-
-
 def summarizer_cell(row: Columns) -> Cell:
-    """Name the summarizer of a row; a twin is marked as standing below its original."""
-    name, original = row.get("summarizer"), row.get("twin_of")
+    """Name the summarizer of a row; a twin below its original says that it is one, and what chose its citations."""
+    name, chosen_by = row.get("summarizer"), text_in(row, "cited_by")
     cell = words(name, reason=reason(row, "summarizer"))._replace(detail=mark_of(row, "summarizer"))
-    return cell if name is None or not original else cell._replace(text=below_original(row), beside=True)
-
-
-def setting_cell(row: Columns, field: str = "setting") -> Cell:
-    """Name the setting of a row's summarizer, or the ranking that a row is about."""
-    return words(row.get(field), reason=reason(row, field))._replace(detail=mark_of(row, "setting"))
+    if name is None or not row.get("twin_of"):
+        return cell
+    return cell._replace(text=f"{TWIN}repaired twin{f': {twin_label(chosen_by)}' if chosen_by else ''}", beside=True)
 
 
 def mark_of(row: Columns, part: str) -> str | None:
@@ -163,12 +154,10 @@ def has_oracle(cells: Iterable[Columns]) -> bool:
     return any(cell["setting"] in _ORACLES for cell in cells)
 
 
-ORACLE_TOLD = "The setting oracle reads the gold labels to choose its documents: a bound, and no rival."
-
-
 def oracle_told(cells: Iterable[Columns]) -> list[str]:
     """Say what the oracle retriever is given, if a cell is of it."""
-    return [ORACLE_TOLD] if has_oracle(cells) else []
+    told = "The setting oracle reads the gold labels to choose its documents: a bound, and no rival."
+    return [told] if has_oracle(cells) else []
 
 
 def is_wide(cells: Collection[Columns]) -> bool:
@@ -185,13 +174,12 @@ def is_grid(cells: Collection[Columns]) -> bool:
 
 def best_first(cells: Iterable[AnyRow]) -> list[AnyRow]:
     """Cells by their main measure, unknown ones last, each with its twin below it."""
-    ordered = sorted(cells, key=_rank, reverse=True)
-    return below_originals(ordered, "setting", "judge", "dataset")
 
+    def value(cell: Columns) -> float:
+        known = number_in(cell, main_measure(cell))
+        return -1.0 if known is None else known
 
-def _rank(cell: Columns) -> float:
-    value = number_in(cell, main_measure(cell))
-    return -1.0 if value is None else float(value)
+    return below_originals(sorted(cells, key=value, reverse=True), "setting", "judge", "dataset")
 
 
 def summarizers_by_joint(cells: Sequence[Columns]) -> list[str]:
