@@ -14,6 +14,7 @@ from longform.evidence.scores import facts_of
 from longform.evidence.summaries import ClusterKind
 from longform.metrics.measure import Measure
 from longform.results.aggregate import Averaging
+from longform.results.calls import SPENT
 from longform.results.cells import CellRow, systems_in
 from longform.studies.cells import cells_of, tables_of
 from longform.tables.table import Table, checked
@@ -144,10 +145,16 @@ def cell_tables(
     scores: pl.DataFrame, facts: pl.DataFrame, measures: Iterable[Measure], how: Averaging, *, judge: str | None
 ) -> dict[str, Any]:
     """Return results with the tables of cells of one judge and data set."""
-    evidence: Any = SimpleNamespace(averaging=how, measures=list(measures), spent={}, checked=None)
+    evidence: Any = SimpleNamespace(averaging=how, measures=list(measures), spent=spent_of({}), checked=None)
     family: Any = SimpleNamespace(judge=judge, scores=scores, facts=facts, evidence=evidence)
     return tables_in_json(tables_of(cells_of(family, evidence.measures), evidence))
 
 
 def tables_in_json(tables: Iterable[Table]) -> dict[str, Any]:
     return {"tables": {table.name: checked(table).as_json() for table in tables}}
+
+
+def spent_of(costs: Mapping[str, Sequence[float | None]]) -> pl.DataFrame:
+    """Return what the calls of each summary took: dollars, tokens in and out, and seconds."""
+    schema = {"summary_id": pl.String, **dict.fromkeys(SPENT, pl.Float64)}
+    return pl.DataFrame([(name, *cost) for name, cost in costs.items()], schema=schema, orient="row")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from typing import Any
 
 import pyarrow.compute as pc
 
@@ -15,12 +16,12 @@ from jobs.stages.shipped import FULL
 from jobs.stages.stage import Plan
 from jobs.stages.summarize import Summarized
 from longform.judges.languages import unmeasured_languages
-from longform.results.elsewhere import Documents, ElsewhereRow
+from longform.results.elsewhere import Documents
 from longform.settings.experiment import Experiment
 from longform.settings.system_names import SystemName
 
 
-def elsewhere_rows(benchmark: Benchmark, plan: Plan) -> list[ElsewhereRow]:
+def elsewhere_rows(benchmark: Benchmark, plan: Plan) -> list[dict[str, Any]]:
     """Return a row for each system of shipped texts; none if the run took none."""
     systems: dict[SystemName, list[Released]] = {}
     for item in plan.of(Released):
@@ -31,12 +32,11 @@ def elsewhere_rows(benchmark: Benchmark, plan: Plan) -> list[ElsewhereRow]:
 
 def _row(
     name: SystemName, summaries: list[Released], lengths: dict[str, int | None], query_ids: Iterable[str]
-) -> ElsewhereRow:
+) -> dict[str, Any]:
     answered = {one.query_id for one in summaries}
     sizes = [lengths.get(one.summary_id) for one in summaries]
     return {
-        "summarizer": name.summarizer,
-        "setting": name.setting,
+        **name._asdict(),
         "n_summaries": len(summaries),
         "n_failed": sizes.count(None),
         "n_empty": sizes.count(0),

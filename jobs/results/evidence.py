@@ -30,7 +30,6 @@ from longform.repair.twins import LABEL, METHOD
 from longform.results.drilldown import QueryFacts, SummaryFacts, Unfolded
 from longform.results.evidence import AskedAgain, Driver, Evidence, Twins
 from longform.results.order_dependence import with_dependence
-from longform.results.spent import Spent
 from longform.rows import VerdictRow
 from longform.settings.judges import ALIGNERS
 
@@ -201,9 +200,9 @@ class RunEvidence(Evidence):
         )
 
     @cached_property
-    def spent(self) -> Mapping[str, Spent]:
+    def spent(self) -> pl.DataFrame:
         if self.experiment is None:
-            return {}
+            return pl.DataFrame()
         return spent_on(self.run, self.work.summaries, self.all_summaries, self.experiment, self.calls)
 
     @cached_property

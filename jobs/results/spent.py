@@ -11,9 +11,8 @@ from actors.ledger.totals import Totals
 from actors.storage.errors import without_the_unreachable
 from actors.storage.folder import Folder
 from jobs.spending.plan import open_ledger
-from longform.evidence.scan import pl
-from longform.results.calls import CallsRow
-from longform.results.spent import NOTHING, Spent, summed
+from longform.evidence.scan import as_frame, pl
+from longform.results.calls import SPENT, CallsRow, tokens_spent
 from longform.settings.experiment import Experiment
 
 _COLUMNS = [
@@ -28,9 +27,9 @@ def spent_on(
     summaries: pl.DataFrame,
     experiment: Experiment,
     calls: Sequence[CallsRow] | None,
-) -> dict[str, Spent]:
+) -> pl.DataFrame:
     """
-    Return the cost of each summary by its id, that of its method's steps and of chat rerankers in it.
+    Return `summary_id` and the columns SPENT of each summary, null if a part of it is not known.
 
     Args:
         run: The folder with the tables.
@@ -39,60 +38,47 @@ def spent_on(
         experiment: Whose summarizers ask models, or none.
         calls: Of the run's commands; what rerankers cost.
     """
-    works: dict[str, list[Spent]] = {}
-    written: dict[str, str] = {}  # summary id -> work id
-    for batch in run.batches("summaries", work_ids=work_ids, columns=_COLUMNS):
-        for row in batch.to_pylist():
-            works.setdefault(row["work_id"], []).append(_of_row(row, experiment))
-            if row["step"] is None:
-                written[row["summary_id"]] = row["work_id"]
-    reranked_by = dict(summaries.select("summary_id", "reranker").iter_rows())
-    of_reranker = {name: [_reranking(name, summaries, calls or ())] for name in _asking(experiment)}
-    return {
-        summary_id: summed([*works[work_id], *of_reranker.get(reranked_by[summary_id], ())])
-        for summary_id, work_id in written.items()
-        if summary_id in reranked_by
-    }
-
-
-def _of_row(row: Mapping[str, Any], experiment: Experiment) -> Spent:
-    settings = experiment.summarizers.get(row["summarizer"])
-    if settings is not None and settings.kind == "offline":
-        return NOTHING
-    return Spent(
-        row["cost_usd"],
-        _both(row["input_tokens"], row["cached_tokens"]),
-        _both(row["output_tokens"], row["reasoning_tokens"]),
-        row["seconds"],
+    offline = [name for name, settings in experiment.summarizers.items() if settings.kind == "offline"]
+    rows = as_frame(run.read("summaries", work_ids=work_ids, columns=_COLUMNS)).with_columns(
+        usd_a_summary="cost_usd",
+        tokens_in=pl.col("input_tokens") + pl.col("cached_tokens").fill_null(0),
+        tokens_out=pl.col("output_tokens") + pl.col("reasoning_tokens").fill_null(0),
+    )
+    free = pl.col("summarizer").is_in(offline)
+    each = [pl.when(free).then(0.0).otherwise(name).alias(name) for name in SPENT]
+    costs = pl.col(*SPENT)
+    of_work = rows.with_columns(each).group_by("work_id").agg(pl.when(costs.is_not_null().all()).then(costs.sum()))
+    written = rows.filter(pl.col("step").is_null()).select("work_id", "summary_id").unique("summary_id", keep="last")
+    reranked = summaries.select(pl.col("summary_id").cast(pl.String), pl.col("reranker").cast(pl.String))
+    asked = [name for name, reranker in experiment.used_rerankers.items() if reranker.asked_model is not None]
+    rankings = pl.DataFrame(
+        [{"reranker": name, **_reranking(name, summaries, calls or ())} for name in asked],
+        schema={"reranker": pl.String, **{f"{name}_ranked": pl.Float64 for name in SPENT}},
+    )
+    found = written.join(of_work, on="work_id").join(reranked, on="summary_id")
+    is_asked = pl.col("reranker").is_in(asked)
+    return found.join(rankings, on="reranker", how="left").select(
+        "summary_id",
+        *(
+            pl.when(is_asked).then(pl.col(name) + pl.col(f"{name}_ranked")).otherwise(name).alias(name)
+            for name in SPENT
+        ),
     )
 
 
-def _both(stated: int | None, besides: int | None) -> float | None:
-    return None if stated is None else float(stated + (besides or 0))
-
-
-def _asking(experiment: Experiment) -> list[str]:
-    return [name for name, reranker in experiment.used_rerankers.items() if reranker.asked_model is not None]
-
-
-def _reranking(name: str, summaries: pl.DataFrame, calls: Sequence[CallsRow]) -> Spent:
-    """Return the mean cost of a ranking, without seconds; unknown if earlier commands paid for a part of it."""
-    ranked = summaries.filter(pl.col("reranker") == name).select("query_id", "retriever").unique()
+def _reranking(name: str, summaries: pl.DataFrame, calls: Sequence[CallsRow]) -> dict[str, float | None]:
+    """Return the mean cost of a ranking as far as it is known; not at all if earlier commands paid for a part of it."""
+    n_ranked = len(summaries.filter(pl.col("reranker") == name).select("query_id", "retriever").unique())
     rows = [row for row in calls if row["reranker"] == name]
     if not rows or any(row["reused"] or row["open"] for row in rows):
-        return Spent(None, None, None, None)
-    total = summed(
-        [
-            Spent(
-                None if row["n_unknown_usd"] else row["known_usd"],
-                _both(row["input_tokens"], row["cached_tokens"]),
-                _both(row["output_tokens"], row["reasoning_tokens"]),
-                None,
-            )
-            for row in rows
-        ]
+        return {}
+    usd = [None if row["n_unknown_usd"] else row["known_usd"] for row in rows]
+    known = pl.DataFrame(
+        [{"usd_a_summary": paid, **tokens_spent(row)} for paid, row in zip(usd, rows, strict=True)],
+        schema=dict.fromkeys([*SPENT][:3], pl.Float64),
     )
-    return Spent(*(None if value is None else value / len(ranked) for value in total))
+    each = known.select(pl.when(pl.all().is_not_null().all()).then(pl.all().sum() / n_ranked)).row(0, named=True)
+    return {f"{name}_ranked": mean for name, mean in each.items()}
 
 
 # ---------------------------------------------------------------- of all commands

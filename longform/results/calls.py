@@ -1,9 +1,11 @@
-"""Calls and costs of each stage, and their sums in words."""
+"""Calls and costs of each stage, with their sums in words, and the cost of writing a summary."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+from longform.evidence.scan import pl
 
 CallsRow = Mapping[str, Any]
 """
@@ -39,3 +41,44 @@ def calls_told(rows: Sequence[CallsRow], *, goes_on: bool | None = False) -> str
         else:
             told.append(f"{n_open:,} calls are unsettled, {at_most}: {UNSETTLED}.")
     return " ".join(told)
+
+
+# ---------------------------------------------------------------- of summaries
+
+SPENT = {
+    "usd_a_summary": "price or usage not known",
+    "tokens_in": "the provider did not say",
+    "tokens_out": "the provider did not say",
+    "seconds": "not recorded",
+}
+"""
+Column of what the calls behind a summary took, those of its method's steps too -> why it may be unknown.
+
+Dollars are 0 only if no model is asked or the price is 0; tokens are with cached and with hidden ones; seconds are of
+the calls one after another.
+"""
+
+
+def mean_spent(summary_ids: Iterable[str], spent: pl.DataFrame) -> tuple[dict[str, float | None], dict[str, str]]:
+    """
+    Return the mean cost of a system's summaries, and by column why it is not known.
+
+    Failed summaries count: their calls are paid. Twins cost what their originals do; their own repair is not in it.
+    """
+    ids = pl.Series("summary_id", summary_ids).cast(pl.String)
+    own = ids.to_frame().join(spent, on="summary_id", how="left").select(*SPENT)
+    missing = {name: n for name, n in own.null_count().row(0, named=True).items() if n}
+    means = {
+        name: None if name in missing else total / len(own) for name, total in own.sum().row(0, named=True).items()
+    }
+    of = {name: "all" if n == len(own) else f"{n} of {len(own)}" for name, n in missing.items()}
+    return means, {name: f"{SPENT[name]} of {many} summaries" for name, many in of.items()}
+
+
+def tokens_spent(row: CallsRow) -> dict[str, float | None]:
+    """Return the tokens that a row counts, in and out; None: the provider did not say."""
+    both = {"tokens_in": ("input_tokens", "cached_tokens"), "tokens_out": ("output_tokens", "reasoning_tokens")}
+    return {
+        name: None if row[stated] is None else float(row[stated] + (row[beside] or 0))
+        for name, (stated, beside) in both.items()
+    }

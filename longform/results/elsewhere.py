@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Literal, TypedDict, get_args
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, get_args
 
 from longform.tables.names import SYSTEM
 from longform.tables.table import Column, Table, Value
@@ -12,18 +12,11 @@ Documents = Literal["named", "all", "unknown"]
 """Documents that a writer saw: named one by one, all of the haystack, or not known."""
 
 
-class ElsewhereRow(TypedDict):
-    """A system of texts that a benchmark ships."""
-
-    summarizer: str
-    setting: str
-    n_summaries: int
-    n_failed: int  # without a text
-    n_empty: int  # with an empty one
-    n_queries: int  # with a summary
-    unanswered: list[str]  # queries of the run without one
-    documents: dict[Documents, int]  # number of summaries
-
+Row = Mapping[str, Any]
+"""
+A system of texts that a benchmark ships: `summarizer`, `setting`, `n_summaries`, `n_failed` (without text), `n_empty`,
+`n_queries` (with a summary), `unanswered` (queries of the run without one) and `documents` (numbers of summaries).
+"""
 
 _SHOWN = 5  # systems or queries in a sentence
 UNKNOWN = (
@@ -33,12 +26,8 @@ UNKNOWN = (
 )
 
 
-def elsewhere_told(rows: Sequence[ElsewhereRow], *, checked: bool) -> list[str]:
-    """Return a sentence for each thing that shipped texts leave open; *checked*: whether they are against documents."""
-    return [*_unanswered(rows), *(_unknown(rows) if checked else ())]
-
-
-def _unanswered(rows: Sequence[ElsewhereRow]) -> Iterator[str]:
+def elsewhere_told(rows: Sequence[Row], *, checked: bool) -> Iterator[str]:
+    """Yield a sentence for each thing that shipped texts leave open; *checked*: whether they are against documents."""
     partly = [row for row in rows if row["unanswered"]]
     for row in partly[:_SHOWN]:
         named = ", ".join(row["unanswered"][:_SHOWN]) + (", ..." if len(row["unanswered"]) > _SHOWN else "")
@@ -49,22 +38,19 @@ def _unanswered(rows: Sequence[ElsewhereRow]) -> Iterator[str]:
     if len(partly) > _SHOWN:
         yield f"{len(partly) - _SHOWN} more systems leave queries out; the section on texts written elsewhere has them."
 
+    if n := sum(row["documents"].get("unknown", 0) for row in rows) if checked else 0:
+        of_all = sum(row["n_summaries"] for row in rows)
+        yield f"It is not known which documents {n:,} of {of_all:,} texts saw: {UNKNOWN}."
+
 
 def _queries(n: int) -> str:
     return f"{n:,} {'query' if n == 1 else 'queries'}"
 
 
-def _unknown(rows: Sequence[ElsewhereRow]) -> Iterator[str]:
-    n = sum(row["documents"].get("unknown", 0) for row in rows)
-    if n:
-        of_all = sum(row["n_summaries"] for row in rows)
-        yield f"It is not known which documents {n:,} of {of_all:,} texts saw: {UNKNOWN}."
-
-
 _LISTED = 6  # queries in a cell
 
 
-def elsewhere_tables(rows: Sequence[ElsewhereRow]) -> list[Table]:
+def elsewhere_tables(rows: Sequence[Row]) -> list[Table]:
     """Return the systems of shipped texts as a table; none if the run took none."""
     columns = [
         *SYSTEM[:2],
@@ -96,15 +82,11 @@ def elsewhere_tables(rows: Sequence[ElsewhereRow]) -> list[Table]:
     return [found] if rows else []
 
 
-def _as_shown(row: ElsewhereRow) -> dict[str, Value]:
+def _as_shown(row: Row) -> dict[str, Value]:
     names = row["unanswered"]
+    shown = {name: value for name, value in row.items() if name != "documents"}
     return {
-        "summarizer": row["summarizer"],
-        "setting": row["setting"],
-        "n_summaries": row["n_summaries"],
-        "n_failed": row["n_failed"],
-        "n_empty": row["n_empty"],
-        "n_queries": row["n_queries"],
+        **shown,
         "n_unanswered": len(names),
         "unanswered": [*names[:_LISTED], *(["..."] if len(names) > _LISTED else [])],
         **{how: row["documents"].get(how, 0) for how in get_args(Documents)},

@@ -18,7 +18,6 @@ from longform.repair.by_judge import How
 from longform.results.aggregate import Averaging
 from longform.results.calls import CallsRow
 from longform.results.drilldown import QueryFacts, SummaryFacts
-from longform.results.spent import Spent
 from longform.settings.experiment import Experiment
 from longform.settings.readings import Fidelity
 
@@ -76,7 +75,7 @@ class Evidence(ABC):
         twins: Those of the run; None: it has none.
         checked: A row for each support judge and summary, with the cells of its verdicts and where they put sentences,
             by `longform.metrics.position_bias.SummaryPlaces`; None: no such judge was asked.
-        spent: Summary id -> what its calls took; empty: the run knows of no cost.
+        spent: `summary_id`, and what its calls took in the columns SPENT; empty: the run knows of no cost.
     """
 
     averaging: Averaging
@@ -115,7 +114,7 @@ class Evidence(ABC):
     def checked(self) -> pl.DataFrame | None: ...
     @property
     @abstractmethod
-    def spent(self) -> Mapping[str, Spent]: ...
+    def spent(self) -> pl.DataFrame: ...
 
     @abstractmethod
     def rankings(self) -> pl.DataFrame:

@@ -13,7 +13,6 @@ from pydantic import JsonValue
 
 from longform.judges.card_columns import Adversarial
 from longform.results.aggregate import Aggregate, ModelsRow
-from longform.results.elsewhere import ElsewhereRow
 from longform.tables.packed import unpacked
 
 Json = Mapping[str, Any]
@@ -64,7 +63,7 @@ class Results(TypedDict, total=False):
     tables: dict[str, dict[str, Any]]  # name -> `longform.tables.table.Table.as_json`
     read: list[str]  # how texts were read as units and citations, in sentences
     unscored: list[str]
-    elsewhere: list[ElsewhereRow]
+    elsewhere: list[dict[str, Any]]  # a row for each system of shipped texts
     missing_ledgers: list[str]
     audit: dict[str, Any]  # this and the next as their annex wrote them beside the benchmark
     synthesis: dict[str, Any]

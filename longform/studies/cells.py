@@ -22,6 +22,7 @@ from longform.metrics.faithfulness import Merging
 from longform.metrics.measure import Description, Measure, described
 from longform.metrics.statistics import Estimate
 from longform.results.aggregate import NO_SPREAD, Aggregate, SpreadColumns, by_system, mean_of, spread, why_unknown
+from longform.results.calls import mean_spent
 from longform.results.cells import (
     BESIDE_SCORES,
     CELLS,
@@ -35,7 +36,6 @@ from longform.results.cells import (
 )
 from longform.results.evidence import Evidence, Family, families
 from longform.results.faithfulness_tables import Key, by_query, merging_of, score
-from longform.results.spent import mean_spent
 from longform.tables.names import AXES, CUT, DATASET, JUDGE, SYSTEM
 from longform.tables.table import Column, Table, Unit, Value
 
@@ -97,10 +97,10 @@ class Cell:
     @cached_property
     def spent(self) -> Mapping[str, float | Unknown | None]:
         """The mean costs of a summary; empty: the run knows of none."""
-        if not self.evidence.spent:
+        if self.evidence.spent.is_empty():
             return {}
         costs, reasons = mean_spent(self.summary_ids, self.evidence.spent)
-        return {name: Unknown(reasons[name]) if name in reasons else one for name, one in costs._asdict().items()}
+        return {**costs, **{name: Unknown(why) for name, why in reasons.items()}}
 
     @cached_property
     def n_judge_repeats(self) -> int:

@@ -8,47 +8,39 @@ means; the tests of `longform.studies.tested` say which cheaper members each mem
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from longform.evidence.scan import pl
 from longform.evidence.scores import final
 from longform.metrics.faithfulness import RECOMMENDED
 from longform.metrics.measure import Described
-from longform.metrics.statistics import EstimateColumns
 from longform.results.aggregate import by_system, cluster_kind, marks_of, mean_of
+from longform.results.calls import SPENT, mean_spent, tokens_spent
 from longform.results.evidence import Evidence, Family, families
 from longform.results.pairs import MEASURE
-from longform.results.spent import TOLD, Spent, mean_spent
-from longform.settings.system_names import SystemName
 from longform.studies.tested import Systems
 from longform.tables.cells import row_cell
 from longform.tables.names import DATASET, JUDGE, SYSTEM
 from longform.tables.table import Axes, Column, Table, Unit
 
 Row = Mapping[str, Any]
-Currency = Literal["usd_a_summary", "tokens", "seconds"]
-CURRENCIES: tuple[Currency, ...] = ("usd_a_summary", "tokens", "seconds")
 MAIN = ("joint", RECOMMENDED.name, "KPR", "geval_x20")
 """Measures of quality, the first that a judge has; else the first that is listed, of which more is better."""
 
 
-TITLES: Mapping[Currency, str] = {
+TITLES = {
     "usd_a_summary": "cost a summary",
     "tokens": "tokens a summary, in and out",
     "seconds": "time a summary",
 }
-STATED: Mapping[Currency, Unit] = {"usd_a_summary": "usd", "tokens": "count", "seconds": "seconds"}
-_CHEAPER: Mapping[Currency, str] = {
-    "usd_a_summary": "cheaper",
-    "tokens": "takes fewer tokens",
-    "seconds": "faster",
-}
+"""Currency -> its word in the table; of equals the first is taken."""
+STATED: Mapping[str, Unit] = {"usd_a_summary": "usd", "tokens": "count", "seconds": "seconds"}
+_CHEAPER = {"usd_a_summary": "cheaper", "tokens": "takes fewer tokens", "seconds": "faster"}
 CURRENCY_OF = {title: currency for currency, title in TITLES.items()}
-"""The word for a currency in the table -> its name."""
 
 FRONTIER, BEATEN = "frontier", "beaten"
 UNKNOWN_COST, UNKNOWN_SCORE = "cost not known", "no score"
-_NO_PRICE, _NOT_SAID = "price or usage not known", "the provider did not say"
+_NO_PRICE, _NOT_SAID = SPENT["usd_a_summary"], SPENT["tokens_in"]
 _SYSTEM_KEY = ["dataset", "summarizer", "setting"]
 _POINTS = [
     DATASET,
@@ -108,11 +100,10 @@ class Cost:
     def result(self, evidence: Evidence) -> list[Table] | None:
         """Return the tables of every judge and data set; None if the run knows of no cost."""
         spent = evidence.spent
-        if not spent:
+        if spent.is_empty():
             return None
-        families = _main_families(evidence)
-        points = [row for own in families for row in _frontier(evidence, own, spent)]
-        return tables(points, _systems(evidence.frames.summaries.collect(), spent), list(_judges(evidence)))
+        points = [row for own in _main_families(evidence) for row in _frontier(evidence, own, spent)]
+        return tables(points, list(_systems(evidence.frames.summaries.collect(), spent)), list(_judges(evidence)))
 
 
 def tables(points: Sequence[Row], systems: Sequence[Row], judges: Sequence[Row]) -> list[Table]:
@@ -142,7 +133,8 @@ def tables(points: Sequence[Row], systems: Sequence[Row], judges: Sequence[Row])
         [column._replace(shown=column.shown and bool(points)) for column in _SYSTEMS],  # else beside scores alone
         [{name: value for name, value in row.items() if name in known} for row in systems],
         title="Cost of each system",
-        told=TOLD,
+        told="Cost is the mean of a summary over the calls that wrote it, judges apart, and $0 only if no model is "
+        "asked or its price is 0.",
         key=_SYSTEM_KEY,
         reasons=[row.get("reasons") or {} for row in systems],
         section="cost",
@@ -202,16 +194,11 @@ def _value(row: Row, name: str) -> str:
     return f"{row_cell({**row, name: value}, column).text}{' tokens' if tokens else ''}"
 
 
-def _systems(summaries: pl.DataFrame, spent: Mapping[str, Spent]) -> list[Row]:
-    rows: list[Row] = []
+def _systems(summaries: pl.DataFrame, spent: pl.DataFrame) -> Iterator[Row]:
     for own in summaries.partition_by("dataset", maintain_order=True):
-        for (setting, summarizer), group in by_system(final(own)).items():
+        for system, group in by_system(final(own)).items():
             means, reasons = mean_spent(group["summary_id"], spent)
-            name = SystemName(summarizer, setting)
-            rows.append(
-                {"dataset": own.item(0, "dataset"), **_named(name, group), **means._asdict(), "reasons": reasons}
-            )
-    return rows
+            yield {"dataset": own.item(0, "dataset"), **_named(system, group), **means, "reasons": reasons}
 
 
 class _Main(NamedTuple):
@@ -234,42 +221,25 @@ def _main_families(evidence: Evidence) -> Iterator[_Main]:
 _FACTORS = {"geval_x20": 1.0}
 
 
-class _Placed(NamedTuple):
-    name: SystemName
-    facts: pl.DataFrame
-    cost: float
-    quality: EstimateColumns
-
-    @property
-    def value(self) -> float:
-        assert self.quality["value"] is not None, "others are left out"
-        return self.quality["value"]
-
-
-def _frontier(evidence: Evidence, own: _Main, spent: Mapping[str, Spent]) -> list[Row]:
+def _frontier(evidence: Evidence, own: _Main, spent: pl.DataFrame) -> list[Row]:
     """Return the systems of a judge and data set, the cheapest first, then those without a place; none if too few."""
     summaries = own.family.final.filter(pl.col("twin_of").is_null())
     plain = summaries.filter(pl.col("order").is_null() | (pl.col("order") == "given"))
-    named = by_system(summaries if plain.is_empty() else plain).items()
-    systems = {SystemName(summarizer, setting): group for (setting, summarizer), group in named}
-    scores = own.family.by(own.measure)
-    costs = {name: _costs(group, spent) for name, group in systems.items()}
-    currency = _currency(list(costs.values()))
+    systems = by_system(summaries if plain.is_empty() else plain)
+    costs = {system: _costs(group, spent) for system, group in systems.items()}
+    currency = _currency([*costs.values()])
     if currency is None or len(systems) < 2:
         return []
-    placed: list[_Placed] = []
-    left_out: list[Row] = []
-    for name, group in systems.items():
+    scores, placed, left_out = own.family.by(own.measure), list[Row](), list[Row]()
+    for system, group in systems.items():
         found = scores.join(group, on="summary_id", how="semi", maintain_order="left")
-        quality = mean_of(found, evidence.averaging).scaled(own.factor).as_json()
-        paid = costs[name][currency]
-        if paid is None or quality["value"] is None:
-            known = {"cost": paid, "quality": None if quality["value"] is None else quality}
-            left_out.append(
-                {**_named(name, group), **known, "left_out": UNKNOWN_COST if paid is None else UNKNOWN_SCORE}
-            )
+        quality = mean_of(found, evidence.averaging).scaled(own.factor)
+        known = None if quality.value is None else quality.as_json()
+        row = {**_named(system, group), "cost": costs[system][currency], "quality": known}
+        if row["cost"] is None or known is None:
+            left_out.append({**row, "left_out": UNKNOWN_COST if row["cost"] is None else UNKNOWN_SCORE})
         else:
-            placed.append(_Placed(name, group, paid, quality))
+            placed.append(row)
     if len(placed) < 2:
         return []
     shared = {
@@ -284,21 +254,21 @@ def _frontier(evidence: Evidence, own: _Main, spent: Mapping[str, Spent]) -> lis
     return [{**shared, **row} for row in (*_points(placed, own), *left_out)]
 
 
-def _named(name: SystemName, facts: pl.DataFrame) -> Row:
-    return {"summarizer": name.summarizer, "setting": name.setting, **marks_of(facts), "in_sample": []}
+def _named(system: tuple[str, str], facts: pl.DataFrame) -> Row:
+    setting, summarizer = system
+    return {"summarizer": summarizer, "setting": setting, **marks_of(facts), "in_sample": []}
 
 
-def _costs(facts: pl.DataFrame, spent: Mapping[str, Spent]) -> dict[Currency, float | None]:
+def _costs(facts: pl.DataFrame, spent: pl.DataFrame) -> dict[str, float | None]:
     means, _ = mean_spent(facts["summary_id"], spent)
-    sent, came = means.tokens_in, means.tokens_out
-    tokens = None if sent is None or came is None else sent + came
-    return {"usd_a_summary": means.usd_a_summary, "tokens": tokens, "seconds": means.seconds}
+    sent, came = means["tokens_in"], means["tokens_out"]
+    return {**means, "tokens": None if sent is None or came is None else sent + came}
 
 
-def _currency(systems: Sequence[Mapping[Currency, float | None]]) -> Currency | None:
+def _currency(systems: Sequence[Mapping[str, float | None]]) -> str | None:
     """Return the currency that is known of most systems, the first of equals; none in which all cost the same."""
-    known = {currency: [value for one in systems if (value := one[currency]) is not None] for currency in CURRENCIES}
-    usable = [currency for currency in CURRENCIES if len(set(known[currency])) > 1]
+    known = {currency: [value for one in systems if (value := one[currency]) is not None] for currency in TITLES}
+    usable = [currency for currency in TITLES if len(set(known[currency])) > 1]
     return max(usable, key=lambda currency: len(known[currency]), default=None)
 
 
@@ -316,57 +286,52 @@ def frontier_of(points: Sequence[tuple[float, float]]) -> list[bool]:
     ]
 
 
-def _points(placed: Sequence[_Placed], own: _Main) -> list[Row]:
-    ordered = sorted(placed, key=lambda one: (one.cost, -one.value))
-    on = frontier_of([(one.cost, one.value) for one in ordered])
-    members = [one for one, is_on in zip(ordered, on, strict=True) if is_on]
+def _points(placed: Sequence[Row], own: _Main) -> list[Row]:
+    ordered = sorted(placed, key=lambda row: (row["cost"], -row["quality"]["value"]))
+    on = frontier_of([(row["cost"], row["quality"]["value"]) for row in ordered])
+    members = [row for row, is_on in zip(ordered, on, strict=True) if is_on]
     alike = _alike(members, own)
     return [
         {
-            **_named(one.name, one.facts),
-            "cost": one.cost,
-            "quality": one.quality,
+            **row,
             "place": FRONTIER if is_on else BEATEN,
-            "beaten_by": None if is_on else str(_beating(one, members).name),
-            "not_distinguishable_from": alike.get(one.name, []),
+            "beaten_by": None if is_on else _name(_beating(row, members)),
+            "not_distinguishable_from": alike.get(_name(row), []),
         }
-        for one, is_on in zip(ordered, on, strict=True)
+        for row, is_on in zip(ordered, on, strict=True)
     ]
 
 
-def _beating(one: _Placed, members: Sequence[_Placed]) -> _Placed:
-    return next(other for other in members if other.cost <= one.cost and other.value >= one.value)
+def _beating(row: Row, members: Sequence[Row]) -> Row:
+    least = row["quality"]["value"]
+    return next(one for one in members if one["cost"] <= row["cost"] and one["quality"]["value"] >= least)
 
 
-def _alike(members: Sequence[_Placed], own: _Main) -> dict[SystemName, list[str]]:
+def _alike(members: Sequence[Row], own: _Main) -> dict[str, list[str]]:
     """Member -> the cheaper members that it cannot be told apart from, by the tests of all pairs of systems."""
     found = Systems(own.family).by(Described(own.measure))
-    place = {name: at for at, one in enumerate(found.known) for name in one.names}
+    place = {str(name): at for at, one in enumerate(found.known) for name in one.names}
     return {
-        dearer.name: [
-            str(cheaper.name)
+        _name(dearer): [
+            _name(cheaper)
             for cheaper in members
-            if cheaper.cost < dearer.cost
-            and (found.pairs is None or found.pairs.apart[place[dearer.name], place[cheaper.name]] == 0)
+            if cheaper["cost"] < dearer["cost"]
+            and (found.pairs is None or found.pairs.apart[place[_name(dearer)], place[_name(cheaper)]] == 0)
         ]
         for dearer in members
     }
 
 
 def _judges(evidence: Evidence) -> Iterator[Row]:
+    n_summaries = evidence.frames.summaries.select(pl.len()).collect().item()
     for judge in (name for name in evidence.score_table.judges if name is not None):
         for row in evidence.calls or ():
             if row["judge"] == judge:
                 yield {
                     "judge": judge,
                     "usd": None if row["n_unknown_usd"] or row["open"] else row["known_usd"],
-                    "tokens_in": _both(row["input_tokens"], row["cached_tokens"]),
-                    "tokens_out": _both(row["output_tokens"], row["reasoning_tokens"]),
+                    **tokens_spent(row),
                     "calls": row["calls"],
                     "reused": row["reused"],
-                    "n_summaries": evidence.frames.summaries.select(pl.len()).collect().item(),
+                    "n_summaries": n_summaries,
                 }
-
-
-def _both(stated: int | None, besides: int | None) -> float | None:
-    return None if stated is None else float(stated + (besides or 0))

@@ -17,14 +17,14 @@ from longform.results.evidence import Evidence
 from longform.settings.python_class import FOLDER, PythonClassSettings
 from longform.studies import LISTED
 from longform.studies.study import study_results
-from tests.frames import contents_of, summary_frame
+from tests.frames import contents_of, spent_of, summary_frame
 from tests.longform.studies.test_key_points import QUESTIONS, evidence
 from tests.modules import Write
 
 NOTHING = cast(Evidence, None)
 NOTHING_ELSE: dict[str, Any] = {
     "gold": {},
-    "spent": {},
+    "spent": spent_of({}),
     "cutoffs": (),
     "ranking_measures": (),
     "contents": contents_of(),

@@ -24,13 +24,12 @@ from longform.results.aggregate import Averaging
 from longform.results.cells import systems_in
 from longform.results.evidence import Evidence
 from longform.results.pairs import NOT_DISTINGUISHABLE
-from longform.results.spent import Spent
 from longform.studies.cells import tables as tables_of_cells
 from longform.studies.comparisons import Comparisons
 from longform.studies.cost import Cost
 from longform.studies.pairwise import Pairwise
 from longform.studies.schema_1 import as_before
-from tests.frames import FramesOf, SummaryInfo, contents_of
+from tests.frames import FramesOf, SummaryInfo, contents_of, spent_of
 
 SCORE = 0.7  # of a tie
 
@@ -80,8 +79,8 @@ def of_scores(scores: Any, better: Better, order: list[str], twins: list[bool]) 
             infos=infos,
             measures=[measure], score_table=ScoreTable(rows, infos, ["j"]),
             frames=FramesOf(infos),
-            spent={key: Spent(None, 10.0 + int(info.query_id[1:]) + len(info.summarizer), 0.0, None)
-                   for key, info in infos.items()},
+            spent=spent_of({key: (None, 10.0 + int(info.query_id[1:]) + len(info.summarizer), 0.0, None)
+                            for key, info in infos.items()}),
         ),
     )  # fmt: skip
     made = [tables_of_cells(evidence)]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from longform.report.result_tables import table_sections
-from longform.results.elsewhere import ElsewhereRow
 from longform.studies.schema_1 import as_before, with_tables
 
-ROW: ElsewhereRow = {
+ROW = {
     "summarizer": "theirs",
     "setting": "full",
     "n_summaries": 5,

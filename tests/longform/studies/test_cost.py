@@ -11,14 +11,15 @@ from longform.evidence.scores import ScoreTable
 from longform.report.result_figures import table_figures
 from longform.report.result_tables import table_sections
 from longform.results.aggregate import Averaging
+from longform.results.calls import mean_spent
 from longform.results.evidence import Evidence
-from longform.results.spent import NOTHING, Spent, summed
 from longform.studies.cost import Cost, frontier_of
 from longform.studies.schema_1 import as_before, with_tables
 from longform.tables.table import Table
-from tests.frames import FramesOf, SummaryInfo, contents_of
+from tests.frames import FramesOf, SummaryInfo, contents_of, spent_of
 
 N_QUERIES = 12
+Spent = tuple[float | None, ...]
 
 
 def found(systems: dict[str, tuple[float, Spent]]) -> list[Table]:
@@ -42,7 +43,7 @@ def found(systems: dict[str, tuple[float, Spent]]) -> list[Table]:
         contents=contents_of(),
         frames=FramesOf(infos),
         score_table=ScoreTable(rows, infos, ["j"]),
-        spent={key: systems[info.summarizer][1] for key, info in infos.items()},
+        spent=spent_of({key: systems[info.summarizer][1] for key, info in infos.items()}),
         calls=None,
     )
     result = Cost().result(cast("Evidence", evidence))
@@ -56,7 +57,7 @@ def by_name(systems: dict[str, tuple[float, Spent]]) -> dict[str, Any]:
 
 
 def tokens(n: float, usd: float | None = None) -> Spent:
-    return Spent(usd, n, 0.0, None)
+    return (usd, n, 0.0, None)
 
 
 def test_a_point_is_on_the_frontier_if_none_is_at_least_as_cheap_and_as_good() -> None:
@@ -86,7 +87,11 @@ def test_dollars_count_where_they_are_known_of_as_many_and_differ() -> None:
     assert {row["currency"] for row in by_name(partly).values()} == {"tokens a summary, in and out"}
 
 
-PARTLY_KNOWN = {"offline": (0.3, NOTHING), "known": (0.6, tokens(5)), "unknown": (0.7, Spent(None, None, None, None))}
+PARTLY_KNOWN = {
+    "offline": (0.3, (0.0, 0.0, 0.0, None)),
+    "known": (0.6, tokens(5)),
+    "unknown": (0.7, (None, None, None, None)),
+}
 
 
 def test_a_system_of_unknown_cost_has_no_place_and_is_named() -> None:
@@ -143,9 +148,13 @@ def test_older_results_have_the_same_numbers() -> None:
     assert as_before(with_tables(before)["tables"]) == before
 
 
-def test_an_unknown_part_makes_the_sum_unknown() -> None:
-    assert summed([tokens(1, 0.5), tokens(2)]) == Spent(None, 3, 0, None)
-    assert summed([tokens(1, 0.5), tokens(2, 0.25)]).usd_a_summary == pytest.approx(0.75)
+def test_a_mean_is_unknown_if_a_part_of_it_is() -> None:
+    costs = spent_of({"a": (0.5, 1.0, 0.0, None), "b": (None, 2.0, 0.0, None), "c": (0.25, 2.0, 0.0, 3.0)})
+
+    means, why = mean_spent(["a", "b"], costs)
+    assert means == {"usd_a_summary": None, "tokens_in": 1.5, "tokens_out": 0.0, "seconds": None}
+    assert why["usd_a_summary"] == "price or usage not known of 1 of 2 summaries"
+    assert mean_spent(["a", "c"], costs)[0]["usd_a_summary"] == pytest.approx(0.375)
 
 
 def test_a_system_of_the_same_cost_is_not_called_cheaper() -> None:
