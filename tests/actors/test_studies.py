@@ -32,6 +32,7 @@ NOTHING_ELSE: dict[str, Any] = {
     "datasets": {},
     "twins": None,
     "checked": None,
+    "experiment": None,
     "calls": None,
     "compare_with": None,
     "sensitivity": "ours",
