@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple, TypedDict
+from typing import Any
 
 from actors.chat.price_list import PriceList
 from actors.ledger.ledger import Ledger
@@ -21,26 +21,6 @@ from longform.errors import UsageError
 from longform.results.calls import CallsRow
 from longform.settings.chat import ChatSettings
 from longform.spending import saved_by_caching_usd
-
-
-class PlanDocument(TypedDict):
-    """The plan that the run's folder keeps."""
-
-    jobs_before: list[str]
-    stages: list[CallsRow]
-
-
-class Called(NamedTuple):
-    """
-    Calls of a run.
-
-    Attributes:
-        rows: One for each ledger, stage and model that the run's jobs called.
-        missing: Ledgers that are not there, of which nothing is known.
-    """
-
-    rows: list[CallsRow]
-    missing: list[str]
 
 
 @contextmanager
@@ -69,11 +49,17 @@ def _n_calls(calling: Calling, stage: str) -> int:
         ledger.close()
 
 
-def call_results(run: Folder, record: Recorded, stages: Iterable[Stage[Any]]) -> Called | None:
-    """Return the calls of a run's jobs, which were made for its *stages*; None if they called no model."""
+def call_results(
+    run: Folder, record: Recorded, stages: Iterable[Stage[Any]]
+) -> tuple[list[CallsRow] | None, list[str]]:
+    """
+    Return a row for each ledger, stage and model that a run's jobs called for its *stages*, and lost ledgers.
+
+    There are no rows, but None, if the jobs called no model.
+    """
     jobs: Sequence[CallsRow] = record.content["jobs"]
     if not jobs:
-        return None
+        return None, []
     plan, by_name = run.read_json(PLAN) if run.has(PLAN) else None, asking(stages)
     rows: list[CallsRow] = []
     missing: list[str] = []
@@ -84,11 +70,11 @@ def call_results(run: Folder, record: Recorded, stages: Iterable[Stage[Any]]) ->
             own = [job for job in jobs if job["ledger"] == url]
             rows += _rows(ledger, url, own, plan, by_name)
             ledger.close()
-    return Called(rows, missing)
+    return rows, missing
 
 
 def _rows(
-    ledger: Ledger, url: str, jobs: Sequence[CallsRow], plan: PlanDocument | None, stages: Mapping[str, Stage[Any]]
+    ledger: Ledger, url: str, jobs: Sequence[CallsRow], plan: CallsRow | None, stages: Mapping[str, Stage[Any]]
 ) -> Iterator[CallsRow]:
     chats = {name: stage.chat for name, stage in stages.items() if stage.chat is not None}
     later = [job for job in jobs if plan is None or job["job"] not in plan["jobs_before"]]
@@ -142,7 +128,7 @@ def _spent(totals: Totals | None, price: Price | None) -> CallsRow:
     return {**kept, "saved_usd": saved, "answered_models": list(totals.answered_models)}
 
 
-def _planned(plan: PlanDocument | None, stage: str | None, model: str | None) -> CallsRow | None:
+def _planned(plan: CallsRow | None, stage: str | None, model: str | None) -> CallsRow | None:
     for row in plan["stages"] if plan else ():
         if (row["stage"], row["model"]) == (stage, model):
             return {name: row[name] for name in _PLANNED}

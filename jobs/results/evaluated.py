@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -109,7 +109,7 @@ def told_of(
     stages: Sequence[Stage[Any]] | None = None,
 ) -> Told:
     """Return what the run's configuration, plan and ledgers tell; *stages* are those that called; None: the plan's."""
-    called = call_results(run, record, plan.stages if stages is None else stages)
+    calls, lost = call_results(run, record, plan.stages if stages is None else stages)
     tables: list[Table] = []
     more: Results = {"read": [f"Texts are judged by {READINGS[experiment.units]}."]}
     more["unscored"] = unscored(experiment, benchmark, plan.query_ids) + unranked(run, plan)
@@ -121,11 +121,11 @@ def told_of(
     more["unscored"] += languages_told(run, benchmark, experiment, plan)
     if plan.of(Ranked) and (judged := rankings_told(benchmark, plan.query_ids)):
         more["rankings_told"] = judged
-    if called is not None:
-        more["missing_ledgers"] = called.missing
-        tables += missing_ledgers(called.missing)
+    if calls is not None:
+        more["missing_ledgers"] = lost
+        tables += missing_ledgers(lost)
     judges = judge_rows(experiment, record.content.get("served"))
-    return Told(judges, more, None if called is None else called.rows, tables)
+    return Told(judges, more, calls, tables)
 
 
 def made_results(
@@ -234,7 +234,7 @@ def key_of(run: Folder, benchmark: Benchmark, *told: object) -> str:
     commits = {table: list(run.commits(table)) for table in sorted(SCHEMAS)}
     told_of = (AUDIT, ACCOUNT, TABLES)
     audits = {name: benchmark.folder.has(name) and benchmark.folder.read_json(name) for name in told_of}
-    return content_key("results", list(_code()), commits, benchmark.manifest, audits, *told)
+    return content_key("results", _code(), commits, benchmark.manifest, audits, *told)
 
 
 def stands(run: Folder, results: str, key: str) -> bool:
@@ -250,15 +250,14 @@ def note(run: Folder, key: str) -> None:
 
 
 @cache
-def _code() -> tuple[str, ...]:
+def _code() -> list[str]:
     """Return what tells one version of the code from another, in a checkout that is worked on too."""
-    return tuple(_files())
-
-
-def _files() -> Iterator[str]:
+    found: list[str] = []
     for package in (longform, actors, jobs):
         for folder in package.__path__:
             for file in sorted(Path(folder).rglob("*")):
                 if file.is_file() and file.suffix != ".pyc":
                     state = file.stat()
-                    yield f"{package.__name__}/{file.relative_to(folder)} {state.st_size} {state.st_mtime_ns}"
+                    name = f"{package.__name__}/{file.relative_to(folder)}"
+                    found.append(f"{name} {state.st_size} {state.st_mtime_ns}")
+    return found

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import NamedTuple, TypedDict
+from collections.abc import Collection, Iterable, Mapping
 
 from actors.storage.benchmark import Benchmark
 from longform.results.cells import systems_in, table_rows
@@ -15,40 +14,25 @@ from longform.settings.experiment import Experiment
 Models = Mapping[str, frozenset[str]]
 
 
-class Fitted(NamedTuple):
-    """
-    The fitted models behind each part of a run.
-
-    Attributes:
-        judges: By name.
-        summarizers: By name.
-        retrievers: By name.
-        twins: Of all twins.
-    """
-
-    judges: Models
-    summarizers: Models
-    retrievers: Models
-    twins: frozenset[str]
-
-
-TWINS_ONLY = Fitted({}, {}, {}, SUPPORT)
+TWINS_ONLY: Mapping[str, Models] = {"twins": {"": SUPPORT}}
 """The fitted models behind summaries written elsewhere, with twins by matrix beside them."""
 
 
-def fitted_of(experiment: Experiment) -> Fitted:
+def fitted_of(experiment: Experiment) -> Mapping[str, Models]:
+    """Return the fitted models behind judges, summarizers and retrievers of a run, by name, and behind all twins."""
     retrievers = dict.fromkeys(system.retriever for system in experiment.all_systems())
-    return Fitted(
-        judges={
-            name: models_of_judge(judge, experiment.judges) for name, judge in experiment.judges_of("coverage").items()
-        },
-        summarizers={name: models_of_summarizer(s) for name, s in experiment.summarizers.items()},
-        retrievers={name: models_of_retriever(name, experiment.retrievers) for name in retrievers},
-        twins=SUPPORT if experiment.citing_judge is None else frozenset(),
-    )
+    judges = experiment.judges_of("coverage").items()
+    return {
+        "judges": {name: models_of_judge(judge, experiment.judges) for name, judge in judges},
+        "summarizers": {name: models_of_summarizer(one) for name, one in experiment.summarizers.items()},
+        "retrievers": {name: models_of_retriever(name, experiment.retrievers) for name in retrievers},
+        **(TWINS_ONLY if experiment.citing_judge is None else {}),
+    }
 
 
-def mark_in_sample(results: Results, benchmark: Benchmark, queries: Collection[str], fitted: Fitted) -> None:
+def mark_in_sample(
+    results: Results, benchmark: Benchmark, queries: Collection[str], fitted: Mapping[str, Models]
+) -> None:
     """
     Add to *results* the figures in sample and the reason, and to each row of its tables its own.
 
@@ -60,33 +44,23 @@ def mark_in_sample(results: Results, benchmark: Benchmark, queries: Collection[s
         found = {name: in_sample(own, texts) for name, own in models.items() if own}
         return {name: words for name, words in found.items() if words is not None}
 
-    judges, summarizers, retrievers = map(told, (fitted.judges, fitted.summarizers, fitted.retrievers))
-    twins = in_sample(fitted.twins, texts) if fitted.twins else None
+    found = {part: told(models) for part, models in fitted.items()}
     for judge in results["judges"]:
-        judge["in_sample"] = judges.get(judge["judge"])
-    for row in _marked_rows(results):
-        row["in_sample"] = list(_parts(row, summarizers, retrievers, twins))
+        judge["in_sample"] = found.get("judges", {}).get(judge["judge"])
+    for table in (results.get("tables") or {}).values():
+        if any(column["name"] == "in_sample" for column in table["columns"]):
+            for row in table["rows"]:
+                row["in_sample"] = list(_parts(row, found))
     marked = {(cell["summarizer"], cell["setting"]): cell["in_sample"] for cell in systems_in(results)}
     families = table_rows(results, "comparisons_families")
     for compared in [*table_rows(results, "comparisons"), *families] if families else ():
         compared["in_sample"] = marked.get((str(compared.get("summarizer")), str(compared.get("setting"))), [])
 
 
-class _Marked(TypedDict):
-    in_sample: list[str]
-
-
-def _marked_rows(results: Results) -> Iterator[_Marked]:
-    for table in (results.get("tables") or {}).values():
-        if any(column["name"] == "in_sample" for column in table["columns"]):
-            yield from table["rows"]
-
-
-def _parts(
-    row: Columns, summarizers: Mapping[str, str], retrievers: Mapping[str, str], twins: str | None
-) -> Iterable[str]:
+def _parts(row: Columns, found: Mapping[str, Mapping[str, str]]) -> Iterable[str]:
     own = not row.get("elsewhere")  # the run's own components are no others of the same names
-    if (own and (row.get("twin_of") or row.get("summarizer")) in summarizers) or (row.get("twin_of") and twins):
+    twin, summarizers = row.get("twin_of"), found.get("summarizers", {})
+    if (own and (twin or row.get("summarizer")) in summarizers) or (twin and found.get("twins")):
         yield "summarizer"
-    if own and (within(row, "axes") or row).get("retriever") in retrievers:
+    if own and (within(row, "axes") or row).get("retriever") in found.get("retrievers", {}):
         yield "setting"

@@ -13,7 +13,7 @@ from jobs.stages.score import ScoredHaystack, verdict_of
 from longform.judges.kind import Kind
 from longform.metrics.measure import Facts, Measure, Score
 from longform.results.corrected import PeopleScores
-from longform.rows import LabelRow, SummaryRow
+from longform.rows import LabelRow
 from longform.text.citations import bullets
 
 _HAYSTACKS_HELD = 4
@@ -66,7 +66,17 @@ def people_scores(
         wanted = {pair.key for pair in subjects.pairs(summary_id)}
         whole = [rows for rows in by_annotator.values() if wanted and wanted <= {label_key(row) for row in rows}]
         n_partly += not whole
-        facts = [_facts(summary, kind, rows, haystack(summary["haystack_id"]), partial_score) for rows in whole]
+        facts = [
+            Facts(
+                query_id=summary["query_id"],
+                text=summary["text"],
+                units=bullets(summary["text"] or ""),
+                verdicts=[verdict_of(row, kind) for row in rows],
+                haystack=haystack(summary["haystack_id"]),
+                partial_score=partial_score,
+            )
+            for rows in whole
+        ]
         if facts:
             scores[summary_id] = {one.name: _mean([one.per_summary(fact) for fact in facts]) for one in measures}
     return ByPeople(
@@ -74,19 +84,6 @@ def people_scores(
         sorted({annotator for by_annotator in held.values() for annotator in by_annotator}),
         n_partly,
         sum(summary_id not in place.summaries for summary_id in held),
-    )
-
-
-def _facts(
-    summary: SummaryRow, kind: Kind, labels: Sequence[LabelRow], haystack: ScoredHaystack, partial_score: float
-) -> Facts:
-    return Facts(
-        query_id=summary["query_id"],
-        text=summary["text"],
-        units=bullets(summary["text"] or ""),
-        verdicts=[verdict_of(row, kind) for row in labels],
-        haystack=haystack,
-        partial_score=partial_score,
     )
 
 

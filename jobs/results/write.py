@@ -7,7 +7,7 @@ Everything here reads committed parts; it can be done again at any time from wha
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, islice
 from typing import Any, cast
@@ -20,7 +20,7 @@ from actors.storage.folder import Folder
 from jobs.results.documents import NO_DOCUMENTS, KeptDocuments, keep_documents, kept_documents, write_documents
 from jobs.results.drilldown import keep_unfolded, kept_unfolded
 from jobs.results.evidence import RunEvidence
-from jobs.results.in_sample import TWINS_ONLY, Fitted, mark_in_sample
+from jobs.results.in_sample import TWINS_ONLY, Models, mark_in_sample
 from jobs.results.live_pages import MARKDOWN, remove_pages
 from jobs.results.size import counted
 from jobs.runs.record import Recorded
@@ -62,7 +62,7 @@ def write_results(
     *,
     title: str,
     judges: Sequence[JudgeRow],
-    fitted: Fitted = TWINS_ONLY,
+    fitted: Mapping[str, Models] = TWINS_ONLY,
     more: Results | None = None,
     tables: Sequence[Table] = (),
 ) -> dict[str, Any]:
@@ -108,12 +108,9 @@ def write_results(
     results["beside"] = {**beside, **as_before(found, users)}
     again = found["retest"]["rows"] if "retest" in found and "retest" not in users else ()
     results["tables"] = found | {table.name: table.as_json() for table in judges_tables(results["judges"], again)}
-    if benchmark.folder.has(AUDIT):
-        results["audit"] = benchmark.folder.read_json(AUDIT)
-    if benchmark.folder.has(ACCOUNT):
-        results["synthesis"] = benchmark.folder.read_json(ACCOUNT)
-    if benchmark.folder.has(TABLES):
-        results["benchmark_tables"] = benchmark.folder.read_json(TABLES)
+    beside_benchmark = {"audit": AUDIT, "synthesis": ACCOUNT, "benchmark_tables": TABLES}
+    there = {name: file for name, file in beside_benchmark.items() if benchmark.folder.has(file)}
+    results = with_columns(results, {name: benchmark.folder.read_json(file) for name, file in there.items()})
     content = document(results)
     run.write_json(RESULTS, {**content, "tables": packed(content["tables"])}, sealed=True)
     keep_unfolded(run, evidence.all_unfolded())

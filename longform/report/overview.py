@@ -12,7 +12,7 @@ from longform.report.shown_names import models_told
 from longform.report.tables import is_position_row, system_of
 from longform.results.calls import calls_told
 from longform.results.cells import systems_in, table_rows
-from longform.results.results import Results, Size
+from longform.results.results import Results
 from longform.results.run_status import time_words
 from longform.tables.cells import Cell, words
 
@@ -76,12 +76,12 @@ def _size(results: Results) -> Cell:
     return words(", ".join(parts) + repeated)
 
 
-def size_told(size: Size) -> str:
+def size_told(size: Mapping[str, Any]) -> str:
     """Return the systems and queries of a run in a few words, as all pages count them."""
     return f"{counted(size.get('n_systems', 0), 'system')} on {queries_told(size)}"
 
 
-def queries_told(size: Size) -> str:
+def queries_told(size: Mapping[str, Any]) -> str:
     """Count the queries, those with a score, and why the others have none."""
     told, unscored = counted(size["n_queries"], "query"), size.get("unscored_queries")
     if not unscored:

@@ -8,7 +8,7 @@ Scored summaries, and their means over systems with intervals.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypedDict
 
 import numpy as np
@@ -26,16 +26,8 @@ from longform.tables.table import Column, Table
 Aggregate = Literal["pooled", "per_summary"]
 
 
-class ModelsRow(TypedDict):
-    """A summarizer whose replies came from several models, which stand in one row of every table."""
-
-    summarizer: str
-    dataset: str | None
-    models: dict[str, int]  # number of summaries by model
-
-
-def several_models(summaries: pl.DataFrame) -> list[ModelsRow]:
-    """Return a row for each summarizer whose replies came from several models."""
+def several_models(summaries: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return `summarizer`, `dataset` and `models` (the number of summaries of each) where replies came from several."""
     known = summaries.filter(pl.col("model").is_not_null(), pl.col("twin_of").is_null())
     of_summarizer = known.partition_by("summarizer", "dataset", as_dict=True, maintain_order=True)
     return [
@@ -45,7 +37,7 @@ def several_models(summaries: pl.DataFrame) -> list[ModelsRow]:
     ]
 
 
-def models_tables(rows: Sequence[ModelsRow]) -> list[Table]:
+def models_tables(rows: Sequence[Mapping[str, Any]]) -> list[Table]:
     """Return summarizers whose replies came from several models as a table; none if there is none."""
     found = Table(
         "several_models",

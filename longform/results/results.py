@@ -12,7 +12,7 @@ from typing import Any, NotRequired, TypedDict, cast
 from pydantic import JsonValue
 
 from longform.judges.card_columns import Adversarial
-from longform.results.aggregate import Aggregate, ModelsRow
+from longform.results.aggregate import Aggregate
 from longform.tables.packed import unpacked
 
 Json = Mapping[str, Any]
@@ -30,18 +30,6 @@ class JudgeRow(TypedDict):
     in_sample: NotRequired[str | None]
 
 
-class Size(TypedDict):
-    """The systems of a run, the queries that it has summaries of, and what these are made from."""
-
-    n_queries: int
-    unscored_queries: NotRequired[dict[str, int] | None]  # why, of those without a main score; null: nothing is scored
-    haystacks: list[str]  # ids
-    n_documents: int  # of these haystacks
-    n_systems: NotRequired[int]  # without twins
-    n_summaries: int  # of these systems
-    n_repeating: NotRequired[int]  # further summaries, which repeat these in other orders of documents
-
-
 class Results(TypedDict, total=False):
     """
     The parts of a report, `tables` first.
@@ -54,10 +42,10 @@ class Results(TypedDict, total=False):
     pooled_datasets: list[str]  # taken as one in all tables and figures; absent: each stands apart
     aggregate: Aggregate  # of the table of cells
     benchmark: dict[str, JsonValue]
-    size: Size
+    size: dict[str, Any]  # as `jobs.results.size.counted` counts it; older results lack some of it
     haystack_topics: dict[str, str | None]  # haystack id -> topic; null: not stated
     clusters: Sequence[Json] | Json  # taken as independent in intervals and tests, a row a data set; older: one row
-    several_models: list[ModelsRow]
+    several_models: list[dict[str, Any]]  # summarizers whose replies came from several models
     judges: list[JudgeRow]
     rankings_told: list[str]  # why measures of rankings differ from published ones
     tables: dict[str, dict[str, Any]]  # name -> `longform.tables.table.Table.as_json`
