@@ -109,7 +109,9 @@ class Evaluation:
         run, plan, record = self.run, self.plan, self.record
         ended = self.budget_ended
         return dict(
-            evaluation_results(run, self.benchmark, record, self.experiment, plan, budget_ended=ended, again=again)
+            evaluation_results(
+                run, self.benchmark, record.content, self.experiment, plan, budget_ended=ended, again=again
+            )
         )
 
     def spending(self, *, depth: float | None = None, n_queries: int | None = None) -> dict[str, Any]:

@@ -126,7 +126,7 @@ class Replay:
         """Write the results, and return them."""
         judges = list(dict.fromkeys(verdicts.key.judge for verdicts in self.plan.of(Judged)))
         rows, title = [released_judge_row(judge) for judge in judges], "Released summaries, replayed"
-        return write_results(self._evidence(judges), self.record, self.studies, title=title, judges=rows)
+        return write_results(self._evidence(judges), self.record.content, self.studies, title=title, judges=rows)
 
     def _evidence(self, judges: Sequence[str]) -> RunEvidence:
         settings = self.settings

@@ -12,7 +12,7 @@ from actors.ledger.ledger import Ledger
 from actors.ledger.totals import Totals
 from actors.storage.folder import Folder
 from jobs.calling import Calling
-from jobs.runs.record import Recorded, RunRecord
+from jobs.runs.record import RunRecord
 from jobs.spending.plan import PLAN, open_ledger
 from jobs.stages.rerank import Rerank
 from jobs.stages.stage import Stage
@@ -50,14 +50,14 @@ def _n_calls(calling: Calling, stage: str) -> int:
 
 
 def call_results(
-    run: Folder, record: Recorded, stages: Iterable[Stage[Any]]
+    run: Folder, record: CallsRow, stages: Iterable[Stage[Any]]
 ) -> tuple[list[CallsRow] | None, list[str]]:
     """
     Return a row for each ledger, stage and model that a run's jobs called for its *stages*, and lost ledgers.
 
     There are no rows, but None, if the jobs called no model.
     """
-    jobs: Sequence[CallsRow] = record.content["jobs"]
+    jobs: Sequence[CallsRow] = record["jobs"]
     if not jobs:
         return None, []
     plan, by_name = run.read_json(PLAN) if run.has(PLAN) else None, asking(stages)

@@ -23,7 +23,6 @@ from jobs.results.live_pages import retire
 from jobs.results.retrieval import rankings_told
 from jobs.results.write import RESULTS, read_results, write_results
 from jobs.runs.cards import judge_rows
-from jobs.runs.record import Recorded
 from jobs.runs.unscored import unranked, unscored
 from jobs.stages.items import Item
 from jobs.stages.judge import Judged, checks_of
@@ -51,7 +50,7 @@ from longform.text.units import READINGS
 def evaluation_results(
     run: Folder,
     benchmark: Benchmark,
-    record: Recorded,
+    record: dict[str, Any],
     experiment: Experiment,
     plan: Plan,
     *,
@@ -64,7 +63,7 @@ def evaluation_results(
     Args:
         run: With the tables.
         benchmark: The benchmark that the run is on.
-        record: Of the run.
+        record: Its `run.json`.
         experiment: Of the run.
         plan: All that it holds.
         budget_ended: Whether a further order of documents was wanted, and not made.
@@ -72,10 +71,10 @@ def evaluation_results(
     """
     told = told_of(run, benchmark, record, experiment, plan)
     asked = {name: plan.work_ids(name) for name in ("summaries", "verdicts", "scores")}
-    kept = {name: told for name, told in record.content.items() if name != "last_call"}
+    kept = {name: told for name, told in record.items() if name != "last_call"}
     key = key_of(run, benchmark, kept, told.judges, told.more, told.calls, asked, plan.query_ids, budget_ended)
     if not again and stands(run, RESULTS, key):
-        return document(cast("Results", {**read_results(run), "run": record.content}))
+        return document(cast("Results", {**read_results(run), "run": record}))
     results = made_results(run, benchmark, record, experiment, plan, told=told, budget_ended=budget_ended)
     note(run, key)
     retire(run)
@@ -102,7 +101,7 @@ class Told(NamedTuple):
 def told_of(
     run: Folder,
     benchmark: Benchmark,
-    record: Recorded,
+    record: dict[str, Any],
     experiment: Experiment,
     plan: Plan,
     *,
@@ -124,14 +123,14 @@ def told_of(
     if calls is not None:
         more["missing_ledgers"] = lost
         tables += missing_ledgers(lost)
-    judges = judge_rows(experiment, record.content.get("served"))
+    judges = judge_rows(experiment, record.get("served"))
     return Told(judges, more, calls, tables)
 
 
 def made_results(
     run: Folder,
     benchmark: Benchmark,
-    record: Recorded,
+    record: dict[str, Any],
     experiment: Experiment,
     plan: Plan,
     *,

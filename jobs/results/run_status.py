@@ -10,7 +10,7 @@ from actors.storage.benchmark import MANIFEST
 from actors.storage.folder import Folder
 from jobs.results.live_pages import stored_so_far
 from jobs.results.spent import run_spend
-from jobs.runs.heartbeat import Heard, StageNow, heartbeats, lives
+from jobs.runs.heartbeat import Heard, heartbeats, lives
 from jobs.runs.record import RECORD_FILE, stored_record
 from longform.errors import UsageError
 from longform.judges.matrix import SUMMARY_FAILED
@@ -133,7 +133,7 @@ def _stages(
 
 
 def _stage(
-    known: Mapping[str, Any], failures: Mapping[str, Counter[str]], at: StageNow | None, now: float
+    known: Mapping[str, Any], failures: Mapping[str, Counter[str]], at: Heard | None, now: float
 ) -> dict[str, Any]:
     failed = failures.get(known["name"], Counter())
     rate: dict[str, Any] = {"under_way": False, "a_minute": None, "seconds_left": None}

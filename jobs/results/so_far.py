@@ -18,7 +18,7 @@ from jobs.configs import validated
 from jobs.results.evaluated import made_results, told_of
 from jobs.runs.checks import prompt_versions
 from jobs.runs.classes import class_versions
-from jobs.runs.record import StoredRecord, check_goes_on
+from jobs.runs.record import check_goes_on
 from jobs.runs.stage_order import stages_of
 from jobs.stages.items import Source, placed
 from jobs.stages.performing import awaited
@@ -115,7 +115,7 @@ class OpenRun:
         plan = Plan(stages, self._benchmark, limit=self.record["limit"], only=judged.query_ids)
         for stage, worker in self._scoring:
             _score(stage, worker, plan, into)
-        record = StoredRecord(dict(self.record))
+        record = dict(self.record)
         told = told_of(self.run, self._benchmark, record, self._experiment, plan, stages=self._stages)
         told.more["so_far"] = dict(so_far)
         if self._repairs:

@@ -23,7 +23,6 @@ from jobs.results.evidence import RunEvidence
 from jobs.results.in_sample import TWINS_ONLY, Models, mark_in_sample
 from jobs.results.live_pages import MARKDOWN, remove_pages
 from jobs.results.size import counted
-from jobs.runs.record import Recorded
 from longform.errors import UsageError
 from longform.report import document_pages, matrix_page
 from longform.report.document_pages import CitedPlaces, DocumentFiles, packed_summaries, summary_pages
@@ -57,7 +56,7 @@ REPORT = "report"
 
 def write_results(
     evidence: RunEvidence,
-    record: Recorded,
+    record: dict[str, Any],
     studies: Iterable[Study],
     *,
     title: str,
@@ -71,7 +70,7 @@ def write_results(
 
     Args:
         evidence: The run.
-        record: The record of its commands.
+        record: Its `run.json`.
         studies: The studies that are made of it.
         title: The head of the report.
         judges: A row `judge, scale, card` for each judge, in the report's order.
@@ -99,7 +98,7 @@ def write_results(
     made = list(studies)
     beside = study_results(made, evidence)
     found |= beside.pop("tables", {})
-    results = cast("Results", {**results, **(more or {}), "run": record.content, "tables": found})
+    results = cast("Results", {**results, **(more or {}), "run": record, "tables": found})
     by_place = any(row.get("mode") == "document" for row in table_rows(results, "faithfulness"))
     orders = order_table(independent_systems(evidence.all_summaries), by_place=by_place)
     found |= {table.name: table.as_json() for table in (*models_tables(results["several_models"]), orders)}

@@ -12,10 +12,10 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from types import TracebackType
-from typing import Any, NamedTuple, NotRequired, Self, TypedDict, cast
+from typing import Any, Self
 
 from actors.ledger.entry import Session, process_lives, this_host, this_session
 from actors.storage.errors import StorageError
@@ -34,56 +34,24 @@ _FORMAT = 1
 _SIGINT = 2
 
 
-class PlannedStage(TypedDict):
-    """A stage of the command, in its order."""
+Heard = dict[str, Any]
+"""
+A heartbeat as it stands in its file; times are seconds since 1970.
 
-    name: str
-    table: str
-    unit: str
-    wanted: int  # work ids that it is to have in the end
-    done: NotRequired[int]  # of them; absent: the command has not come to it
-
-
-class StageNow(TypedDict):
-    """The stage under way."""
-
-    name: str
-    todo: int  # when it began
-    done: int  # since
-    began_at: float
+    stages   of the command, in its order: `name`, `table`, `unit`, `wanted` (work ids that it is to have in the end),
+             and `done` of them, which is absent before the command has come to the stage
+    now      the stage under way: `name`, `todo` when it began, `done` since, `began_at`; null: none
+    ended    `at` and `exit_code`; null: the command goes on, or was killed
+"""
+_KEYS = {"format", "command", "verb", "session", "began_at", "written_at", "stages", "now", "ended"}
 
 
-class Ended(TypedDict):
-    at: float
-    exit_code: int
-
-
-class Heard(TypedDict):
-    """A heartbeat as it stands in its file; times are seconds since 1970."""
-
-    format: int
-    command: str
-    verb: str
-    session: Sequence[Any]  # host, process, its start
-    began_at: float
-    written_at: float
-    stages: list[PlannedStage]
-    now: StageNow | None
-    ended: Ended | None
-
-
-class StageSize(NamedTuple):
-    """A stage of a plan, and the work ids it wants."""
-
-    name: str
-    table: str
-    unit: str
-    wanted: int
-
-
-def sizes_of(plan: Plan) -> list[StageSize]:
+def sizes_of(plan: Plan) -> list[dict[str, Any]]:
     """Return the stages of a plan with the work ids they want."""
-    return [StageSize(stage.name, stage.table, stage.unit, len(plan.items(stage))) for stage in plan.stages]
+    return [
+        {"name": stage.name, "table": stage.table, "unit": stage.unit, "wanted": len(plan.items(stage))}
+        for stage in plan.stages
+    ]
 
 
 class Heartbeat:
@@ -133,11 +101,11 @@ class Heartbeat:
         """State the exit code of the command, if no error ends it."""
         self._exit_code = code
 
-    def begin(self, run: Folder, stages: Sequence[StageSize]) -> None:
+    def begin(self, run: Folder, stages: Sequence[Mapping[str, Any]]) -> None:
         """Start to write to *run*; a second call, with the stages of a further order of documents, goes on."""
         with self._lock:
-            known = {stage["name"]: stage for stage in self._heard["stages"]}
-            self._heard["stages"] = [_planned(stage, known.get(stage.name)) for stage in stages]
+            done = {stage["name"]: {"done": stage["done"]} for stage in self._heard["stages"] if "done" in stage}
+            self._heard["stages"] = [{**stage, **done.get(stage["name"], {})} for stage in stages]
         if self._run is None:
             self._run = run
             with suppress(StorageError, OSError):
@@ -169,13 +137,6 @@ class Heartbeat:
             self._run.write_bytes(self._name, content)
 
 
-def _planned(stage: StageSize, before: PlannedStage | None) -> PlannedStage:
-    found: PlannedStage = {"name": stage.name, "table": stage.table, "unit": stage.unit, "wanted": stage.wanted}
-    if before is not None and "done" in before:
-        found["done"] = before["done"]
-    return found
-
-
 def _code(error: BaseException) -> int:
     """Return the exit code of a command that *error* ends."""
     if isinstance(error, Interrupted):
@@ -200,8 +161,8 @@ def heartbeats(run: Folder) -> list[Heard]:
     for name in run.names(FOLDER):
         with suppress(StorageError, OSError, ValueError):  # deleted meanwhile, or another's
             heard = json.loads(run.read_bytes(f"{FOLDER}/{name}"))
-            if isinstance(heard, dict) and heard.get("format") == _FORMAT and heard.keys() >= Heard.__required_keys__:
-                found.append(cast(Heard, heard))  # of our own format
+            if isinstance(heard, dict) and heard.get("format") == _FORMAT and heard.keys() >= _KEYS:
+                found.append(heard)
     return sorted(found, key=lambda heard: -heard["written_at"])
 
 

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -42,21 +42,6 @@ _NOTE_EVERY_S = 10.0
 _SUMS = ("pieces", "rows", "seconds")
 _TOLD = ("verb", "benchmark", "config", "limit", "jobs", "stages")
 _NOT_NAMED = "a command before records named them"
-
-
-class Recorded(Protocol):
-    """A record as results need it."""
-
-    @property
-    def content(self) -> dict[str, Any]:
-        """The content of `run.json`."""
-        ...
-
-
-class StoredRecord(NamedTuple):
-    """A record that stands in a folder, read and not written."""
-
-    content: dict[str, Any]
 
 
 class RunRecord:

@@ -11,10 +11,10 @@ import pytest
 
 from actors.storage.folder import Folder
 from jobs.command.interrupts import Interrupted
-from jobs.runs.heartbeat import FOLDER, STALE_S, Heartbeat, StageSize, heartbeats, lives
+from jobs.runs.heartbeat import FOLDER, STALE_S, Heartbeat, heartbeats, lives
 from longform.errors import BudgetReachedError
 
-STAGES = [StageSize("judge j", "verdicts", "summaries", 10)]
+STAGES = [{"name": "judge j", "table": "verdicts", "unit": "summaries", "wanted": 10}]
 STAGE: Any = SimpleNamespace(name="judge j")
 
 
