@@ -34,10 +34,10 @@ ROOMS = {
     "evidence as frames": Room(6, 664, "longform/evidence/* actors/surface/folders.py"),
     "tables": Room(7, 794, "longform/tables/*"),
     "results of older versions, for one release": Room(8, 957, "longform/studies/schema_1/*"),
-    "studies": Room(25, 4_409, "longform/studies/*"),
+    "studies": Room(25, 4_374, "longform/studies/*"),
     "results, report and the verbs that read": Room(
-        108,
-        15_875,
+        107,
+        15_739,
         "longform/results/* longform/report/* jobs/results/* actors/studies.py jobs/compar*.py jobs/gate.py"
         " jobs/correct.py jobs/export.py jobs/status.py jobs/report.py jobs/plan_sample.py",
     ),
@@ -52,7 +52,7 @@ ROOMS = {
     ),
     "stages, runs, evaluate, judge, replay, cluster": Room(
         44,
-        6_789,
+        6_712,
         "jobs/stages/* jobs/runs/* jobs/evaluat*.py jobs/judge.py jobs/replay.py jobs/aggregate.py jobs/cluster.py"
         " jobs/local_ray.py jobs/job_package.py",
     ),

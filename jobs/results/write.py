@@ -109,7 +109,7 @@ def write_results(
     results["tables"] = found | {table.name: table.as_json() for table in judges_tables(results["judges"], again)}
     beside_benchmark = {"audit": AUDIT, "synthesis": ACCOUNT, "benchmark_tables": TABLES}
     there = {name: file for name, file in beside_benchmark.items() if benchmark.folder.has(file)}
-    results = with_columns(results, {name: benchmark.folder.read_json(file) for name, file in there.items()})
+    results = cast("Results", {**results, **{name: benchmark.folder.read_json(file) for name, file in there.items()}})
     content = document(results)
     run.write_json(RESULTS, {**content, "tables": packed(content["tables"])}, sealed=True)
     keep_unfolded(run, evidence.all_unfolded())
