@@ -45,7 +45,8 @@ def spent_on(
         tokens_out=pl.col("output_tokens") + pl.col("reasoning_tokens").fill_null(0),
     )
     free = pl.col("summarizer").is_in(offline)
-    each = [pl.when(free).then(0.0).otherwise(name).alias(name) for name in SPENT]
+    nothing = {name: None if name == "seconds" else 0.0 for name in SPENT}  # no call, and so no time of calls
+    each = [pl.when(free).then(nothing[name]).otherwise(name).alias(name) for name in SPENT]
     costs = pl.col(*SPENT)
     of_work = rows.with_columns(each).group_by("work_id").agg(pl.when(costs.is_not_null().all()).then(costs.sum()))
     written = rows.filter(pl.col("step").is_null()).select("work_id", "summary_id").unique("summary_id", keep="last")
