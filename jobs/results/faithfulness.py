@@ -10,7 +10,7 @@ import pyarrow as pa
 from actors.storage.folder import Folder
 from jobs.stages.items import Item, Row
 from jobs.stages.judge import Judged, with_repeats
-from longform.evidence.scan import pl
+from longform.evidence.scan import as_frame, pl
 from longform.judges.kinds import KINDS
 from longform.judges.repeats import merged_repeats
 from longform.metrics.faithfulness import place_of, support_cells
@@ -38,14 +38,9 @@ def checked_summaries(run: Folder, checks: Sequence[Item[Judged]], *, all_cells:
         schema=dict.fromkeys(["verdicts", "judge", "work_id", "context"], pl.String),
         orient="row",
     )
-    prompts = pl.DataFrame(
-        [
-            (row["work_id"], row["order"] is not None, len(row["doc_ids"]))
-            for batch in run.batches("contexts", work_ids=asked["context"].unique(), columns=_PROMPT_COLUMNS)
-            for row in batch.to_pylist()
-        ],
-        schema={"context": pl.String, "is_ordered": pl.Boolean, "n_given": pl.Int64},
-        orient="row",
+    contexts = run.read("contexts", work_ids=asked["context"].unique(), columns=["work_id", "order", "doc_ids"])
+    prompts = as_frame(contexts).select(
+        context="work_id", is_ordered=pl.col("order").is_not_null(), n_given=pl.col("doc_ids").list.len()
     )
     found = pl.DataFrame(_found(run, repeats, all_cells=all_cells), schema=_FOUND, orient="row")
     joined = asked.join(prompts, on="context", how="left", maintain_order="left")
@@ -53,7 +48,6 @@ def checked_summaries(run: Folder, checks: Sequence[Item[Judged]], *, all_cells:
     return joined.drop("verdicts", "context").with_columns(pl.col("n_cells").fill_null(0))
 
 
-_PROMPT_COLUMNS = ["work_id", "order", "doc_ids"]
 _FOUND: Mapping[str, Any] = {
     "verdicts": pl.String,
     "n_cells": pl.Int64,

@@ -131,6 +131,10 @@ def curve(sums: PlaceSums, clusters: Sequence[Hashable], bins: int, *, seed: int
     ]
 
 
+FLAT = "not distinguishable from flat"
+U_SHAPED = "U-shaped"
+
+
 class BiasIndex(NamedTuple):
     """
     Distance of a curve from flat, in the measure's own unit.
@@ -151,25 +155,16 @@ class BiasIndex(NamedTuple):
 
     @property
     def shape(self) -> str:
-        """In words, of what the tests make out by themselves."""
-        return shape_words(self.p, lead=self.lead, p_lead=self.p_lead, ends=self.ends, p_ends=self.p_ends)
-
-
-FLAT = "not distinguishable from flat"
-U_SHAPED = "U-shaped"
-
-
-def shape_words(p: float, *, lead: float, p_lead: float, ends: float, p_ends: float) -> str:
-    """Name the shape of a curve: nothing but FLAT unless *p* is at most FOUND, then what each contrast shows."""
-    if p > FOUND:
-        return FLAT
-    words = [
-        *(["lead bias"] if p_lead <= FOUND and lead > 0 else []),
-        *(["recency bias"] if p_lead <= FOUND and lead < 0 else []),
-        *([U_SHAPED] if p_ends <= FOUND and ends > 0 else []),
-        *(["middle favoured"] if p_ends <= FOUND and ends < 0 else []),
-    ]
-    return ", ".join(words) or "uneven"
+        """Name the shape: nothing but FLAT unless `p` is at most FOUND, then what each contrast shows."""
+        if self.p > FOUND:
+            return FLAT
+        words = [
+            *(["lead bias"] if self.p_lead <= FOUND and self.lead > 0 else []),
+            *(["recency bias"] if self.p_lead <= FOUND and self.lead < 0 else []),
+            *([U_SHAPED] if self.p_ends <= FOUND and self.ends > 0 else []),
+            *(["middle favoured"] if self.p_ends <= FOUND and self.ends < 0 else []),
+        ]
+        return ", ".join(words) or "uneven"
 
 
 def bias_index(sums: PlaceSums, bins: int, *, seed: int, permutations: int = 2000) -> BiasIndex | None:

@@ -17,9 +17,9 @@ from longform.judges.meta_evaluation import CITED
 from longform.metrics.position_bias import PlaceSums, attributed_sums, averaged, binned, curve, n_bins
 from longform.metrics.statistics import Array, Estimate, EstimateColumns, bootstrap, pearson
 from longform.results.aggregate import Averaging
-from longform.results.faithfulness_tables import Row, Untestable, groups, places_in, with_places
+from longform.results.faithfulness_tables import Row, groups, places_in, with_places
 from longform.settings.experiment import Experiment
-from longform.settings.judges import SECOND_ALIGNER
+from longform.settings.judges import ALIGNERS, SECOND_ALIGNER
 
 MOST_UNPLACED = 0.02
 """The largest share of a judge's decided sentences that may be missing from its curve."""
@@ -33,7 +33,8 @@ def attributed(checked: pl.DataFrame, experiment: Experiment) -> tuple[pl.DataFr
     Then the aligner places them. Each data set decides for itself.
 
     Returns:
-        `Evidence.checked` with the places as `placed`, and a row for each judge and data set.
+        `Evidence.checked` with the places as `placed`, and why faithfulness has no curve by them as `untestable`; and a
+        row for each judge and data set.
     """
     named = experiment.faithfulness.attribution
     aligner = next((one for one in checked["judge"] if one == experiment.aligner), None)  # the others may come first
@@ -50,8 +51,8 @@ def attributed(checked: pl.DataFrame, experiment: Experiment) -> tuple[pl.DataFr
                 own.join(others, on="summary_id", how="left").with_columns(pl.coalesce("placed", "best")),
             )
             _, missing = _n_unplaced(part)
-        parts.append(part)
         untestable = _untestable(judge, by, missing, n_decided) if missing > MOST_UNPLACED * n_decided else None
+        parts.append(part.with_columns(untestable=pl.lit(untestable, pl.String)))
         counts = {"n_decided": n_decided, "n_unplaced_by_itself": n_unplaced}
         rows.append({"judge": judge, "dataset": dataset, "by": by, "untestable": untestable, **counts})
     return pl.concat(parts).sort("at"), [] if experiment.support_mode == CITED else rows
@@ -102,22 +103,14 @@ def _aligned(one: pl.DataFrame, other: pl.DataFrame, how: Averaging) -> Row:
     return {"spearman": found.value, "low": found.low, "high": found.high, "n": n, "same": same}
 
 
-def placed_twice(summaries: pl.DataFrame, every: pl.DataFrame, how: Averaging, untestable: Untestable) -> list[Row]:
-    """
-    Return the curves of plain systems, documents as given, by both attributions; none without a second aligner.
-
-    Args:
-        summaries: Those of the judges.
-        every: The same, with those of aligners.
-        how: The averaging of curves.
-        untestable: Judges without a curve, by data set.
-    """
-    second = every.filter("by_place", judge=SECOND_ALIGNER).select("summary_id", second="best")
-    plain = with_places(summaries).filter(pl.col("n_documents").is_null(), order="given", method="plain")
+def placed_twice(summaries: pl.DataFrame, how: Averaging) -> list[Row]:
+    """Return the curves of plain systems, documents as given, by both attributions; none without a second aligner."""
+    second = summaries.filter("by_place", judge=SECOND_ALIGNER).select("summary_id", second="best")
+    plain = with_places(summaries).filter(~pl.col("judge").is_in(ALIGNERS), order="given", method="plain")
+    tested = plain.filter(pl.col("untestable").is_null(), pl.col("n_documents").is_null())
     return [
         {**key.named(), "second": SECOND_ALIGNER, **_curves(group, how.own("twice", key))}
-        for key, group in groups(plain.join(second, on="summary_id", maintain_order="left"))
-        if (key.judge, key.dataset) not in untestable
+        for key, group in groups(tested.join(second, on="summary_id", maintain_order="left"))
     ]
 
 

@@ -21,7 +21,6 @@ from longform.metrics.order_sensitivity import largest_spread, order_sensitivity
 from longform.metrics.paired_differences import Adjusted, n_sign_changes, stepwise_differences
 from longform.metrics.position_bias import (
     FOUND,
-    BiasIndex,
     PlaceSums,
     SummaryPlaces,
     attributed_sums,
@@ -31,9 +30,8 @@ from longform.metrics.position_bias import (
     curve,
     degenerate,
     n_bins,
-    shape_words,
 )
-from longform.metrics.statistics import LEVEL, Array, Estimate, EstimateColumns, holm
+from longform.metrics.statistics import LEVEL, Array, Estimate, holm
 from longform.results.aggregate import Averaging, mean_of, sums_of
 from longform.results.evidence import Evidence
 from longform.results.pairs import finding
@@ -42,10 +40,6 @@ from longform.settings.systems import System
 
 Row = dict[str, Any]
 """A row, which the columns of its table describe in `longform.studies`."""
-Untestable = Mapping[tuple[str, str | None], str]
-"""Judge and data set -> why faithfulness has no curve by place."""
-
-NOTHING: Untestable = {}
 _POINTS = 100.0
 _PERMUTATIONS_A_ROW = round(2 / FOUND)  # of the family: one that reaches the curve leaves the adjusted p below FOUND
 _OF_GROUP = ("judge", "dataset", "summarizer", "setting", *Axes._fields)
@@ -64,6 +58,10 @@ class Key(NamedTuple):
         axes, writer = Axes(**{name: facts[name] for name in Axes._fields}), facts["summarizer"]
         several = facts["setting"] != axes.words(with_budget=False)
         return cls(judge, System(**axes._asdict(), summarizer=writer, several_budgets=several), facts["dataset"])
+
+    def but(self, **axes: Any) -> Key:
+        """Return the key of the same system with other *axes*."""
+        return self._replace(system=self.system._replace(**axes))
 
     def named(self) -> Row:
         """Return the columns that name a row."""
@@ -101,6 +99,14 @@ def groups(summaries: pl.DataFrame) -> Iterator[tuple[Key, pl.DataFrame]]:
         yield Key.of(first["judge"], first), own
 
 
+def alike(summaries: pl.DataFrame, **axes: Any) -> dict[Key, dict[Key, pl.DataFrame]]:
+    """Return the groups of summaries that differ in *axes* alone, by the key that has these."""
+    found: dict[Key, dict[Key, pl.DataFrame]] = {}
+    for key, group in groups(summaries):
+        found.setdefault(key.but(**axes), {})[key] = group
+    return found
+
+
 def score(group: pl.DataFrame, how: Averaging, *name: object) -> Estimate:
     """Return the mean of *group*, in points."""
     return mean_of(group, how.own(*name), with_empty=True).scaled(_POINTS)
@@ -112,49 +118,46 @@ def places_in(summaries: pl.DataFrame, best: str = "placed") -> list[SummaryPlac
     return [SummaryPlaces(np.array(n, float), at, np.array(c, float), np.array(k, float)) for n, at, c, k in columns]
 
 
-def place_rows(summaries: pl.DataFrame, how: Averaging, untestable: Untestable = NOTHING) -> list[Row]:
+def place_rows(summaries: pl.DataFrame, how: Averaging) -> list[Row]:
     """
     Return curves by place with their index and counts of what has no place, a row a judge, system and data set.
 
     The p-values of one judge, measure and data set are a family, and adjusted together (Holm). Each row draws
     permutations of its own, enough of them that a shape can be found in a family of any size.
-    *untestable* has judges whose faithfulness has no curve on a data set, with the reason.
     """
     placed = list(groups(summaries.filter(pl.col("by_place").any().over(_OF_GROUP))))
     sizes = Counter((key.judge, key.dataset) for key, _ in placed)
     rows: list[Row] = []
     for key, group in placed:
         permutations = max(how.resamples, _PERMUTATIONS_A_ROW * sizes[key.judge, key.dataset])
-        why = untestable.get((key.judge, key.dataset))
-        rows.append({**key.named(), **_curves(group, how, key, why, permutations)})
+        rows.append({**key.named(), **_curves(group, how, key, permutations)})
     for family in sizes:
         own = [row for row in rows if (row["judge"], row["dataset"]) == family]
-        _adjust(row["faithfulness"]["index"] for row in own)
-        _adjust(row["coverage"]["index"] for row in own)
+        _adjust(row["faithfulness"] for row in own)
+        _adjust(row["coverage"] for row in own)
     return rows
 
 
-def _adjust(indices: Iterable[Row | None]) -> None:
-    """Adjust the p-values of one family."""
-    tested = [index for index in indices if index is not None]
-    for index, adjusted in zip(tested, holm([index["p"] for index in tested]), strict=True):
-        index["p_holm"] = adjusted
-        contrasts = {"lead": index["lead"], "p_lead": index["p_lead"], "ends": index["ends"], "p_ends": index["p_ends"]}
-        index["shape"] = shape_words(adjusted, **contrasts)
+def _adjust(measured: Iterable[Row]) -> None:
+    """Adjust the p-values of one family, and tell its indices in points."""
+    tested = [row for row in measured if row["index"] is not None]
+    for row, adjusted in zip(tested, holm([row["index"].p for row in tested]), strict=True):
+        index = row["index"]
+        contrasts = {name: _POINTS * getattr(index, name) for name in ("spread", "lead", "ends")}
+        row["index"] = {**index._asdict(), **contrasts, "p_holm": adjusted, "shape": index._replace(p=adjusted).shape}
 
 
-def _curves(group: pl.DataFrame, how: Averaging, key: Key, untestable: str | None, permutations: int) -> Row:
+def _curves(group: pl.DataFrame, how: Averaging, key: Key, permutations: int) -> Row:
     judged = with_places(group)
     places, queries = places_in(judged), judged["query_id"].to_list()
-    bins = n_bins(places)
+    bins, untestable = n_bins(places), group["untestable"][0]
 
     def of(measure: str, by_summary: PlaceSums) -> Row:
         sums, (_, seed, resamples) = averaged(by_summary, queries), how.own(measure, key)
-        index = bias_index(sums, bins, seed=seed, permutations=permutations)
         found = curve(sums, list(dict.fromkeys(queries)), bins, seed=seed, resamples=resamples)
         return {
             "curve": [point.scaled(_POINTS).as_json() for point in found],
-            "index": None if index is None else _in_points(index),
+            "index": bias_index(sums, bins, seed=seed, permutations=permutations),
         }
 
     return {
@@ -165,11 +168,6 @@ def _curves(group: pl.DataFrame, how: Averaging, key: Key, untestable: str | Non
         else {"curve": None, "index": None, "reason": untestable},
         "coverage": of("coverage", covered_sums(places)),
     }
-
-
-def _in_points(index: BiasIndex) -> Row:
-    contrasts = {name: _POINTS * getattr(index, name) for name in ("spread", "lead", "ends")}
-    return {**index._asdict(), **contrasts, "shape": index.shape}
 
 
 def with_places(group: pl.DataFrame) -> pl.DataFrame:
@@ -185,26 +183,19 @@ def order_rows(summaries: pl.DataFrame, how: Averaging) -> list[Row]:
     negative: `chance` and `p` are of the same statistic when orders are exchanged within queries; the p-values of all
     rows of a judge and data set are one family.
     """
-    alike: dict[Key, dict[str, pl.DataFrame]] = {}
-    for key, group in groups(_of_one_order(summaries)):
-        alike.setdefault(_alike(key, order="given"), {})[str(key.system.order)] = group
     rows: dict[tuple[str, str | None], list[Row]] = {}
-    for base, by_order in alike.items():
-        scores = {order: score(own, how, base, order) for order, own in by_order.items()}
+    for base, own in alike(_of_one_order(summaries), order="given").items():
+        scores = {str(key.system.order): score(group, how, base, key.system.order) for key, group in own.items()}
         if len(scores) > 1 and any(found.value is not None for found in scores.values()):
             _, seed, resamples = how.own("exchanged", base)
-            moved = order_sensitivity(_by_query(by_order.values()), largest_spread, seed=seed, resamples=resamples)
+            moved = order_sensitivity(_by_query(own.values()), largest_spread, seed=seed, resamples=resamples)
             row = {**base.named(), **moved, **{order: found.as_json() for order, found in scores.items()}}
             rows.setdefault((base.judge, base.dataset), []).append(row)
-    return [row for own in rows.values() for row in with_holm(own)]
+    return [row for family in rows.values() for row in with_holm(family)]
 
 
 def _of_one_order(summaries: pl.DataFrame) -> pl.DataFrame:
     return summaries.filter(pl.col("permutation").is_null(), pl.col("order").is_not_null())
-
-
-def _alike(key: Key, **axes: Any) -> Key:
-    return key._replace(system=key.system._replace(**axes))
 
 
 def _by_query(groups: Collection[pl.DataFrame]) -> Array:
@@ -224,7 +215,7 @@ def against_plain(summaries: pl.DataFrame, how: Averaging) -> list[Row]:
     found = dict(groups(_of_one_order(summaries)))
     families: dict[tuple[str, str | None], list[tuple[Key, Key]]] = {}
     for key in found:
-        plain = _alike(key, order="given", method="plain")
+        plain = key.but(order="given", method="plain")
         if key != plain and plain in found:
             families.setdefault((key.judge, key.dataset), []).append((key, plain))
     rows: list[Row] = []
@@ -260,7 +251,7 @@ def _beside_plain(key: Key, plain: Key, tested: Adjusted | None) -> Row:
     }
 
 
-def length_rows(summaries: pl.DataFrame, how: Averaging, untestable: Untestable = NOTHING) -> list[Row]:
+def length_rows(summaries: pl.DataFrame, how: Averaging) -> list[Row]:
     """
     Return faithfulness by length, as Figure 3, with the curve by place at each length (the surface).
 
@@ -269,44 +260,29 @@ def length_rows(summaries: pl.DataFrame, how: Averaging, untestable: Untestable 
     `n_documents` is the mean over prompts, from `fewest` to `most`, and `length_tokens` is None if the unit is
     documents.
     """
-    alike: dict[tuple[Key, str], list[tuple[int, pl.DataFrame]]] = {}
-    for key, group in groups(summaries):
-        system = key.system
-        unit, length = ("tokens", system.length_tokens) if system.length_tokens else ("documents", system.n_documents)
-        if length is not None:
-            base = _alike(key, n_documents=None, length_tokens=None)
-            alike.setdefault((base, unit), []).append((length, group))
-    rows: list[Row] = []
-    for (base, unit), by_length in alike.items():
-        if len(by_length) > 1:
-            lengths: list[Row] = [
-                {
-                    **_both_units(unit, length, group),
-                    "faithfulness": score(group, how, base, length).as_json(),
-                    "curve": _surface(group, how, base, untestable.get((base.judge, base.dataset))),
-                }
-                for length, group in sorted(by_length, key=lambda pair: pair[0])
-            ]
-            rows.append({**base.named(), "unit": unit, "lengths": lengths})
-    return rows
+    return [
+        {**base.named(), "unit": unit, "lengths": [_length(column, own[key], how, base) for key in by_length]}
+        for unit, column in (("tokens", "length_tokens"), ("documents", "n_documents"))
+        for base, own in alike(summaries.drop_nulls(column), n_documents=None, length_tokens=None).items()
+        if len(by_length := sorted(own, key=lambda key: getattr(key.system, column))) > 1
+    ]
 
 
-def _surface(group: pl.DataFrame, how: Averaging, key: Key, untestable: str | None) -> list[EstimateColumns] | None:
-    """Return the curve of one length; None if no place is known."""
-    if not group["by_place"].any():
-        return None
-    found: list[EstimateColumns] | None = _curves(group, how, key, untestable, how.resamples)["faithfulness"]["curve"]
-    return found
-
-
-def _both_units(unit: str, length: int, group: pl.DataFrame) -> Row:
-    given = group["n_given"]
+def _length(column: str, group: pl.DataFrame, how: Averaging, base: Key) -> Row:
+    given, length = group["n_given"], group[column][0]
     return {
-        "n_documents": length if unit == "documents" else given.mean(),
+        "n_documents": length if column == "n_documents" else given.mean(),
         "fewest": given.min(),
         "most": given.max(),
-        "length_tokens": length if unit == "tokens" else None,
+        "length_tokens": length if column == "length_tokens" else None,
+        "faithfulness": score(group, how, base, length).as_json(),
+        "curve": _surface(group, how, base),
     }
+
+
+def _surface(group: pl.DataFrame, how: Averaging, key: Key) -> Any:
+    """Return the curve of one length; None if no place is known."""
+    return _curves(group, how, key, how.resamples)["faithfulness"]["curve"] if group["by_place"].any() else None
 
 
 def permutation_rows(summaries: pl.DataFrame, half_width: float | None) -> list[Row]:
@@ -317,10 +293,8 @@ def permutation_rows(summaries: pl.DataFrame, half_width: float | None) -> list[
 
     `narrow`: whether the interval is within *half_width* points to either side; None: no width was asked for.
     """
-    alike: dict[Key, list[pl.DataFrame]] = {}
-    for key, group in groups(summaries.drop_nulls("permutation")):
-        alike.setdefault(_alike(key, permutation=None), []).append(group)
-    return [{**base.named(), **_over_orders(found, half_width)} for base, found in alike.items()]
+    drawn = alike(summaries.drop_nulls("permutation"), permutation=None)
+    return [{**base.named(), **_over_orders([*own.values()], half_width)} for base, own in drawn.items()]
 
 
 def _over_orders(orders: Sequence[pl.DataFrame], half_width: float | None) -> Row:

@@ -10,7 +10,7 @@ from longform.evidence.scan import pl
 from longform.evidence.scores import final, means, with_facts
 from longform.metrics.measure import Measure
 from longform.results.aggregate import Averaging, by_measure, by_system, marks_of, mean_of
-from longform.results.evidence import Evidence, Family, rows_of
+from longform.results.evidence import Evidence, rows_of
 from longform.tables.names import CUT, NAMED
 from longform.tables.table import Axes, Column, Table
 
@@ -29,13 +29,7 @@ class Curve:
         """Return the points of every judge and data set, of the measures in points that the configuration lists."""
         measures = [measure for measure in evidence.measures if measure.unit == "points"]
         names = [measure.name for measure in measures]
-
-        def of_family(own: Family) -> list[Row]:
-            return (
-                curve(own.scores, own.facts, measures, judge=own.judge) if own.facts["elapsed_minutes"].count() else []
-            )
-
-        rows = rows_of(evidence, names, of_family)
+        rows = rows_of(evidence, names, lambda own: curve(own.scores, own.facts, measures, judge=own.judge))
         return table(rows) if rows else None
 
 

@@ -18,10 +18,8 @@ from longform.results.alignment import alignment_rows, attributed, placed_twice
 from longform.results.evidence import Evidence
 from longform.settings.experiment import Permutations
 from longform.settings.judges import ALIGNERS
-from longform.studies.faithfulness_columns import TOP, Row
-from longform.studies.faithfulness_lengths import lengths
-from longform.studies.faithfulness_orders import against, against_told, orders, permutations
 from longform.studies.faithfulness_places import placed_twice_table, places
+from longform.studies.faithfulness_systems import TOP, Row, against, against_told, lengths, orders, permutations
 from longform.tables.names import SYSTEM
 from longform.tables.table import Column, Table
 
@@ -50,7 +48,6 @@ class Faithfulness:
         placed, rows = attributed(checked, experiment)
         every = statistics.scored_summaries(evidence, placed, merging)
         summaries = every.filter(~pl.col("judge").is_in(ALIGNERS))
-        untestable = {(one["judge"], one["dataset"]): one["untestable"] for one in rows if one["untestable"]}
         width = experiment.permutations.half_width
         return tables(
             {
@@ -58,12 +55,12 @@ class Faithfulness:
                 "merging": merging._asdict(),
                 "attribution": experiment.faithfulness.attribution,
                 "attributed": [one for one in rows if one["judge"] not in ALIGNERS],
-                "places": statistics.place_rows(summaries, how, untestable),
+                "places": statistics.place_rows(summaries, how),
                 "orders": statistics.order_rows(summaries, how),
                 "against_plain": statistics.against_plain(summaries, how),
-                "lengths": statistics.length_rows(summaries, how, untestable),
+                "lengths": statistics.length_rows(summaries, how),
                 "alignment": alignment_rows(every, how),
-                "placed_twice": placed_twice(summaries, every, how, untestable),
+                "placed_twice": placed_twice(every, how),
                 "permutations": [
                     {**row, "stopped": _why_enough(row, experiment.permutations, budget_ended=evidence.budget_ended)}
                     for row in statistics.permutation_rows(summaries, width)

@@ -7,7 +7,7 @@ from typing import Any
 
 from longform.axes import Axes as SystemAxes
 from longform.metrics.position_bias import FOUND
-from longform.studies.faithfulness_columns import (
+from longform.studies.faithfulness_systems import (
     APART,
     CURVES,
     KEY,
@@ -39,22 +39,18 @@ _ABOUT_PLACES = (
 
 def places(found: Row, untested: set[tuple[Any, Any]]) -> Iterator[Table]:
     """Yield curves and their shapes; those of judges that cannot be tested are for programs alone."""
-    shown = [row for row in found["places"] if (row["judge"], row.get("dataset")) not in untested]
-    hidden = [row for row in found["places"] if (row["judge"], row.get("dataset")) in untested]
-    alike = [
-        row
-        for row in found["alignment"]
-        if not {(judge, row.get("dataset")) for judge in (row["judge"], row["second"])} & untested
-    ]
-    yield _curves(shown)
+
+    def of(name: str, *, hidden: bool = False) -> list[Row]:
+        judges = ("judge", "second")
+        own = ({(row[one], row.get("dataset")) for one in judges if one in row} for row in found[name])
+        return [row for row, named in zip(found[name], own, strict=True) if bool(named & untested) == hidden]
+
+    yield _curves(of("places"))
     yield _attribution(found, is_shown=bool(found["places"]))
-    yield _shapes(shown)
-    yield _alignment(alike)
-    for table in (
-        _curves(hidden),
-        _shapes(hidden),
-        _alignment([row for row in found["alignment"] if row not in alike]),
-    ):
+    yield _shapes(of("places"))
+    yield _alignment(of("alignment"))
+    hidden = of("places", hidden=True)
+    for table in (_curves(hidden), _shapes(hidden), _alignment(of("alignment", hidden=True))):
         yield table._replace(name=f"{table.name}{UNTESTED}", shown=False, plot=None)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from longform.evidence.scores import final, means, with_facts
 from longform.metrics.order_sensitivity import largest_from_first, order_sensitivity, with_holm
 from longform.metrics.statistics import ratio
 from longform.results.aggregate import Averaging, marks_of, mean_of, sums_of
-from longform.results.evidence import Evidence, Family, rows_of
+from longform.results.evidence import Evidence, rows_of
 from longform.settings.readings import Fidelity
 from longform.studies.sensitivity import finding, sensitivity_columns
 from longform.tables.names import AXES, CUT, NAMED
@@ -26,25 +27,16 @@ ORDERS = (*PLACES, "given", "random")
 _ENDS = ("top", "bottom")
 
 
-class Rule(NamedTuple):
-    """
-    A rule of sensitivity.
-
-    Attributes:
-        references: The orders that may stand for SummHay's "Random", the preferred one first.
-        compared: The orders whose distance from it counts, if they were run.
-    """
-
-    references: tuple[str, ...]
-    compared: tuple[str, ...]
-
-
-RULES: Mapping[Fidelity, Rule] = {
-    "ours": Rule(("random", "given"), _ENDS),
-    "release": Rule(("given", "random"), ("top", "middle", "bottom")),
-    "paper": Rule(("given", "random"), _ENDS),
+RULES: Mapping[Fidelity, tuple[Sequence[str], Sequence[str]]] = {
+    "ours": (("random", "given"), _ENDS),
+    "release": (("given", "random"), PLACES),
+    "paper": (("given", "random"), _ENDS),
 }
-"""Fidelity -> rule; SummHay's own "Random" is the order given, and its notebook compares the middle, too."""
+"""
+Fidelity -> the orders that may stand for SummHay's "Random", the preferred one first, and those whose distance from it
+counts, if they were run. SummHay's own "Random" is the order given, and its notebook compares the middle, too.
+"""
+_OF_SYSTEM = ["summarizer", *(name for name in SystemAxes._fields if name not in ("order", "permutation"))]
 
 
 _COLUMNS = [
@@ -71,14 +63,8 @@ class Position:
     def result(self, evidence: Evidence) -> Table | None:
         """Return the rows of every judge and data set; None if no documents were ordered on purpose."""
         _, seed, resamples = evidence.averaging
-        rule = RULES[evidence.sensitivity]
-
-        def of_family(own: Family) -> list[Row]:
-            if own.facts["order"].n_unique() < len(_ENDS):
-                return []
-            return positions(own.scores, own.facts, judge=own.judge, seed=seed, resamples=resamples, rule=rule)
-
-        rows = rows_of(evidence, [MEASURE], of_family)
+        made = partial(positions, seed=seed, resamples=resamples, rule=RULES[evidence.sensitivity])
+        rows = rows_of(evidence, [MEASURE], lambda own: made(own.scores, own.facts, judge=own.judge))
         return table(rows) if rows else None
 
 
@@ -130,26 +116,30 @@ def positions(
     judge: str | None,
     seed: int,
     resamples: int,
-    rule: Rule = RULES["ours"],
+    rule: tuple[Sequence[str], Sequence[str]] = RULES["ours"],
 ) -> list[Row]:
     """
     Return a row for each system without its order: `scores` by order, and the columns of the sensitivity.
 
-    Joint score by where the relevant documents stood, and its sensitivity (SummHay, section 5.4, table 3).
+    Joint score by where the relevant documents stood, and its sensitivity (SummHay, section 5.4, table 3). Systems that
+    ran both ends and a reference have a row.
 
     Sensitivity is the largest absolute difference of the orders that *rule* compares from its reference. It cannot be
     negative, so that an interval would never reach 0: `chance` and `p` are of the same statistic when orders are
     exchanged within clusters.
     """
-    compared = _compared(facts)
     joint = means(scores.filter(pl.col("measure") == MEASURE))
-    words = names(axes for _, axes in compared)
+    asked = [pl.col("order").is_in(orders).any().over(_OF_SYSTEM) for orders in (["top"], ["bottom"], rule[0])]
+    compared = final(facts).drop_nulls(["order", "retriever"]).filter(*asked)
+    groups = compared.partition_by(_OF_SYSTEM, maintain_order=True)
+    axes = [SystemAxes(**{name: group[name][0] for name in _OF_SYSTEM[1:]}) for group in groups]
+    words = names(axes)
     rows: list[Any] = [
         {
             **_position_row(group, joint, rule, seed=seed, resamples=resamples),
-            "summarizer": summarizer,
-            "setting": words[axes],
-            **{name: value for name, value in axes._asdict().items() if name != "order"},
+            "summarizer": group["summarizer"][0],
+            "setting": words[own],
+            **{name: value for name, value in own._asdict().items() if name != "order"},
             "judge": judge,
             "dataset": group["dataset"][0],
             "measure": MEASURE,
@@ -157,28 +147,17 @@ def positions(
             "cut_share": group["cut_share"].mean(),
             "in_sample": [],
         }
-        for (summarizer, axes), group in sorted(compared.items(), key=lambda item: (item[0][0], words[item[0][1]]))
+        for own, group in zip(axes, groups, strict=True)
     ]
-    return with_holm(rows)
+    return with_holm(sorted(rows, key=lambda row: (row["summarizer"], row["setting"])))
 
 
-def _compared(facts: pl.DataFrame) -> dict[tuple[str, SystemAxes], pl.DataFrame]:
-    """Return the summaries of each system without its order that ran both ends and a reference."""
-    ordered = final(facts).filter(pl.col("order").is_not_null(), pl.col("retriever").is_not_null())
-    own = [name for name in SystemAxes._fields if name not in ("order", "permutation")]
-    found = ordered.partition_by("summarizer", *own, as_dict=True, maintain_order=True)
-    return {
-        (str(summarizer), SystemAxes(**dict(zip(own, axes, strict=True)))): group
-        for (summarizer, *axes), group in found.items()
-        if (orders := {*group["order"]}) >= {*_ENDS} and orders & {"random", "given"}
-    }
-
-
-def _position_row(group: pl.DataFrame, joint: pl.DataFrame, rule: Rule, *, seed: int, resamples: int) -> Row:
-    parts = group.partition_by("order", as_dict=True, maintain_order=True).items()
-    orders = {str(order): own for (order,), own in parts}
-    reference = next(order for order in rule.references if order in orders)
-    others = [order for order in rule.compared if order in orders]
+def _position_row(
+    group: pl.DataFrame, joint: pl.DataFrame, rule: tuple[Sequence[str], Sequence[str]], *, seed: int, resamples: int
+) -> Row:
+    orders = {own["order"][0]: own for own in group.partition_by("order", maintain_order=True)}
+    reference, *_ = (order for order in rule[0] if order in orders)
+    others = [order for order in rule[1] if order in orders]
     scored = {order: with_facts(joint, orders[order]) for order in ORDERS if order in orders}
     clusters = sorted({*group["cluster"]})
     sums = np.stack([sums_of(own, clusters) for own in scored.values()], axis=1)

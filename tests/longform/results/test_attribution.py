@@ -36,7 +36,7 @@ def experiment(**judges: str) -> Experiment:
 
 def test_yes_and_no_alone_leave_a_judge_without_a_curve() -> None:
     alone = frame(checked(query, cells, judge="told") for query, cells in enumerate(u_shaped(1)))
-    _, (row,) = attributed(alone.drop("placed"), experiment(other="offline"))
+    _, (row,) = attributed(alone.drop("placed", "untestable"), experiment(other="offline"))
     assert row["n_unplaced_by_itself"] > 0.2 * row["n_decided"] == 0.2 * 5 * N
     assert f"{row['n_unplaced_by_itself']} of its {5 * N} sentences have no place" in row["untestable"]
     assert "faithfulness.attribution" in row["untestable"]
@@ -45,7 +45,7 @@ def test_yes_and_no_alone_leave_a_judge_without_a_curve() -> None:
 def test_sentences_that_nothing_supports_count_where_another_judge_puts_them() -> None:
     told = [checked(query, cells, judge="told") for query, cells in enumerate(u_shaped(1))]
     words = [checked(query, np.eye(5), judge="words") for query in range(N)]
-    placed, rows = attributed(frame([*told, *words]).drop("placed"), experiment(words="offline"))
+    placed, rows = attributed(frame([*told, *words]).drop("placed", "untestable"), experiment(words="offline"))
     assert [(row["by"], row["untestable"]) for row in rows] == [("words", None), ("words", None)]
     own = placed.filter(judge="told")
     index = bias_index(attributed_sums(places_in(own)), 5, seed=1, permutations=2000)

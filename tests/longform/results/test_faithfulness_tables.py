@@ -64,6 +64,7 @@ def checked(
         "n_cells": numbers.size,
         "n_given": len(numbers),
         "by_place": True,
+        "untestable": None,
         **{name: list(part) for name, part in places._asdict().items()},
         "placed": places.best,
     }

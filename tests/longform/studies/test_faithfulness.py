@@ -137,7 +137,7 @@ def whole() -> dict[str, Any]:
         "against_plain": against_plain(frame([*PLAIN, *BETTER, *ALIKE]), SETTINGS),
         "lengths": [*length_rows(summaries, SETTINGS), *length_rows(frame(BY_TOKENS), SETTINGS)],
         "alignment": alignment_rows(twice, SETTINGS),
-        "placed_twice": placed_twice(twice.filter(pl.col("judge") != SECOND_ALIGNER), twice, SETTINGS, {}),
+        "placed_twice": placed_twice(twice, SETTINGS),
         "attribution": None,
         "attributed": [{"judge": "lexical", "by": "lexical", "untestable": None}],
         "permutations": [row | {"stopped": "as many as asked for"} for row in permutation_rows(frame(drawn), 20.0)],

@@ -1,20 +1,43 @@
-"""Tables of methods against the plain one, of faithfulness by order, and over drawn orders."""
+"""Tables of faithfulness by order, over drawn orders, by length, and of methods against the plain one."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from longform.metrics.paired_differences import ALPHA
 from longform.results.pairs import NOT_DISTINGUISHABLE
-from longform.studies.faithfulness_columns import APART, KEY, NAMED_BY, NO_SCORE, SETTING, TOP, Row, flat
 from longform.studies.sensitivity import finding, sensitivity_columns
-from longform.tables.names import AXES
-from longform.tables.table import Column, Table
+from longform.tables.names import AXES, DATASET, JUDGE, SYSTEM
+from longform.tables.table import Axes, Column, Table
 
+Row = Mapping[str, Any]
+TOP = "faithfulness"
+CURVES = "faithfulness_curves"
+NO_SCORE = "no sentence could be scored"
+NOTHING_THERE = "no sentence is attributed to this place"
+SHORTER = "prompts of this system are shorter"
+NAMED_BY = (DATASET, *SYSTEM[:2], JUDGE)
+SETTING = (*AXES, Column("order", shown=False))
+KEY = ("judge", "dataset", "setting", "summarizer")
+APART = ("judge", "dataset")
 ORDERS = ("given", "top", "middle", "bottom", "random")
 _NOT_IN_BOTH = "no query has a score in both"
 _UNBOUNDED = "so few queries bound no difference"
+LENGTH = ("n_documents", "fewest", "most", "length_tokens")
+
+
+def flat(row: Row) -> dict[str, Any]:
+    """Return the columns that name a row, those of its setting each by itself."""
+    names = {name: row.get(name) for name in ("judge", "dataset", "summarizer", "setting")}
+    axes = row.get("axes") or {}
+    return {**names, **{column.name: axes.get(column.name) for column in SETTING}}
+
+
+def nothing_there(rows: Sequence[Row]) -> list[dict[str, str]]:
+    """Return the reason of each value that is unknown because no sentence stands at its place."""
+    return [{} if row["value"] and row["value"]["value"] is not None else {"value": NOTHING_THERE} for row in rows]
 
 
 def against_told(families: Sequence[Row]) -> Iterator[str]:
@@ -72,16 +95,8 @@ def against(families: Sequence[Row]) -> Table:
         Column("finding"),
         Column("n_sign_changes", "count", shown=False),
     ]
-    rows = [
-        {
-            **row,
-            "judge": family["judge"],
-            "dataset": family.get("dataset"),
-            "n_sign_changes": family["n_sign_changes"],
-        }
-        for family in families
-        for row in family["rows"]
-    ]
+    common = ("judge", "dataset", "n_sign_changes")
+    rows = [{**row, **{name: family.get(name) for name in common}} for family in families for row in family["rows"]]
     return Table(
         "faithfulness_against_plain",
         columns,
@@ -147,3 +162,92 @@ def permutations(drawn: Sequence[Row]) -> Table:
         apart=APART,
         section=TOP,
     ).having({**flat(row), **{name: row[name] for name in names}} for row in drawn)
+
+
+def lengths(systems: Sequence[Row]) -> Iterator[Table]:
+    """Yield faithfulness by the number of documents, and by the tokens that whole documents fit, with their curves."""
+    for unit, name, title in (
+        ("documents", "faithfulness_lengths", "Faithfulness by the number of documents"),
+        ("tokens", "faithfulness_lengths_tokens", "Faithfulness by the tokens of whole documents"),
+    ):
+        own = [row for row in systems if row.get("unit", "documents") == unit]
+        yield _by_length(own, unit, name, title)
+        yield _by_place_and_length(own, unit, name)
+
+
+def _by_length(systems: Sequence[Row], unit: str, name: str, title: str) -> Table:
+    rows = [
+        {
+            **flat(row),
+            **{one: point.get(one) for one in LENGTH},
+            "faithfulness": point["faithfulness"],
+            "has_curve": int(point["curve"] is not None),
+        }
+        for row in systems
+        for point in row["lengths"]
+    ]
+    in_tokens = unit == "tokens"
+    return Table(
+        name,
+        [
+            *NAMED_BY,
+            *_columns_of_length(in_tokens=in_tokens),
+            Column("faithfulness", "points", unknown=NO_SCORE),
+            Column("has_curve", "count", told="1: places are known", shown=False),
+        ],
+        (),
+        title=title,
+        told="Each summary is judged against exactly the documents it was given.",
+        key=(*KEY, "length_tokens" if in_tokens else "n_documents"),
+        plot=Axes(
+            "line",
+            "length_tokens" if in_tokens else "n_documents",
+            "faithfulness",
+            by="summarizer, setting",
+            apart=("judge",),
+            panels="dataset",
+        ),
+        apart=APART,
+        across="" if in_tokens else "n_documents",
+        page="position",
+    ).having(rows)
+
+
+def _columns_of_length(*, in_tokens: bool) -> list[Column]:
+    setting = [column for column in SETTING if column.name not in LENGTH]
+    if not in_tokens:
+        hidden = [Column(one, "count", shown=False) for one in ("fewest", "most", "length_tokens")]
+        return [*setting, *hidden, Column("n_documents", "count", "documents")]
+    return [
+        *setting,
+        Column("length_tokens", "count", "tokens", "the budget, filled with whole documents in order while they fit"),
+        Column("n_documents", "number", "documents", "those that did; the mean over prompts"),
+        Column("fewest", "count", "fewest documents", "of any prompt"),
+        Column("most", "count", "most documents", "of any prompt"),
+    ]
+
+
+def _by_place_and_length(systems: Sequence[Row], unit: str, name: str) -> Table:
+    rows = [
+        {**flat(row), **{one: point.get(one) for one in LENGTH}, "place": place, "value": estimate}
+        for row in systems
+        for point in row["lengths"]
+        for place, estimate in enumerate(point["curve"] or [], start=1)
+    ]
+    in_tokens = unit == "tokens"
+    return Table(
+        f"{name}_curves",
+        [
+            *NAMED_BY,
+            *_columns_of_length(in_tokens=in_tokens),
+            Column("place", "count"),
+            Column("value", "points", "faithfulness", unknown="no such place"),
+        ],
+        (),
+        told="Faithfulness by place and length.",
+        key=(*KEY, "length_tokens" if in_tokens else "n_documents", "place"),
+        reasons=nothing_there(rows),
+        apart=APART,
+        across="place",
+        section=name,
+    ).having(rows)
