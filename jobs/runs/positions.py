@@ -11,6 +11,7 @@ from actors.storage.folder import Folder
 from jobs.stages.pack import Packed
 from jobs.stages.stage import Plan
 from jobs.stages.summarize import n_bullets
+from longform.evidence.scan import as_frame, pl
 from longform.judges.cards import shipped_card_of
 from longform.results.position_plan import DEPTHS, Row, positions_row, sentence_accuracy
 from longform.settings.experiment import Experiment
@@ -44,25 +45,16 @@ def positions_plan(
 
 def _prompts(run: Folder, benchmark: Benchmark, experiment: Experiment, plan: Plan) -> Iterator[Row]:
     """Yield the prompts of each data set that has any of three documents or more."""
-    datasets = {query_id: query.dataset for query_id, query in benchmark.queries.items()}
-    for dataset, lengths in _lengths(run, datasets, plan).items():
-        if usual := Counter(n for _, n in lengths if n >= _FEWEST):
-            queries = {query_id for query_id, _ in lengths}
-            asked = [n_bullets(benchmark, experiment.bullets, query_id) for query_id in queries]
-            n_documents = max(usual, key=lambda n: (usual[n], n))
-            counts = {"n_summaries": len(queries), "n_documents": n_documents}
-            yield {"dataset": dataset, **counts, "n_sentences": round(sum(asked) / len(asked), 1)}
-
-
-def _lengths(run: Folder, datasets: dict[str, str | None], plan: Plan) -> dict[str | None, list[tuple[str, int]]]:
-    """Return the query and the number of documents of each prompt, by data set."""
     queries = {item.work_id: item.key.query_id for item in plan.of(Packed)}
-    found: dict[str | None, list[tuple[str, int]]] = {}
-    for batch in run.batches("contexts", work_ids=queries, columns=["work_id", "doc_ids"]):
-        for row in batch.to_pylist():
-            query_id = queries[row["work_id"]]
-            found.setdefault(datasets[query_id], []).append((query_id, len(row["doc_ids"])))
-    return found
+    contexts = as_frame(run.read("contexts", work_ids=queries, columns=["work_id", "doc_ids"]))
+    datasets = {work_id: benchmark.queries[query_id].dataset for work_id, query_id in queries.items()}
+    prompts = contexts.select("work_id", n=pl.col("doc_ids").list.len())
+    for dataset in dict.fromkeys(datasets[work_id] for work_id in prompts["work_id"]):
+        own = {work_id: n for work_id, n in prompts.iter_rows() if datasets[work_id] == dataset}
+        if usual := Counter(n for n in own.values() if n >= _FEWEST):
+            asked = [n_bullets(benchmark, experiment.bullets, one) for one in {queries[work_id] for work_id in own}]
+            counts = {"n_summaries": len(asked), "n_documents": max(usual, key=lambda n: (usual[n], n))}
+            yield {"dataset": dataset, **counts, "n_sentences": round(sum(asked) / len(asked), 1)}
 
 
 def _accuracy(experiment: Experiment, judge: str) -> float | None:

@@ -99,16 +99,12 @@ def covered_sums(summaries: Sequence[SummaryPlaces]) -> PlaceSums:
 
 def averaged(sums: PlaceSums, names: Sequence[str]) -> PlaceSums:
     """Average the summaries of one name, which were given the same documents; those without a count have no weight."""
-    groups: dict[str, list[tuple[Array, Array]]] = {}
-    for name, total, count in zip(names, sums.totals, sums.counts, strict=True):
-        groups.setdefault(name, []).append((total, count))
-    weights = [max(1, sum(bool(count.any()) for _, count in rows)) for rows in groups.values()]
-    return PlaceSums(
-        *(
-            [np.sum([row[side] for row in rows], axis=0) / n for rows, n in zip(groups.values(), weights, strict=True)]
-            for side in (0, 1)
-        )
-    )
+    groups: dict[str, list[list[Array]]] = {}
+    for name, *own in zip(names, sums.totals, sums.counts, strict=True):
+        groups.setdefault(name, []).append(own)
+    n_known = [max(1, sum(bool(counts.any()) for _, counts in rows)) for rows in groups.values()]
+    means = [np.sum(rows, axis=0) / n for rows, n in zip(groups.values(), n_known, strict=True)]
+    return PlaceSums([totals for totals, _ in means], [counts for _, counts in means])
 
 
 def n_bins(summaries: Sequence[SummaryPlaces]) -> int:

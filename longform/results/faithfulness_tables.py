@@ -270,19 +270,15 @@ def length_rows(summaries: pl.DataFrame, how: Averaging) -> list[Row]:
 
 def _length(column: str, group: pl.DataFrame, how: Averaging, base: Key) -> Row:
     given, length = group["n_given"], group[column][0]
+    places = _curves(group, how, base, how.resamples) if group["by_place"].any() else None
     return {
         "n_documents": length if column == "n_documents" else given.mean(),
         "fewest": given.min(),
         "most": given.max(),
         "length_tokens": length if column == "length_tokens" else None,
         "faithfulness": score(group, how, base, length).as_json(),
-        "curve": _surface(group, how, base),
+        "curve": places["faithfulness"]["curve"] if places else None,
     }
-
-
-def _surface(group: pl.DataFrame, how: Averaging, key: Key) -> Any:
-    """Return the curve of one length; None if no place is known."""
-    return _curves(group, how, key, how.resamples)["faithfulness"]["curve"] if group["by_place"].any() else None
 
 
 def permutation_rows(summaries: pl.DataFrame, half_width: float | None) -> list[Row]:

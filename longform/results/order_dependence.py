@@ -15,7 +15,6 @@ from longform.evidence.scan import pl
 from longform.tables.names import DATASET, SYSTEM
 from longform.tables.table import Column, Table
 
-NAME = "order_independent"
 DECLARED, IDENTICAL = "declared", "identical"
 _ONE_ORDER = "one order was run, and nothing is shown by the places of documents"
 _SYSTEM = ["dataset", "summarizer", *(name for name in Axes._fields if name not in ("order", "permutation"))]
@@ -74,9 +73,8 @@ def order_table(rows: Sequence[Mapping[str, Any]], *, by_place: bool) -> Table:
         rows: The systems.
         by_place: Whether curves over the places of documents are shown: those of one order are of interest then, too.
     """
-    asides = [None if row["why"] == IDENTICAL or by_place else _ONE_ORDER for row in rows]
     return Table(
-        NAME,
+        "order_independent",
         [
             DATASET,
             *SYSTEM[:2],
@@ -85,7 +83,7 @@ def order_table(rows: Sequence[Mapping[str, Any]], *, by_place: bool) -> Table:
             Column("orders"),
             Column("aside", shown=False),
         ],
-        [{**row, "aside": aside} for row, aside in zip(rows, asides, strict=True)],
+        [{**row, "aside": None if by_place or row["why"] == IDENTICAL else _ONE_ORDER} for row in rows],
         title="Systems that no order of the documents moves",
         told="No orders and no places in the prompt are compared for these.",
         key=["dataset", "summarizer", "setting"],

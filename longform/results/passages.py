@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import NotRequired, TypedDict
+from typing import Any
 
 from longform.records import Document
 from longform.support.index import WINDOW, SupportIndex
@@ -32,13 +32,11 @@ Passage = tuple[int, int]
 """The first sentence, from 0 in its document, and the number of sentences."""
 
 
-class DocumentFacts(TypedDict):
-    haystack: str
-    number: int  # that summaries cite it by
-    doc_id: str
-    title: str | None
-    pieces: list[str]  # sentences with the space behind each; joined they are the text
-    left_out: NotRequired[int]  # characters behind these
+DocumentFacts = Mapping[str, Any]
+"""
+A document as pages hold it: `haystack`, the `number` that summaries cite it by, `doc_id`, `title`, and as `pieces` its
+sentences with the space behind each. A page that is cut says as `left_out` how many characters stand behind these.
+"""
 
 
 def document_facts(document: Document) -> DocumentFacts:

@@ -93,16 +93,10 @@ def _curves(systems: Sequence[Row]) -> Table:
 
 def _beside(row: Row) -> str | None:
     """Name the plain system of a row's summarizer, ranking and budget; None: it is that one."""
-    given = row.get("axes") or {}
-    axes = SystemAxes(**{**given, "retriever": given.get("retriever", "")})
+    axes = SystemAxes(**{"retriever": "", **(row.get("axes") or {})})
     plain = SystemAxes(axes.retriever, axes.reranker, axes.budget_tokens)
-    return None if axes == plain else f"{row['summarizer']}, {_setting_of(row, axes, plain)}"
-
-
-def _setting_of(row: Row, axes: SystemAxes, plain: SystemAxes) -> str:
-    """Return the words of the plain setting, with its budget if those of the row's setting have it."""
     has_budget = row["setting"] == axes.words(with_budget=True) != axes.words(with_budget=False)
-    return plain.words(with_budget=has_budget)
+    return None if axes == plain else f"{row['summarizer']}, {plain.words(with_budget=has_budget)}"
 
 
 def _attribution(found: Row, *, is_shown: bool) -> Table:

@@ -166,16 +166,16 @@ def permutations(drawn: Sequence[Row]) -> Table:
 
 def lengths(systems: Sequence[Row]) -> Iterator[Table]:
     """Yield faithfulness by the number of documents, and by the tokens that whole documents fit, with their curves."""
-    for unit, name, title in (
-        ("documents", "faithfulness_lengths", "Faithfulness by the number of documents"),
-        ("tokens", "faithfulness_lengths_tokens", "Faithfulness by the tokens of whole documents"),
+    for unit, length, name, title in (
+        ("documents", "n_documents", "faithfulness_lengths", "Faithfulness by the number of documents"),
+        ("tokens", "length_tokens", "faithfulness_lengths_tokens", "Faithfulness by the tokens of whole documents"),
     ):
         own = [row for row in systems if row.get("unit", "documents") == unit]
-        yield _by_length(own, unit, name, title)
-        yield _by_place_and_length(own, unit, name)
+        yield _by_length(own, length, name, title)
+        yield _by_place_and_length(own, length, name)
 
 
-def _by_length(systems: Sequence[Row], unit: str, name: str, title: str) -> Table:
+def _by_length(systems: Sequence[Row], length: str, name: str, title: str) -> Table:
     rows = [
         {
             **flat(row),
@@ -186,29 +186,21 @@ def _by_length(systems: Sequence[Row], unit: str, name: str, title: str) -> Tabl
         for row in systems
         for point in row["lengths"]
     ]
-    in_tokens = unit == "tokens"
     return Table(
         name,
         [
             *NAMED_BY,
-            *_columns_of_length(in_tokens=in_tokens),
+            *_columns_of_length(in_tokens=length == "length_tokens"),
             Column("faithfulness", "points", unknown=NO_SCORE),
             Column("has_curve", "count", told="1: places are known", shown=False),
         ],
         (),
         title=title,
         told="Each summary is judged against exactly the documents it was given.",
-        key=(*KEY, "length_tokens" if in_tokens else "n_documents"),
-        plot=Axes(
-            "line",
-            "length_tokens" if in_tokens else "n_documents",
-            "faithfulness",
-            by="summarizer, setting",
-            apart=("judge",),
-            panels="dataset",
-        ),
+        key=(*KEY, length),
+        plot=Axes("line", length, "faithfulness", by="summarizer, setting", apart=("judge",), panels="dataset"),
         apart=APART,
-        across="" if in_tokens else "n_documents",
+        across="n_documents" if length == "n_documents" else "",
         page="position",
     ).having(rows)
 
@@ -227,25 +219,24 @@ def _columns_of_length(*, in_tokens: bool) -> list[Column]:
     ]
 
 
-def _by_place_and_length(systems: Sequence[Row], unit: str, name: str) -> Table:
+def _by_place_and_length(systems: Sequence[Row], length: str, name: str) -> Table:
     rows = [
         {**flat(row), **{one: point.get(one) for one in LENGTH}, "place": place, "value": estimate}
         for row in systems
         for point in row["lengths"]
         for place, estimate in enumerate(point["curve"] or [], start=1)
     ]
-    in_tokens = unit == "tokens"
     return Table(
         f"{name}_curves",
         [
             *NAMED_BY,
-            *_columns_of_length(in_tokens=in_tokens),
+            *_columns_of_length(in_tokens=length == "length_tokens"),
             Column("place", "count"),
             Column("value", "points", "faithfulness", unknown="no such place"),
         ],
         (),
         told="Faithfulness by place and length.",
-        key=(*KEY, "length_tokens" if in_tokens else "n_documents", "place"),
+        key=(*KEY, length, "place"),
         reasons=nothing_there(rows),
         apart=APART,
         across="place",

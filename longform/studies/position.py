@@ -76,11 +76,6 @@ def table(rows: Sequence[Row]) -> Table:
         f"largest distance of {', '.join(others[:-1])} and {others[-1]} from {_REFERENCES[reference]}"
         for others, reference in sorted(compared)
     )
-    last = [
-        Column("reference", told="the order that others are compared with", shown=False),
-        Column("compared", told="those others", shown=False),
-        CUT,
-    ]
     long = [
         {
             **{name: value for name, value in row.items() if name != "scores"},
@@ -94,7 +89,13 @@ def table(rows: Sequence[Row]) -> Table:
     ]
     return Table(
         "position",
-        [*_COLUMNS, *sensitivity_columns(f"{rule}, in points"), *last],
+        [
+            *_COLUMNS,
+            *sensitivity_columns(f"{rule}, in points"),
+            Column("reference", told="the order that others are compared with", shown=False),
+            Column("compared", told="those others", shown=False),
+            CUT,
+        ],
         (),
         title="Position of the relevant documents",
         told="Score from 0 to 100 by where the relevant documents stand in the prompt; higher is better.",
