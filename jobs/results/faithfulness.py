@@ -42,7 +42,7 @@ def checked_summaries(run: Folder, checks: Sequence[Item[Judged]], *, all_cells:
     prompts = as_frame(contexts).select(
         context="work_id", is_ordered=pl.col("order").is_not_null(), n_given=pl.col("doc_ids").list.len()
     )
-    found = pl.DataFrame(_found(run, repeats, all_cells=all_cells), schema=_FOUND, orient="row")
+    found = pl.concat([pl.DataFrame(schema=_FOUND), *_found(run, repeats, all_cells=all_cells)])
     joined = asked.join(prompts, on="context", how="left", maintain_order="left")
     joined = joined.join(found, on="verdicts", how="left", maintain_order="left")
     return joined.drop("verdicts", "context").with_columns(pl.col("n_cells").fill_null(0))
@@ -58,20 +58,22 @@ _FOUND: Mapping[str, Any] = {
 }
 
 
-def _found(run: Folder, repeats: Mapping[str, Sequence[str]], *, all_cells: bool) -> Iterator[tuple[Any, ...]]:
-    """Yield the cells of each summary; *repeats* has the work ids of its verdicts by the first of them."""
+def _found(run: Folder, repeats: Mapping[str, Sequence[str]], *, all_cells: bool) -> Iterator[pl.DataFrame]:
+    """Yield the cells of summaries part by part; *repeats* has the work ids of their verdicts by the first of them."""
     columns = _CELL_COLUMNS if all_cells else ["work_id"]
     for batch, first in _batches(run, repeats, columns):
         rows: dict[str, list[Any]] = {}
         for row in batch.to_pylist():
             rows.setdefault(first[row["work_id"]], []).append(row)
+        found: list[tuple[Any, ...]] = []
         for work_id, own in rows.items():
-            if not all_cells:
-                yield work_id, sum(row["work_id"] == work_id for row in own), *[None] * 4
-                continue
-            merged = merged_repeats(KINDS["support"], own) if len(repeats[work_id]) > 1 else own
-            cells = support_cells(map(_verdict, merged))
-            yield work_id, cells.size, *(list(part) for part in summary_places(cells))
+            if all_cells:
+                merged = merged_repeats(KINDS["support"], own) if len(repeats[work_id]) > 1 else own
+                cells = support_cells(map(_verdict, merged))
+                found.append((work_id, cells.size, *(list(part) for part in summary_places(cells))))
+            else:
+                found.append((work_id, sum(row["work_id"] == work_id for row in own), *[None] * 4))
+        yield pl.DataFrame(found, schema=_FOUND, orient="row")
 
 
 def _batches(
