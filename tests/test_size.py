@@ -34,10 +34,10 @@ ROOMS = {
     "evidence as frames": Room(6, 664, "longform/evidence/* actors/surface/folders.py"),
     "tables": Room(7, 794, "longform/tables/*"),
     "results of older versions, for one release": Room(8, 957, "longform/studies/schema_1/*"),
-    "studies": Room(25, 4_374, "longform/studies/*"),
+    "studies": Room(23, 4_298, "longform/studies/*"),
     "results, report and the verbs that read": Room(
         107,
-        15_739,
+        15_651,
         "longform/results/* longform/report/* jobs/results/* actors/studies.py jobs/compar*.py jobs/gate.py"
         " jobs/correct.py jobs/export.py jobs/status.py jobs/report.py jobs/plan_sample.py",
     ),
@@ -52,12 +52,12 @@ ROOMS = {
     ),
     "stages, runs, evaluate, judge, replay, cluster": Room(
         44,
-        6_712,
+        6_704,
         "jobs/stages/* jobs/runs/* jobs/evaluat*.py jobs/judge.py jobs/replay.py jobs/aggregate.py jobs/cluster.py"
         " jobs/local_ray.py jobs/job_package.py",
     ),
     "formats, ingest": Room(52, 6_949, "longform/formats/* jobs/ingest.py jobs/files/* jobs/write_benchmark.py"),
-    "metrics, statistics, measures": Room(22, 3_578, "longform/metrics/* longform/measures.py actors/measures.py"),
+    "metrics, statistics, measures": Room(22, 3_569, "longform/metrics/* longform/measures.py actors/measures.py"),
     "settings, other verbs, presets": Room(69, 5_710, "longform/settings/* jobs/*"),
     "summaries, support, repair, text": Room(
         49, 5_019, "longform/summaries/* longform/support/* longform/repair/* longform/text/* actors/summarizers/*"
