@@ -12,6 +12,7 @@ import pytest
 from actors.python_class import UserCodeError
 from actors.studies import check_studies, open_studies
 from longform.errors import UsageError
+from longform.evidence.scan import pl
 from longform.report.result_tables import table_sections
 from longform.results.evidence import Evidence
 from longform.settings.python_class import FOLDER, PythonClassSettings
@@ -22,6 +23,12 @@ from tests.longform.studies.test_key_points import QUESTIONS, evidence
 from tests.modules import Write
 
 NOTHING = cast(Evidence, None)
+RANKED: dict[str, Any] = {
+    **dict.fromkeys(("system", "retriever", "reranker", "query_id"), pl.String),
+    "doc_ids": pl.List(pl.String),
+    "budget_tokens": pl.Int64,
+    "cut_share": pl.Float64,
+}
 NOTHING_ELSE: dict[str, Any] = {
     "gold": {},
     "spent": spent_of({}),
@@ -36,7 +43,8 @@ NOTHING_ELSE: dict[str, Any] = {
     "calls": None,
     "compare_with": None,
     "sensitivity": "ours",
-    **dict.fromkeys(("rankings", "contexts", "asked_again"), tuple),
+    "asked_again": tuple,
+    **dict.fromkeys(("rankings", "contexts"), lambda: pl.DataFrame(schema=RANKED)),
 }
 """The evidence that a run lacks if its summaries are scored, and nothing was ranked, repaired or called."""
 SPREAD = """
