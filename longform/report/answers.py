@@ -45,9 +45,10 @@ def answer_markdown(answer: VerbAnswer) -> str:
 
 
 def answer_text(answer: VerbAnswer) -> str:
-    """Return the lines of a terminal."""
+    """Return the lines of a terminal; what each column says of itself stands on pages alone."""
     kept = [table for table in answer.tables if table.name not in answer.pages_only]
-    return plain_text(answer_sections(answer._replace(tables=kept, head="")))
+    shown = answer_sections(answer._replace(tables=kept, head=""))
+    return "\n\n".join(part for section in shown for part in _parts(section))
 
 
 # ---------------------------------------------------------------- a terminal
@@ -56,11 +57,6 @@ WIDTH = 100
 """Characters of a line in a terminal."""
 _UNBROKEN = "\N{NO-BREAK SPACE}"
 _LEAST = 9  # characters of a column that is made narrower
-
-
-def plain_text(sections: Iterable[Section]) -> str:
-    """Return sections as lines of a terminal; what each column says of itself stands on pages alone."""
-    return "\n\n".join(part for section in sections for part in _parts(section))
 
 
 def _parts(section: Section) -> Iterator[str]:

@@ -44,12 +44,9 @@ def document_pages(
     documents: Iterable[DocumentFacts], name: Callable[[str], str], *, most_bytes: int = PAGE_BYTES
 ) -> Iterator[list[Block]]:
     """
-    Yield the documents of pages of at most *most_bytes* of data, those of a haystack together, cut if too long.
+    Yield the documents of pages of at most *most_bytes* of data, cut if too long; those of a haystack come together.
 
-    Args:
-        documents: Those of a haystack together.
-        name: Returns the name of a haystack for readers.
-        most_bytes: The largest page.
+    *name* returns the name of a haystack for readers.
     """
     blocks = (
         Block(one["haystack"], [one["number"]], page_data(documents=[{**one, "topic": name(one["haystack"])}]))
@@ -65,14 +62,7 @@ def _cut(document: DocumentFacts) -> DocumentFacts:
 
 
 def documents_html(site: Site, page: Sequence[Block], place: Numbered) -> str:
-    """
-    Return a page of documents, which loads nothing.
-
-    Args:
-        site: The site that links to the page.
-        page: The documents that it shows.
-        place: The page among those of documents.
-    """
+    """Return a page of documents, which loads nothing."""
     title = LINK.title if place.alone else f"{LINK.title} (page {place.number})"
     here = site.here(LINK.file, title=title)
     return rendered("documents.html.j2", site.title, here, place=place, documents=blocks_data(page))
@@ -160,12 +150,7 @@ def summary_pages(
     """
     Yield the pages of summaries as HTML that loads nothing; two are in memory at a time.
 
-    Args:
-        site: The site that links to the pages.
-        results: The results of the run, for the topics of its haystacks.
-        pages: The summaries of each page, with their verdicts.
-        files: The pages of the documents that summaries cite.
-        why_no_documents: Why there are none; None: there are some, or nobody knows.
+    *results* name the topics of haystacks; *files* are the pages of the documents that summaries cite.
     """
     for place, page in numbered("summaries", pages):
         haystacks = list(dict.fromkeys(block.haystack for block in page))
@@ -194,12 +179,7 @@ def _topic(results: Results, haystacks: Sequence[str]) -> str:
 
 
 class CitedPlaces:
-    """
-    Summaries of the examples, kept while all summaries pass.
-
-    Args:
-        results: Results of the run, with its examples.
-    """
+    """Summaries of the examples of results, kept while all summaries pass."""
 
     def __init__(self, results: Results) -> None:
         examples = examples_in(results.get("tables") or {})
@@ -217,12 +197,7 @@ class CitedPlaces:
         """
         Return where a document of an example stands, in the form of `documentAddress` in `documents.js`.
 
-        Args:
-            files: The files of the documents' pages.
-            file_of: Summary id -> the page that holds it.
-            example: The example.
-            side: Before or after.
-            number: The number of the document; None is returned if it stands nowhere, or at no known passage.
+        None if it stands nowhere, or at no known passage. *file_of* names the page that holds a summary by its id.
         """
         summary_id, place = example["summary_id" if side == "before" else "repaired_id"], int(number)
         if (found := self._found.get(summary_id)) is None:

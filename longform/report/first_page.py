@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from longform.metrics.statistics import LEVEL
 from longform.report.forms import Mark, band_plot, name_of
-from longform.report.measures import capitalized, head_of, main_measure
+from longform.report.measures import MAIN, capitalized, head_of, main_measure
 from longform.report.parts import Judged, by_judge, main_cells
 from longform.report.plots import BLUE, Plot
 from longform.report.scores import estimate
@@ -21,35 +20,20 @@ from longform.settings.system_names import SystemName
 from longform.tables.table import Column, Table, Value
 
 
-class _Leading(NamedTuple):
+def _leading(results: Results) -> tuple[Judged, Column, Sequence[CellRow], Sequence[CellRow]] | None:
     """
-    The systems of the leading judge on the first data set.
+    Return the leading judge and first data set, the measure that ranks systems, and its cells: all, and the ranked.
 
-    Attributes:
-        judged: The judge and the data set.
-        head: The measure that ranks them.
-        title: The measure's title.
-        cells: All of them, twins among them.
-        ranked: Those with a score, the best first, without twins.
+    Those that are ranked have a score and are no twins, the best first. None if no score is known.
     """
-
-    judged: Judged
-    head: Column
-    title: str
-    cells: Sequence[CellRow]
-    ranked: Sequence[CellRow]
-
-
-def _leading(results: Results) -> _Leading | None:
-    """Return the systems to show; None if no score is known."""
     judged, cells = next(iter(by_judge(main_cells(results))), (None, []))
     if judged is None:
         return None
     head = head_of(results, main_measure(cells[0]))
+    head = head._replace(title="joint score" if head.name == MAIN else head.head)
     known = [cell for cell in cells if not cell.get("twin_of") and number_in(cell, head.name) is not None]
     known.sort(key=lambda cell: (number_in(cell, head.name) or 0.0) * (1 if head.better == "lower" else -1))
-    title = "joint score" if head.name == "joint" else head.head
-    return _Leading(judged, head, title, cells, known) if known else None
+    return (judged, head, cells, known) if known else None
 
 
 # ---------------------------------------------------------------- the figure
@@ -67,7 +51,7 @@ def forest(results: Results) -> tuple[Plot, int] | None:
     """
     if (leading := _leading(results)) is None:
         return None
-    judged, head, title, cells, known = leading
+    judged, head, cells, known = leading
     twins = {(cell.get("twin_of"), cell["setting"]): cell for cell in cells if cell.get("twin_of")}
     alike, names = _alike(results, known), short_systems(results)
     marks: list[Mark] = []
@@ -86,14 +70,14 @@ def forest(results: Results) -> tuple[Plot, int] | None:
             marks.append(Mark(band, head.name, estimate(row, head.name), None, own, twin=row is twin))
             drawn.append(row)
     n_shown = sum(not cell.get("twin_of") for cell in drawn)
-    words = f"{capitalized(title)} of {n_shown} systems, the best first: "
-    plot = band_plot(marks, x_label=f"{title}, of 100", head=words, name="forest")
+    words = f"{capitalized(head.head)} of {n_shown} systems, the best first: "
+    plot = band_plot(marks, x_label=f"{head.head}, of 100", head=words, name="forest")
     if plot is None:
         return None
     of = [f"judge {judged.judge}"] if judged.judge else []
     of += [f"data set {judged.dataset}"] if judged.dataset else []
     legend = _legend(sum(bool(mark.colour) for mark in marks), drawn)
-    caption = f"{capitalized(', '.join([title, *of]))}; lines are {100 * LEVEL:.0f} % intervals. {legend}".strip()
+    caption = f"{capitalized(', '.join([head.head, *of]))}; lines are {100 * LEVEL:.0f} % intervals. {legend}".strip()
     return plot._replace(caption=caption), len(known) - n_shown
 
 
@@ -136,21 +120,19 @@ def leaderboard(results: Results, names: Mapping[str, str]) -> Table | None:
     """
     Return the systems of the leading judge on the first data set, the best first; None if fewer than two have a score.
 
-    Args:
-        results: The results whose cells are ranked.
-        names: System in words -> its name among the others; one that is missing keeps its words.
+    One that *names* do not rename keeps its words.
     """
     leading = _leading(results)
-    if leading is None or len(leading.ranked) < 2:
+    if leading is None or len(leading[-1]) < 2:
         return None
-    (judge, dataset), head, cells = leading.judged, leading.head, leading.ranked
+    (judge, dataset), head, _, cells = leading
     places = _places(results, cells, head.name)
     of = [f"judge {judge}" if judge else "without a judge", *([f"data set {dataset}"] if dataset else [])]
     first = f" The first {_MOST} of {len(cells):,} systems." if len(cells) > _MOST else ""
     columns = [
         Column("place", told="the places that the tests of all pairs leave open", unknown=_UNKNOWN_PLACE),
         Column("system"),
-        Column("score", head.unit, leading.title),
+        Column("score", head.unit, head.title),
         Column("summaries", "count"),
         *([Column("cost", "usd", told="of a summary, mean")] if any("usd_a_summary" in cell for cell in cells) else []),
     ]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from textwrap import shorten, wrap
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from longform.metrics.statistics import Estimate
 from longform.report import plots
-from longform.report.plots import GREY, INK, LINE_IN, Plot, SeriesStyle, series_style
+from longform.report.plots import GREY, INK, LINE_IN, Plot, series_style
 from longform.report.tables import IN_SAMPLE
 
 if TYPE_CHECKING:
@@ -61,14 +61,9 @@ def band_plot(
     """
     Return bands of values, in order of appearance; None if no value is known.
 
-    Args:
-        marks: Those of a band from the top down.
-        x_label: Names the values.
-        head: Begins the words of the figure.
-        name: Makes the SVG's ids unique on a page.
-        ends: Names of the hollow points and of the filled ones, for the legend.
-        zero: True if a line marks 0, which is else the left end.
-        shape: The format of a value in words.
+    Marks of a band stand from the top down. *head* begins the words of the figure, in which values have the format
+    *shape*; *name* makes the SVG's ids unique on a page. The legend names hollow and filled points by *ends*. A line
+    marks 0 if *zero*; else 0 is the left end.
     """
     series = list(dict.fromkeys(mark.series for mark in marks))
     bands: dict[str, list[Mark]] = {}
@@ -144,9 +139,8 @@ def name_of(system: str, mark: str = "") -> str:
     return shorten(system.removesuffix(marked), _LINE_CHARACTERS - len(marked), placeholder="…") + marked
 
 
-def _style(place: int, *, hollow: bool) -> SeriesStyle:
-    style: SeriesStyle = {**series_style(place), "linestyle": "none"}
-    return {**style, "markerfacecolor": "none"} if hollow else style
+def _style(place: int, *, hollow: bool) -> dict[str, Any]:
+    return series_style(place) | {"linestyle": "none"} | ({"markerfacecolor": "none"} if hollow else {})
 
 
 def _draw_mark(axes: Axes, mark: Mark, y: float, place: int) -> None:
@@ -165,8 +159,7 @@ def _draw_mark(axes: Axes, mark: Mark, y: float, place: int) -> None:
             [or_gap(end) for end in ends], [y, y], color=style["color"], linewidth=1.4, linestyle=dashes, alpha=alpha
         )
     if mark.start is not None:
-        hollow: SeriesStyle = {**style, "markerfacecolor": "none"}
-        axes.plot([mark.start], [y], **hollow)
+        axes.plot([mark.start], [y], **style | {"markerfacecolor": "none"})
     axes.plot([or_gap(value)], [y], alpha=alpha, **style)
 
 
@@ -220,22 +213,12 @@ def point_plot(
     steps: str | None = None,
 ) -> Plot | None:
     """
-    Small multiples of series, told apart by marker, fill and colour, each point with its interval.
+    Small multiples of series, told apart by marker, fill and colour, each point with its interval; None: no value.
 
-    The values of all panels have one scale; panels stand side by side, and one without a value is left out.
-
-    Args:
-        points: Those of a series in their order.
-        x_label: Names the places of points.
-        y_label: Names their values.
-        name: Makes the SVG's ids unique on a page.
-        ticks: Names of the places from 1; empty: they are numbers.
-        free: True if places are values, too: then no series is moved aside.
-        joined: True if lines join the points of a series.
-        steps: The series whose points steps join, which alone bear their labels if points are many.
-
-    Returns:
-        None if no point has a value.
+    The values of all panels have one scale; panels stand side by side, and one without a value is left out. *name*
+    makes the SVG's ids unique on a page. Places from 1 are named by *ticks*; without any they are numbers. If they are
+    values, too, they are *free*: then no series is moved aside. Steps join the points of the series *steps*, which
+    alone bear their labels if points are many.
     """
     panels: dict[str, dict[str, list[Point]]] = {}
     known = {(point.panel, point.series) for point in points if point.y.value is not None}
@@ -269,16 +252,14 @@ def point_plot(
     draws: list[Callable[[Axes], None]] = [
         partial(draw, title=title, first=place % 2 == 0) for place, title in enumerate(panels)
     ]
-    told = " ".join(
-        " ".join([*([f"{title}."] if title else []), *(f"{label}: {_listed(one)}." for label, one in own.items())])
-        for title, own in panels.items()
-    )
     svg = plots.render(draws, height=_HEIGHT_IN if len(panels) == 1 else _PANEL_IN, name=name)
-    return Plot(svg, f"{y_label} by {x_label}. {told}")
+    return Plot(svg, f"{y_label} by {x_label}. {' '.join(_said(panels))}")
 
 
-def _listed(series: Sequence[Point]) -> str:
-    return ", ".join(point.told for point in series)
+def _said(panels: Mapping[str, Mapping[str, Sequence[Point]]]) -> Iterator[str]:
+    for title, own in panels.items():
+        yield from [f"{title}."] if title else []
+        yield from (f"{label}: {', '.join(point.told for point in some)}." for label, some in own.items())
 
 
 def _set_ticks(axes: Axes, points: Sequence[Point], ticks: Sequence[str]) -> None:
@@ -290,7 +271,9 @@ def _set_ticks(axes: Axes, points: Sequence[Point], ticks: Sequence[str]) -> Non
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
-def _draw_series(axes: Axes, series: Sequence[Point], style: SeriesStyle, *, shift: float, labelled: bool) -> None:
+def _draw_series(
+    axes: Axes, series: Sequence[Point], style: Mapping[str, Any], *, shift: float, labelled: bool
+) -> None:
     for part in dict.fromkeys(point.part for point in series):
         own = [point for point in series if point.part == part]
         xs, ys = [point.x + shift for point in own], [or_gap(point.y.value) for point in own]

@@ -35,12 +35,7 @@ def too_large(results: Results) -> str | None:
 
 
 class MatrixRows:
-    """
-    Content of the page for each summary, gathered while the summaries pass.
-
-    Args:
-        results: Of the run: its measures, topics, twins and marks.
-    """
+    """Content of the page for each summary, gathered while the summaries of the results pass."""
 
     def __init__(self, results: Results) -> None:
         self._results = results
@@ -79,12 +74,7 @@ class MatrixRows:
         return values
 
     def packed(self, file_of: Mapping[str, str]) -> str:
-        """
-        Return the page's data: queries, systems, measures, and summaries with the places of their query and system.
-
-        Args:
-            file_of: Summary id -> the page that holds it.
-        """
+        """Return the page's data: queries, systems, measures, and summaries with their places in these, and files."""
         heads = [(judge, self._heads[name]) for judge, name in self._measures]
         return page_data(
             queries=list(self._queries.values()),
@@ -114,11 +104,5 @@ def _factor(head: Column) -> int:
 
 
 def matrix_html(site: Site, data: str) -> str:
-    """
-    Return the page, which loads nothing.
-
-    Args:
-        site: The site that links to the page.
-        data: The data that `MatrixRows.packed` returns.
-    """
+    """Return the page of *data* that `MatrixRows.packed` returns, which loads nothing."""
     return rendered("matrix.html.j2", site.title, site.here(MATRIX), matrix=data)

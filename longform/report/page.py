@@ -60,22 +60,13 @@ class PageLink(NamedTuple):
 
 
 class Here(NamedTuple):
-    """
-    A page's place in a site.
+    """A page's place in a site, with the line at its head."""
 
-    Attributes:
-        nav: The pages that each page links to, the first page first.
-        entry: File of the entry of `nav` that the page belongs to: its own, or that of the first page of its kind.
-        title: Of the page; None: it is the first page, which has the site's title.
-        banner: A line at its head; None: there is none.
-        refresh: When the page loads itself anew, as HTML states it; None: never.
-    """
-
-    nav: Sequence[PageLink]
-    entry: str
-    title: str | None
+    nav: Sequence[PageLink]  # the first page first
+    entry: str  # the file in `nav`: of the page, or of the first one of its kind
+    title: str | None  # None: it is the first page, which has the site's title
     banner: str | None = None
-    refresh: str | None = None
+    refresh: str | None = None  # when the page loads itself anew, as HTML states it
 
 
 _ALONE = Here((), "", None)
@@ -129,13 +120,8 @@ def sections_html(
     """
     Sections of any page, each with its figures, as one HTML page that loads nothing.
 
-    Args:
-        title: The title of the page, or of its site.
-        shown: Its sections.
-        here: Place in a site; None: the page stands alone.
-        file_of: Summary id -> the page that holds it; the others are not linked to.
-        document_of: Finds the documents that examples lead to; None: they lead to none.
-        parts: Files of the pages that this one is one of; none: it is whole.
+    Without *here* it stands alone. *file_of* names the page of a summary by its id; the others are not linked to.
+    *parts* are the files of the pages that this one is one of; none: it is whole.
     """
     examples: dict[str, Any] = {"file_of": file_of or {}, "document_of": document_of}
     return rendered("report.html.j2", title, here, sections=shown, parts=parts, **examples)
@@ -153,13 +139,8 @@ def rendered(
     """
     Return a page that loads nothing, made from one of the templates that extend `base.html.j2`.
 
-    Args:
-        template: The file's name.
-        title: Of the site.
-        here: Place of the page in it; None: the page stands alone.
-        scripts: Files that make its script, in this order.
-        styles: Files that make its style, likewise.
-        parts: That the template names besides.
+    Without *here* it stands alone. Files in *scripts* and *styles* make its script and style, in this order; the
+    template names *parts* besides.
     """
     at = here or _ALONE
     placed = {"nav": at.nav, "here": at.entry, "subtitle": at.title, "banner": at.banner, "refresh": at.refresh}
@@ -251,8 +232,8 @@ def _by_group(table: Table) -> list[Table]:
     for group in groups:
         alone = {"", group} if group == groups[0] else {group}
         places = [place for place, column in enumerate(table.columns) if place < begin or column.group in alone]
-        columns = [table.columns[place]._replace(name=table.columns[place].whole_name) for place in places]
-        parts.append(table._replace(columns=columns, rows=[[row[place] for place in places] for row in table.rows]))
+        part = table.at(places)
+        parts.append(part._replace(columns=[one._replace(name=one.whole_name) for one in part.columns]))
     return parts
 
 

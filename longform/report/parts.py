@@ -52,10 +52,7 @@ def finished(table: Table, told: Iterable[tuple[str, str]], *, brackets: bool) -
     """
     Return a table without columns of which nothing is known, with a short caption, and the rest of it to be asked for.
 
-    Args:
-        table: All columns, and a caption that says all.
-        told: The name of a column, or an empty one, and what is said of it unless nothing is known of the column.
-        brackets: True if brackets are intervals of statistics, which the caption says.
+    What is *told* of a column of this name is left out with it. The caption says if *brackets* are intervals.
     """
     caption, heads, rows = table.caption, table.columns, table.rows
     unknown = [place for place in range(len(heads)) if rows and all(row[place].text is None for row in rows)]
@@ -66,13 +63,7 @@ def finished(table: Table, told: Iterable[tuple[str, str]], *, brackets: bool) -
     shown, rest = split_caption(caption)
     left_out = {heads[place].name for place in unknown} - {heads[place].name for place in kept}
     how = [rest, *(text for name, text in told if name not in left_out), *_left_out(heads, rows, unknown)]
-    return table._replace(
-        caption=shown,
-        columns=[heads[place] for place in kept],
-        rows=[[row[place] for place in kept] for row in rows],
-        how=" ".join(filter(None, how)),
-        n_names=sum(place < table.n_names for place in kept),
-    )
+    return table.at(kept)._replace(caption=shown, how=" ".join(filter(None, how)))
 
 
 def _left_out(heads: Sequence[Column], rows: Sequence[Sequence[Cell]], places: Sequence[int]) -> Iterator[str]:

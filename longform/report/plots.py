@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from io import StringIO
 from textwrap import wrap
-from typing import TYPE_CHECKING, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,16 +50,7 @@ class Plot(NamedTuple):
     caption: str = ""
 
 
-class SeriesStyle(TypedDict):
-    color: str
-    marker: str
-    markersize: int
-    markerfacecolor: str
-    linewidth: float
-    linestyle: str
-
-
-def series_style(place: int) -> SeriesStyle:
+def series_style(place: int) -> dict[str, Any]:
     """Marker, colour and fill of a series: 20 that differ without colour."""
     fives = place // 5
     colour = _COLOURS[(place + fives) % len(_COLOURS)]

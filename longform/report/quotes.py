@@ -26,12 +26,7 @@ shortened; `address` is the place of the whole summary, None if no page holds it
 
 
 class Quotes:
-    """
-    The summaries to quote, found while all summaries pass.
-
-    Args:
-        results: The results of the run whose summaries pass.
-    """
+    """The summaries to quote, found while all summaries of the results pass."""
 
     def __init__(self, results: Results) -> None:
         cells = [cell for cell in main_cells(results) if not cell.get("twin_of")]
@@ -66,12 +61,7 @@ class Quotes:
         return {judge: value for judge, value in found.items() if value is not None}
 
     def quotes(self, file_of: Mapping[str, str]) -> list[Quote]:
-        """
-        Return the best, the worst and the most disputed summary, as far as there are some; each once.
-
-        Args:
-            file_of: Summary id -> the page that holds it.
-        """
+        """Return the best, the worst and the most disputed summary, as far as there are some; each once."""
         few = self._n < _LEAST_SUMMARIES
         shown: dict[str, Quote] = {}
         for why in ("Most disputed",) if few else ("Best", "Worst", "Most disputed"):

@@ -19,14 +19,7 @@ from longform.report.findings import findings
 from longform.report.first_page import forest, leaderboard
 from longform.report.measures import all_heads
 from longform.report.overview import clusters_told, facts
-from longform.report.page import (
-    INDEX,
-    Here,
-    PageLink,
-    check,
-    rendered,
-    sections_html,
-)
+from longform.report.page import INDEX, Here, PageLink, check, rendered, sections_html
 from longform.report.page_data import fitting
 from longform.report.parts import Section
 from longform.report.plots import Plot
@@ -41,45 +34,27 @@ from longform.results.run_status import REFRESH_S, Status, banner
 
 Page = TypeVar("Page")
 
+_SCORES = ("unscored", "table-several-models", "scores")
+_MADE = ("table-elsewhere", "made")
+GROUPS = {
+    PageLink(f"{name}.html", title, line): anchors
+    for name, title, line, *anchors in (
+        ("scores", "Scores", "Every system on every measure, with intervals.", *_SCORES),
+        ("cells", "Every system", "One row for each system, judge and data set, with all counts.", "cells"),
+        ("comparisons", "Comparisons", "Which differences are more than chance."),
+        ("position", "Position", "Whether the place of a fact in the prompt decides if it is found."),
+        ("faithfulness", "Faithfulness", "Whether the documents support what is written."),
+        ("retrieval", "Retrieval", "Whether the right documents were found."),
+        ("citations", "Citations", "Which citations are right, and what repair changes.", "citation"),
+        ("cost", "Cost", "Quality beside what it cost, and every stage's calls."),
+        ("judges", "Judges", "How far each judge agrees with people.", "table-judges"),
+        ("benchmark", "Benchmark", "How far to trust the questions and insights.", "audit"),
+        ("provenance", "Provenance", "How the numbers were made, and the whole configuration.", *_MADE),
+    )
+}
+"""The pages of tables, in reading order, with the anchors of sections that ask for no page."""
 
-class Group(NamedTuple):
-    """Sections that share a page, in their order."""
-
-    link: PageLink
-    anchors: Sequence[str]
-
-
-def _group(name: str, title: str, line: str, *anchors: str) -> Group:
-    return Group(PageLink(f"{name}.html", title, line), anchors)
-
-
-GROUPS: Sequence[Group] = (
-    _group(
-        "scores",
-        "Scores",
-        "Every system on every measure, with intervals.",
-        *("unscored", "table-several-models", "scores"),
-    ),
-    _group("cells", "Every system", "One row for each system, judge and data set, with all counts.", "cells"),
-    _group("comparisons", "Comparisons", "Which differences are more than chance."),
-    _group(
-        "position",
-        "Position",
-        "Whether the place of a fact in the prompt decides if it is found.",
-    ),
-    _group("faithfulness", "Faithfulness", "Whether the documents support what is written."),
-    _group("retrieval", "Retrieval", "Whether the right documents were found."),
-    _group("citations", "Citations", "Which citations are right, and what repair changes.", "citation"),
-    _group("cost", "Cost", "Quality beside what it cost, and every stage's calls."),
-    _group("judges", "Judges", "How far each judge agrees with people.", "table-judges"),
-    _group("benchmark", "Benchmark", "How far to trust the questions and insights.", "audit"),
-    _group(
-        "provenance", "Provenance", "How the numbers were made, and the whole configuration.", "table-elsewhere", "made"
-    ),
-)
-"""The pages of tables, in reading order."""
-
-OTHERS = _group("studies", "Further studies", "Studies of this run's own.")
+OTHERS = PageLink("studies.html", "Further studies", "Studies of this run's own.")
 """The page of sections that no group names."""
 
 SUMMARIES = PageLink("summaries-0001.html", "Summaries", "Each summary, bullet by bullet.")
@@ -90,7 +65,7 @@ _SINGLE = ("index", "matrix", "report")
 
 def is_page(file: str) -> bool:
     """Return whether a file bears the name of a page of some report, of this version or an older one."""
-    groups = [group.link.file.removesuffix(".html") for group in (*GROUPS, OTHERS)]
+    groups = [link.file.removesuffix(".html") for link in (*GROUPS, OTHERS)]
     alone, numbered = "|".join([*groups, *_SINGLE]), "|".join([*groups, *_NUMBERED])
     return re.fullmatch(rf"({alone}|({numbered})-\d{{4,}})\.html", file) is not None
 
@@ -109,26 +84,16 @@ class Site(NamedTuple):
     """
     The pages of a report before they are written.
 
-    Attributes:
-        title: Of the site.
-        nav: Every entry, the first page first.
-        tables: The pages of tables: each with its sections.
-        so_far: How much of a run that goes on it shows; None: the run is done.
+    The first page stands first among the entries of `nav`; `tables` are the pages of tables with their sections.
     """
 
     title: str
     nav: Sequence[PageLink]
     tables: Sequence[tuple[PageLink, Sequence[Section]]]
-    so_far: Status | None = None
+    so_far: Status | None = None  # of a run that goes on; None: it is done
 
     def here(self, file: str, *, title: str | None = None) -> Here:
-        """
-        Return the place of the page of an entry.
-
-        Args:
-            file: Of the entry in `nav`.
-            title: Of the page; None: that of the entry.
-        """
+        """Return the place of the page of an entry in `nav`, which has the title of the entry if none is given."""
         entry = next(link for link in self.nav if link.file == file)
         placed = Here(self.nav, file, None if file == INDEX else title or entry.title)
         if self.so_far is None:
@@ -139,25 +104,19 @@ class Site(NamedTuple):
 
 def site_of(results: Results, *, beside: Sequence[PageLink] = ()) -> Site:
     """
-    Lay the sections that *results* have anything for out over pages.
-
-    Args:
-        results: What is shown.
-        beside: Entries of pages that are made otherwise, such as those of the summaries.
+    Lay the sections that *results* have anything for out over pages; *beside* are pages that are made otherwise.
 
     Raises:
         LongformError: `results` lack a title, or say something that cannot be reported.
     """
     check(results)
     left = {section.anchor: section for section in sections(results)}
-    asked = {
-        group.link: [one.anchor for one in left.values() if f"{one.page}.html" == group.link.file] for group in GROUPS
-    }
+    asked = {link: [one.anchor for one in left.values() if f"{one.page}.html" == link.file] for link in GROUPS}
     tables = [
-        (group.link, [left.pop(anchor) for anchor in (*group.anchors, *asked[group.link]) if anchor in left])
-        for group in GROUPS
+        (link, [left.pop(anchor) for anchor in (*anchors, *asked[link]) if anchor in left])
+        for link, anchors in GROUPS.items()
     ]
-    tables.append((OTHERS.link, list(left.values())))
+    tables.append((OTHERS, list(left.values())))
     filled = [(link, own) for link, own in tables if own]
     first = PageLink(INDEX, "Overview", "What was run, and what came out.")
     nav = [first, *(link for link, _ in filled), *beside]
@@ -176,13 +135,7 @@ def site_pages(
     """
     Yield the file and the text of each page of tables, and of the first page last: it stands if all others do.
 
-    Args:
-        site: Of the results.
-        results: What is shown.
-        summaries: The pages of summaries.
-        file_of: Summary id -> the page that holds it.
-        document_of: Finds the documents that examples lead to.
-        quotes: Summaries that the first page quotes.
+    *file_of* names the page that holds a summary by its id; the first page quotes *quotes*.
     """
     made = partial(sections_html, file_of=file_of, document_of=document_of)
     for link, own in site.tables:
@@ -252,13 +205,7 @@ class Numbered(NamedTuple):
 
 
 def numbered(kind: str, pages: Iterable[Page]) -> Iterator[tuple[Numbered, Page]]:
-    """
-    Yield pages with their places; two of them are in memory at a time.
-
-    Args:
-        kind: With which the names of their files begin, one of those that `is_page` knows.
-        pages: In their order.
-    """
+    """Yield pages with their places, in files of a kind that `is_page` knows; two pages are in memory at a time."""
     left = iter(pages)
     page, number = next(left, None), 1
     while page is not None:

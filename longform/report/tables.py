@@ -38,12 +38,9 @@ class Column(NamedTuple):
 
 class Table(NamedTuple):
     """
-    Rows under heads, with what is said of them.
+    Rows under heads, with what is said of them in a caption of at most about two lines.
 
     Attributes:
-        caption: Says in at most about two lines what the table shows.
-        columns: The heads.
-        rows: A cell a column.
         how: Says what each number means and which direction is better, for those who want to know.
         judged: Whether the caption names a judge of the page on judges.
         n_names: The first columns, which say what a row is about; 0: all columns stand together, however many.
@@ -55,6 +52,12 @@ class Table(NamedTuple):
     how: str = ""
     judged: bool = False
     n_names: int = 0
+
+    def at(self, places: Sequence[int]) -> Table:
+        """Return the table with the columns at *places* alone."""
+        rows = [[row[place] for place in places] for row in self.rows]
+        n_names = sum(place < self.n_names for place in places)
+        return self._replace(columns=[self.columns[place] for place in places], rows=rows, n_names=n_names)
 
 
 _WIDTH = 160
@@ -82,14 +85,9 @@ def _width(table: Table, place: int) -> int:
 
 def _part(table: Table, places: Sequence[int]) -> Table:
     """Return the columns of names, and those of values at *places*."""
-    n, own = table.n_names, slice(table.n_names + places[0], table.n_names + places[-1] + 1)
-    told = f"Columns {places[0] + 1} to {places[-1] + 1} of {len(table.columns) - n}."
-    return table._replace(
-        caption=f"{table.caption} {told}".strip(),
-        columns=[*table.columns[:n], *table.columns[own]],
-        rows=[[*row[:n], *row[own]] for row in table.rows],
-        how="" if places[0] else table.how,
-    )
+    told = f"Columns {places[0] + 1} to {places[-1] + 1} of {len(table.columns) - table.n_names}."
+    part = table.at([*range(table.n_names), *(table.n_names + place for place in places)])
+    return part._replace(caption=f"{table.caption} {told}".strip(), how="" if places[0] else table.how)
 
 
 def reason(row: Columns, field: str) -> str:

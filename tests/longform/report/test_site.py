@@ -49,7 +49,7 @@ def test_a_page_without_content_is_not_there(results, pages):
 
 def test_sections_that_no_group_names_have_a_page(results):
     own = {"named": {"title": "Mine", "told": "Mine.", "rows": [{"a": 1}]}}
-    assert OTHERS.link.file in {link.file for link in site_of(with_tables({**results, "own_studies": own})).nav}
+    assert OTHERS.file in {link.file for link in site_of(with_tables({**results, "own_studies": own})).nav}
 
 
 def test_a_large_page_is_cut_and_its_parts_lead_to_each_other(results, pages, monkeypatch):
@@ -66,7 +66,7 @@ def test_a_large_page_is_cut_and_its_parts_lead_to_each_other(results, pages, mo
 
 def test_only_names_of_pages_are_taken_for_pages():
     named = [
-        *(group.link.file for group in GROUPS),
+        *(link.file for link in GROUPS),
         "index.html",
         "report.html",
         "documents-0012.html",
