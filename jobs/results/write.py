@@ -26,9 +26,9 @@ from jobs.results.size import counted
 from longform.errors import UsageError
 from longform.report import document_pages, matrix_page
 from longform.report.document_pages import CitedPlaces, DocumentFiles, packed_summaries, summary_pages
+from longform.report.first_page import Quotes
 from longform.report.page import PageLink, markdown
 from longform.report.parts import haystack_name
-from longform.report.quotes import Quotes
 from longform.report.shown_names import shown_names, unfolded_with_shown_names, with_shown_names
 from longform.report.site import (
     SUMMARIES,

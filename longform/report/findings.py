@@ -36,24 +36,14 @@ _ORACLE = "which is given the documents that hold the answers"
 
 
 class Findings(NamedTuple):
-    """
-    Sentences on one data set, by its leading judge.
+    """Sentences on one data set, by its leading judge: the best systems, their lead, the judge's worth."""
 
-    Attributes:
-        about: The data set if there are several; None: there is one.
-        best: Names the systems that are best and cannot be told apart.
-        lead: By how much they lead; None: `best` says why nothing can be said.
-        cost: What a summary by the best costs; None: results do not say of any.
-        worth: Of the judge.
-        others: Says whether other judges name the same system; None: there are none.
-    """
-
-    about: str | None
+    about: str | None  # the data set if there are several
     best: str
-    lead: str | None
+    lead: str | None  # None: `best` says why nothing can be said
     worth: str
-    others: str | None = None
-    cost: str | None = None
+    others: str | None = None  # whether other judges name the same system; None: there are none
+    cost: str | None = None  # of a summary by the best; None: results do not say of any
 
 
 def findings(results: Results) -> list[Findings]:
@@ -62,7 +52,8 @@ def findings(results: Results) -> list[Findings]:
     for family in _families(results):
         by_dataset.setdefault(family.get("dataset"), []).append(family)
     if not by_dataset:
-        return [Findings(None, _nothing(results), None, _worth_of_first(results))]
+        judges = [row["judge"] for row in results.get("judges") or []]
+        return [Findings(None, _nothing(results), None, worth(results, judges[0] if judges else None))]
     several = len(by_dataset) > 1
     return [
         Findings(
@@ -243,11 +234,8 @@ def _lead(family: Row, rows: Sequence[Row]) -> str:
 def _behind(row: Row) -> str:
     if row["difference"] is None:
         return str(row["finding"])
-    return f"{_difference(row)} behind, {_finding_words(row)}"
-
-
-def _finding_words(row: Row) -> str:
-    return "more than chance" if row["finding"] in ("better", "worse") else row["finding"]
+    shown = "more than chance" if row["finding"] in ("better", "worse") else row["finding"]
+    return f"{_difference(row)} behind, {shown}"
 
 
 def _against_named(results: Results, family: Row, rows: Sequence[Row]) -> tuple[str, str]:
@@ -325,11 +313,7 @@ def _cost(results: Results, family: Row) -> str | None:
         return None
     own = costs.get(system_of(reference))
     if own is None:
-        why = (
-            cells[system_of(reference)].get("reasons", {}).get("usd_a_summary")
-            if system_of(reference) in cells
-            else None
-        )
+        why = cells.get(system_of(reference), {}).get("reasons", {}).get("usd_a_summary")
         return f"What a summary by {family['reference']} costs is not known{f': {why}' if why else ''}."
     alike = [row for row in _found(family["rows"], NOT_DISTINGUISHABLE) if system_of(row) in costs]
     cheapest = min(alike, key=lambda row: costs[system_of(row)], default=None)
@@ -344,11 +328,6 @@ def _dollars(amount: float) -> str:
 
 
 # ---------------------------------------------------------------- the judge
-
-
-def _worth_of_first(results: Results) -> str:
-    judges = results.get("judges") or []
-    return worth(results, judges[0]["judge"] if judges else None)
 
 
 def worth(results: Results, judge: str | None) -> str:

@@ -28,24 +28,14 @@ _MOST_TOLD = 24
 
 
 class Mark(NamedTuple):
-    """
-    A value on a line of a band.
-
-    Attributes:
-        band: The name of the band.
-        series: The line of the band, a series in all of them.
-        value: The point, with the ends of its line.
-        start: The number that it comes from, a hollow point; None: none is drawn.
-        colour: Fills the point in place of its series' style; empty: it is grey and hollow.
-        twin: True if it is pale, dashed and a diamond.
-    """
+    """A value on a line of a band."""
 
     band: str
-    series: str
+    series: str  # the line of the band, a series in all of them
     value: Estimate
-    start: float | None = None
-    colour: str | None = None
-    twin: bool = False
+    start: float | None = None  # the number that it comes from, a hollow point
+    colour: str | None = None  # fills the point in place of its series' style; empty: it is grey and hollow
+    twin: bool = False  # pale, dashed and a diamond
 
 
 def band_plot(
@@ -179,26 +169,15 @@ _MOST_LABELLED = 12
 
 
 class Point(NamedTuple):
-    """
-    A point of a series; one without a value is a gap.
+    """A point of a series; one without a value is a gap."""
 
-    Attributes:
-        panel: The title of its axes; empty: there is one pair.
-        series: In the legend; its points look alike in all panels.
-        x: The place along the first axis.
-        y: The value, with its interval.
-        told: The words for those who do not see it.
-        label: Stands beside it if points are few; empty: nothing does.
-        part: A line joins only points of the same part.
-    """
-
-    panel: str
-    series: str
+    panel: str  # the title of its axes; empty: there is one pair
+    series: str  # in the legend; its points look alike in all panels
     x: float
     y: Estimate
-    told: str
-    label: str = ""
-    part: str = ""
+    told: str  # for those who do not see it
+    label: str = ""  # stands beside it if points are few
+    part: str = ""  # a line joins only points of the same part
 
 
 def point_plot(

@@ -58,12 +58,10 @@ def conclusion(checks: Sequence[Check], *, judged: bool) -> str:
 
 def junit_xml(checks: Sequence[Check], *, run: str, unjudged: str | None) -> bytes:
     """
-    Return the checks as JUnit XML: a test case for each.
+    Return the checks as JUnit XML: a test case for each, in a suite of the run's name.
 
-    Args:
-        checks: A check that failed is a failure, one without a value an error, one with too few queries is skipped.
-        run: The name of the suite.
-        unjudged: A sentence, if more is unjudged than is allowed; it is a test case with an error of its own.
+    A check that failed is a failure, one without a value an error, one with too few queries is skipped. The sentence
+    that more is *unjudged* than is allowed is a test case with an error of its own.
     """
     counted, own = Counter(str(check["verdict"]) for check in checks), int(unjudged is not None)
     counts = {

@@ -22,16 +22,12 @@ MOST_VALUES = 150_000
 """Most values (summaries times measures) of the page; about 2 MB."""
 
 
-def n_values(results: Results) -> int:
-    """Return the number of values that the page of a run would hold."""
-    return len(all_heads(results)) * sum(row.get("n_summaries") or 0 for row in systems_in(results))
-
-
 def too_large(results: Results) -> str | None:
     """Return the sentence that says why there is no matrix; None: there can be one."""
-    if (found := n_values(results)) <= MOST_VALUES:
+    n_values = len(all_heads(results)) * sum(row.get("n_summaries") or 0 for row in systems_in(results))
+    if n_values <= MOST_VALUES:
         return None
-    return f"There is no matrix of systems and queries: {found:,} values are above its limit of {MOST_VALUES:,}."
+    return f"There is no matrix of systems and queries: {n_values:,} values are above its limit of {MOST_VALUES:,}."
 
 
 class MatrixRows:

@@ -123,12 +123,9 @@ def _cost(results: Results) -> Cell:
     run = results.get("run") or {}
     if lost or run.get("jobs"):
         return words(None, reason="the ledger of the calls cannot be read")
-    shipped = "; what the given summaries cost is not recorded" if results.get("elsewhere") or _replayed(run) else ""
+    replayed = any(maker["verb"] == "replay" for maker in (run.get("commands") or {}).values())
+    shipped = "; what the given summaries cost is not recorded" if results.get("elsewhere") or replayed else ""
     return words(f"$0: no model was called{shipped}")
-
-
-def _replayed(run: Mapping[str, Any]) -> bool:
-    return any(maker["verb"] == "replay" for maker in (run.get("commands") or {}).values())
 
 
 # ---------------------------------------------------------------- what is independent

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib import resources
@@ -194,16 +195,14 @@ def _template_text(name: str) -> str:
 
 def unknowns(table: Table) -> list[str]:
     """Return a line for each reason of unknown cells: which columns have such cells, and how many."""
-    found: dict[tuple[str, str], int] = {}
+    found: dict[str, Counter[str]] = {}
     for row in table.rows:
         for column, cell in zip(table.columns, row, strict=True):
             if cell.text is None:
-                key = (str(cell.reason), column.group or column.name)
-                found[key] = found.get(key, 0) + 1
+                found.setdefault(str(cell.reason), Counter())[column.group or column.name] += 1
     told = []
-    for reason in dict.fromkeys(reason for reason, _ in found):
-        own = {name: times for (why, name), times in found.items() if why == reason}
-        cells = [f"{name}: {UNKNOWN} in {times} {'cell' if times == 1 else 'cells'}" for name, times in own.items()]
+    for reason, names in found.items():
+        cells = [f"{name}: {UNKNOWN} in {times} {'cell' if times == 1 else 'cells'}" for name, times in names.items()]
         told.append(f"{', '.join(cells)} ({reason}).")
     return told
 

@@ -31,18 +31,11 @@ def page_data(**tables: Sequence[Any]) -> str:
 
 
 class Block(NamedTuple):
-    """
-    Records of a haystack that stand on a page together.
-
-    Attributes:
-        haystack: Its id.
-        ids: Name the records, in their order.
-        data: The records as `page_data` packs them.
-    """
+    """Records of a haystack that stand on a page together."""
 
     haystack: str
-    ids: Sequence[Any]
-    data: str
+    ids: Sequence[Any]  # name the records, in their order
+    data: str  # the records as `page_data` packs them
 
 
 def paged(
@@ -51,10 +44,7 @@ def paged(
     """
     Yield the blocks of pages of at most *most_bytes* of data, in their order; one page is in memory at a time.
 
-    Args:
-        blocks: Those of a haystack together; another haystack begins a page unless the one before is small.
-        most_bytes: The largest page, if it has several blocks.
-        small_bytes: The size from which a page ends with its haystack.
+    A page of one block has any size. One of *small_bytes* or more ends with its haystack, whose blocks come together.
     """
     page, n_bytes = list[Block](), 0
     for block in blocks:

@@ -140,18 +140,14 @@ def repeats_told(rows: Sequence[CellRow]) -> list[str]:
 def failures_told(rows: Sequence[CellRow]) -> list[str]:
     """Say of which systems of *rows* summaries failed, and why."""
     found = {
-        str(system_of(row)): f"{row['n_failed']} of {row['n_summaries']} ({_reasons(row)})"
+        str(system_of(row)): f"{row['n_failed']} of {row['n_summaries']} ({', '.join(reasons)})"
         for row in rows
-        if row.get("failures")
+        if (reasons := [f"{reason} {n}" for reason, n in (row.get("failures") or {}).items()])
     }
     if not found:
         return []
     told = "; ".join(f"{name}: {failed}" for name, failed in found.items())
     return [f"Summaries that failed stand in no mean. {told}."]
-
-
-def _reasons(row: CellRow) -> str:
-    return ", ".join(f"{reason} {n}" for reason, n in (row.get("failures") or {}).items())
 
 
 def dataset_words(row: Columns) -> str:
@@ -175,13 +171,6 @@ def judge_line(results: Results, judge: Judged | str) -> str:
 def brief_card(row: JudgeRow) -> str:
     """Return what a judge is worth in a few words; results of earlier versions have figures, or the card alone."""
     return row.get("worth") or row.get("card_brief") or (_ELSEWHERE if row.get("card") else card_words(row))
-
-
-def judge_cell(results: Results, judge: object, *, reason: str | None = None) -> Cell:
-    """A judge's name in a table, with its scale where it has one: scores on two scales are not comparable."""
-    row = _judge_row(results, judge)
-    marks = [part for part in (IN_SAMPLE if row.get("in_sample") else None, row.get("scale")) if part]
-    return words(judge, reason=reason)._replace(detail="; ".join(marks) or None)
 
 
 def in_sample_told(results: Results) -> str | None:
@@ -212,10 +201,12 @@ NAMES = ("judge", "dataset", "support_judge", "setting", "summarizer", "system")
 
 
 def name_cell(results: Results, row: Columns, name: str) -> Cell:
-    """Return the text that says what a row is about; of a judge with the scale of its scores."""
+    """Return the text that says what a row is about; of a judge with the scale of its scores, as two do not compare."""
     if name == "judge":
-        cell = judge_cell(results, row.get(name), reason="the measure needs none")
-        return cell._replace(detail=cell.detail or mark_of(row, name))
+        judge = _judge_row(results, row.get(name))
+        marks = [part for part in (IN_SAMPLE if judge.get("in_sample") else None, judge.get("scale")) if part]
+        cell = words(row.get(name), reason="the measure needs none")
+        return cell._replace(detail="; ".join(marks) or mark_of(row, name))
     if name == "summarizer":
         return summarizer_cell(row)
     if name in ("setting", "system"):

@@ -128,7 +128,9 @@ def _pointed(results: Results, table: Table, plot: Axes, ids: Iterator[str]) -> 
             point._replace(panel="" if len(titles) == 1 else str(title or NO_DATASET), series=label)
             for title in titles
             for label, rows in shown
-            for point in _points(_within(rows, plot.panels, title), plot, table, places, ticks)
+            for point in _points(
+                [row for row in rows if not plot.panels or row.get(plot.panels) == title], plot, table, places, ticks
+            )
         ]
         if not free or len(points) > 1:
             yield point_plot(points, name=next(ids), **axes), told
@@ -155,10 +157,6 @@ def _figures_of(series: Mapping[str, list[Row]], plot: Axes) -> Iterator[list[tu
     for beside, others in named.items():
         first = [(label, rows) for label, rows in alone if label in (beside, f"{beside} ({IN_SAMPLE})")]
         yield from ([*first, *some] for some in batched(others, _MOST_BESIDE))
-
-
-def _within(rows: Iterable[Row], panels: str | None, title: Value) -> Iterator[Row]:
-    return (row for row in rows if not panels or row.get(panels) == title)
 
 
 def _points(

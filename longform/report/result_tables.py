@@ -103,14 +103,9 @@ def shown_part(
     means: Mapping[str, Mapping[str, str]] = NO_MEANS,
 ) -> ShownTable:
     """
-    Return a part of *table* as heads and cells.
+    Return a part of *table* as heads and cells, with what is *told* of the column of each head.
 
-    Args:
-        results: What names the measures and judges.
-        table: All parts together.
-        part: The rows to show.
-        told: The head of a column, or an empty one, and what is said of it.
-        means: Columns of means of summaries -> the measure, and what else of these summaries no row says.
+    *means* are columns of means of summaries: the measure, and what else of these summaries no row says.
     """
     own = part.table
     columns = [one for one in visible(own) if one.name != "dataset" or has_datasets(table.rows)]

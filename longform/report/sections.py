@@ -13,7 +13,6 @@ from longform.report.result_figures import figures_of, table_figures
 from longform.report.result_tables import table_sections
 from longform.report.scores import citation_sections, every_cell, score_figures, score_sections
 from longform.report.shown_names import models_told
-from longform.report.tables import Table as ShownTable
 from longform.report.tables import cut_wide
 from longform.results.results import Results
 from longform.tables.table import Table
@@ -59,7 +58,11 @@ def sections(results: Results) -> list[Section]:
     candidates = [section for made in SECTIONS for section in made(results)]
     shown = [
         section._replace(
-            tables=[pooled_told(results, section.anchor, part) for table in section.tables for part in cut_wide(table)]
+            tables=[
+                part._replace(caption=f"{pooled_words(results, section.anchor)}{part.caption}")
+                for table in section.tables
+                for part in cut_wide(table)
+            ]
         )
         for section in candidates
         if section.tables or section.listing or section.paragraphs
@@ -98,11 +101,6 @@ def pooled_words(results: Results, anchor: str) -> str:
     if not pooled or anchor in _NOT_OF_DATA:
         return ""
     return f"Data sets pooled: {', '.join(pooled)}. "
-
-
-def pooled_told(results: Results, anchor: str, table: ShownTable) -> ShownTable:
-    """Return *table* with the data sets that it pools in its caption."""
-    return table._replace(caption=f"{pooled_words(results, anchor)}{table.caption}")
 
 
 _DRAWN: Mapping[str, Callable[[Results], Iterable[Table]]] = {"scores": score_figures, "audit": benchmark_tables}

@@ -23,14 +23,17 @@ _KEPT = frozenset({"run", "title", "benchmark", "benchmark_tables", "synthesis",
 
 def scripted(results: Results, part: str) -> set[str]:
     """Return the names of a part of the configuration (`summarizers`, ...) behind which a script stands, no model."""
+    return {name for name, chat in _chats(results, part) if chat.get("provider") == "scripted"}
+
+
+def _chats(results: Results, part: str) -> Iterator[tuple[str, Mapping[str, object]]]:
+    """Yield the names of a part of the configuration that have a chat model, with its settings."""
     config = (results.get("run") or {}).get("config")
-    own = config.get(part) if isinstance(config, Mapping) else None
-    return {name for name, one in (own.items() if isinstance(own, Mapping) else ()) if _provider(one) == "scripted"}
-
-
-def _provider(settings: object) -> object:
-    chat = settings.get("chat") if isinstance(settings, Mapping) else None
-    return chat.get("provider") if isinstance(chat, Mapping) else None
+    settings = config.get(part) if isinstance(config, Mapping) else None
+    for name, own in settings.items() if isinstance(settings, Mapping) else ():
+        chat = own.get("chat") if isinstance(own, Mapping) else None
+        if isinstance(chat, Mapping):
+            yield name, chat
 
 
 def short_systems(results: Results) -> dict[str, str]:
@@ -123,13 +126,10 @@ def models_told(results: Results) -> list[str]:
 
     Names that are the model's own are left out, unless a script stands behind them; none is told if every name is.
     """
-    config = (results.get("run") or {}).get("config")
-    if not isinstance(config, Mapping):
-        return []
     writers = {str(row["summarizer"]) for row in main_cells(results)}
     judges = {str(row["judge"]) for row in results.get("judges") or []}
     shown = {"summarizers": writers, "judges": judges}
-    told = [*scripted_told(results), *(one for part, names in shown.items() for one in _told(config, part, names))]
+    told = [*scripted_told(results), *(one for part, names in shown.items() for one in _told(results, part, names))]
     return [f"Models: {'; '.join(told)}."] if told else []
 
 
@@ -145,12 +145,8 @@ def scripted_told(results: Results) -> list[str]:
 _PARTS = {"summarizers": "summarizer", "judges": "judge", "rerankers": "reranker"}
 
 
-def _told(config: Mapping[str, object], part: str, shown: Collection[str]) -> Iterator[str]:
-    settings = config.get(part)
-    for name, own in settings.items() if isinstance(settings, Mapping) else ():
-        chat = own.get("chat") if isinstance(own, Mapping) else None
-        model = chat.get("model") if isinstance(chat, Mapping) else None
-        if name in shown and isinstance(model, str) and isinstance(chat, Mapping) and name != model:
-            provider = chat.get("provider", _USUAL)
-            if provider != "scripted":
-                yield f"{_PARTS[part]} {name} is {model}{'' if provider == _USUAL else f' ({provider})'}"
+def _told(results: Results, part: str, shown: Collection[str]) -> Iterator[str]:
+    for name, chat in _chats(results, part):
+        model, provider = chat.get("model"), chat.get("provider", _USUAL)
+        if name in shown and isinstance(model, str) and name != model and provider != "scripted":
+            yield f"{_PARTS[part]} {name} is {model}{'' if provider == _USUAL else f' ({provider})'}"

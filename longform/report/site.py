@@ -16,18 +16,16 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 
 from longform.report.findings import findings
-from longform.report.first_page import forest, leaderboard
+from longform.report.first_page import Quote, forest, leaderboard
 from longform.report.measures import all_heads
 from longform.report.overview import clusters_told, facts
 from longform.report.page import INDEX, Here, PageLink, check, rendered, sections_html
 from longform.report.page_data import fitting
 from longform.report.parts import Section
 from longform.report.plots import Plot
-from longform.report.quotes import Quote
 from longform.report.repair import DocumentOf
 from longform.report.result_tables import shown_of
 from longform.report.sections import figures, sections
-from longform.report.shown_names import short_systems
 from longform.report.tables import Table
 from longform.results.results import Results
 from longform.results.run_status import REFRESH_S, Status, banner
@@ -160,7 +158,7 @@ def site_pages(
 
 
 def _leaderboard(results: Results) -> Table | None:
-    table = leaderboard(results, short_systems(results))
+    table = leaderboard(results)
     return None if table is None else shown_of(results, table)[0]
 
 
@@ -177,13 +175,10 @@ def _in_parts(
     if len(found) == 1:
         yield link.file, found[0][1]
         return
-    files = [link.file, *(_part_file(link.file, part) for part in range(2, len(found) + 1))]
+    name = link.file.removesuffix(".html")
+    files = [link.file, *(f"{name}-{part:04d}.html" for part in range(2, len(found) + 1))]
     for number, (file, (some, _)) in enumerate(zip(files, found, strict=True), start=1):
         yield file, page(some, number, files)
-
-
-def _part_file(file: str, part: int) -> str:
-    return f"{file.removesuffix('.html')}-{part:04d}.html"
 
 
 def moved_html(title: str, to: str) -> str:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from longform.report.first_page import leaderboard
-from longform.report.quotes import Quotes
+from longform.report.first_page import Quotes, leaderboard
 from longform.results.drilldown import Unfolded
 from longform.tables.cells import cell_rows
 from tests.longform.report.test_findings import cell, results
@@ -28,7 +27,7 @@ CELLS = [cell(f"{name}, full", score) for name, score in zip("abcd", (50.0, 48.0
 
 
 def places(found: dict[str, Any]) -> dict[str, str | None]:
-    table = leaderboard(results(cells=CELLS, pairwise=[found]), {})
+    table = leaderboard(results(cells=CELLS, pairwise=[found]))
     assert table is not None
     return {row[1].text.partition(",")[0]: row[0].text for row in cell_rows(table) if row[1].text}
 
@@ -48,7 +47,7 @@ def test_no_place_is_told_if_no_test_could_show_one() -> None:
 
 
 def test_one_system_has_no_leaderboard() -> None:
-    assert leaderboard(results(cells=CELLS[:1]), {}) is None
+    assert leaderboard(results(cells=CELLS[:1])) is None
 
 
 def summary(name: str, system: str, scores: dict[str, float | None], text: str = "It fell.") -> Unfolded:
