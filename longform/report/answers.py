@@ -80,10 +80,7 @@ def aligned(heads: Sequence[str], rows: Iterable[Sequence[Cell]], *, texts: Sequ
     """
     Yield lines of aligned columns for a terminal of WIDTH; an unknown is a dash.
 
-    Args:
-        heads: The head of each column.
-        rows: A cell for each column.
-        texts: The places of columns that are broken into lines first, if the whole is too wide.
+    If the whole is too wide, the columns at the places *texts* are broken into lines first.
     """
     lines = [list(heads), *([with_detail(_unbroken(cell), unknown="-") for cell in row] for row in rows)]
     widths = _fitted([max(len(line[place]) for line in lines) for place in range(len(heads))], texts)

@@ -90,16 +90,15 @@ def packed_summaries(
     own = (list(some) for _, some in groupby(unfolded, lambda one: one.summary["query_id"]))
     written = partial(_query_data, points=points)
     blocks = (
-        Block(some[0].query["haystack"], [_words(one) for one in some], data)
+        Block(
+            some[0].query["haystack"],
+            [(one.summary["summary_id"], one.query["text"] or one.summary["query_id"]) for one in some],
+            data,
+        )
         for query in own
         for some, data in fitting(query, written, _halves, most_bytes)
     )
     yield from paged(blocks, most_bytes=most_bytes, small_bytes=small_bytes)
-
-
-def _words(one: Unfolded) -> tuple[str, str]:
-    """Return the id of a summary, and the words of its query for readers."""
-    return one.summary["summary_id"], one.query["text"] or one.summary["query_id"]
 
 
 def _halves(some: list[Unfolded]) -> Sequence[list[Unfolded]]:

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from longform.metrics.statistics import LEVEL
 from longform.report.forms import Mark, band_plot, name_of
-from longform.report.measures import MAIN, capitalized, head_of, main_measure
+from longform.report.measures import MAIN, capitalized, factor_of, head_of, main_measure
 from longform.report.parts import Judged, by_judge, main_cells
 from longform.report.plots import BLUE, Plot
 from longform.report.scores import estimate
@@ -229,7 +229,7 @@ class Quotes:
 
     def _quote(self, why: str, one: Unfolded, file_of: Mapping[str, str]) -> Quote:
         summary_id = one.summary["summary_id"]
-        factor = 100 if self._head.unit in ("points", "share") else 1
+        factor = factor_of(self._head)
         scores = self._scores(one)
         several = len(scores) > 1
         told = [f"{factor * value:.0f}{f' by {judge}' if several and judge else ''}" for judge, value in scores.items()]

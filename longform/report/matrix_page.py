@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from longform.report.measures import all_heads
+from longform.report.measures import all_heads, factor_of
 from longform.report.page import PageLink, rendered
 from longform.report.page_data import PLACES, page_data
 from longform.report.parts import haystack_name
@@ -66,7 +66,7 @@ class MatrixRows:
             for measure, value in scores.items():
                 if (head := self._heads.get(measure)) is not None:
                     place = self._measures.setdefault((judge, measure), len(self._measures))
-                    values[place] = None if value is None else round(_factor(head) * value, PLACES - 2)
+                    values[place] = None if value is None else round(factor_of(head) * value, PLACES - 2)
         return values
 
     def packed(self, file_of: Mapping[str, str]) -> str:
@@ -85,7 +85,7 @@ class MatrixRows:
                 for row in [dict[str, Any](self._rows.get((summarizer, setting)) or {})]
             ],
             measures=[
-                {"judge": judge, "name": head.name, "title": head.head, "scaled": int(_factor(head) == 100)}
+                {"judge": judge, "name": head.name, "title": head.head, "scaled": int(factor_of(head) == 100)}
                 for judge, head in heads
             ],
             summaries=[
@@ -93,10 +93,6 @@ class MatrixRows:
                 for one in self._summaries
             ],
         )
-
-
-def _factor(head: Column) -> int:
-    return 100 if head.unit in ("points", "share") else 1
 
 
 def matrix_html(site: Site, data: str) -> str:

@@ -45,6 +45,11 @@ def head_of(results: Results, measure: str) -> Column:
     return known.get(measure) or Column(measure, "points", measure.replace("_", " "), better="higher")
 
 
+def factor_of(head: Column) -> int:
+    """Return the factor from a score to the number that pages show."""
+    return 100 if head.unit in ("points", "share") else 1
+
+
 def by_this_judge(heads: Sequence[Column], results: Results, judge: str | None) -> list[Column]:
     """Return *heads* with a mark on those that *judge* gives if it was fitted on the data of *results*."""
     if not any(row["judge"] == judge and row.get("in_sample") for row in results.get("judges") or []):

@@ -107,18 +107,14 @@ def by_judge(rows: Sequence[JudgedRow]) -> Iterator[tuple[Judged, list[JudgedRow
     several = has_datasets(rows)
     for judge in dict.fromkeys(row["judge"] for row in rows):
         own = [row for row in rows if row["judge"] == judge]
-        for dataset in dict.fromkeys(_dataset(row) for row in own):
-            found = [row for row in own if _dataset(row) == dataset]
+        for dataset in dict.fromkeys(text_in(row, "dataset") for row in own):
+            found = [row for row in own if text_in(row, "dataset") == dataset]
             yield Judged(judge, (dataset or NO_DATASET) if several else None), found
-
-
-def _dataset(row: Columns) -> str | None:
-    return text_in(row, "dataset")  # rows of older results have none
 
 
 def has_datasets(rows: Sequence[Columns]) -> bool:
     """Return whether *rows* are of more than one data set."""
-    return len({_dataset(row) for row in rows}) > 1
+    return len({text_in(row, "dataset") for row in rows}) > 1
 
 
 def repeats_told(rows: Sequence[CellRow]) -> list[str]:
@@ -152,7 +148,7 @@ def failures_told(rows: Sequence[CellRow]) -> list[str]:
 
 def dataset_words(row: Columns) -> str:
     """Name the data set of a row."""
-    return f"Data set {_dataset(row) or NO_DATASET}"
+    return f"Data set {text_in(row, 'dataset') or NO_DATASET}"
 
 
 def judge_line(results: Results, judge: Judged | str) -> str:

@@ -93,7 +93,7 @@ def _banded(results: Results, table: Table, plot: Axes, ids: Iterator[str]) -> I
     shape = "+.1f" if signed else f".{column.digits or 1}f"
     for some in batched(list(bands.values()), _MOST_LINES):
         marks = [mark for band in some for mark in band.values()]
-        zero = signed or any(_below_zero(mark.value) for mark in marks)
+        zero = signed or any(bound < 0 for mark in marks for bound in mark.value[:3] if bound is not None)
         yield band_plot(marks, x_label=x_label, head=head, name=next(ids), ends=ends, zero=zero, shape=shape), told
 
 
@@ -181,10 +181,6 @@ def _points(
 def batched(values: Sequence[Some], n: int) -> Iterator[list[Some]]:
     """Yield so many values at a time."""
     return (list(values[start : start + n]) for start in range(0, len(values), n))
-
-
-def _below_zero(value: Estimate) -> bool:
-    return min(bound for bound in value[:3] if bound is not None) < 0
 
 
 def _excludes_zero(value: Estimate) -> bool:
