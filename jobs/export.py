@@ -19,6 +19,7 @@ from jobs.command.run import Outcome, run_verb
 from jobs.evaluation import Evaluation
 from jobs.parsers.export import parser
 from jobs.replay import Replay
+from jobs.results.evidence import by_summary
 from jobs.results.write import read_results
 from jobs.stages.judge import Judged
 from jobs.stages.released import labelled_tasks
@@ -164,9 +165,7 @@ def _haystacks(opened: _Opened) -> Iterator[HaystackOfRun]:
     run, plan = opened.run, opened.plan
     summaries = _by("haystack_id", _rows(run, "summaries", plan.work_ids("summaries"), None))
     units = {item.key.summary: item.work_id for item in plan.of(UnitsOf)}
-    verdicts: dict[str, list[str]] = {}
-    for judged in plan.of(Judged):
-        verdicts.setdefault(judged.key.summary, []).append(judged.work_id)
+    verdicts = by_summary(plan.of(Judged))
     rankings: dict[str, list[str]] = {}
     for ranked in plan.of(Ranked):
         rankings.setdefault(ranked.key.haystack_id, []).append(ranked.work_id)
@@ -176,14 +175,14 @@ def _haystacks(opened: _Opened) -> Iterator[HaystackOfRun]:
         if own or lists:
             work_ids = {row["work_id"] for row in own}
             lines = _rows(run, "units", [units[one] for one in work_ids if one in units], _LINES)
-            by_summary = _by("summary_id", sorted(lines, key=lambda row: int(row["unit_index"])))
+            texts = _by("summary_id", sorted(lines, key=lambda row: int(row["unit_index"])))
             judgements = [one for work_id in work_ids for one in verdicts.get(work_id, ())]
             yield HaystackOfRun(
                 haystack_id,
                 *opened.benchmark.haystack_tables(haystack_id),
                 rankings=lists,
                 summaries=own,
-                units={summary_id: [row["text"] for row in rows] for summary_id, rows in by_summary.items()},
+                units={summary_id: [row["text"] for row in rows] for summary_id, rows in texts.items()},
                 verdicts=_by("summary_id", _rows(run, "verdicts", judgements, _JUDGED)),
             )
 

@@ -36,8 +36,8 @@ ROOMS = {
     "results of older versions, for one release": Room(8, 957, "longform/studies/schema_1/*"),
     "studies": Room(23, 4_298, "longform/studies/*"),
     "results, report and the verbs that read": Room(
-        106,
-        15_350,
+        105,
+        15_277,
         "longform/results/* longform/report/* jobs/results/* actors/studies.py jobs/compar*.py jobs/gate.py"
         " jobs/correct.py jobs/export.py jobs/status.py jobs/report.py jobs/plan_sample.py",
     ),

@@ -62,10 +62,7 @@ class Unfolding:
     The summaries of a run with their bullets, verdicts and scores.
 
     Args:
-        run: The folder with the tables.
-        benchmark: The benchmark that the run is on.
         facts: A row for each summary.
-        scores: Of the run.
         measures: Whose scores are shown.
         units: Work id of a summary -> that of its units.
         verdicts: Work id of a summary -> those of the verdicts that are shown.

@@ -18,7 +18,6 @@ from jobs.files.outputs import marks_told
 from jobs.results.calls import call_results
 from jobs.results.elsewhere import elsewhere_rows, languages_told
 from jobs.results.evidence import BY_MATRIX, RunEvidence, Work, by_summary
-from jobs.results.in_sample import fitted_of
 from jobs.results.live_pages import retire
 from jobs.results.retrieval import rankings_told
 from jobs.results.write import RESULTS, read_results, write_results
@@ -39,6 +38,7 @@ from longform.results.aggregate import Averaging
 from longform.results.calls import CallsRow
 from longform.results.elsewhere import elsewhere_tables, elsewhere_told
 from longform.results.evidence import Driver
+from longform.results.in_sample import fitted_of
 from longform.results.results import JudgeRow, Results, document
 from longform.schemas import SCHEMAS
 from longform.settings.experiment import Experiment
@@ -60,14 +60,8 @@ def evaluation_results(
     """
     Return the results of a run whose stages are done, written with its report.
 
-    Args:
-        run: With the tables.
-        benchmark: The benchmark that the run is on.
-        record: Its `run.json`.
-        experiment: Of the run.
-        plan: All that it holds.
-        budget_ended: Whether a further order of documents was wanted, and not made.
-        again: Write them also if they stand there, made of the same.
+    *budget_ended* says that a further order of documents was wanted, and not made; *again* that results which stand
+    there, made of the same, are written once more.
     """
     told = told_of(run, benchmark, record, experiment, plan)
     asked = {name: plan.work_ids(name) for name in ("summaries", "verdicts", "scores")}
@@ -225,10 +219,7 @@ def key_of(run: Folder, benchmark: Benchmark, *told: object) -> str:
     """
     Return a key of all that results are made of.
 
-    Args:
-        run: The run; its commits stand for its rows.
-        benchmark: The benchmark of the run.
-        told: All else that the results are made of, as JSON values.
+    Commits of the run stand for its rows; *told* is all else that the results are made of, as JSON values.
     """
     commits = {table: list(run.commits(table)) for table in sorted(SCHEMAS)}
     told_of = (AUDIT, ACCOUNT, TABLES)

@@ -68,9 +68,6 @@ class RunEvidence(Evidence):
     The tables of a run in its folder.
 
     Attributes:
-        run: The folder with its tables.
-        benchmark: That it ran on.
-        work: What is reported.
         judges: Names, in the report's order.
         ignoring_order: Summarizers that say of themselves that the order of documents changes nothing.
         driver: What drove the citations of twins.

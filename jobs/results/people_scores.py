@@ -39,16 +39,7 @@ class ByPeople(NamedTuple):
 def people_scores(
     place: LabelledPlace, kind: Kind, labels: Iterable[LabelRow], measures: Sequence[Measure], partial_score: float
 ) -> ByPeople:
-    """
-    Score the summaries of a run by labels.
-
-    Args:
-        place: The run.
-        kind: Of the labels.
-        labels: Of people; those of summaries of other runs are counted alone.
-        measures: Of such verdicts.
-        partial_score: What partial coverage counts.
-    """
+    """Score the summaries of a run by labels of people; those of summaries of other runs are counted alone."""
     held: dict[str, dict[str, list[LabelRow]]] = {}
     for row in labels:
         held.setdefault(row["summary_id"], {}).setdefault(row["annotator"], []).append(row)

@@ -31,12 +31,7 @@ def spent_on(
     """
     Return `summary_id` and the columns SPENT of each summary, null if a part of it is not known.
 
-    Args:
-        run: The folder with the tables.
-        work_ids: Of summaries.
-        summaries: Those of the run; a twin costs what its original does.
-        experiment: Whose summarizers ask models, or none.
-        calls: Of the run's commands; what rerankers cost.
+    A twin costs what its original does; *calls*, those of the run's commands, tell what rerankers cost.
     """
     offline = [name for name, settings in experiment.summarizers.items() if settings.kind == "offline"]
     rows = as_frame(run.read("summaries", work_ids=work_ids, columns=_COLUMNS)).with_columns(

@@ -47,19 +47,12 @@ class JudgeSignature(NamedTuple):
 
 class StoredRun(NamedTuple):
     """
-    A run.
+    A run under a label, with its `run.json` as its record.
 
     Attributes:
-        url: Its folder.
-        label: Its name in tables.
-        record: Its `run.json`.
-        status: How it stands.
         benchmark: None: it is not where the run found it.
         summaries: A row for each, as `longform.evidence.frames.Frames` has them.
-        table: Its scores.
-        judges: By name.
-        measures: That the run lists.
-        spend: Of all its commands.
+        measures: Those that the run lists.
     """
 
     url: str

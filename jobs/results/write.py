@@ -20,7 +20,6 @@ from actors.storage.folder import Folder
 from jobs.results.documents import NO_DOCUMENTS, KeptDocuments, keep_documents, kept_documents, write_documents
 from jobs.results.drilldown import keep_unfolded, kept_unfolded
 from jobs.results.evidence import RunEvidence
-from jobs.results.in_sample import TWINS_ONLY, Models, mark_in_sample
 from jobs.results.live_pages import MARKDOWN, remove_pages
 from jobs.results.size import counted
 from longform.errors import UsageError
@@ -30,16 +29,11 @@ from longform.report.first_page import Quotes
 from longform.report.page import PageLink, markdown
 from longform.report.parts import haystack_name
 from longform.report.shown_names import shown_names, unfolded_with_shown_names, with_shown_names
-from longform.report.site import (
-    SUMMARIES,
-    SummaryPage,
-    points,
-    site_of,
-    site_pages,
-)
+from longform.report.site import SUMMARIES, SummaryPage, points, site_of, site_pages
 from longform.results.aggregate import models_tables, several_models
 from longform.results.cells import systems_in, table_rows
 from longform.results.drilldown import Unfolded
+from longform.results.in_sample import TWINS_ONLY, Models, mark_in_sample
 from longform.results.judges import judges_tables
 from longform.results.order_dependence import independent_systems, order_table
 from longform.results.results import SCHEMA, JudgeRow, Results, document, of_document
@@ -68,15 +62,8 @@ def write_results(
     """
     Return the content of the `results.json` of a run, which is written, and with the drill-down as pages.
 
-    Args:
-        evidence: The run.
-        record: Its `run.json`.
-        studies: The studies that are made of it.
-        title: The head of the report.
-        judges: A row `judge, scale, card` for each judge, in the report's order.
-        fitted: The parts that are fitted models.
-        more: Parts of the results that the caller knows.
-        tables: Tables that the caller knows and no study makes.
+    Rows of *judges* are `judge, scale, card`, in the report's order; *fitted* are the parts that are fitted models;
+    *more* and *tables* are what the caller knows and no study makes.
     """
     run, benchmark, aggregate = evidence.run, evidence.benchmark, evidence.averaging.aggregate
     judged, tables = set(evidence.score_table.judges), [*cells.tables(evidence), *tables]
@@ -102,7 +89,8 @@ def write_results(
     by_place = any(row.get("mode") == "document" for row in table_rows(results, "faithfulness"))
     orders = order_table(independent_systems(evidence.all_summaries), by_place=by_place)
     found |= {table.name: table.as_json() for table in (*models_tables(results["several_models"]), orders)}
-    mark_in_sample(results, benchmark, evidence.query_ids, fitted)
+    targets = [target for query in evidence.query_ids for target in benchmark.targets.get(query, [])]
+    mark_in_sample(results, [target.text for target in targets], fitted)
     users = {study.name for study in made if study.of_user}
     results["beside"] = {**beside, **as_before(found, users)}
     again = found["retest"]["rows"] if "retest" in found and "retest" not in users else ()
@@ -131,12 +119,8 @@ def write_pages(
     """
     Write `report.md` and the report's site, whose first page is `index.html`; pages of a report before are removed.
 
-    Args:
-        folder: Where to.
-        results: What the report shows.
-        unfolded: The summaries of the run; one page of them is in memory at a time.
-        documents: Of the run; likewise.
-        over: The page over several runs, which stands last in the navigation; None: there is none.
+    One page of summaries or documents is in memory at a time. *over* is the page over several runs, which stands last
+    in the navigation, if there is one.
     """
     names = shown_names(results)
     results, unfolded = with_shown_names(results, names), unfolded_with_shown_names(unfolded, names)

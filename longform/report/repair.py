@@ -39,7 +39,11 @@ def chips(example: Example, side: Side) -> list[tuple[str, str, Sequence[str]]]:
         "wrong": [number for number in cited if number not in gold],
         "missing": [number for number in gold if number not in cited],
     }
-    return [(kind, _chip_words(kind, len(found)), found) for kind, found in numbers.items() if found]
+    return [
+        (kind, f"{mark} {len(found)} {one if len(found) == 1 else several}:", found)
+        for (kind, (mark, one, several)), found in zip(_CHIPS.items(), numbers.values(), strict=True)
+        if found
+    ]
 
 
 _CHIPS = {
@@ -47,11 +51,6 @@ _CHIPS = {
     "wrong": ("✗", "wrong citation", "wrong citations"),
     "missing": ("○", "document not cited that states it", "documents not cited that state it"),
 }
-
-
-def _chip_words(kind: str, n: int) -> str:
-    mark, one, several = _CHIPS[kind]
-    return f"{mark} {n} {one if n == 1 else several}:"
 
 
 def evidence_line(example: Example) -> str:
