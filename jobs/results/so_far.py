@@ -80,8 +80,8 @@ class OpenRun:
     A run that another command works on; nothing is written there, and no model is called.
 
     Args:
-        run: Its folder.
-        record: Its `run.json`.
+        run: The folder of the run.
+        record: The content of `run.json`.
 
     Raises:
         UsageError: It is no run of `evaluate`, or something that its configuration names is not found from here.
@@ -107,8 +107,8 @@ class OpenRun:
         Return the results of what is *judged*, written *into* a folder with their pages.
 
         Args:
-            judged: By the tables that the folder holds.
-            so_far: How much of the run that is.
+            judged: The queries that are judged by the tables that the folder holds.
+            so_far: The share of the run that these are, as pages state it.
             into: The folder; scores that it has are not made again.
         """
         stages = [one for one in self._stages if one.judged_by not in judged.waiting]

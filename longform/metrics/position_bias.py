@@ -34,10 +34,10 @@ class SummaryPlaces(NamedTuple):
     One summary's numbers by the sentence, and by the place of documents in its prompt.
 
     Attributes:
-        numbers: Of each sentence, merged over documents, shape (sentences,); NaN: undecided.
-        best: Of each sentence the places of the documents that support it best.
+        numbers: The number of each sentence, merged over documents, shape (sentences,); NaN: undecided.
+        best: For each sentence the places of the documents that support it best.
         covered: Sum of the numbers of all sentences against the document at each place, shape (documents,).
-        n_covered: How many of these cells are judged, of the same shape.
+        n_covered: The number of these cells that are judged, of the same shape.
     """
 
     numbers: Array

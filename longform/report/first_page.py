@@ -228,12 +228,11 @@ class Quotes:
         return list(shown.values())
 
     def _quote(self, why: str, one: Unfolded, file_of: Mapping[str, str]) -> Quote:
-        summary_id = one.summary["summary_id"]
-        factor = factor_of(self._head)
+        summary_id, factor = one.summary["summary_id"], factor_of(self._head)
         scores = self._scores(one)
         several = len(scores) > 1
         told = [f"{factor * value:.0f}{f' by {judge}' if several and judge else ''}" for judge, value in scores.items()]
-        system = f"{one.summary['summarizer']}, {one.summary['setting']}"
+        system = str(system_of(one.summary))
         text = " ".join(_MARK.sub("", bullet["text"]) for bullet in one.summary["bullets"])
         file = file_of.get(summary_id)
         return {

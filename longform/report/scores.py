@@ -151,7 +151,8 @@ def _systems(
     ]
     columns = [*(Column(name) for name in key), *heads, *(column for column, _ in known)]
     table = Table("systems", columns, rows, told=told, key=key, reasons=[cell["reasons"] for cell in ordered])
-    means = {head.name: {"measure": head.name} for head in heads if head.name in within(cells[0], "intervals")}
+    scored = held(within(cell, "intervals") for cell in cells)
+    means = {head.name: {"measure": head.name} for head in heads if head.name in scored}
     return _shown(results, table, heads=columns, means=means)
 
 

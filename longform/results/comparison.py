@@ -36,13 +36,13 @@ def comparison_answer(
 
     Args:
         runs: A row for each of the two.
-        differences: Of summaries, tested together, as `compare_runs` returns them.
-        retrieval: Of rankings, a family of their own.
+        differences: The differences of summaries, tested together, as `compare_runs` returns them.
+        retrieval: The same for rankings, a family of their own.
         settings: A row for each key that differs.
         costs: A row for each quantity.
         n_common: Queries that both have.
         cautions: Sentences on what weakens the comparison.
-        measures: Those that are compared.
+        measures: The measures that are compared.
     """
     labels = [str(run["label"]) for run in runs]
     table = differences[0] if differences[0].rows else retrieval[0]

@@ -77,9 +77,9 @@ def compare_runs(
     A difference is the second run's less the first run's; the numbers are n_tests, n_clusters, n_sign_changes, level.
 
     Args:
-        values: Those of the common queries, as `differences` takes them.
+        values: The values of the common queries, as `differences` takes them.
         runs: The names of both.
-        name: Of the table.
+        name: The name of the table.
         datasets: Data sets in the order of the rows.
         measures: Judge -> the name, unit and better direction of each of its measures; None: those without a judge.
         pairs: Systems of the first and of the second run.
