@@ -48,6 +48,7 @@ class SummaryInfo(NamedTuple):
     repeat: int | None = None  # of its context by its system, from 0; None: written elsewhere
     cause: str | None = None  # of its failure: why the step failed that failed first; None: `failure` says it
     cited_by: str | None = None  # of a twin: what chose its citations; None: not known, or no twin
+    original: str | None = None  # of a twin: the summary that it repeats
     elsewhere: bool = False  # whether a run that writes, too, took it as it was shipped
 
     @property
@@ -58,7 +59,7 @@ class SummaryInfo(NamedTuple):
 
 _TEXTS = (
     "summary_id", "query_id", "dataset", "haystack_id", "cluster", "summarizer", "setting", "order", "twin_of",
-    "cited_by", "model", "failure", "cause",
+    "cited_by", "model", "failure", "cause", "original",
 )  # fmt: skip
 _NUMBERS = ("elapsed_minutes", "cut_share")
 

@@ -17,7 +17,7 @@ from actors.studies import open_studies
 from jobs.files.outputs import marks_told
 from jobs.results.calls import call_results
 from jobs.results.elsewhere import elsewhere_rows, languages_told
-from jobs.results.evidence import BY_MATRIX, RunEvidence, Work, by_summary
+from jobs.results.evidence import RunEvidence, Work, by_summary
 from jobs.results.live_pages import retire
 from jobs.results.retrieval import rankings_told
 from jobs.results.write import RESULTS, read_results, write_results
@@ -37,7 +37,7 @@ from longform.keys import content_key
 from longform.results.aggregate import Averaging
 from longform.results.calls import CallsRow
 from longform.results.elsewhere import elsewhere_tables, elsewhere_told
-from longform.results.evidence import Driver
+from longform.results.evidence import BY_MATRIX, Driver
 from longform.results.in_sample import fitted_of
 from longform.results.results import JudgeRow, Results, document
 from longform.schemas import SCHEMAS

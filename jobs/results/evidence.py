@@ -26,9 +26,8 @@ from longform.judges.repeats import repeated_pairs
 from longform.keys import content_key
 from longform.measures import scored_together
 from longform.records import Document
-from longform.repair.twins import LABEL, METHOD
 from longform.results.drilldown import QueryFacts, SummaryFacts, Unfolded
-from longform.results.evidence import AskedAgain, Driver, Evidence, Twins
+from longform.results.evidence import AskedAgain, Evidence
 from longform.results.order_dependence import with_dependence
 from longform.rows import VerdictRow
 from longform.settings.judges import ALIGNERS
@@ -70,7 +69,6 @@ class RunEvidence(Evidence):
     Attributes:
         judges: Names, in the report's order.
         ignoring_order: Summarizers that say of themselves that the order of documents changes nothing.
-        driver: What drove the citations of twins.
         pooled: Whether all data sets are taken as one.
     """
 
@@ -79,7 +77,6 @@ class RunEvidence(Evidence):
     work: Work
     judges: Sequence[str]
     ignoring_order: Collection[str] = ()
-    driver: Driver = field(default_factory=lambda: BY_MATRIX)
     pooled: bool = False
 
     @cached_property
@@ -203,13 +200,6 @@ class RunEvidence(Evidence):
         return spent_on(self.run, self.work.summaries, self.all_summaries, self.experiment, self.calls)
 
     @cached_property
-    def twins(self) -> Twins | None:
-        pairs = repaired_originals(self.run, self.work.summaries).items()
-        known = {*self.summaries["summary_id"]} if pairs else set[str]()
-        originals = {twin: original for twin, original in pairs if {twin, original} <= known}
-        return Twins(originals, self.driver) if originals else None
-
-    @cached_property
     def checked(self) -> pl.DataFrame | None:
         if self.experiment is None or not self.work.checks:
             return None
@@ -224,18 +214,3 @@ class RunEvidence(Evidence):
 def _content(summary: SummaryFacts) -> str:
     """Return the same for summaries of the same text and citations."""
     return content_key([(bullet["text"], bullet["citations"]) for bullet in summary["bullets"]], summary["failure"])
-
-
-BY_MATRIX: Driver = {"by": "matrix", "label": LABEL}
-"""Words of the report on citations that the words of bullets and documents drove."""
-
-_COLUMNS = ["work_id", "summary_id", "method", "parents"]
-
-
-def repaired_originals(run: Folder, summary_work_ids: Sequence[str]) -> dict[str, str]:
-    """Summary id of each repaired twin -> of its original, in the order given; empty if nothing was repaired."""
-    rows = {
-        row["work_id"]: row for row in run.read("summaries", work_ids=summary_work_ids, columns=_COLUMNS).to_pylist()
-    }
-    found = [rows[work_id] for work_id in summary_work_ids if work_id in rows]
-    return {row["summary_id"]: row["parents"][0] for row in found if row["method"] == METHOD}

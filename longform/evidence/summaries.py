@@ -35,8 +35,8 @@ def summaries(read: Read, work_ids: Iterable[str], queries: Mapping[str, Query] 
     Return a row for each summary, in the order of *work_ids*, with the axes of its system beside it.
 
     `summary_repeat` counts summaries of one context by one system, from 0; it is null if they were written elsewhere.
-    `twin_of` is the summarizer whose summary a twin repeats with other citations. With *queries*, those of the
-    benchmark, data sets and keys of texts are known, too; else texts are not read.
+    A twin repeats the summary `original`, by the summarizer `twin_of`, with other citations. With *queries*, those of
+    the benchmark, data sets and keys of texts are known, too; else texts are not read.
     """
     columns = [*_AS_READ, "step", "method", "parents", "repeat", *COLUMNS, *(["text"] if queries is not None else [])]
     parts = [frame_of(_rows(batch, queries)) for batch in read(columns)]
@@ -86,9 +86,7 @@ def _with_originals(found: pl.DataFrame) -> pl.DataFrame:
     of_original = [
         pl.when(is_twin).then(pl.col(f"{name}_before")).otherwise(pl.col(name)).alias(name) for name in _OF_SYSTEM
     ]
-    return joined.with_columns(*of_original, twin_of="summarizer_before").select(
-        *(name for name in found.columns if name != "original"), "twin_of"
-    )
+    return joined.with_columns(*of_original, twin_of="summarizer_before").select(*found.columns, "twin_of")
 
 
 # ---------------------------------------------------------------- clusters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple, NotRequired, TypedDict, TypeVar
 
@@ -15,6 +15,7 @@ from longform.metrics.agreement import RepeatedPair
 from longform.metrics.measure import Measure, RankingMeasure
 from longform.records import Document
 from longform.repair.by_judge import How
+from longform.repair.twins import LABEL, MATRIX
 from longform.results.aggregate import Averaging
 from longform.results.calls import CallsRow
 from longform.results.drilldown import QueryFacts, SummaryFacts
@@ -30,17 +31,8 @@ class Driver(TypedDict):
     bullets: NotRequired[dict[How, int]]  # counts by the origin of their citations, with a support judge
 
 
-class Twins(NamedTuple):
-    """
-    Summaries with repaired citations.
-
-    Attributes:
-        originals: Summary id of each twin -> of its original.
-        driver: Chose their citations.
-    """
-
-    originals: Mapping[str, str]
-    driver: Driver
+BY_MATRIX: Driver = {"by": MATRIX, "label": LABEL}
+"""Words of the report on citations that the words of bullets and documents drove."""
 
 
 class AskedAgain(NamedTuple):
@@ -72,7 +64,6 @@ class Evidence(ABC):
         datasets: Query id -> its data set; None: not stated.
         facets: Query id -> name -> value, of the queries that state any.
         gold: Query id -> target id -> the documents that state it.
-        twins: Those of the run; None: it has none.
         checked: A row for each support judge and summary, with the cells of its verdicts and where they put sentences,
             by `longform.metrics.position_bias.SummaryPlaces`; None: no such judge was asked.
         spent: `summary_id`, and what its calls took in the columns SPENT; empty: the run knows of no cost.
@@ -86,6 +77,7 @@ class Evidence(ABC):
     cutoffs: Sequence[int] = ()
     experiment: Experiment | None = None
     budget_ended: bool = False
+    driver: Driver = field(default_factory=lambda: BY_MATRIX)
     calls: Sequence[CallsRow] | None = None
 
     @property
@@ -106,9 +98,6 @@ class Evidence(ABC):
     @property
     @abstractmethod
     def gold(self) -> Mapping[str, Mapping[str, frozenset[str]]]: ...
-    @property
-    @abstractmethod
-    def twins(self) -> Twins | None: ...
     @property
     @abstractmethod
     def checked(self) -> pl.DataFrame | None: ...

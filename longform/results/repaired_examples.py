@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
-from itertools import islice
 from typing import Any, NamedTuple
 
+from longform.evidence.scan import pl
 from longform.keys import content_key
 from longform.metrics.coverage import citation_quality
 from longform.repair.by_matrix import best_evidence
 from longform.results.drilldown import SummaryFacts
-from longform.results.evidence import Evidence, Twins
+from longform.results.evidence import Evidence
 from longform.support.index import SupportIndex
 from longform.text.citations import without_citations
 
@@ -29,7 +29,7 @@ numbers of documents as texts; `evidence` stands in `evidence_document`, null if
 """
 
 
-def drawn(evidence: Evidence, twins: Twins, judge: str | None) -> tuple[Mapping[str, int], list[Example]]:
+def drawn(evidence: Evidence, twins: pl.DataFrame, judge: str | None) -> tuple[Mapping[str, int], list[Example]]:
     """Return how many changes of each kind there are by the links of *judge*, and some of each; None: no change."""
     counted: Counter[str] = Counter()
     kept: list[Change] = []
@@ -80,10 +80,10 @@ def examples_in(tables: Mapping[str, Mapping[str, Any]]) -> list[Example]:
     return list(tables.get("repair_examples", {}).get("rows", []))
 
 
-def _changes(evidence: Evidence, twins: Twins, judge: str) -> Iterator[list[Change]]:
+def _changes(evidence: Evidence, twins: pl.DataFrame, judge: str) -> Iterator[list[Change]]:
     """Yield the changes of some twins at a time."""
-    pairs = iter(twins.originals.items())
-    while originals := dict(islice(pairs, _TWINS_AT_ONCE)):
+    for some in twins.select("summary_id", "original").iter_slices(_TWINS_AT_ONCE):
+        originals = dict(some.iter_rows())
         ids = {*originals, *originals.values()}
         facts = {summary["summary_id"]: summary for summary in evidence.unfolded(ids)}
         queries = {summary["query_id"] for summary in facts.values()}

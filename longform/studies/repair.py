@@ -20,7 +20,7 @@ from longform.models import read_model
 from longform.repair.by_judge import HOWS
 from longform.repair.twins import MATRIX, twin_label
 from longform.results.aggregate import Aggregate, axes_in, clusters_in, sums_of
-from longform.results.evidence import Evidence, Twins, summaries_under
+from longform.results.evidence import Evidence, summaries_under
 from longform.results.faithfulness_tables import groups, merging_of, score, scored_summaries
 from longform.results.in_sample import SUPPORT, in_sample
 from longform.results.pairs import finding
@@ -53,8 +53,8 @@ class Repair:
         If a support judge drove the citations, its `faithfulness` of the same bullets stands in each row. None: the run
         has no twins, or no judge scored them.
         """
-        twins = evidence.twins
-        if twins is None:
+        twins = twins_in(evidence.frames.summaries.collect())
+        if twins.is_empty():
             return None
         table = evidence.score_table
         judges = [judge for judge in table.judges if {*MEASURES}.intersection(table.measures(judge))]
@@ -64,19 +64,19 @@ class Repair:
             row
             for judge in judges
             for row in before_after(
-                means(under(table.frame, judge)), summaries_under(evidence, judge), twins.originals, judge=judge, **how
+                means(under(table.frame, judge)), summaries_under(evidence, judge), judge=judge, **how
             )
         ]
         judge = next(iter(judges), None)
         counts, examples = drawn(evidence, twins, judge)
         return tables(
             {
-                **twins.driver,
-                "rows": _with_faithfulness(rows, evidence, twins),
+                **evidence.driver,
+                "rows": _with_faithfulness(rows, evidence),
                 "judge": judge,
                 "changes": counts,
                 "examples": examples,
-                "in_sample": _in_sample(evidence, twins),
+                "in_sample": _in_sample(evidence),
             }
         )
 
@@ -278,20 +278,20 @@ def _examples_table(found: Mapping[str, Any]) -> Table:
     )
 
 
-def _in_sample(evidence: Evidence, twins: Twins) -> str | None:
+def _in_sample(evidence: Evidence) -> str | None:
     """Say how far the model that drove the citations saw the insights that they are scored by; None: not at all."""
-    if twins.driver["by"] != MATRIX:
+    if evidence.driver["by"] != MATRIX:
         return None
     queries = evidence.frames.summaries.select(pl.col("query_id").unique(maintain_order=True)).collect()["query_id"]
     return in_sample(SUPPORT, [target["text"] for query in queries for target in evidence.query(query)["targets"]])
 
 
-def _with_faithfulness(rows: Sequence[Row], evidence: Evidence, twins: Twins) -> list[Row]:
+def _with_faithfulness(rows: Sequence[Row], evidence: Evidence) -> list[Row]:
     checked, experiment = evidence.checked, evidence.experiment
     if checked is None or experiment is None:
         return list(rows)
     how = evidence.averaging._replace(aggregate="pooled")
-    own = scored_summaries(evidence, checked.filter(judge=twins.driver["by"]), merging_of(experiment))
+    own = scored_summaries(evidence, checked.filter(judge=evidence.driver["by"]), merging_of(experiment))
     found = {
         (key.dataset, key.system.setting, key.system.summarizer): score(group, how, key).as_json()
         for key, group in groups(own)
@@ -301,10 +301,15 @@ def _with_faithfulness(rows: Sequence[Row], evidence: Evidence, twins: Twins) ->
     return [{**row, "faithfulness": found[row["dataset"], row["setting"], row["summarizer"]]} for row in rows]
 
 
+def twins_in(summaries: pl.DataFrame) -> pl.DataFrame:
+    """Return the twins of *summaries* whose originals are among these."""
+    there = summaries.select(original=pl.col("summary_id").cast(pl.String))
+    return summaries.join(there, on="original", how="semi", maintain_order="left")
+
+
 def before_after(
     scores: pl.DataFrame,
     summaries: pl.DataFrame,
-    originals: Mapping[str, str],
     *,
     judge: str | None,
     aggregate: Aggregate,
@@ -318,20 +323,14 @@ def before_after(
     Args:
         scores: Means over the repeats of one judge.
         summaries: Those of the scores, twins included.
-        originals: Summary id of each twin -> of its original.
         judge: For the reader.
         aggregate: How scores are averaged, as in the report's cells.
         seed: Of drawn sign changes.
     """
     final_ = final(summaries)
-    there = set(final_["summary_id"])
-    pairs = [(original, twin) for twin, original in originals.items() if {original, twin} <= there]
-    before, after = (
-        pl.DataFrame({"summary_id": [pair[side] for pair in pairs]}, schema=final_.select("summary_id").schema).join(
-            final_, on="summary_id", maintain_order="left"
-        )
-        for side in (0, 1)
-    )
+    after = twins_in(final_)
+    originals = after.select(summary_id=pl.col("original").cast(final_.schema["summary_id"]))
+    before = originals.join(final_, on="summary_id", maintain_order="left")
     system = before.select("dataset", "setting", "summarizer")
     sides = [
         [own for _, own in sorted(_by_name(one.with_columns(system)).items())]  # a twin is one of its original's system

@@ -37,7 +37,6 @@ NOTHING_ELSE: dict[str, Any] = {
     "contents": contents_of(),
     "frames": SimpleNamespace(summaries=summary_frame([]).lazy()),
     "datasets": {},
-    "twins": None,
     "checked": None,
     "experiment": None,
     "calls": None,

@@ -21,8 +21,9 @@ def scored(summary_id, query_id, summarizer, *, citation, joint, coverage=(1.5, 
 
 
 def repaired(summaries, originals, **settings):
-    scores, facts = frames_of(summaries)
-    return before_after(means(scores), facts, originals, **settings)
+    named = [one._replace(info=one.info._replace(original=originals.get(one.info.summary_id))) for one in summaries]
+    scores, facts = frames_of(named)
+    return before_after(means(scores), facts, **settings)
 
 
 SUMMARIES = [
