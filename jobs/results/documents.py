@@ -30,16 +30,10 @@ _HAYSTACKS_HELD = 2
 
 
 class KeptDocuments(NamedTuple):
-    """
-    The documents of a run.
-
-    Attributes:
-        documents: Those of a haystack together, by their numbers.
-        reason: Why there are none; None: there are some, or an older version kept none.
-    """
+    """The documents of a run, those of a haystack together, by their numbers."""
 
     documents: Iterable[DocumentFacts]
-    reason: str | None
+    reason: str | None  # why there are none; None: there are some, or an older version kept none
 
 
 NO_DOCUMENTS = KeptDocuments((), None)
@@ -103,11 +97,8 @@ def write_documents(
     """
     Write the pages of documents; return which page holds which. Two pages are in memory at a time.
 
-    Args:
-        folder: The folder of the pages.
-        site: The site, which lists `document_pages.LINK`.
-        documents: Documents in order of their numbers, those of a haystack together.
-        name: Haystack id -> its name for readers.
+    *documents* stand in order of their numbers, those of a haystack together; *name* tells haystacks to readers, and
+    *site* lists `document_pages.LINK`.
     """
     files: list[Mapping[str, Any]] = []
     for place, page in numbered("documents", document_pages(documents, name)):
@@ -129,13 +120,7 @@ def wanted_documents(unfolded: Iterable[Unfolded]) -> Mapping[str, Collection[in
 
 
 def with_passages(unfolded: Iterable[Unfolded], finder: Callable[[str], PassageFinder | None]) -> Iterator[Unfolded]:
-    """
-    Yield the summaries and queries with the passages of the documents that they name.
-
-    Args:
-        unfolded: Those of a query together.
-        finder: Returns the finder of a haystack; None: it has no documents.
-    """
+    """Yield summaries, those of a query together, with the passages of documents; a haystack may have no *finder*."""
     told: tuple[str, QueryFacts] | None = None
     for summary, query in unfolded:
         if (found := finder(query["haystack"])) is None:

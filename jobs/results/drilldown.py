@@ -61,13 +61,8 @@ class Unfolding:
     """
     The summaries of a run with their bullets, verdicts and scores.
 
-    Args:
-        facts: A row for each summary.
-        measures: Whose scores are shown.
-        units: Work id of a summary -> that of its units.
-        verdicts: Work id of a summary -> those of the verdicts that are shown.
-        checks: The same of verdicts on documents.
-        kinds: Judge -> its kind; the others judge coverage.
+    By the work id of a summary stand those of its *units*, of the *verdicts* that are shown, and of *checks*, verdicts
+    on documents. Judges without a kind judge coverage; scores are shown by *measures* alone.
     """
 
     def __init__(

@@ -76,20 +76,12 @@ def evaluation_results(
 
 
 class Told(NamedTuple):
-    """
-    All that results have besides the run's tables.
+    """All that results have besides the run's tables."""
 
-    Attributes:
-        judges: A row for each judge, in the report's order.
-        more: Parts of the results.
-        calls: Of each stage; None: no model was called.
-        tables: Tables that no study makes.
-    """
-
-    judges: list[JudgeRow]
+    judges: list[JudgeRow]  # in the report's order
     more: Results
-    calls: list[CallsRow] | None
-    tables: Sequence[Table] = ()
+    calls: list[CallsRow] | None  # of each stage; None: no model was called
+    tables: Sequence[Table]  # those that no study makes
 
 
 def told_of(

@@ -63,21 +63,14 @@ def by_summary(verdicts: Iterable[Item[Judged]]) -> Mapping[str, Sequence[str]]:
 
 @dataclass(frozen=True, kw_only=True)
 class RunEvidence(Evidence):
-    """
-    The tables of a run in its folder.
-
-    Attributes:
-        judges: Names, in the report's order.
-        ignoring_order: Summarizers that say of themselves that the order of documents changes nothing.
-        pooled: Whether all data sets are taken as one.
-    """
+    """The tables of a run in its folder."""
 
     run: Folder
     benchmark: Benchmark
     work: Work
-    judges: Sequence[str]
-    ignoring_order: Collection[str] = ()
-    pooled: bool = False
+    judges: Sequence[str]  # names, in the report's order
+    ignoring_order: Collection[str] = ()  # summarizers that say that the order of documents changes nothing for them
+    pooled: bool = False  # all data sets are taken as one
 
     @cached_property
     def all_summaries(self) -> pl.DataFrame:

@@ -34,10 +34,6 @@ class LiveReport:
     Writes the pages of a run's live report whenever more queries are judged, in the `with`.
 
     What goes wrong ends nothing: it is told in the status.
-
-    Args:
-        url: The run's folder.
-        clock: Seconds.
     """
 
     def __init__(self, url: str, *, clock: Callable[[], float] = time.monotonic) -> None:

@@ -20,20 +20,12 @@ _HAYSTACKS_HELD = 4
 
 
 class ByPeople(NamedTuple):
-    """
-    Scores by people's labels of one kind.
-
-    Attributes:
-        scores: Of the summaries that at least one annotator labelled whole; those of several are averaged.
-        annotators: Whose labels, sorted.
-        n_partly: Summaries of the run of which somebody labelled a part, and nobody the whole; they do not count.
-        n_elsewhere: Labelled summaries that are not of the run.
-    """
+    """Scores by people's labels of one kind; those of several annotators are averaged."""
 
     scores: PeopleScores
-    annotators: list[str]
-    n_partly: int
-    n_elsewhere: int
+    annotators: list[str]  # sorted
+    n_partly: int  # summaries of the run of which somebody labelled a part, and nobody the whole; they do not count
+    n_elsewhere: int  # labelled summaries that are not of the run
 
 
 def people_scores(

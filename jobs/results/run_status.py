@@ -29,11 +29,7 @@ _MADE_BY = {
 
 def run_status(url: str, *, now: float) -> dict[str, Any]:
     """
-    Return the status of the run at *url*.
-
-    Args:
-        url: The run's folder.
-        now: Seconds since 1970.
+    Return the status of the run at *url*; *now* is in seconds since 1970.
 
     Raises:
         UsageError: No run stands there; the message says what does.

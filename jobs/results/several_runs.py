@@ -18,15 +18,10 @@ from longform.tables.table import Column, Table, Value
 
 def several_runs(urls: Mapping[str, str], pages: Mapping[str, str], *, now: float) -> VerbAnswer:
     """
-    Return what the page over several runs shows.
+    Return what the page over several runs shows, whose folders and pages stand by their names.
 
     The groups alone say which systems differ. What each run found of its own systems stands on its own page: other
-    tests, of fewer systems and more queries.
-
-    Args:
-        urls: The name of each run -> its folder.
-        pages: The name of each run -> its page.
-        now: Seconds since 1970.
+    tests, of fewer systems and more queries. *now* is in seconds since 1970.
 
     Raises:
         UsageError: One of them is no run, or has no scores.

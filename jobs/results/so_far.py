@@ -33,13 +33,7 @@ _REPAIR_LATER = "Repaired citations are not shown yet: they are made when all is
 
 
 class OwnResults(Folder):
-    """
-    A folder of scores and results that are made of another run's tables, as these stood at one moment.
-
-    Args:
-        url: Of the folder.
-        run: With the other tables; nothing is written there.
-    """
+    """The folder of scores and results that are made of the tables of a *run*, as these stood at one moment."""
 
     def __init__(self, url: str, run: Folder) -> None:
         super().__init__(url)
@@ -56,16 +50,10 @@ class OwnResults(Folder):
 
 
 class Wanted(NamedTuple):
-    """
-    All that a run makes before it scores.
+    """All that a run makes before it scores."""
 
-    Attributes:
-        texts: Query -> what is made of it before it is judged.
-        verdicts: Judge -> query -> its verdicts.
-    """
-
-    texts: Mapping[str, Sequence[Source]]
-    verdicts: Mapping[str, Mapping[str, Sequence[Source]]]
+    texts: Mapping[str, Sequence[Source]]  # query -> what is made of it before it is judged
+    verdicts: Mapping[str, Mapping[str, Sequence[Source]]]  # judge -> query -> its verdicts
 
 
 class JudgedSoFar(NamedTuple):
@@ -78,10 +66,6 @@ class JudgedSoFar(NamedTuple):
 class OpenRun:
     """
     A run that another command works on; nothing is written there, and no model is called.
-
-    Args:
-        run: The folder of the run.
-        record: The content of `run.json`.
 
     Raises:
         UsageError: It is no run of `evaluate`, or something that its configuration names is not found from here.
@@ -104,12 +88,9 @@ class OpenRun:
 
     def results(self, judged: JudgedSoFar, so_far: Mapping[str, Any], into: OwnResults) -> dict[str, Any]:
         """
-        Return the results of what is *judged*, written *into* a folder with their pages.
+        Return the results of what is *judged* by the tables that a folder holds, written *into* it with their pages.
 
-        Args:
-            judged: The queries that are judged by the tables that the folder holds.
-            so_far: The share of the run that these are, as pages state it.
-            into: The folder; scores that it has are not made again.
+        Scores that it has are not made again; *so_far* is the share of the run that these are, as pages state it.
         """
         stages = [one for one in self._stages if one.judged_by not in judged.waiting]
         plan = Plan(stages, self._benchmark, limit=self.record["limit"], only=judged.query_ids)

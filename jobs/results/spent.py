@@ -86,18 +86,11 @@ _TOKENS = ("input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens")
 
 
 class Spend(NamedTuple):
-    """
-    Calls of a run.
+    """Calls of a run."""
 
-    Attributes:
-        sums: None if no model was called, or no ledger is there.
-        models: Stage -> the models that answered, sorted.
-        missing: Ledgers that cannot be read.
-    """
-
-    sums: dict[str, Any] | None
-    models: Mapping[str, tuple[str, ...]]
-    missing: list[str]
+    sums: dict[str, Any] | None  # None: no model was called, or no ledger is there
+    models: Mapping[str, tuple[str, ...]]  # stage -> the models that answered, sorted
+    missing: list[str]  # ledgers that cannot be read
 
 
 def run_spend(record: Mapping[str, Any]) -> Spend:

@@ -31,39 +31,25 @@ from longform.settings.system_names import SystemName
 
 
 class JudgeSignature(NamedTuple):
-    """
-    A judge as it answered; two are comparable if all of it is the same.
+    """A judge as it answered; two are comparable if all of it is the same."""
 
-    Attributes:
-        settings: All that can change an answer.
-        versions: Of its prompt or model, as its verdicts state them, sorted.
-        models: That answered, as providers named them, sorted; empty: none, or not known.
-    """
-
-    settings: JsonValue
-    versions: tuple[str, ...]
-    models: tuple[str, ...]
+    settings: JsonValue  # all that can change an answer
+    versions: tuple[str, ...]  # of its prompt or model, as its verdicts state them, sorted
+    models: tuple[str, ...]  # that answered, as providers named them, sorted; empty: none, or not known
 
 
 class StoredRun(NamedTuple):
-    """
-    A run under a label, with its `run.json` as its record.
-
-    Attributes:
-        benchmark: None: it is not where the run found it.
-        summaries: A row for each, as `longform.evidence.frames.Frames` has them.
-        measures: Those that the run lists.
-    """
+    """A run under a label, with its `run.json` as its record."""
 
     url: str
     label: str
     record: Mapping[str, Any]
     status: Status
-    benchmark: Benchmark | None
-    summaries: pl.DataFrame
+    benchmark: Benchmark | None  # None: it is not where the run found it
+    summaries: pl.DataFrame  # as `longform.evidence.frames.Frames` has them
     table: ScoreTable
     judges: Mapping[str, JudgeSignature]
-    measures: Sequence[Description]
+    measures: Sequence[Description]  # those that the run lists
     spend: Spend
 
     @property

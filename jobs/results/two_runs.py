@@ -187,11 +187,7 @@ def compared_rankings(
     """
     Return the differences of the rankers of *pairs* of systems, by the measures and cutoffs that both runs have.
 
-    Args:
-        runs: The two runs.
-        summaries: Those of each run, of the common queries alone.
-        pairs: Systems of the first and of the second run.
-        only: Names of measures; none: all.
+    The *summaries* of each run are those of the common queries alone; *only* names measures, if not all are wanted.
     """
     depths = [_cutoffs(run) for run in runs]
     cutoffs = [k for k in depths[0] if k in depths[1]]

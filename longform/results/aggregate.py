@@ -73,11 +73,9 @@ def mean_of(scores: pl.DataFrame, how: Averaging, *, with_empty: bool = False) -
     """
     Return the mean of a measure of one system, as a share, with its interval over clusters.
 
-    Args:
-        scores: Means over the repeats of the judge, by that measure, with the facts of their summaries.
-        how: The averaging.
-        with_empty: True if clusters without a value are drawn too, and add nothing: tables that set several rows of one
-            system side by side resample the same clusters in each.
+    *scores* are means over the repeats of the judge, by that measure, with the facts of their summaries. Clusters
+    without a value are drawn *with_empty*, and add nothing: tables that set several rows of one system side by side
+    resample the same clusters in each.
     """
     own = samples(scores, how.aggregate, with_empty=with_empty)
     clusters = own["cluster"].to_physical().to_list()

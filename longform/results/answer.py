@@ -10,26 +10,15 @@ from longform.tables.table import Table
 
 
 class VerbAnswer(NamedTuple):
-    """
-    Sentences and tables, from which pages, a terminal's lines and a JSON document are made.
-
-    Attributes:
-        title: Heads its page.
-        told: Paragraphs above the tables.
-        tables: The tables in reading order.
-        measures: Those that the tables name.
-        head: Stands above the paragraphs.
-        beside: Keys of the document that stand beside its tables, those of older versions among them.
-        pages_only: Names of tables that a terminal leaves out.
-    """
+    """Sentences and tables, from which pages, a terminal's lines and a JSON document are made."""
 
     title: str
-    told: Sequence[str]
+    told: Sequence[str]  # paragraphs above the tables, under `head`
     tables: Sequence[Table]
-    measures: Sequence[Description] = ()
+    measures: Sequence[Description] = ()  # those that the tables name
     head: str = "What to conclude"
-    beside: Mapping[str, Any] = {}
-    pages_only: Sequence[str] = ()
+    beside: Mapping[str, Any] = {}  # keys that stand beside the document's tables, those of older versions among them
+    pages_only: Sequence[str] = ()  # names of tables that a terminal leaves out
 
     @property
     def document(self) -> dict[str, Any]:

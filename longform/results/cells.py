@@ -44,9 +44,7 @@ def systems_in(results: Mapping[str, Any], averaged: Averaged = "value") -> list
     """
     Return a row for each system, judge and data set of the table of cells, its measures as columns.
 
-    Args:
-        results: Content of `results.json`, with tables; none has no systems.
-        averaged: The column of means.
+    *results* without tables have no systems; *averaged* names the column of means.
     """
     tables = results.get("tables") or {}
     if CELLS not in tables:

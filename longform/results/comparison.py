@@ -34,15 +34,8 @@ def comparison_answer(
     """
     Return two runs beside each other as an answer.
 
-    Args:
-        runs: A row for each of the two.
-        differences: The differences of summaries, tested together, as `compare_runs` returns them.
-        retrieval: The same for rankings, a family of their own.
-        settings: A row for each key that differs.
-        costs: A row for each quantity.
-        n_common: Queries that both have.
-        cautions: Sentences on what weakens the comparison.
-        measures: The measures that are compared.
+    The *differences* of summaries and those of *retrieval* are two families, each as `compare_runs` returns it;
+    *cautions* are sentences on what weakens the comparison.
     """
     labels = [str(run["label"]) for run in runs]
     table = differences[0] if differences[0].rows else retrieval[0]

@@ -48,16 +48,9 @@ def correction_answer(
     differences: Sequence[Row],
 ) -> VerbAnswer:
     """
-    Return the scores of a run, corrected by people's labels, as an answer.
+    Return the scores of the run at *url*, corrected by people's labels, as an answer.
 
-    Args:
-        url: The run's folder.
-        annotators: Task -> names of those whose labels they are.
-        samples: Sentences that say how the labelled summaries were drawn.
-        cautions: Sentences that a reader should mind.
-        measures: Those that are corrected.
-        systems: A row for each mean of a system.
-        differences: A row for each difference of two systems, the first less the second.
+    *annotators* stand by their task; *samples* are sentences that say how the labelled summaries were drawn.
     """
     told = [f"Labels of {task} by {', '.join(names)}." for task, names in annotators.items()]
     minded = list(dict.fromkeys(cautions))
@@ -196,12 +189,8 @@ def corrected_rows(
     """
     Return a row for each system that has a labelled summary, the differences of *pairs*, and the systems without any.
 
-    Args:
-        scores: Scores of all systems of a data set by a judge, with the facts of their summaries.
-        people: Scores by people's labels.
-        measure: In the report's words.
-        how: Means are averaged and resampled.
-        pairs: Those of the differences; none: all pairs of systems that have a row, if they are few.
+    *scores* are those of all systems of a data set by a judge, with the facts of their summaries. No *pairs* are all of
+    the systems that have a row, if they are few.
     """
     name, unit = measure["name"], UNITS.get(measure["unit"], "words")
     named: Row = {**{of: scores.item(0, of) for of in ("judge", "dataset")}, "measure": name, "unit": unit}

@@ -34,22 +34,13 @@ _SCALE = 100.0  # of a measure in points
 
 
 class Threshold(NamedTuple):
-    """
-    A bound that a measure must keep.
+    """A bound that a measure must keep, in the measure's unit, as reports print it."""
 
-    Attributes:
-        system: That it holds for, as `named_system` takes it; None: all that are no twins.
-        measure: Its name.
-        value: In the measure's unit, as reports print it.
-        direction: The side on which a value fails.
-        told: As it was written.
-    """
-
-    system: str | None
+    system: str | None  # as `named_system` takes it; None: it holds for all that are no twins
     measure: str
     value: float
-    direction: Direction
-    told: str
+    direction: Direction  # in which a value fails
+    told: str  # as it was written
 
 
 def read_threshold(words: str, direction: Direction) -> Threshold:
@@ -78,10 +69,7 @@ def check_measures(thresholds: Iterable[Threshold], known: Mapping[str, Descript
     """
     Refuse thresholds on measures that are not *known*, or that no value can keep; return warnings.
 
-    Args:
-        thresholds: As they were read.
-        known: Name -> the measure.
-        where: The owner of the measures, for messages: "this run" say.
+    *where*, "this run" say, names the owner of the measures in messages.
 
     Raises:
         UsageError: Names the threshold and what was expected.

@@ -20,9 +20,7 @@ def judges_tables(judges: Sequence[Row], retests: Sequence[Any] = ()) -> list[Ta
     """
     Return the cards of judges, and below them what their cards say of perturbed summaries; none without judges.
 
-    Args:
-        judges: A row of `longform.results.results.JudgeRow` for each judge.
-        retests: The rows of those that were asked again.
+    Rows of *judges* are `longform.results.results.JudgeRow`; *retests* has the rows of those that were asked again.
     """
     asked = {row["judge"]: [one for one in retests if one["judge"] == row["judge"]] for row in judges}
     cards = Table(

@@ -69,9 +69,7 @@ def order_table(rows: Sequence[Mapping[str, Any]], *, by_place: bool) -> Table:
     """
     Return the systems that no order of the documents moves as a table.
 
-    Args:
-        rows: The systems.
-        by_place: Whether curves over the places of documents are shown: those of one order are of interest then, too.
+    Curves over the places of documents are shown *by_place*: those of one order are of interest then, too.
     """
     return Table(
         "order_independent",

@@ -53,18 +53,11 @@ def signs_seed(seed: int) -> int:
 
 @dataclass(frozen=True)
 class Pairs:
-    """
-    The tests of a family of systems, which are told by their places.
+    """The tests of a family of systems, which are told by their places."""
 
-    Attributes:
-        places: The systems of each test -> its place in `tests`, the first less the second.
-        reference: The place of the one system with which all others are paired; None: every pair is tested.
-        tests: Pairs (i, j) of i < j in the order of `itertools.combinations`, or the others with the reference.
-    """
-
-    places: Mapping[tuple[int, int], int]
-    reference: int | None
-    tests: FamilyTests
+    places: Mapping[tuple[int, int], int]  # the systems of each test, the first less the second -> its place in `tests`
+    reference: int | None  # the one system with which all others are paired; None: every pair is tested
+    tests: FamilyTests  # pairs (i, j) of i < j in the order of `itertools.combinations`, or others with the reference
 
     def difference(self, first: int, second: int) -> Difference | None:
         """
@@ -119,16 +112,10 @@ def all_pairs(
     sums: Sequence[Array], *, seed: int, reference: int | None = None, most: int = MOST_SYSTEMS
 ) -> Pairs | None:
     """
-    Test all pairs of systems, or those with *reference* if there are too many.
+    Test all pairs of systems, or those with the one at the place *reference* if there are more than *most*.
 
-    Args:
-        sums: Of each system, totals and counts of every cluster, shape (clusters, 2).
-        seed: Of drawn sign changes.
-        reference: Its place; None: there is none, and of too many systems nothing is tested.
-        most: Systems of which every pair is tested.
-
-    Returns:
-        None if there is no pair to test.
+    Without a reference nothing is tested of so many systems. None: there is no pair to test. *sums* holds totals and
+    counts of every cluster for each system, shape (clusters, 2); *seed* is that of drawn sign changes.
     """
     n = len(sums)
     if n < 2 or (n > most and reference is None):
@@ -144,35 +131,21 @@ def all_pairs(
 
 
 class Best(NamedTuple):
-    """
-    The best of some systems, as far as a family's pairs show it; systems by their places.
-
-    Attributes:
-        among: All systems compared.
-        leader: The best score of `left`; if each system is beaten by some other, of all.
-        tied: Others of `left` with the leader's score.
-        left: Systems than which no other is shown to be better, ascending.
-        named: Whether the leader is shown to be better than each other system.
-        p: The largest p-value of the leader's pairs; None: nothing was tested.
-    """
+    """The best of the systems *among* all, as far as a family's pairs show it; systems by their places."""
 
     among: Sequence[int]
-    leader: int
-    tied: list[int]
-    left: list[int]
-    named: bool
-    p: float | None
+    leader: int  # the best score of `left`; if each system is beaten by some other, of all
+    tied: list[int]  # others of `left` with the leader's score
+    left: list[int]  # systems than which no other is shown to be better, ascending
+    named: bool  # the leader is shown to be better than each other system
+    p: float | None  # the largest p-value of the leader's pairs; None: nothing was tested
 
 
 def best_of(pairs: Pairs | None, scores: Sequence[float], among: Sequence[int], better: Better) -> Best:
     """
     Return the best of the systems *among* all; of none that is tested, the best score leads and nothing is named.
 
-    Args:
-        pairs: The pairs of all systems.
-        scores: Each system's score.
-        among: Places, ascending; at least one.
-        better: Scores that are better.
+    *pairs* and *scores* are of all systems; *among* has places, ascending, at least one.
     """
     sign = 1.0 if better == "higher" else -1.0
     shown = sign * pairs.apart > 0 if pairs else np.zeros((len(scores),) * 2, bool)
@@ -228,8 +201,7 @@ def largest_sets(alike: Sequence[Collection[int]]) -> Iterator[frozenset[int]]:
     """
     Yield each largest set of places that are all alike (Bron and Kerbosch, 1973, with a pivot).
 
-    Args:
-        alike: Of each place, the other places that are like it; symmetric.
+    *alike* holds for each place the other places that are like it, and is symmetric.
     """
 
     def extended(chosen: frozenset[int], open_: set[int], done: set[int]) -> Iterator[frozenset[int]]:

@@ -59,12 +59,7 @@ def pieces(text: str) -> list[str]:
 
 
 class PassageFinder:
-    """
-    Finds passages in some documents of a haystack.
-
-    Args:
-        texts: By the documents' numbers.
-    """
+    """Finds passages in some documents of a haystack, whose *texts* stand by their numbers."""
 
     def __init__(self, texts: Mapping[int, str]) -> None:
         self._places = {number: place for place, number in enumerate(texts)}
@@ -75,9 +70,8 @@ class PassageFinder:
         """
         Return the passage of each of a statement's documents; None if none shares `LEAST_SHARE` or it is not there.
 
-        Args:
-            statements: Texts of bullets or insights; citations in them are left aside.
-            documents: Of each statement, the numbers of the documents to look into.
+        *statements* are texts of bullets or insights, whose citations are left aside; each has its own *documents*, by
+        number.
         """
         own = [frozenset(stems(without_marks(text))) for text in statements]
         best = self._index.best_windows(own, window=WINDOW)

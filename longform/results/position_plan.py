@@ -34,13 +34,9 @@ def positions_row(prompts: Row, judge: str, accuracy: float | None, *, n_curves:
     """
     Return the sizes that find a U of each of *depths*, in points from the best to the worst place.
 
-    Args:
-        prompts: `dataset`, `n_summaries` of each system that the run will have, `n_documents` of the usual prompt, and
-            the mean `n_sentences` that are asked for.
-        judge: Its name.
-        accuracy: That of its card; None: it has none.
-        n_curves: How many are tested together.
-        depths: Each of a U.
+    *prompts* has the `dataset`, `n_summaries` of each system that the run will have, `n_documents` of the usual prompt,
+    and the mean `n_sentences` that are asked for; *accuracy* is that of the judge's card; *n_curves* are tested
+    together.
     """
     sure = ACCURACY if accuracy is None else accuracy
 

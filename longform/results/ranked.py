@@ -97,26 +97,15 @@ def _always(rows: pl.DataFrame, holds: pl.Expr) -> set[_Placed]:
 
 
 class RankedSystem(NamedTuple):
-    """
-    The summaries of a system under a judge.
-
-    Attributes:
-        judge: None: of measures that need none.
-        name: Data set, summarizer and setting.
-        measures: The measures of its summaries.
-        facts: Its summaries.
-        scores: Means over the repeats of the judge, with `facts`.
-        ranked: Measure of rankings -> query -> value; empty: it ranks nothing.
-        left_out: Why it stands in no correlation; None: it does.
-    """
+    """The summaries of a system under a judge, or by measures that need none."""
 
     judge: str | None
-    name: tuple[str | None, str, str]
+    name: tuple[str | None, str, str]  # data set, summarizer and setting
     measures: Sequence[Measure]
     facts: pl.DataFrame
-    scores: pl.DataFrame
-    ranked: Mapping[str, Mapping[str, float]]
-    left_out: str | None
+    scores: pl.DataFrame  # means over the repeats of the judge, with `facts`
+    ranked: Mapping[str, Mapping[str, float]]  # measure of rankings -> query -> value; empty: it ranks nothing
+    left_out: str | None  # why it stands in no correlation; None: it does
 
     @property
     def correlates(self) -> bool:
@@ -178,14 +167,8 @@ def compare_rankings(
     Return all differences of two runs' rankings, as second less first: a family of their own.
 
     So whether a run ranks moves no p-value of its summaries. Rankings that are the same in both runs stand in no
-    report, but for a sentence.
-
-    Args:
-        values: `ranked_values` of both runs on their common queries, with the name of the `run`.
-        runs: The names of both.
-        datasets: Data sets in the order of the rows.
-        pairs: Rankers of the first and of the second run, in words.
-        seed: The seed of the runs.
+    report, but for a sentence. The *values* are `ranked_values` of both on their common queries, with the name of the
+    `run`; *pairs* are rankers of the first and of the second run, in words, and rows stand in the order of *datasets*.
     """
     names = values["measure"].unique(maintain_order=True)
     table, family = compare_runs(

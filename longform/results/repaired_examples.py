@@ -126,11 +126,7 @@ def changes(
     """
     Every bullet that *judge* linked to a covered insight whose documents are known.
 
-    Args:
-        summaries: Summary id -> its `bullets` (with `citations`) and `verdicts`.
-        originals: Summary id of each twin -> of its original.
-        gold: Target id -> numbers of the documents that state it.
-        judge: Whose links count.
+    *summaries* and *originals*, those of twins, stand by summary id; *gold* has numbers of documents by target id.
     """
     return [
         Change(

@@ -35,14 +35,10 @@ REFRESH_S = 30
 
 def next_step(state: State, exit_code: int | None, verb: str, run: str, *, complete: bool) -> str:
     """
-    Say what to do next.
+    Say what to do next with a run in the *state* of its last command.
 
-    Args:
-        state: Of the run's last command.
-        exit_code: Of that command; None: it has not ended, was killed, or nothing is recorded.
-        verb: Of the run.
-        run: Its folder.
-        complete: Whether all stages have what they want, and a report stands there.
+    Its exit code is None if it has not ended, was killed, or nothing is recorded. A *complete* run has a report, and
+    all that its stages want.
     """
     same = f"the same command, longform {verb} ... with --out {run}, goes on where it stopped; nothing is done twice"
     if state == "running":

@@ -32,30 +32,17 @@ _NONE = "so few show no difference"
 
 
 class Wanted(NamedTuple):
-    """
-    The aims of a plan, in the unit of the measure.
+    """The aims of a plan, in the unit of the measure; None: none is named."""
 
-    Attributes:
-        difference: A true difference to be told from chance; None: none is named.
-        half_width: Of the interval of a difference; None: none is named.
-        power: The probability that the difference is told.
-        systems: The two whose difference is planned with; None: the median spread of all pairs.
-    """
-
-    difference: float | None
-    half_width: float | None
-    power: float
-    systems: tuple[str, str] | None
+    difference: float | None  # a true one, to be told from chance
+    half_width: float | None  # of the interval of a difference
+    power: float  # the probability that the difference is told
+    systems: tuple[str, str] | None  # whose difference is planned with; None: the median spread of all pairs
 
 
 def sample_rows(results: Results, wanted: Wanted, *, measures: Sequence[str] = ()) -> list[dict[str, Value]]:
     """
-    Return a row for each judge, data set and measure of a run.
-
-    Args:
-        results: The run's results.
-        wanted: The aims of the plan.
-        measures: Only these; none: all.
+    Return a row for each judge, data set and measure of a run, only of *measures* if some are named.
 
     Raises:
         UsageError: The run has no differences to plan with, or not those that are named.

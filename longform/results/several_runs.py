@@ -22,24 +22,14 @@ Row = dict[str, Value]
 
 
 class SameJudge(NamedTuple):
-    """
-    Runs whose scores may stand in one table; both frames say in `run` whose a row is.
+    """Runs whose scores may stand in one table; both frames say in `run` whose a row is."""
 
-    Attributes:
-        judge: The judge's name; None: measures without a judge.
-        dataset_hash: The hash of their benchmark.
-        summaries: All summaries of these runs.
-        scores: Those by the judge, as `longform.results.differences.scored` has them.
-        averaging: Run -> how it averages.
-        measures: Those that any of them lists.
-    """
-
-    judge: str | None
+    judge: str | None  # None: measures without a judge
     dataset_hash: str
     summaries: pl.DataFrame
-    scores: pl.DataFrame
-    averaging: Mapping[str, Averaging]
-    measures: Sequence[Description]
+    scores: pl.DataFrame  # by the judge, as `longform.results.differences.scored` has them
+    averaging: Mapping[str, Averaging]  # by run
+    measures: Sequence[Description]  # those that any of them lists
 
     def measured(self, run: str) -> set[str]:
         """Return the names of the measures that a run has scores of."""
