@@ -30,6 +30,7 @@ from longform.judges.rubrics import RUBRICS, RatedColumns, Rubric, rated
 from longform.judges.sheets import Filled, SheetKind, check_columns
 from longform.judges.support_cards import with_interval
 from longform.judges.target_checks import CHECKS, TargetCheck
+from longform.keys import in_groups
 from longform.metrics.agreement import Between, Label, between_annotators
 from longform.results.corrected import Sample
 from longform.rows import LabelRow
@@ -157,9 +158,7 @@ def _told(arguments: argparse.Namespace, kind: SheetKind, place: LabelledPlace, 
     there = [row for row in labels_of(place, kind) if not row["annotator"].startswith(RELEASED)]
     if not there:
         raise UsageError(f"{arguments.folder}: expected labels of {kind.task}, found none; --sheets writes sheets")
-    groups: dict[str, list[Label]] = {}
-    for row in there:
-        groups.setdefault(row["target_id"] if isinstance(kind, Rubric) else "", []).append(_as_label(row))
+    groups = in_groups((row["target_id"] if isinstance(kind, Rubric) else "", _as_label(row)) for row in there)
     sized = {"seed": arguments.seed, "resamples": arguments.resamples}
     found = [
         (name, one)

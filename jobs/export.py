@@ -33,6 +33,7 @@ from longform.formats.exports import EXPORTS, ROW_EXPORTS, TABLE_EXPORTS, WHOLE_
 from longform.formats.names import FULL_CONTEXT
 from longform.formats.table_export import TablesOfRun
 from longform.formats.whole_run import SystemOf, WholeRun
+from longform.keys import in_groups
 from longform.retrieval.ranking import NOT_RANKED
 from longform.rows import RankingRow
 
@@ -166,9 +167,7 @@ def _haystacks(opened: _Opened) -> Iterator[HaystackOfRun]:
     summaries = _by("haystack_id", _rows(run, "summaries", plan.work_ids("summaries"), None))
     units = {item.key.summary: item.work_id for item in plan.of(UnitsOf)}
     verdicts = by_summary(plan.of(Judged))
-    rankings: dict[str, list[str]] = {}
-    for ranked in plan.of(Ranked):
-        rankings.setdefault(ranked.key.haystack_id, []).append(ranked.work_id)
+    rankings = in_groups((ranked.key.haystack_id, ranked.work_id) for ranked in plan.of(Ranked))
     for haystack_id in opened.benchmark.haystack_ids:
         own = summaries.get(haystack_id, [])
         lists = _ranked(run, rankings.get(haystack_id, []))
@@ -193,10 +192,7 @@ def _rows(run: Folder, table: str, work_ids: Iterable[str], columns: list[str] |
 
 
 def _by(column: str, rows: Iterable[Any]) -> dict[str, list[Any]]:
-    found: dict[str, list[Any]] = {}
-    for row in rows:
-        found.setdefault(row[column], []).append(row)
-    return found
+    return in_groups((row[column], row) for row in rows)
 
 
 def _ranked(run: Folder, work_ids: Sequence[str]) -> list[RankingRow]:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from longform.errors import UsageError
 from longform.judges import failure_modes
 from longform.judges.kinds import KINDS
+from longform.keys import in_groups
 from longform.metrics import cited_support, counts, coverage, faithfulness, retrieval, rouge, similarity, verdict_means
 from longform.metrics.measure import Measure, RankingMeasure
 from longform.nearest import meant
@@ -73,8 +74,6 @@ def named(names: Sequence[str], own: Sequence[Measure] = ()) -> list[Measure | R
 
 def scored_together(measures: Collection[Measure]) -> list[tuple[Measure, ...]]:
     """Return measures by what is scored together: all shipped ones of a version, and others of one version or alone."""
-    groups: dict[str, list[Measure]] = {}
-    for one in dict.fromkeys((*SHIPPED, *measures)):
-        groups.setdefault(one.version or one.name, []).append(one)
+    groups = in_groups((one.version or one.name, one) for one in dict.fromkeys((*SHIPPED, *measures)))
     wanted = {one.version or one.name for one in measures}
     return [tuple(group) for key, group in groups.items() if key in wanted]

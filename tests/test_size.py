@@ -28,41 +28,41 @@ class Room(NamedTuple):
 
 ROOMS = {
     "laboratory": Room(14, 2_870, "lab/*"),
-    "synthesis": Room(81, 10_961, "longform/synthesis/* jobs/synthesis/* jobs/synthesize*.py actors/synthesis/*"),
+    "synthesis": Room(81, 10_955, "longform/synthesis/* jobs/synthesis/* jobs/synthesize*.py actors/synthesis/*"),
     "serve": Room(32, 3_918, "serve/*"),
     "rehearsal": Room(17, 2_280, "longform/rehearsal/* actors/rehearsal/*"),
     "evidence as frames": Room(6, 658, "longform/evidence/* actors/surface/folders.py"),
     "tables": Room(7, 794, "longform/tables/*"),
-    "results of older versions, for one release": Room(8, 957, "longform/studies/schema_1/*"),
-    "studies": Room(23, 4_297, "longform/studies/*"),
+    "results of older versions, for one release": Room(8, 953, "longform/studies/schema_1/*"),
+    "studies": Room(23, 4_290, "longform/studies/*"),
     "results, report and the verbs that read": Room(
         105,
-        15_006,
+        14_989,
         "longform/results/* longform/report/* jobs/results/* actors/studies.py jobs/compar*.py jobs/gate.py"
         " jobs/correct.py jobs/export.py jobs/status.py jobs/report.py jobs/plan_sample.py",
     ),
     "judges, cards, calibration, sheets": Room(
-        81, 10_429, "longform/judges/* actors/judges/* jobs/calibration/* jobs/calibrate.py jobs/annotate.py"
+        81, 10_407, "longform/judges/* actors/judges/* jobs/calibration/* jobs/calibrate.py jobs/annotate.py"
     ),
     "chat, quota, ledger, spending": Room(
         67,
-        9_500,
+        9_482,
         "longform/chat/* longform/quota/* actors/chat/* actors/ledger/* jobs/spending/* longform/spending.py"
         " jobs/ledger.py jobs/calling.py jobs/probe.py",
     ),
     "stages, runs, evaluate, judge, replay, cluster": Room(
         44,
-        6_704,
+        6_695,
         "jobs/stages/* jobs/runs/* jobs/evaluat*.py jobs/judge.py jobs/replay.py jobs/aggregate.py jobs/cluster.py"
         " jobs/local_ray.py jobs/job_package.py",
     ),
-    "formats, ingest": Room(52, 6_949, "longform/formats/* jobs/ingest.py jobs/files/* jobs/write_benchmark.py"),
-    "metrics, statistics, measures": Room(22, 3_569, "longform/metrics/* longform/measures.py actors/measures.py"),
-    "settings, other verbs, presets": Room(69, 5_710, "longform/settings/* jobs/*"),
+    "formats, ingest": Room(52, 6_934, "longform/formats/* jobs/ingest.py jobs/files/* jobs/write_benchmark.py"),
+    "metrics, statistics, measures": Room(22, 3_564, "longform/metrics/* longform/measures.py actors/measures.py"),
+    "settings, other verbs, presets": Room(69, 5_708, "longform/settings/* jobs/*"),
     "summaries, support, repair, text": Room(
-        49, 5_019, "longform/summaries/* longform/support/* longform/repair/* longform/text/* actors/summarizers/*"
+        49, 5_018, "longform/summaries/* longform/support/* longform/repair/* longform/text/* actors/summarizers/*"
     ),
-    "retrieval, local models, storage, surface, the rest": Room(97, 9_899, "*"),
+    "retrieval, local models, storage, surface, the rest": Room(97, 9_845, "*"),
 }
 
 

@@ -16,18 +16,11 @@ _OPSET = 20
 
 
 class BertShape(NamedTuple):
-    """
-    Attributes:
-        width: Of a token's vector.
-        inner: Width between the two maps of a layer.
-        epsilon: Added to a variance before its root.
-    """
-
     layers: int
-    width: int
-    inner: int
+    width: int  # of a token's vector
+    inner: int  # width between the two maps of a layer
     heads: int
-    epsilon: float
+    epsilon: float  # added to a variance before its root
 
 
 def weights_wanted(shape: BertShape) -> dict[str, tuple[int, ...]]:
@@ -50,14 +43,8 @@ def weights_wanted(shape: BertShape) -> dict[str, tuple[int, ...]]:
 
 
 class BertGraph(NamedTuple):
-    """
-    Attributes:
-        model: Of ONNX, without the weights.
-        weights: By the names that the model gives them.
-    """
-
-    model: bytes
-    weights: Mapping[str, NDArray[np.float32]]
+    model: bytes  # of ONNX, without the weights
+    weights: Mapping[str, NDArray[np.float32]]  # by the names that the model gives them
 
 
 def bert_graph(shape: BertShape, weights: Mapping[str, NDArray[np.float32]]) -> BertGraph:

@@ -15,16 +15,10 @@ from longform.text.windows import Window
 
 
 class Nearness(NamedTuple):
-    """
-    Nearness of one sentence to a document.
+    """Nearness of one sentence to a document."""
 
-    Attributes:
-        sentences: Its cosine with each of the document's sentences.
-        best: The largest of these, or with the sum of two neighbours; not below 0.
-    """
-
-    sentences: NDArray[np.float32]
-    best: float
+    sentences: NDArray[np.float32]  # its cosine with each of the document's sentences
+    best: float  # the largest of these, or with the sum of two neighbours; not below 0
 
 
 class NearestWindows:

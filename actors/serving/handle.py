@@ -21,16 +21,9 @@ SCHEME = "serve"
 
 
 class HandleAnswer(NamedTuple):
-    """
-    Attributes:
-        status: As of HTTP.
-        headers: With names in small letters.
-        body: JSON, mostly.
-    """
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
+    status: int  # as of HTTP
+    headers: Mapping[str, str]  # with names in small letters
+    body: bytes  # JSON, mostly
 
 
 def is_of_cluster(url: str) -> bool:

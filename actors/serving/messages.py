@@ -15,56 +15,31 @@ ScoreKind = Literal["logit", "probability", "cosine"]
 
 
 class About(NamedTuple):
-    """
-    A served model's description of itself.
+    """A served model's description of itself."""
 
-    Attributes:
-        name: In the configuration.
-        kind: `embedding`, `rerank`, `judge` or `chat`.
-        task: Of a judge, such as `support`; null: no judge.
-        version: Changes with all that can change its answers.
-        score_kind: What its scores are; null: it gives none.
-        window: Tokens it reads of one input at most, if it cuts longer ones; null: it cuts nothing.
-        dimensions: Of its vectors; null: it gives none.
-        card: The judge card in one line; null, and `card_reason` says why.
-        estimated: True if its tokens are guessed from the size of texts, since it has no tokenizer.
-    """
-
-    name: str
+    name: str  # in the configuration
     kind: Literal["embedding", "rerank", "judge", "chat"]
-    version: str
-    task: str | None = None
-    score_kind: ScoreKind | None = None
-    window: int | None = None
-    dimensions: int | None = None
-    card: str | None = None
+    version: str  # changes with all that can change its answers
+    task: str | None = None  # of a judge, such as `support`; null: no judge
+    score_kind: ScoreKind | None = None  # null: it gives no scores
+    window: int | None = None  # tokens it reads of one input at most, if it cuts longer ones; null: it cuts nothing
+    dimensions: int | None = None  # of its vectors; null: it gives none
+    card: str | None = None  # the judge card in one line; null, and `card_reason` says why
     card_reason: str | None = None
-    estimated: bool = True
+    estimated: bool = True  # tokens are guessed from the size of texts, since it has no tokenizer
 
 
 class Answered(NamedTuple):
-    """
-    The answer to one unit of work: a text, a pair, a cell.
+    """The answer to one unit of work: a text, a pair, a cell."""
 
-    Attributes:
-        content: A vector, a score, a list of verdicts, or a completion.
-        tokens: That were read for it.
-        truncated: True if the window cut its text.
-        from_cache: True if it was answered before, by this replica or, `from_ledger`, by a writer of the ledger.
-        key: A hash of the model's version and the unit: equal keys have equal answers.
-        from_ledger: True if the ledger had it.
-        output_tokens: That were written for it.
-        settled: True if no model had to be asked, so that it is in no cache and no ledger.
-    """
-
-    content: Any
-    tokens: int
-    truncated: bool
-    from_cache: bool
-    key: str
+    content: Any  # a vector, a score, a list of verdicts, or a completion
+    tokens: int  # that were read for it
+    truncated: bool  # the window cut its text
+    from_cache: bool  # it was answered before, by this replica or, `from_ledger`, by a writer of the ledger
+    key: str  # a hash of the model's version and the unit: equal keys have equal answers
     from_ledger: bool = False
-    output_tokens: int = 0
-    settled: bool = False
+    output_tokens: int = 0  # that were written for it
+    settled: bool = False  # no model had to be asked, so that it is in no cache and no ledger
 
 
 class Found(NamedTuple):

@@ -14,6 +14,7 @@ import pyarrow as pa
 from actors.storage.folder import Folder
 from actors.storage.tables import Snapshot
 from longform.errors import UsageError
+from longform.keys import in_groups
 from longform.records import Document, Qrel, Query, Target, gold_documents
 
 MANIFEST = "benchmark.json"
@@ -113,9 +114,8 @@ class Benchmark:
         return {text: {name: fmean(values) for name, values in scores.items()} for text, scores in found.items()}
 
     def _targets_by_query(self, haystack_id: str) -> dict[str, list[Target]]:
-        found: dict[str, list[Target]] = {}
-        for row in self.rows("targets", haystack_id).to_pylist():
-            found.setdefault(row["query_id"], []).append(Target(**row))
+        rows = self.rows("targets", haystack_id).to_pylist()
+        found = in_groups((row["query_id"], Target(**row)) for row in rows)
         return {query_id: sorted(targets, key=lambda t: t.target_index) for query_id, targets in found.items()}
 
     def _documents(self, haystack_id: str) -> list[Document]:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from actors.json_value import Json
 from actors.rehearsal.prompt_reading import rendered_fields
 from longform.chat.call import TokenLogprobs
-from longform.keys import stable_seed
+from longform.keys import in_groups, stable_seed
 from longform.text.words import stems
 
 _SENTENCE = re.compile(r"[^.!?\n]{20,}[.!?]?")
@@ -131,10 +131,8 @@ def _point(text: str, span: str, faults: ExtractorFaults, draw: Random) -> Json:
 
 
 def _merged(values: Values, faults: ExtractorFaults, draw: Random) -> Json:
-    said: dict[tuple[str, ...], list[int]] = {}
     texts: list[str] = [one["point"] for one in json.loads(values["points"])]
-    for number, text in enumerate(texts, start=1):
-        said.setdefault(tuple(stems(text)), []).append(number)
+    said = in_groups((tuple(stems(text)), number) for number, text in enumerate(texts, start=1))
     groups = [*said.values()]
     if draw.random() < faults.doubles:
         groups.append([groups[0][0]])

@@ -27,7 +27,7 @@ from jobs.spending.plan import opened_ledger, plan_document
 from jobs.stages.runner import PlainStage, Task, run_stage
 from longform.chat.call import ChatRequest
 from longform.judges.matrix import groups_of
-from longform.keys import content_key
+from longform.keys import content_key, in_groups
 from longform.rows import VerdictRow
 from longform.settings.chat import ChatSettings
 from longform.settings.judges import JudgeSettings
@@ -60,9 +60,7 @@ def _left(run: Folder, pieces: Iterable[Piece]) -> list[Piece]:
 
 
 def _tasks(pieces: Iterable[Piece]) -> list[Task]:
-    together: dict[str, list[Piece]] = {}
-    for piece in pieces:
-        together.setdefault(piece.together, []).append(piece)
+    together = in_groups((piece.together, piece) for piece in pieces)
     return [Task(work_ids=tuple(piece.work_id for piece in of), payload=of) for of in together.values()]
 
 
@@ -110,10 +108,7 @@ def verdicts_of(calibration: Calibration, name: str, run: Folder) -> Verdicts:
     """Return the verdicts of a member; they are there."""
     work_ids = {piece.work_id for piece in calibration.labelled.pieces(calibration.made[name])}
     rows: list[VerdictRow] = run.read("verdicts", work_ids=work_ids).to_pylist()
-    found: dict[tuple[str, str], list[VerdictRow]] = {}
-    for row in rows:
-        found.setdefault((row["mode"], row["summary_id"]), []).append(row)
-    return found
+    return in_groups(((row["mode"], row["summary_id"]), row) for row in rows)
 
 
 # ---------------------------------------------------------------- what will be asked

@@ -12,7 +12,7 @@ from jobs.stages.judged_texts import SEPARATOR
 from longform.errors import UsageError
 from longform.formats.longformfact import PEOPLE
 from longform.judges.meta_evaluation import EACH_DOCUMENT, Fidelity, LabelledSummary, Mode, label_counts
-from longform.keys import content_key
+from longform.keys import content_key, in_groups
 from longform.records import Document
 from longform.retrieval.packing import ImportanceOf, arranged
 from longform.rows import LabelRow, SummaryRow
@@ -55,10 +55,7 @@ def labelled_texts(
     Raises:
         UsageError: There is none, or a data set's labels are of sentences here and of summaries there.
     """
-    labels: dict[str, list[LabelRow]] = {}
-    for row in rows:
-        if row["answer"] in _ANSWERS:
-            labels.setdefault(row["summary_id"], []).append(row)
+    labels = in_groups((row["summary_id"], row) for row in rows if row["answer"] in _ANSWERS)
     ranking_of = rankings(place, by)
     summaries = [row for row in place.summaries.values() if row["summary_id"] in labels]
     found = [_labelled(place, row, labels[row["summary_id"]], ranking_of(row)) for row in summaries]

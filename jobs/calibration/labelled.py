@@ -17,6 +17,7 @@ from longform.judges.kind import Kind
 from longform.judges.kinds import KINDS
 from longform.judges.matrix import JudgedText
 from longform.judges.meta_evaluation import Mode
+from longform.keys import in_groups
 from longform.results.answer import VerbAnswer
 from longform.rows import JudgementRow, LabelRow
 from longform.settings.chat import ChatSettings
@@ -151,10 +152,8 @@ class Labelled(ABC):
         Raises:
             UsageError: The benchmark ships none.
         """
-        found: dict[tuple[str, str], list[JudgementRow]] = {}
-        for row in self.all_labels:
-            if row["annotator"] == name:
-                found.setdefault((row["mode"], row["summary_id"]), []).append(row)
+        own = (row for row in self.all_labels if row["annotator"] == name)
+        found = in_groups(((row["mode"], row["summary_id"]), row) for row in own)
         if not found:
             shipped = {row["annotator"] for row in self.all_labels if row["annotator"].startswith(RELEASED)}
             raise UsageError(f"{self.url}: no predictions of {name!r}; it ships those of {sorted(shipped)}")

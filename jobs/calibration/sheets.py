@@ -18,7 +18,7 @@ from longform.errors import UsageError
 from longform.judges.kind import Kind
 from longform.judges.rubrics import Rubric
 from longform.judges.sheets import Filled, SheetKind, SheetPair, guide, read_sheet, sheet
-from longform.keys import content_key
+from longform.keys import content_key, in_groups
 from longform.records import Document
 from longform.rows import LabelRow, SummaryRow
 from longform.settings.system_names import SystemName, named_system
@@ -133,9 +133,7 @@ class SummarySubjects(Subjects):
     def strata(self) -> dict[str, list[str]]:
         if not self.systems:
             return {"": list(self.place.summaries)}
-        found: dict[SystemName, list[str]] = {}
-        for summary_id, row in self.place.summaries.items():
-            found.setdefault(_system_of(row), []).append(summary_id)
+        found = in_groups((_system_of(row), summary_id) for summary_id, row in self.place.summaries.items())
         named = [named_system(name, found, asked="--system") for name in self.systems]
         return {str(name): found[name] for name in named}
 
@@ -187,10 +185,7 @@ class QuerySubjects(Subjects):
     unit = "queries"
 
     def strata(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        for query in self.place.benchmark.queries.values():
-            found.setdefault(query.dataset or "", []).append(query.query_id)
-        return found
+        return in_groups((one.dataset or "", one.query_id) for one in self.place.benchmark.queries.values())
 
     @property
     def expected(self) -> str:
@@ -323,9 +318,7 @@ def keep_labels(place: LabelledPlace, kind: SheetKind, filled: Iterable[Filled])
     Raises:
         UsageError: An annotator's labels came with the benchmark, or the annotator is a model.
     """
-    by_annotator: dict[str, list[Filled]] = {}
-    for one in filled:
-        by_annotator.setdefault(one.annotator, []).append(one)
+    by_annotator = in_groups((one.annotator, one) for one in filled)
     work_ids = {annotator: _work_id(kind, annotator) for annotator in by_annotator}
     before = {annotator: _rows_of(place, work_id) for annotator, work_id in work_ids.items()}
     for annotator in by_annotator:

@@ -20,7 +20,7 @@ from longform.formats.files import SourceFile
 from longform.formats.output_citations import MarksRead, Numbering, accounts_told
 from longform.formats.outputs import Identity, OutputsReader, Problem, ReadAnswer, identity, told_in_words
 from longform.formats.rows import ShippedContext
-from longform.keys import content_key
+from longform.keys import content_key, in_groups
 
 OUTPUTS = "outputs"
 """The folder of a benchmark with a file for each file of answers."""
@@ -176,9 +176,7 @@ def _write(folder: Folder, answers: Sequence[ReadAnswer]) -> None:
     contexts = {one.context["context_id"]: one.context for one in answers if one.context is not None}
     held = {row["context_id"] for row in folder.read("contexts", columns=["context_id"]).to_pylist()}
     _commit(folder, "contexts", [row for key, row in contexts.items() if key not in held])
-    by_haystack: dict[str, list[ReadAnswer]] = {}
-    for answer in answers:
-        by_haystack.setdefault(answer.summary["haystack_id"], []).append(answer)
+    by_haystack = in_groups((answer.summary["haystack_id"], answer) for answer in answers)
     parts = []
     for own in by_haystack.values():
         work_id = content_key("outputs", [answer.summary["summary_id"] for answer in own])

@@ -21,6 +21,7 @@ from longform.judges.kind import Kind
 from longform.judges.kinds import KINDS
 from longform.judges.kinds.support import NO, UNSURE, YES
 from longform.judges.repeats import merged_repeats
+from longform.keys import in_groups
 from longform.results.drilldown import QueryFacts, SummaryFacts, Unfolded, unfolded_of
 
 _CHECK_COLUMNS = ["summary_id", "judge", "unit_index", "target_kind", "target_id", "text_index", "mode", "repeat"]
@@ -145,25 +146,22 @@ class Unfolding:
         rows = list(self._rows("verdicts", work_ids, [*_VERDICT_COLUMNS, *_OF_REPEATS]))
         if not any(row["repeat"] for row in rows):
             return rows
-        by_judge: dict[str, list[Any]] = {}
-        for row in rows:
-            by_judge.setdefault(row["judge"], []).append(row)
         return [
             row
-            for judge, own in by_judge.items()
+            for judge, own in in_groups((row["judge"], row) for row in rows).items()
             for row in merged_repeats(self._kinds.get(judge, KINDS["coverage"]), own)
         ]
 
     def _add_support(self, facts: Mapping[str, SummaryFacts], work_ids: Sequence[str]) -> None:
         """Add what support judges found of the bullets of some summaries."""
-        found: dict[tuple[str, str], list[Any]] = {}
-        for row in self._rows("verdicts", work_ids, _CHECK_COLUMNS) if work_ids else ():
-            if row["summary_id"] in facts and row["unit_index"] is not None:
-                found.setdefault((row["summary_id"], row["judge"]), []).append(row)
+        found = in_groups(
+            ((row["summary_id"], row["judge"]), row)
+            for row in (self._rows("verdicts", work_ids, _CHECK_COLUMNS) if work_ids else ())
+            if row["summary_id"] in facts and row["unit_index"] is not None
+        )
         for (summary_id, judge), rows in found.items():
-            summary, by_unit = facts[summary_id], dict[int, list[Any]]()
-            for row in merged_repeats(KINDS["support"], rows):
-                by_unit.setdefault(row["unit_index"], []).append(row)
+            summary = facts[summary_id]
+            by_unit = in_groups((row["unit_index"], row) for row in merged_repeats(KINDS["support"], rows))
             numbers = self._numbers(self._benchmark.queries[summary["query_id"]].haystack_id)
             for unit, own in by_unit.items():
                 if unit < len(summary["bullets"]):

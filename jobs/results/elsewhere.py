@@ -16,6 +16,7 @@ from jobs.stages.shipped import FULL
 from jobs.stages.stage import Plan
 from jobs.stages.summarize import Summarized
 from longform.judges.languages import unmeasured_languages
+from longform.keys import in_groups
 from longform.results.elsewhere import Documents
 from longform.settings.experiment import Experiment
 from longform.settings.system_names import SystemName
@@ -23,9 +24,7 @@ from longform.settings.system_names import SystemName
 
 def elsewhere_rows(benchmark: Benchmark, plan: Plan) -> list[dict[str, Any]]:
     """Return a row for each system of shipped texts; none if the run took none."""
-    systems: dict[SystemName, list[Released]] = {}
-    for item in plan.of(Released):
-        systems.setdefault(item.key.name, []).append(item.key)
+    systems = in_groups((item.key.name, item.key) for item in plan.of(Released))
     lengths = _lengths(benchmark) if systems else {}
     return [_row(name, summaries, lengths, plan.query_ids) for name, summaries in systems.items()]
 
@@ -82,13 +81,13 @@ def languages_told(run: Folder, benchmark: Benchmark, experiment: Experiment, pl
 def _answers(run: Folder, plan: Plan) -> dict[str, list[str]]:
     """Return the texts of each system."""
     work_ids = [*(one.work_id for one in plan.of(Released)), *(one.work_id for one in plan.of(Summarized))]
-    found: dict[str, list[str]] = {}
-    for batch in run.batches("summaries", work_ids=work_ids, columns=["summarizer", "setting", "step", "text"]):
-        for row in batch.to_pylist():
-            if row["step"] is None:
-                system = SystemName(row["summarizer"], row["setting"])
-                found.setdefault(f"answers of {system}", []).append(row["text"] or "")
-    return found
+    batches = run.batches("summaries", work_ids=work_ids, columns=["summarizer", "setting", "step", "text"])
+    return in_groups(
+        (f"answers of {SystemName(row['summarizer'], row['setting'])}", row["text"] or "")
+        for batch in batches
+        for row in batch.to_pylist()
+        if row["step"] is None
+    )
 
 
 def _texts_of_documents(benchmark: Benchmark, plan: Plan) -> Iterator[str]:

@@ -23,13 +23,12 @@ from longform.evidence.scores import SCORE_COLUMNS, ScoreTable
 from longform.evidence.summaries import clustered, summaries
 from longform.judges.meta_evaluation import CITED
 from longform.judges.repeats import repeated_pairs
-from longform.keys import content_key
+from longform.keys import content_key, in_groups
 from longform.measures import scored_together
 from longform.records import Document
 from longform.results.drilldown import QueryFacts, SummaryFacts, Unfolded
 from longform.results.evidence import AskedAgain, Evidence
 from longform.results.order_dependence import with_dependence
-from longform.rows import VerdictRow
 from longform.settings.judges import ALIGNERS
 
 _ASKED_AGAIN = [
@@ -55,10 +54,7 @@ class Work:
 
 def by_summary(verdicts: Iterable[Item[Judged]]) -> Mapping[str, Sequence[str]]:
     """Summary -> its *verdicts*, all by work id."""
-    found: dict[str, list[str]] = {}
-    for judged in verdicts:
-        found.setdefault(judged.key.summary, []).append(judged.work_id)
-    return found
+    return in_groups((judged.key.summary, judged.work_id) for judged in verdicts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,15 +132,12 @@ class RunEvidence(Evidence):
         for judge, items in self.work.again.items():
             assert self.experiment is not None, "repeats are of a configuration's judges"
             kind = kind_of(self.experiment.judges[judge])
-            datasets: dict[str | None, list[VerdictRow]] = {}
             clusters, dataset_of = (
                 dict(self.summaries.select("summary_id", column).iter_rows()) for column in ("query_id", "dataset")
             )
-            for batch in self.run.batches("verdicts", work_ids=[one.work_id for one in items], columns=_ASKED_AGAIN):
-                for row in batch.to_pylist():
-                    if row["summary_id"] in clusters:
-                        datasets.setdefault(dataset_of[row["summary_id"]], []).append(row)
-            for dataset, rows in datasets.items():
+            batches = self.run.batches("verdicts", work_ids=[one.work_id for one in items], columns=_ASKED_AGAIN)
+            asked = (row for batch in batches for row in batch.to_pylist() if row["summary_id"] in clusters)
+            for dataset, rows in in_groups((dataset_of[row["summary_id"]], row) for row in asked).items():
                 yield AskedAgain(judge, dataset, repeated_pairs(kind, rows, clusters))
 
     @cached_property

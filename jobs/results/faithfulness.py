@@ -13,6 +13,7 @@ from jobs.stages.judge import Judged, with_repeats
 from longform.evidence.scan import as_frame, pl
 from longform.judges.kinds import KINDS
 from longform.judges.repeats import merged_repeats
+from longform.keys import in_groups
 from longform.metrics.faithfulness import place_of, support_cells
 from longform.metrics.measure import Verdict
 from longform.metrics.position_bias import summary_places
@@ -62,9 +63,7 @@ def _found(run: Folder, repeats: Mapping[str, Sequence[str]], *, all_cells: bool
     """Yield the cells of summaries part by part; *repeats* has the work ids of their verdicts by the first of them."""
     columns = _CELL_COLUMNS if all_cells else ["work_id"]
     for batch, first in _batches(run, repeats, columns):
-        rows: dict[str, list[Any]] = {}
-        for row in batch.to_pylist():
-            rows.setdefault(first[row["work_id"]], []).append(row)
+        rows = in_groups((first[row["work_id"]], row) for row in batch.to_pylist())
         found: list[tuple[Any, ...]] = []
         for work_id, own in rows.items():
             if all_cells:

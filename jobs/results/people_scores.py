@@ -11,6 +11,7 @@ from jobs.calibration.place import LabelledPlace
 from jobs.calibration.sheets import SummarySubjects, label_key
 from jobs.stages.score import ScoredHaystack, verdict_of
 from longform.judges.kind import Kind
+from longform.keys import in_groups
 from longform.metrics.measure import Facts, Measure, Score
 from longform.results.corrected import PeopleScores
 from longform.rows import LabelRow
@@ -94,9 +95,7 @@ def of_equal_texts(place: LabelledPlace, other: LabelledPlace, labels: Iterable[
     """
     if other.folder.url == place.folder.url:
         return list(labels)
-    own: dict[tuple[str, str | None], list[str]] = {}
-    for summary_id, summary in place.summaries.items():
-        own.setdefault((summary["query_id"], summary["text"]), []).append(summary_id)
+    own = in_groups(((row["query_id"], row["text"]), summary_id) for summary_id, row in place.summaries.items())
     found: list[LabelRow] = []
     for row in labels:
         theirs = other.summaries.get(row["summary_id"])

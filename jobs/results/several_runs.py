@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from jobs.results.stored_run import StoredRun, averaging_of, read_stored, written_elsewhere
 from longform.evidence.scan import pl
+from longform.keys import in_groups
 from longform.measures import SHIPPED
 from longform.metrics.cited_support import MAIN
 from longform.metrics.measure import described
@@ -40,11 +41,11 @@ def several_runs(urls: Mapping[str, str], pages: Mapping[str, str], *, now: floa
 
 def _same_judges(runs: Sequence[StoredRun]) -> list[SameJudge]:
     """Return the runs that have the same judge on the same benchmark, for each judge; those without a judge last."""
-    found: dict[tuple[str, str, str], list[tuple[StoredRun, str | None]]] = {}
-    for run in runs:
-        for judge in run.table.judges:
-            signature = "" if judge is None else json.dumps(run.judges[judge], sort_keys=True)
-            found.setdefault((judge or "", signature, run.dataset_hash), []).append((run, judge))
+
+    def key(run: StoredRun, judge: str | None) -> tuple[str, str, str]:
+        return judge or "", "" if judge is None else json.dumps(run.judges[judge], sort_keys=True), run.dataset_hash
+
+    found = in_groups((key(run, judge), (run, judge)) for run in runs for judge in run.table.judges)
     return [_same(*found[key]) for key in sorted(found, key=lambda one: one[0] == "")]
 
 

@@ -13,6 +13,7 @@ from jobs.stages.retrieve import Ranked
 from jobs.stages.stage import Plan
 from longform.judges.kinds import KINDS
 from longform.judges.matrix import SUMMARY_FAILED
+from longform.keys import in_groups
 from longform.metrics.measure import Measure
 from longform.records import Target
 from longform.settings.experiment import Experiment
@@ -93,10 +94,9 @@ def _not_retrieved(run: Folder, plan: Plan) -> list[str]:
     """Return the sentences on retrievers that are asked through the ledger; the others rank everything."""
     asked = [stage for stage in plan.stages if stage.step == "retrieve" and stage.chat is not None]
     wanted: dict[str, Ranked] = {item.work_id: item.key for stage in asked for item in plan.items(stage)}
-    failures: dict[str, list[str]] = {}
-    for part in run.batches("rankings", work_ids=wanted, columns=["work_id", "failure"]) if wanted else ():
-        for row in part.filter(part["failure"].is_valid()).to_pylist():
-            failures.setdefault(wanted[row["work_id"]].retriever, []).append(row["failure"])
+    parts = run.batches("rankings", work_ids=wanted, columns=["work_id", "failure"]) if wanted else ()
+    failed = (row for part in parts for row in part.filter(part["failure"].is_valid()).to_pylist())
+    failures = in_groups((wanted[row["work_id"]].retriever, row["failure"]) for row in failed)
     return [_not_retrieved_words(retriever, found) for retriever, found in failures.items()]
 
 

@@ -13,6 +13,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from actors.storage.folder import Folder
 from longform.errors import UsageError
+from longform.keys import in_groups
 from longform.rows import TableRow
 from longform.schemas import SCHEMAS
 
@@ -162,7 +163,4 @@ class SourceReader:
         content = self._folder.read_part(path, columns=self._columns[table])
         # a part written before a column was thought of lacks it
         lacking = dict.fromkeys(name for name in self._columns[table] if name not in content.column_names)
-        groups: dict[str, list[Any]] = {}
-        for row in content.to_pylist():
-            groups.setdefault(row["work_id"], []).append(row | lacking)
-        return groups
+        return in_groups((row["work_id"], row | lacking) for row in content.to_pylist())

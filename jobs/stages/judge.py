@@ -29,7 +29,7 @@ from longform.judges import cited_first
 from longform.judges.kind import Kind
 from longform.judges.matrix import JudgedText
 from longform.judges.meta_evaluation import CITED
-from longform.keys import content_key
+from longform.keys import content_key, in_groups
 from longform.rows import ContextRow, SummaryRow, UnitRow, VerdictRow
 from longform.schemas import DOCUMENTS, TARGETS
 from longform.settings.chat import ChatSettings
@@ -98,9 +98,7 @@ def checks_of(plan: Plan) -> list[Item[Judged]]:
 
 def with_repeats(items: Iterable[Item[Judged]]) -> list[list[Item[Judged]]]:
     """Return the verdicts of each summary and judge together: one item, or its repeats in their order."""
-    found: dict[Judged, list[Item[Judged]]] = {}
-    for item in items:
-        found.setdefault(item.key._replace(repeat=0), []).append(item)
+    found = in_groups((item.key._replace(repeat=0), item) for item in items)
     return [sorted(of, key=lambda item: item.key.repeat) for of in found.values()]
 
 
@@ -224,9 +222,7 @@ class AskJudge(JudgeStage):
         """
         if not of_documents(self.kind):
             return super().groups(given)
-        by_query: dict[str, list[Given[Judged]]] = {}
-        for one in given:
-            by_query.setdefault(one.key.query_id, []).append(one)
+        by_query = in_groups((one.key.query_id, one) for one in given)
         return by_query.values() if self.asynchronous else [[one] for of in by_query.values() for one in of]
 
     def made(self) -> Judge:

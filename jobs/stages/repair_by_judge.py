@@ -20,7 +20,7 @@ from jobs.stages.split import Split
 from jobs.stages.stage import Plan, Site, Stage, Works
 from longform.judges.kinds.support import SUPPORT, YES
 from longform.judges.repeats import merged_repeats
-from longform.keys import content_key
+from longform.keys import content_key, in_groups
 from longform.repair import by_judge as judged_citations
 from longform.repair.by_judge import Held, How, JudgedText, Support, judged_text
 from longform.repair.twins import twin, twin_label
@@ -158,9 +158,8 @@ def _hows(run: Folder, benchmark: Benchmark, checked: Sequence[Item[Judged]], un
         some = by_summary[start : start + _SUMMARIES_AT_ONCE]
         chunk = {repeats[0].key.summary: repeats[0] for repeats in some}
         first = {one.work_id: repeats[0].work_id for repeats in some for one in repeats}
-        said: dict[str, list[VerdictRow]] = {}
-        for row in verdicts.read(work_ids=list(first), columns=_COLUMNS).to_pylist():
-            said.setdefault(first[row["work_id"]], []).append(row)
+        rows: list[VerdictRow] = verdicts.read(work_ids=list(first), columns=_COLUMNS).to_pylist()
+        said = in_groups((first[row["work_id"]], row) for row in rows)
         for summary in summaries.read(work_ids=list(chunk), columns=["work_id", "step", "text"]).to_pylist():
             one = chunk[summary["work_id"]]
             numbers = _numbers(benchmark, benchmark.queries[one.key.query_id].haystack_id)

@@ -14,7 +14,7 @@ from actors.retrieval.opening import made_by
 from jobs.stages.items import Given, Item, SourceReader
 from jobs.stages.stage import Plan, Site, Stage, Works
 from longform.axes import Axes
-from longform.keys import content_key
+from longform.keys import content_key, in_groups
 from longform.rows import RankingRow
 from longform.schemas import DOCUMENTS, QUERIES, RANKINGS
 from longform.settings.experiment import Experiment
@@ -97,13 +97,11 @@ class Retrieve(Stage[Ranked]):
 
     def groups(self, given: Sequence[Given[Ranked]]) -> Iterator[list[Given[Ranked]]]:
         """Give queries of one haystack that lack the same retrievers, together."""
-        lacking: dict[str, list[Given[Ranked]]] = {}
-        for one in given:
-            lacking.setdefault(one.key.query_id, []).append(one)
-        alike: dict[tuple[str, tuple[str, ...]], list[list[Given[Ranked]]]] = {}
-        for of_query in lacking.values():
-            retrievers = tuple(one.key.retriever for one in of_query)
-            alike.setdefault((of_query[0].key.haystack_id, retrievers), []).append(of_query)
+        lacking = in_groups((one.key.query_id, one) for one in given)
+        alike = in_groups(
+            ((of_query[0].key.haystack_id, tuple(one.key.retriever for one in of_query)), of_query)
+            for of_query in lacking.values()
+        )
         for queries in alike.values():
             for start in range(0, len(queries), _QUERIES_A_TASK):
                 yield [one for of_query in queries[start : start + _QUERIES_A_TASK] for one in of_query]

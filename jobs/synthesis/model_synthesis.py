@@ -20,7 +20,7 @@ from jobs.synthesis.config import check_synthesis, open_recipe
 from jobs.synthesis.pieces import TABLE, piece_of, piece_worker
 from jobs.write_benchmark import Manifest, same_or_refuse, write_benchmark
 from longform import __version__
-from longform.keys import content_key
+from longform.keys import content_key, in_groups
 from longform.rows import PieceRow
 from longform.synthesis.account import Account, check_rows, exhausted_rows
 from longform.synthesis.recipe import Piece, Step, Told, Work
@@ -111,9 +111,7 @@ class Synthesis:
 
     def _collect(self, made: Sequence[Piece], pieces: dict[str, Piece]) -> Account:
         manifest = write_benchmark(self.out.url, self.recipe.rows(pieces), sources=self.recipe.sources)
-        by_haystack: dict[str, list[Piece]] = {}
-        for piece in made:
-            by_haystack.setdefault(piece.haystack_id, []).append(piece)
+        by_haystack = in_groups((piece.haystack_id, piece) for piece in made)
         self._write_attempts(by_haystack)
         account = self._account(by_haystack, pieces, manifest)
         self.out.write_json(ACCOUNT, account, sealed=True)

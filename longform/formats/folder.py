@@ -19,6 +19,7 @@ from longform.formats.files import Found, Named, SourceFile, last_part, only_fol
 from longform.formats.jsonl import DEFAULT_HAYSTACK
 from longform.formats.rows import HaystackRows
 from longform.formats.texts import FileText, NoTextError, text_of
+from longform.keys import in_groups
 from longform.records import Document, Query
 
 _LOG = logging.getLogger(__name__)
@@ -145,9 +146,7 @@ def _listed(problems: Mapping[str, str]) -> Iterator[str]:
 
 
 def _tell_twice(texts: Mapping[str, FileText]) -> None:
-    by_text: dict[str, list[str]] = {}
-    for doc_id, found in texts.items():
-        by_text.setdefault(found.text, []).append(doc_id)
+    by_text = in_groups((found.text, doc_id) for doc_id, found in texts.items())
     twice = [", ".join(same[:3]) + (", ..." if len(same) > 3 else "") for same in by_text.values() if len(same) > 1]
     if twice:
         more = f"\n  and {len(twice) - _NAMED} more" if len(twice) > _NAMED else ""

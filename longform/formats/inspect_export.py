@@ -15,6 +15,7 @@ from longform.formats.exported import ExportedFile
 from longform.formats.table_export import cell_rows
 from longform.formats.trec import file_names
 from longform.formats.whole_run import SystemOf, WholeRun
+from longform.keys import in_groups
 from longform.records import Query, Target
 from longform.rows import SummaryRow
 
@@ -37,9 +38,7 @@ def inspect_export(run: WholeRun) -> Iterable[ExportedFile]:
     samples: dict[SystemOf, list[dict[str, Any]]] = {}
     for haystack in run.haystacks:
         queries = {query.query_id: query for query in haystack.queries}
-        targets: dict[str, list[Target]] = {}
-        for target in haystack.targets:
-            targets.setdefault(target.query_id, []).append(target)
+        targets = in_groups((target.query_id, target) for target in haystack.targets)
         for row in haystack.summaries:
             if (system := run.systems.get(row["summary_id"])) is not None:
                 own = samples.setdefault(system, [])

@@ -29,6 +29,7 @@ from longform.formats.files import Found, Named, SourceFile, last_part, only_fol
 from longform.formats.json_files import json_lines, json_object
 from longform.formats.msrs_outputs import Output, rating, scores, shipped_summary
 from longform.formats.rows import HaystackRows
+from longform.keys import in_groups
 from longform.records import Document, Qrel, Query, Target
 
 _LOG = logging.getLogger(__name__)
@@ -163,10 +164,7 @@ def _qrels(name: str, queries: Mapping[str, _Asked], known: Collection[str], mis
         for query_id, asked in queries.items()
         for doc_id in dict.fromkeys(asked.gold_documents or ())
     ]
-    missing: dict[str, list[str]] = {}
-    for qrel in judged:
-        if qrel.doc_id not in known:
-            missing.setdefault(qrel.doc_id, []).append(qrel.query_id)
+    missing = in_groups((qrel.doc_id, qrel.query_id) for qrel in judged if qrel.doc_id not in known)
     if missing and missing_gold == "refuse":
         raise _missing(name, missing)
     kept = missing_gold == "keep"

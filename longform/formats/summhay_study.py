@@ -24,7 +24,7 @@ from longform.formats.summhay_rows import (
     machine_labels,
     summary_row,
 )
-from longform.keys import content_key
+from longform.keys import content_key, in_groups
 from longform.records import Query
 
 _TOPIC_FILE = re.compile(r"topic_(?P<name>.+)\.json")
@@ -72,10 +72,8 @@ def read_human_study(samples: Sequence[Record]) -> Iterator[HaystackRows]:
     Raises:
         InputError: A sample lacks a field or names no haystack.
     """
-    haystacks: dict[str, list[tuple[Record, _Sample]]] = {}
-    for record in samples:
-        sample = record.read(_Sample)
-        haystacks.setdefault(_study_haystack(record, sample), []).append((record, sample))
+    read = ((record, record.read(_Sample)) for record in samples)
+    haystacks = in_groups((_study_haystack(*one), one) for one in read)
     for haystack_id, members in haystacks.items():
         queries = {sample.subtopic_id: sample for _, sample in members}
         yield HaystackRows(

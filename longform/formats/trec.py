@@ -18,6 +18,7 @@ from itertools import pairwise
 
 from longform.errors import UsageError
 from longform.formats.exported import ExportedFile, HaystackOfRun
+from longform.keys import in_groups
 from longform.records import relevance_by_query
 from longform.rows import RankingRow
 
@@ -66,9 +67,7 @@ def rankings_of(rows: Sequence[RankingRow], told: Counter[str]) -> dict[str, dic
     Tools rank by score and break ties by id. A ranking whose scores do not fall with every rank is written with its
     ranks as scores, -1 for the first, so that its order stays; *told* counts these.
     """
-    by_list: dict[tuple[str, str], list[RankingRow]] = {}
-    for row in rows:
-        by_list.setdefault((row["system"], row["query_id"]), []).append(row)
+    by_list = in_groups(((row["system"], row["query_id"]), row) for row in rows)
     found: dict[str, dict[str, Ranking]] = {}
     for (system, query_id), listed in by_list.items():
         ordered = sorted(listed, key=lambda row: row["rank"])

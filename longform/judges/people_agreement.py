@@ -10,12 +10,13 @@ same items. Intervals resample summaries.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from longform.keys import in_groups
 from longform.metrics.agreement import Label, between_annotators
 from longform.metrics.contrasts import Compared, Contrast, contrasts
 from longform.metrics.statistics import (
@@ -58,9 +59,7 @@ def people_agreement(
     Returns:
         None if no item has labels of two annotators.
     """
-    by_item: dict[Hashable, list[Label]] = {}
-    for label in people:
-        by_item.setdefault(label.item, []).append(label)
+    by_item = in_groups((label.item, label) for label in people)
     common = {item: labels for item, labels in by_item.items() if len({one.annotator for one in labels}) > 1}
     if not common:
         return None
@@ -95,10 +94,7 @@ def _with_judge(labels: Sequence[Label], answers: Iterable[Label]) -> Iterable[P
 
 
 def _by_annotators(pairs: Iterable[Pair]) -> list[list[Pair]]:
-    found: dict[tuple[str, str], list[Pair]] = {}
-    for first, second in pairs:
-        found.setdefault((first.annotator, second.annotator), []).append((first, second))
-    return list(found.values())
+    return list(in_groups(((first.annotator, second.annotator), (first, second)) for first, second in pairs).values())
 
 
 class _Measured(NamedTuple):

@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from longform.judges.kind import Kind
 from longform.judges.meta_evaluation import text_index
+from longform.keys import in_groups
 from longform.metrics.agreement import RepeatedPair
 from longform.rows import JudgementRow
 
@@ -35,9 +36,7 @@ def merged_repeats(kind: Kind, rows: Iterable[Row]) -> list[Row]:
         kind: Of the judge.
         rows: Verdicts on one summary in one mode.
     """
-    pairs: dict[Hashable, list[Row]] = {}
-    for row in rows:
-        pairs.setdefault(pair_of(row), []).append(row)
+    pairs = in_groups((pair_of(row), row) for row in rows)
     return [of_pair[0] if len(of_pair) == 1 else _merged(kind, of_pair) for of_pair in pairs.values()]
 
 
@@ -92,9 +91,7 @@ def repeated_pairs(kind: Kind, rows: Iterable[JudgementRow], clusters: Mapping[s
         rows: Its verdicts; those of pairs with one repeat are left out.
         clusters: Summary id -> what is resampled.
     """
-    pairs: dict[Hashable, list[JudgementRow]] = {}
-    for row in rows:
-        pairs.setdefault(pair_of(row), []).append(row)
+    pairs = in_groups((pair_of(row), row) for row in rows)
     return [
         RepeatedPair(
             clusters[of_pair[0]["summary_id"]],

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypedDict
 
+from longform.keys import in_groups
 from longform.rows import LabelRow
 
 AGREE, NEUTRAL, DISAGREE, NOT_GROUNDED = "agree", "neutral", "disagree", "not_grounded"
@@ -126,10 +127,11 @@ _TENTHS = 10
 
 def score_bins(scores: Mapping[str, float], found: Verified) -> list[ScoreBin]:
     """Return the tenths of the scores that have targets which people labelled."""
-    bins: dict[int, list[bool]] = {}
-    for target, score in scores.items():
-        if target in found.accepted or target in found.rejected:
-            bins.setdefault(min(int(score * _TENTHS), _TENTHS - 1), []).append(target in found.accepted)
+    bins = in_groups(
+        (min(int(score * _TENTHS), _TENTHS - 1), target in found.accepted)
+        for target, score in scores.items()
+        if target in found.accepted or target in found.rejected
+    )
     return [
         {"low": n / _TENTHS, "high": (n + 1) / _TENTHS, "n": len(right), "right": sum(right) / len(right)}
         for n, right in sorted(bins.items())

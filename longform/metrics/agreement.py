@@ -19,6 +19,7 @@ from typing import NamedTuple, TypedDict
 
 import numpy as np
 
+from longform.keys import in_groups
 from longform.metrics.coverage import ANSWERS
 from longform.metrics.statistics import (
     Array,
@@ -91,9 +92,7 @@ def mean_bias(pairs: Sequence[JudgedPair], *, seed: int, resamples: int) -> Esti
 
 def sample_biases(pairs: Iterable[JudgedPair]) -> tuple[list[str], Array, Array]:
     """Return summaries, their mean scores by the judge, and how far those are above people's (SummHay, table 4)."""
-    groups: dict[str, list[JudgedPair]] = {}
-    for pair in pairs:
-        groups.setdefault(pair.summary_id, []).append(pair)
+    groups = in_groups((pair.summary_id, pair) for pair in pairs)
     scores = [_judge(group).mean() for group in groups.values()]
     biases = [(_judge(group) - _human(group)).mean() for group in groups.values()]
     return list(groups), np.array(scores), np.array(biases)

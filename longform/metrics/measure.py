@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple, Protocol, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from longform.keys import in_groups
 from longform.records import Document, Target
 from longform.text.citations import Bullet, without_citations
 
@@ -149,10 +150,7 @@ class Facts:
 @lru_cache(maxsize=_HAYSTACKS_HELD)
 def _by_query(haystack: Haystack) -> Mapping[str, Sequence[Target]]:
     """Return the targets of each query: a corpus of many queries is gone through once."""
-    found: dict[str, list[Target]] = {}
-    for target in haystack.targets():
-        found.setdefault(target.query_id, []).append(target)
-    return found
+    return in_groups((target.query_id, target) for target in haystack.targets())
 
 
 def beside_references(

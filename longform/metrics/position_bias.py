@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from longform.keys import in_groups
 from longform.metrics.faithfulness import best_documents, merge_documents
 from longform.metrics.statistics import Array, Estimate, pooled_mean
 
@@ -99,9 +100,7 @@ def covered_sums(summaries: Sequence[SummaryPlaces]) -> PlaceSums:
 
 def averaged(sums: PlaceSums, names: Sequence[str]) -> PlaceSums:
     """Average the summaries of one name, which were given the same documents; those without a count have no weight."""
-    groups: dict[str, list[list[Array]]] = {}
-    for name, *own in zip(names, sums.totals, sums.counts, strict=True):
-        groups.setdefault(name, []).append(own)
+    groups = in_groups(zip(names, zip(sums.totals, sums.counts, strict=True), strict=True))
     n_known = [max(1, sum(bool(counts.any()) for _, counts in rows)) for rows in groups.values()]
     means = [np.sum(rows, axis=0) / n for rows, n in zip(groups.values(), n_known, strict=True)]
     return PlaceSums([totals for totals, _ in means], [counts for _, counts in means])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from longform.keys import in_groups
 from longform.report.page_data import page_data
 from longform.report.parts import NO_DATASET, has_datasets
 from longform.report.result_tables import anchor_of
@@ -33,20 +34,15 @@ def _json(results: Results, name: str) -> str:
     """Return the families of pairs, the joint score first."""
     families = [row for row in table_rows(results, f"{name}_families") if not row["left_out"]]
     several = has_datasets(families)
-    pairs, systems = (_by_family(table_rows(results, f"{name}{end}")) for end in ("", "_systems"))
+    pairs, systems = (
+        in_groups((of_family(row), row) for row in table_rows(results, f"{name}{end}")) for end in ("", "_systems")
+    )
     return page_data(
         families=[
             _family(results, one, pairs[of_family(one)], systems[of_family(one)], several=several)
             for one in sorted(families, key=lambda one: one["measure"] != "joint")
         ]
     )
-
-
-def _by_family(rows: Sequence[Row]) -> Mapping[tuple[Any, ...], list[Row]]:
-    found: dict[tuple[Any, ...], list[Row]] = {}
-    for row in rows:
-        found.setdefault(of_family(row), []).append(row)
-    return found
 
 
 def _reference(results: Results, one: Row) -> str | None:

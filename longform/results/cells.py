@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast
 
 from longform.axes import Axes
+from longform.keys import in_groups
 from longform.metrics.measure import Description
 from longform.results.aggregate import NO_SPREAD
 
@@ -108,10 +109,11 @@ def of_family(row: Row) -> tuple[Any, ...]:
 
 def compared_families(results: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return what was compared how, each with its comparisons as `rows`, and its `reference_system`."""
-    families, rows = [*map(dict, table_rows(results, "comparisons_families"))], dict[tuple[Any, ...], list[Row]]()
-    for row in table_rows(results, "comparisons") if families else ():
-        bounds = {name: row["difference"][own] for name, own in _BOUNDS.items()}
-        rows.setdefault(of_family(row), []).append({**row, **bounds})
+    families = [*map(dict, table_rows(results, "comparisons_families"))]
+    rows = in_groups(
+        (of_family(row), {**row, **{name: row["difference"][own] for name, own in _BOUNDS.items()}})
+        for row in (table_rows(results, "comparisons") if families else ())
+    )
     for family in families:
         known = family.get("summarizer") is not None
         family["reference_system"] = {name: family[name] for name in ("summarizer", "setting")} if known else None

@@ -25,36 +25,21 @@ BY_IMPORTANCE = ("top", "middle", "bottom")
 
 
 class ImportanceOf(NamedTuple):
-    """
-    The importance of each document of a haystack for one query.
+    """The importance of each document of a haystack for one query."""
 
-    Attributes:
-        of: By document index; larger is more important.
-        by_relevance: True if 0 means irrelevant, as for SummHay's qrels; else all documents matter, more or less.
-    """
-
-    of: Sequence[float]
-    by_relevance: bool
+    of: Sequence[float]  # by document index; larger is more important
+    by_relevance: bool  # 0 means irrelevant, as for SummHay's qrels; else all documents matter, more or less
 
 
 @dataclass(frozen=True, kw_only=True)
 class Packing:
-    """
-    A prompt's documents.
-
-    Attributes:
-        documents: Document indices in prompt order.
-        tokens: Tokens kept of each, in the same order.
-        lost: Tokens that cuts took from each, in the same order.
-        cut_document: The document that the budget shortened; None: it shortened none.
-        n_left_out: Ranked documents that found no room.
-    """
+    """A prompt's documents, by their indices, in prompt order."""
 
     documents: tuple[int, ...]
-    tokens: tuple[int, ...]
-    lost: tuple[int, ...]
-    cut_document: int | None
-    n_left_out: int
+    tokens: tuple[int, ...]  # kept of each
+    lost: tuple[int, ...]  # tokens that cuts took from each
+    cut_document: int | None  # the one that the budget shortened; None: it shortened none
+    n_left_out: int  # ranked documents that found no room
 
     @property
     def n_tokens(self) -> int:

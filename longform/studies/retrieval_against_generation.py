@@ -16,7 +16,7 @@ import numpy as np
 
 from longform.evidence.scan import pl
 from longform.evidence.scores import samples
-from longform.keys import stable_seed
+from longform.keys import in_groups, stable_seed
 from longform.metrics.correlation import FEWEST, Correlation, Resampling
 from longform.metrics.retrieval import MEASURES
 from longform.metrics.statistics import Array, EstimateColumns, pooled_mean
@@ -53,7 +53,10 @@ class RetrievalAgainstGeneration:
         if not systems:
             return None
         k = max(evidence.cutoffs)
-        groups = [list(_joint_rows(group, evidence.averaging, k)) for group in _by_name(systems).values()]
+        groups = [
+            list(_joint_rows(group, evidence.averaging, k))
+            for group in in_groups((one.name, one) for one in systems).values()
+        ]
         correlations = [*_over_systems(systems, evidence.averaging), *_over_queries(systems, evidence.averaging)]
         return tables([row for rows in groups for row in rows], correlations, k=k)
 
@@ -175,13 +178,6 @@ def _aside(row: Row, main: str | None) -> str | None:
     return _OTHER_RANKINGS if main not in (None, row["ranking_measure"]) else None
 
 
-def _by_name(systems: Sequence[RankedSystem]) -> dict[tuple[str | None, str, str], list[RankedSystem]]:
-    found: dict[tuple[str | None, str, str], list[RankedSystem]] = {}
-    for system in systems:
-        found.setdefault(system.name, []).append(system)
-    return found
-
-
 # ---------------------------------------------------------------- the table
 
 
@@ -218,10 +214,7 @@ def _mean(values: Mapping[str, float], queries: Mapping[str, None], how: Averagi
 
 def _over_systems(systems: Sequence[RankedSystem], how: Averaging) -> Iterator[Row]:
     """Yield the rows whose points are the settings of one summarizer."""
-    families: dict[tuple[str | None, str | None, str], list[RankedSystem]] = {}
-    for system in systems:
-        if system.correlates:
-            families.setdefault((system.judge, *system.name[:2]), []).append(system)
+    families = in_groups(((one.judge, *one.name[:2]), one) for one in systems if one.correlates)
     for members in families.values():
         clusters = sorted({cluster for member in members for cluster in member.facts["cluster"]})
         resampling = Resampling(clusters, seed=_seed(how, members[0]), resamples=how.resamples)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypedDict
 
+from longform.keys import in_groups
 from longform.metrics.statistics import Estimate
 from longform.tables.cells import NOT_RECORDED, number
 from longform.tables.table import Axes, Column, Table, Value
@@ -214,9 +215,7 @@ def _accounted(account: Json, *, audited: bool) -> Iterator[Table]:
 
 
 def _made(account: Json) -> Table:
-    roles: dict[str, list[str]] = {}
-    for role, model in account["models"].items():
-        roles.setdefault(model, []).append(role)
+    roles = in_groups((model, role) for role, model in account["models"].items())
     models = ", ".join(f"{' and '.join(names)} {model}" for model, names in roles.items())
     told = (
         f"What came of what chat models were asked for ({models}). The gold map is the verifier's last word on each "

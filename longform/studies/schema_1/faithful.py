@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from longform.keys import in_groups
 from longform.metrics.cited_support import SHARE
 from longform.metrics.faithfulness import Merging
 from longform.results.cells import CELLS, KEY, WITHOUT_SCORE, systems_in
@@ -130,9 +131,7 @@ def _checked(tables: Mapping[str, Json], measures: Mapping[str, str]) -> Iterato
 
 
 def _placed(shapes: Rows, curves: Rows) -> Iterator[dict[str, Any]]:
-    points: dict[tuple[Any, ...], list[Any]] = {}
-    for row in curves:
-        points.setdefault(tuple(row.get(name) for name in (*KEY, "measure")), []).append(row["value"])
+    points = in_groups((tuple(row.get(name) for name in (*KEY, "measure")), row["value"]) for row in curves)
     for own in by_key(shapes, KEY):
         found: dict[str, Any] = {
             **_named(own[0], kept=("bins",)),
@@ -164,9 +163,7 @@ def _families(rows: Rows) -> Iterator[dict[str, Any]]:
 
 def _by_lengths(rows: Rows, curves: Rows, unit: str) -> Iterator[dict[str, Any]]:
     length = ("n_documents", "fewest", "most", "length_tokens")
-    points: dict[tuple[Any, ...], list[Any]] = {}
-    for row in curves:
-        points.setdefault(tuple(row.get(name) for name in (*KEY, *length)), []).append(row["value"])
+    points = in_groups((tuple(row.get(name) for name in (*KEY, *length)), row["value"]) for row in curves)
     for own in by_key(rows, KEY):
         named = _named({**own[0], "n_documents": None, "length_tokens": None})
         yield {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from longform.keys import in_groups
 from longform.tables.names import AXES
 
 Json = Mapping[str, Any]
@@ -58,7 +59,5 @@ def without_axes(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def by_key(rows: Iterable[Mapping[str, Any]], key: Iterable[str]) -> Iterator[Rows]:
     """Yield the rows that agree in the columns *key*."""
-    names, found = list(key), dict[tuple[Any, ...], Rows]()
-    for row in rows:
-        found.setdefault(tuple(row.get(name) for name in names), []).append(dict(row))
-    yield from found.values()
+    names = list(key)
+    yield from in_groups((tuple(row.get(name) for name in names), dict(row)) for row in rows).values()

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from longform.errors import LongformError
-from longform.keys import content_key
+from longform.keys import content_key, in_groups
 from longform.synthesis.key_points.account import ALL
 from longform.synthesis.key_points.call_bounds import EVOLVE, EXTRACT, READ, SEARCH, SELECT
 from longform.synthesis.key_points.questions import Cell, question_id
@@ -130,9 +130,8 @@ class KeyPointWorks:
         """Return the work of each cell; a seed of a category is one that meets most criteria."""
         if self.evolved is None:
             return {}
-        seeds: dict[str, list[str]] = {}
-        for question, piece in sorted(self._suited(pieces), key=lambda pair: -(pair[1].content["met"] or 0)):
-            seeds.setdefault(piece.content["facets"].get("category", ""), []).append(question.text)
+        suited = sorted(self._suited(pieces), key=lambda pair: -(pair[1].content["met"] or 0))
+        seeds = in_groups((piece.content["facets"].get("category", ""), question.text) for question, piece in suited)
         settings, found = self._settings, {}
         for category in settings.categories:
             for domain in settings.domains:
