@@ -184,7 +184,7 @@ def _cautions(first: StoredRun, second: StoredRun, pairs: Sequence[tuple[SystemN
         if written := written_elsewhere(run):
             found.append(f"Written elsewhere, and taken by {run.label} as they were: {written}.")
     scoring, others = ({key: run.record["config"].get(key) for key in _SCORING} for run in (first, second))
-    other = setting_rows(scoring, others)
+    other = [*setting_rows(scoring, others)]
     if first.record["verb"] == second.record["verb"] and other:
         told = "; ".join(
             f"{row['key']} is {row['first']} in {first.label}, {row['second']} in {second.label}" for row in other

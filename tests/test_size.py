@@ -31,13 +31,13 @@ ROOMS = {
     "synthesis": Room(81, 10_955, "longform/synthesis/* jobs/synthesis/* jobs/synthesize*.py actors/synthesis/*"),
     "serve": Room(32, 3_918, "serve/*"),
     "rehearsal": Room(17, 2_280, "longform/rehearsal/* actors/rehearsal/*"),
-    "evidence as frames": Room(6, 658, "longform/evidence/* actors/surface/folders.py"),
+    "evidence as frames": Room(6, 664, "longform/evidence/* actors/surface/folders.py"),
     "tables": Room(7, 794, "longform/tables/*"),
     "results of older versions, for one release": Room(8, 953, "longform/studies/schema_1/*"),
     "studies": Room(23, 4_290, "longform/studies/*"),
     "results, report and the verbs that read": Room(
         105,
-        14_989,
+        14_965,
         "longform/results/* longform/report/* jobs/results/* actors/studies.py jobs/compar*.py jobs/gate.py"
         " jobs/correct.py jobs/export.py jobs/status.py jobs/report.py jobs/plan_sample.py",
     ),
@@ -46,7 +46,7 @@ ROOMS = {
     ),
     "chat, quota, ledger, spending": Room(
         67,
-        9_482,
+        9_500,
         "longform/chat/* longform/quota/* actors/chat/* actors/ledger/* jobs/spending/* longform/spending.py"
         " jobs/ledger.py jobs/calling.py jobs/probe.py",
     ),

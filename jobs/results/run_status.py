@@ -53,7 +53,7 @@ def run_status(url: str, *, now: float) -> dict[str, Any]:
         "title": (record.get("config") or {}).get("name"),
         "benchmark": record["benchmark"]["url"],
         "state": state,
-        "commands": [_command(one, now) for one in heard],
+        "commands": [_command(record, one, now) for one in heard],
         "stages": stages,
         "spend": spend.sums if record.get("jobs") else None,
         "missing_ledgers": spend.missing,
@@ -92,18 +92,17 @@ def _state(record: Mapping[str, Any], heard: Heard | None, now: float) -> State:
     return "planned" if record.get("config") is None else "unknown"
 
 
-def _command(heard: Heard, now: float) -> dict[str, Any]:
-    ended = heard["ended"]
+def _command(record: Mapping[str, Any], heard: Heard, now: float) -> dict[str, Any]:
+    ended, state = heard["ended"], _state(record, heard, now)
     host, pid, _ = heard["session"]
     last = ended["at"] if ended else heard["written_at"]
-    running = lives(heard, now=now)
     return {
         "command": heard["command"],
         "verb": heard["verb"],
-        "state": "running" if running else "ended" if ended else "killed",
+        "state": state,
         "host": str(host),
         "pid": int(pid),
-        "seconds": (now if running else last) - heard["began_at"],
+        "seconds": (now if state == "running" else last) - heard["began_at"],
         "seconds_since_heard": max(0.0, now - last),
         "exit_code": ended["exit_code"] if ended else None,
     }

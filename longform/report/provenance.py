@@ -101,6 +101,7 @@ _WORK = (
     "nothing here, and rows that were made again are counted again."
 )
 _NOT_TOLD = "done by a command that was killed, or that kept no record of it"
+_NO_CALLS = "this stage asks no chat model"
 _STAGES = (
     Column("stage"),
     Column("rows", "count", unknown=_NOT_TOLD),
@@ -127,17 +128,11 @@ def _work(run: Facts) -> Iterator[Table]:
     call, names = run["last_call"], list(run["commands"])
     last = {stage["name"]: stage for stage in call["stages"]}
     untold = [_UNTOLD] if any(stage["pieces_untold"] for stage in run["stages"]) else []
-    columns = [
-        *_STAGES,
-        *untold,
-        Column("last", title="last call", told=f"what the last command did, {call['command']}"),
-    ]
-    stages = [_stage(run, names, stage) for stage in run["stages"]]
-    rows = [
-        {**row, "last": _last_words(last.get(stage["name"]))} for row, stage in zip(stages, run["stages"], strict=True)
-    ]
-    calls = [{"calls": _why_no_calls(run, stage["name"])} for stage in run["stages"]]
-    yield Table("work", columns, rows, told=_WORK, reasons=calls)
+    told = f"what the last command did, {call['command']}"
+    columns = [*_STAGES, *untold, Column("last", title="last call", told=told)]
+    rows = [{**_stage(run, names, one), "last": _last_words(last.get(one["name"]))} for one in run["stages"]]
+    reasons = [{"calls": _NOT_TOLD if _calls(run, one["name"]) else _NO_CALLS} for one in run["stages"]]
+    yield Table("work", columns, rows, told=_WORK, reasons=reasons)
     ledgers = {job["job"]: job["ledger"] for job in run["jobs"]}
     commands = [
         {
@@ -150,9 +145,8 @@ def _work(run: Facts) -> Iterator[Table]:
         for number, (name, maker) in enumerate(run["commands"].items(), start=1)
     ]
     if commands:
-        yield Table(
-            "commands", _COMMANDS, commands, told="The commands that did the work, with the code that they ran."
-        )
+        told = "The commands that did the work, with the code that they ran."
+        yield Table("commands", _COMMANDS, commands, told=told)
 
 
 def _stage(run: Facts, names: list[str], stage: Facts) -> dict[str, Value]:
@@ -174,10 +168,6 @@ def _stage(run: Facts, names: list[str], stage: Facts) -> dict[str, Value]:
 
 def _calls(run: Facts, stage: str) -> list[int | None]:
     return [part.get("calls") for job in run["jobs"] for part in job["stages"] if part["stage"] == stage]
-
-
-def _why_no_calls(run: Facts, stage: str) -> str:
-    return _NOT_TOLD if _calls(run, stage) else "this stage asks no chat model"
 
 
 def _last_words(stage: Facts | None) -> str:

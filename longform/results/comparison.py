@@ -167,22 +167,18 @@ def setting_table(first: Mapping[str, object], second: Mapping[str, object], lab
     absent = "the run has no such key"
     columns = [Column("key"), *(Column(side, title=label, unknown=absent)
                                 for side, label in zip(("first", "second"), labels, strict=True))]  # fmt: skip
-    return Table("settings", columns, setting_rows(first, second), "Settings that differ", key=["key"])
+    return Table("settings", columns, [*setting_rows(first, second)], "Settings that differ", key=["key"])
 
 
-def setting_rows(first: object, second: object, place: str = "") -> list[dict[str, Value]]:
-    """Return the key and both values of each leaf that differs; null: the side does not have the key."""
-    return list(_leaves(first, second, place))
-
-
-def _leaves(first: object, second: object, place: str) -> Iterator[dict[str, Value]]:
+def setting_rows(first: object, second: object, place: str = "") -> Iterator[dict[str, Value]]:
+    """Yield the key and both values of each leaf that differs; null: the side does not have the key."""
     if isinstance(first, Mapping) and isinstance(second, Mapping):
         for key in dict.fromkeys([*first, *second]):
             inner = f"{place}.{key}" if place else str(key)
-            yield from _leaves(first.get(key, _MISSING), second.get(key, _MISSING), inner)
+            yield from setting_rows(first.get(key, _MISSING), second.get(key, _MISSING), inner)
     elif isinstance(first, list) and isinstance(second, list) and len(first) == len(second):
         for number, (one, other) in enumerate(zip(first, second, strict=True)):
-            yield from _leaves(one, other, f"{place}.{number}")
+            yield from setting_rows(one, other, f"{place}.{number}")
     elif first != second:
         yield {"key": place, "first": _text(first), "second": _text(second)}
 

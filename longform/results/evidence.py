@@ -49,15 +49,6 @@ class Evidence(ABC):
     A run that is reported.
 
     Attributes:
-        averaging: Of all means.
-        measures: Those that the configuration lists.
-        ranking_measures: The same of rankings.
-        compare_with: The system that all others are compared with; None: the best one.
-        sensitivity: Whose rule of sensitivity to the order of documents is taken.
-        cutoffs: The K of measures of rankings.
-        experiment: What support judges were asked for; None: none was.
-        budget_ended: Whether the budget ended before all was done.
-        calls: A row for each stage and model that was called; None: no model was asked.
         frames: The tables of the run, to be queried with polars; without summaries that repeat another order's.
         score_table: The scores in a few bytes each.
         contents: For each `summary_id`, a `content` that is equal for summaries of the same text and citations.
@@ -70,15 +61,15 @@ class Evidence(ABC):
     """
 
     averaging: Averaging
-    measures: Sequence[Measure]
+    measures: Sequence[Measure]  # those that the configuration lists
     ranking_measures: Sequence[RankingMeasure] = ()
-    compare_with: str | None = None
-    sensitivity: Fidelity = "ours"
-    cutoffs: Sequence[int] = ()
-    experiment: Experiment | None = None
-    budget_ended: bool = False
+    compare_with: str | None = None  # the system that all others are compared with; None: the best one
+    sensitivity: Fidelity = "ours"  # the rule of sensitivity to the order of documents
+    cutoffs: Sequence[int] = ()  # the K of measures of rankings
+    experiment: Experiment | None = None  # what support judges were asked for; None: none was
+    budget_ended: bool = False  # before all was done
     driver: Driver = field(default_factory=lambda: BY_MATRIX)
-    calls: Sequence[CallsRow] | None = None
+    calls: Sequence[CallsRow] | None = None  # a row for each stage and model that was called; None: none was asked
 
     @property
     @abstractmethod

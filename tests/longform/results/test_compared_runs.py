@@ -149,7 +149,7 @@ def test_each_differing_key_is_told() -> None:
     first = {"seed": 1, "retrievers": {"b": {"k1": 1.5}}, "systems": [{"budget": 400}], "same": None}
     second = {"seed": 1, "retrievers": {"b": {"k1": 1.2}, "c": 1}, "systems": [{"budget": None}], "same": None}
 
-    assert setting_rows(first, second) == [
+    assert [*setting_rows(first, second)] == [
         {"key": "retrievers.b.k1", "first": "1.5", "second": "1.2"},
         {"key": "retrievers.c", "first": None, "second": "1"},
         {"key": "systems.0.budget", "first": "400", "second": "not set"},
