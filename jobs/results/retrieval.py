@@ -13,6 +13,7 @@ from jobs.stages.pack import Packed
 from jobs.stages.retrieve import Ranked
 from jobs.stages.stage import Plan
 from longform.evidence.scan import as_frame, pl
+from longform.keys import in_groups
 from longform.metrics.retrieval import MEASURES
 from longform.records import Qrel
 from longform.results.ranked import ranked_values, ranking_rows
@@ -27,14 +28,12 @@ _CONTEXT_COLUMNS = ["work_id", "doc_ids", "cut_share"]
 
 def gold_by_query(qrels: Iterable[Qrel]) -> Mapping[str, Mapping[str, frozenset[str]]]:
     """Query id -> target id -> its gold documents; a query judged as a whole is one target of its own id."""
-    found: dict[str, dict[str, set[str]]] = {}
-    for qrel in qrels:
-        if qrel.relevance > 0:
-            target = qrel.target_id or qrel.query_id
-            found.setdefault(qrel.query_id, {}).setdefault(target, set()).add(qrel.doc_id)
+    by_query = in_groups(
+        (qrel.query_id, (qrel.target_id or qrel.query_id, qrel.doc_id)) for qrel in qrels if qrel.relevance > 0
+    )
     return {
-        query: {target: frozenset(documents) for target, documents in targets.items()}
-        for query, targets in found.items()
+        query: {target: frozenset(documents) for target, documents in in_groups(own).items()}
+        for query, own in by_query.items()
     }
 
 
@@ -68,7 +67,7 @@ def in_words(rows: pl.DataFrame) -> pl.DataFrame:
 
 def retrieval_so_far(run: Folder, benchmark: Benchmark, experiment: Experiment, plan: Plan) -> list[dict[str, Any]]:
     """Return the quality of the rankings that stand in a run; empty if no document of the benchmark is judged."""
-    gold = {query: set[str]().union(*of.values()) for query, of in gold_by_query(benchmark.qrels).items()}
+    gold = gold_by_query(benchmark.qrels)
     wanted = {ranking.work_id: ranking.key for ranking in plan.of(Ranked)}
     datasets = [(query_id, query.dataset) for query_id, query in benchmark.queries.items()]
     queries = pl.DataFrame(datasets, schema={"query_id": pl.String, "dataset": pl.String}, orient="row")

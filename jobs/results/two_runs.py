@@ -202,10 +202,9 @@ def compared_rankings(
     )
     benchmark = runs[0].benchmark or runs[1].benchmark
     gold = {} if benchmark is None else gold_by_query(benchmark.qrels)
-    by_query = {query: frozenset[str]().union(*targets.values()) for query, targets in gold.items()}
-    there = by_query and cutoffs and rankers
+    there = gold and cutoffs and rankers
     values = pl.concat(
-        ranked_values(_rankings(run, max(cutoffs) if there else 0), by_query, queries, MEASURES, cutoffs).with_columns(
+        ranked_values(_rankings(run, max(cutoffs) if there else 0), gold, queries, MEASURES, cutoffs).with_columns(
             run=pl.lit(run.label)
         )
         for run in runs

@@ -20,7 +20,7 @@ from longform.tables.table import Table
 
 def ranked_values(
     rankings: pl.DataFrame,
-    gold: Mapping[str, Collection[str]],
+    gold: Mapping[str, Mapping[str, Collection[str]]],
     queries: pl.DataFrame,
     measures: Sequence[RankingMeasure],
     cutoffs: Sequence[int],
@@ -29,13 +29,14 @@ def ranked_values(
     Return a row for each ranking of one of *queries* that has gold documents, measure and cutoff.
 
     Its `total` of `n`, 1, is the value by the `measure` with its cutoff, such as nDCG@10, of which `name` and `k` are
-    the parts; `system` is the ranker in words. The columns of its query stand beside it.
+    the parts; `system` is the ranker in words, beside the columns of its query. *gold* is by query and target.
     """
+    judged = {query: set[str]().union(*targets.values()) for query, targets in gold.items()}
     rows = [
         (system, query_id, measure.name, k, f"{measure.name}@{k}", value, 1)
         for system, query_id, doc_ids in rankings.select("system", "query_id", "doc_ids").iter_rows()
         for measure, k in product(measures, cutoffs)
-        if (value := measure.at(doc_ids, gold.get(query_id, ()), k)) is not None
+        if (value := measure.at(doc_ids, judged.get(query_id, ()), k)) is not None
     ]
     columns = {"system": pl.String, "query_id": pl.String, "name": pl.String, "k": pl.Int64, "measure": pl.String}
     found = pl.DataFrame(rows, schema={**columns, "total": pl.Float64, "n": pl.Int64}, orient="row")
@@ -129,8 +130,7 @@ def ranked_systems(evidence: Evidence, measures: Sequence[Measure]) -> Iterator[
         return
     columns = pl.col("query_id", "dataset", "haystack_id").cast(pl.String)
     queries = evidence.frames.summaries.select(columns).unique("query_id", keep="last").collect()
-    gold = {query: set[str]().union(*targets.values()) for query, targets in evidence.gold.items()}
-    every = ranked_values(evidence.rankings(), gold, queries, MEASURES, [max(evidence.cutoffs)])
+    every = ranked_values(evidence.rankings(), evidence.gold, queries, MEASURES, [max(evidence.cutoffs)])
     listed = every.filter(pl.col("name").is_in([one.name for one in evidence.ranking_measures]))
     if not (values := _values(listed)):
         return

@@ -37,11 +37,10 @@ class Retrieval:
         rankings, contexts = evidence.rankings(), evidence.contexts()
         if rankings.is_empty() or not evidence.gold:
             return None
-        gold = {query: frozenset[str]().union(*targets.values()) for query, targets in evidence.gold.items()}
         of_queries = [*evidence.datasets.items()]
         queries = pl.DataFrame(of_queries, schema={"query_id": pl.String, "dataset": pl.String}, orient="row")
         listed = [measure for measure in evidence.ranking_measures if measure in MEASURES]
-        values = ranked_values(rankings, gold, queries, listed, evidence.cutoffs)
+        values = ranked_values(rankings, evidence.gold, queries, listed, evidence.cutoffs)
         packed = packed_values(contexts, evidence.gold).join(queries, on="query_id", maintain_order="left")
         names = pl.concat(own.select("system", "retriever", "reranker") for own in (rankings, contexts))
         named, how = {row["system"]: row for row in names.unique("system").to_dicts()}, evidence.averaging

@@ -39,12 +39,11 @@ class RetrievalPairs:
         """Return the tables of every data set, measure and cutoff; none of fewer than two rankers with gold."""
         rankings, contexts = evidence.rankings(), evidence.contexts()
         judged = evidence.gold if len(rankings) + len(contexts) else {}
-        gold = {query: frozenset[str]().union(*targets.values()) for query, targets in judged.items()}
         texts = pl.col("query_id", "dataset", "haystack_id", "cluster").cast(pl.String)
         every = evidence.frames.summaries.select(texts, "summary_id", "summary_repeat").collect()
         queries = every.unique("query_id", keep="last", maintain_order=True)
         listed = [measure for measure in evidence.ranking_measures if measure in MEASURES]
-        values = ranked_values(rankings, gold, queries, listed, evidence.cutoffs)
+        values = ranked_values(rankings, judged, queries, listed, evidence.cutoffs)
         if AT_BUDGET in evidence.ranking_measures:
             packed = packed_values(contexts, judged).filter(pl.col("n") > 0).join(queries, on="query_id")
             budget = pl.format("{} tokens", pl.col("budget_tokens").map_elements("{:,}".format, pl.String))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
+from longform.keys import in_groups
 from longform.tables.table import Column, Table, Unit, Value, stated_unit
 
 Row = TypeVar("Row", bound=Mapping[str, object])
@@ -32,10 +33,8 @@ class Part(NamedTuple):
 
 def laid_out(table: Table) -> Iterator[Part]:
     """Yield the parts of a table in order of appearance, each without the columns that are the same in all its rows."""
-    groups: dict[tuple[Value, ...], list[int]] = {}
-    for place, row in enumerate(table.rows):
-        groups.setdefault(tuple(_single(row.get(name)) for name in table.apart), []).append(place)
-    for values, places in groups.items():
+    apart = (tuple(_single(row.get(name)) for name in table.apart) for row in table.rows)
+    for values, places in in_groups((values, place) for place, values in enumerate(apart)).items():
         part = table._replace(
             rows=[table.rows[place] for place in places],
             reasons=[table.reasons[place] for place in places] if table.reasons else (),
@@ -57,12 +56,10 @@ def below_originals(rows: Iterable[Row], *fields: str) -> list[Row]:
 
     *fields* tell a summarizer's rows apart, as `setting` does.
     """
-    ordered = list(rows)
-    twins: dict[tuple[object, ...], list[Row]] = {}
-    for row in ordered:
-        if row.get("twin_of"):
-            twins.setdefault((row["twin_of"], *(row.get(field) for field in fields)), []).append(row)
-    found = []
+    ordered, found = list(rows), list[Row]()
+    twins = in_groups(
+        ((row["twin_of"], *(row.get(field) for field in fields)), row) for row in ordered if row.get("twin_of")
+    )
     for row in ordered:
         if not row.get("twin_of"):
             found += [row, *twins.pop((row.get("summarizer"), *(row.get(field) for field in fields)), [])]

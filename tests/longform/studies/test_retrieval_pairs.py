@@ -135,7 +135,7 @@ def ranked(name: str, *, without: str = "") -> pl.DataFrame:
 QUERIES_OF_BOTH = summary_frame(
     SummaryInfo(f"s{place}", f"q{place}", "m", "s", None, None, None, None, haystack_id="h") for place in range(8)
 )
-GOLD = {f"q{place}": {"gold"} for place in range(8)}
+GOLD = {f"q{place}": {"t": {"gold"}} for place in range(8)}
 
 
 def compared(
