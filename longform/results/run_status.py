@@ -213,12 +213,7 @@ def _spend(status: Status) -> Iterator[str]:
 
 
 def _tokens(spend: Status) -> str:
-    found = [
-        ("input", spend["input_tokens"]),
-        ("cached", spend["cached_tokens"]),
-        ("output", spend["output_tokens"]),
-        ("reasoning", spend["reasoning_tokens"]),
-    ]
+    found = ((name, spend[f"{name}_tokens"]) for name in ("input", "cached", "output", "reasoning"))
     told = ", ".join(f"{count:,} {name}" for name, count in found if count is not None)
     return f"tokens: {told}" if told else "tokens: not stated"
 
