@@ -7,8 +7,6 @@ document nearly states.
 
 from __future__ import annotations
 
-import argparse
-import json
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -19,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from safetensors.torch import load_file, save_file
 
 from actors.local_models.checkpoints import change_content
 from actors.local_models.encoder import Encoder
@@ -27,21 +26,18 @@ from actors.local_models.weights import MINILM, model_path
 from actors.storage.benchmark import Benchmark
 from actors.terminal import say
 from jobs.calibration.people_labels import people_reach
-from jobs.command.run import Outcome, run_verb
 from jobs.runs.cards import card_bytes
 from lab.checker_training import MAX_TOKENS, CheckerTrainer, Recipe
-from lab.fits import INTERVALS, best_threshold, reach_table
+from lab.fits import INTERVALS, best_threshold, write_json
 from lab.fits.checker_pairs import (
     SENTENCE_WORDS,
     SUPPORTED,
     UNSUPPORTED,
     CheckerPair,
-    Near,
     Stated,
     checker_pairs,
     passages,
 )
-from lab.parsers import checker
 from longform.errors import UsageError
 from longform.judges.card_columns import Reach, reach_of
 from longform.keys import content_key, stable_seed
@@ -66,22 +62,12 @@ _EVEN_COSINE, _COSINE_STEP = 0.6, 0.1
 
 
 class Corpus(NamedTuple):
-    """
-    Documents to train on and documents that are kept, name -> text.
-
-    Attributes:
-        groups: Name -> haystack.
-        statements: Haystack -> each insight's text, with the names of the documents that state it.
-    """
+    """Documents to train on and documents that are kept, name -> text."""
 
     trained: dict[str, str]
     kept: dict[str, str]
-    groups: dict[str, str]
-    statements: dict[str, list[tuple[str, frozenset[str]]]]
-
-    @property
-    def hash(self) -> str:
-        return content_key(sorted(self.trained), sorted(self.kept))
+    groups: dict[str, str]  # name -> haystack
+    statements: dict[str, list[tuple[str, frozenset[str]]]]  # haystack -> insights, and the documents that state them
 
 
 def read_corpus(bench_urls: Sequence[str], people_urls: Sequence[str]) -> Corpus:
@@ -137,34 +123,36 @@ def stated(corpus: Corpus, *, threads: int) -> list[Stated]:
             near = encoder.embed([said for said, _ in statements]) @ encoder.embed(parts).T
             best = near.argmax(axis=1)
             found += [
-                Stated(name, parts[place], said, name in stating)
+                Stated(name, parts[place], said, float(name in stating))
                 for (said, stating), place in zip(statements, best, strict=True)
             ]
     return found
 
 
-def near(corpus: Corpus, *, seed: int, threads: int) -> list[Near]:
+def near(corpus: Corpus, *, threads: int) -> list[Stated]:
     """Some sentences of each document that is trained on beside passages of the others of its haystack."""
     encoder = Encoder(MINILM, threads=threads)
-    haystacks: dict[str, list[str]] = {}
-    for name in corpus.trained:
-        haystacks.setdefault(corpus.groups[name], []).append(name)
-    rng = np.random.default_rng(seed)
-    return [one for names in haystacks.values() for one in _near_in(names, corpus.trained, encoder, rng)]
+    rng = np.random.default_rng(_SEED)
+    haystacks = dict.fromkeys(corpus.groups[name] for name in corpus.trained)
+    return [one for haystack in haystacks for one in _near_in(haystack, corpus, encoder, rng)]
 
 
-def _near_in(names: Sequence[str], texts: Mapping[str, str], encoder: Encoder, rng: np.random.Generator) -> list[Near]:
-    parts = [(name, passage) for name in names for passage in passages(texts[name])]
+def _near_in(haystack: str, corpus: Corpus, encoder: Encoder, rng: np.random.Generator) -> list[Stated]:
+    texts = {name: text for name, text in corpus.trained.items() if corpus.groups[name] == haystack}
+    parts = [(name, passage) for name, text in texts.items() for passage in passages(text)]
     vectors = encoder.embed([passage for _, passage in parts])
     chosen = []
-    for name in names:
+    for name, own in texts.items():
         others = np.array([place for place, (other, _) in enumerate(parts) if other != name], dtype=int)
-        said = _some_sentences(texts[name], rng) if len(others) else []
+        said = _some_sentences(own, rng) if len(others) else []
         for text, cosines in zip(said, encoder.embed(said) @ vectors[others].T if said else (), strict=True):
             ranked = others[np.argsort(-cosines, kind="stable")]
             chosen.append((text, *parts[ranked[min(int(rng.choice(_NEAR_RANKS)), len(ranked) - 1)]]))
     encoder.embed([sight for _, _, passage in chosen for sight in sights(passage)])  # all at once is faster
-    return [Near(other, passage, text, _likeness(encoder, text, passage)) for text, other, passage in chosen]
+    return [
+        Stated(other, passage, text, 1 / (1 + exp((_EVEN_COSINE - _cosine(encoder, text, passage)) / _COSINE_STEP)))
+        for text, other, passage in chosen
+    ]
 
 
 def _some_sentences(text: str, rng: np.random.Generator) -> list[str]:
@@ -182,10 +170,6 @@ def _cosine(encoder: Encoder, text: str, passage: str) -> float:
     return float((encoder.embed([text]) @ encoder.embed(sights(passage)).T).max())
 
 
-def _likeness(encoder: Encoder, text: str, passage: str) -> float:
-    return 1 / (1 + exp((_EVEN_COSINE - _cosine(encoder, text, passage)) / _COSINE_STEP))
-
-
 def _texts(url: str) -> list[tuple[str, str]]:
     rows = Benchmark(url).folder.read("documents", columns=["text", "haystack_id"]).to_pylist()
     return [(row["text"], row["haystack_id"]) for row in rows]
@@ -198,16 +182,19 @@ def train_checker(
     bench_urls: Sequence[str], people_urls: Sequence[str], out: Path, *, n_pairs: int, threads: int
 ) -> list[Reach]:
     """Train, measure and write; a stopped training goes on from its state in *out*, a local folder."""
+    if n_pairs < 1 or threads < 1:
+        raise UsageError(f"expected --pairs and --threads above 0, found {n_pairs}, {threads}")
     out.mkdir(parents=True, exist_ok=True)
     corpus = read_corpus(bench_urls, people_urls)
     groups = corpus.groups
-    stating, nearly = stated(corpus, threads=threads), near(corpus, seed=_SEED, threads=threads)
+    stating, nearly = stated(corpus, threads=threads), near(corpus, threads=threads)
     pairs = checker_pairs(corpus.trained, n_pairs, seed=_SEED, groups=groups, stated=stating, near=nearly)
     recipe = Recipe(seed=_SEED)
     trainer = CheckerTrainer(recipe, threads=threads)
     checkpoint = _write_checkpoint(trainer.fit(pairs, out, said=_say), out)
     held_out = checker_pairs(corpus.kept, min(HELD_OUT_PAIRS, n_pairs), seed=_HELD_OUT_SEED, groups=groups)
-    cosine = pair_cosines(held_out, threads=threads)
+    encoder = Encoder(MINILM, threads=threads)
+    cosine = np.array([_cosine(encoder, pair.sentence, pair.passage) for pair in held_out])
     share = SHIPPED_CHECKER.cosine_share
     judged = (1 - share) * trainer.probabilities(held_out) + share * cosine  # as the shipped judge makes its number
     threshold = round(best_threshold(judged, np.array([pair.supported for pair in held_out])), 2)
@@ -224,17 +211,15 @@ def train_checker(
         "pairs": n_pairs,
         "tokens": MAX_TOKENS,
         "documents": len(corpus.trained),
-        "corpus": corpus.hash,
+        "corpus": content_key(sorted(corpus.trained), sorted(corpus.kept)),
     }
-    _write(out / "checker.json", {"content": content, "threshold": threshold, "recipe": made_from})
-    _write(out / "reach_checker.json", {"content": content, "rows": [row._asdict() for row in rows]})
+    write_json(out / "checker.json", {"content": content, "threshold": threshold, "recipe": made_from})
+    write_json(out / "reach_checker.json", {"content": content, "rows": [row._asdict() for row in rows]})
     return rows
 
 
 def _write_checkpoint(change: Mapping[str, Any], out: Path) -> Path:
     """Write the trained change, and return the folder of the checkpoint that is made of it anew."""
-    from safetensors.torch import load_file, save_file
-
     save_file({key: value.contiguous() for key, value in change.items()}, out / CHANGE)
     folder = out / CHECKPOINT
     shutil.rmtree(folder, ignore_errors=True)
@@ -245,19 +230,6 @@ def _write_checkpoint(change: Mapping[str, Any], out: Path) -> Path:
 
 def _say(words: str) -> None:
     say(words, file=sys.stderr)
-
-
-def _write(file: Path, content: Any) -> None:
-    file.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-
-
-# ---------------------------------------------------------------- what it reaches
-
-
-def pair_cosines(pairs: Sequence[CheckerPair], *, threads: int) -> NDArray[np.float64]:
-    """Return the cosine of each sentence with the nearest of its passage's sights, by the packaged encoder."""
-    encoder = Encoder(MINILM, threads=threads)
-    return np.array([_cosine(encoder, pair.sentence, pair.passage) for pair in pairs])
 
 
 def pair_reach(pairs: Sequence[CheckerPair], numbers: Mapping[str, NDArray[np.float64]]) -> list[Reach]:
@@ -273,18 +245,3 @@ def pair_reach(pairs: Sequence[CheckerPair], numbers: Mapping[str, NDArray[np.fl
                 measure, scored = f"{name}, pairs: AUROC, {kind} errors", "pairs of documents kept from training"
                 rows.append(reach_of(measure, found, fitted_on=fitted, scored_on=scored))
     return rows
-
-
-# ---------------------------------------------------------------- command line
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    return run_verb(checker(), _work, argv)
-
-
-def _work(arguments: argparse.Namespace) -> Outcome:
-    n_pairs, threads = arguments.pairs, arguments.threads
-    if n_pairs < 1 or threads < 1:
-        raise UsageError(f"expected --pairs and --threads above 0, found {n_pairs}, {threads}")
-    rows = train_checker(arguments.benchmarks, arguments.people, arguments.out, n_pairs=n_pairs, threads=threads)
-    return Outcome({"reach": [row._asdict() for row in rows]}, reach_table(rows))

@@ -54,12 +54,6 @@ class Recipe:
 
 
 class CheckerTrainer:
-    """
-    Args:
-        recipe: How it is trained.
-        threads: Of the processor.
-    """
-
     def __init__(self, recipe: Recipe, *, threads: int) -> None:
         torch.set_num_threads(threads)
         torch.manual_seed(recipe.seed)
@@ -81,10 +75,7 @@ class CheckerTrainer:
         Learn from *pairs*, once through, and return the change: tensors as
         `actors.local_models.low_rank.write_checkpoint` takes them.
 
-        Args:
-            pairs: What is learned.
-            folder: Of the state of an interrupted training of the same pairs; it is deleted when all is learned.
-            said: Told how far it is, now and then.
+        The state of an interrupted training of the same pairs is read from *folder*, and deleted when all is learned.
         """
         batches = self._batches(pairs)
         learned = [parameter for parameter in self._parts.parameters() if parameter.requires_grad]
@@ -106,11 +97,6 @@ class CheckerTrainer:
                 self._save(state, step + 1, optimizer, schedule)
                 said(f"step {step + 1:,} of {len(batches):,}, loss {float(loss.detach()):.3f}")
         state.unlink(missing_ok=True)
-        self._parts.eval()
-        return self.change()
-
-    def change(self) -> dict[str, Tensor]:
-        """Return the change learned so far."""
         own = self._classifier.named_parameters()
         return low_rank_tensors(self._encoder) | {f"classifier.{name}": value.detach().half() for name, value in own}
 
@@ -120,13 +106,10 @@ class CheckerTrainer:
         found = np.zeros(len(pairs))
         order = sorted(range(len(pairs)), key=lambda place: len(pairs[place].passage) + len(pairs[place].sentence))
         with torch.inference_mode():
-            for start in range(0, len(order), self._recipe.batch):
-                places = order[start : start + self._recipe.batch]
+            for places in _chunks(order, self._recipe.batch):
                 read = self._read([pairs[place] for place in places])
                 found[places] = supported_logits(self._wrong(read), _of_sentence(read)).sigmoid().numpy()
         return found
-
-    # ---------------------------------------------------------------- one step
 
     def _loss(self, pairs: Sequence[CheckerPair]) -> Tensor:
         read = self._read(pairs)
@@ -140,8 +123,7 @@ class CheckerTrainer:
     def _wrong(self, read: PairBatch) -> Tensor:
         """Return logits of each token being wrong, shape (pairs, tokens)."""
         fields = {name: read[name] for name in ("input_ids", "attention_mask", "token_type_ids")}
-        logits: Tensor = self._classifier(self._encoder(**fields).last_hidden_state)[..., 0]
-        return logits
+        return torch.squeeze(self._classifier(self._encoder(**fields).last_hidden_state), -1)
 
     def _read(self, pairs: Sequence[CheckerPair]) -> PairBatch:
         read: PairBatch = self._tokenizer(
@@ -166,16 +148,15 @@ class CheckerTrainer:
                     marks[row, at] = float(pair.wrong[bisect_right(starts, offsets[at][0]) - 1])
         return marks
 
-    # ---------------------------------------------------------------- the course of training
-
     def _batches(self, pairs: Sequence[CheckerPair]) -> list[list[int]]:
         """Return places of pairs, in batches of about equal length, in random order."""
         rng = np.random.default_rng(self._recipe.seed)
-        order, size = rng.permutation(len(pairs)).tolist(), self._recipe.batch
-        batches: list[list[int]] = []
-        for start in range(0, len(order), size * _SORTED_TOGETHER):
-            pool = sorted(order[start : start + size * _SORTED_TOGETHER], key=lambda at: (len(pairs[at].passage), at))
-            batches += [pool[first : first + size] for first in range(0, len(pool), size)]
+        size = self._recipe.batch
+        batches = [
+            places
+            for pool in _chunks(rng.permutation(len(pairs)).tolist(), size * _SORTED_TOGETHER)
+            for places in _chunks(sorted(pool, key=lambda at: (len(pairs[at].passage), at)), size)
+        ]
         return [batches[place] for place in rng.permutation(len(batches)).tolist()]
 
     def _rate(self, step: int, steps: int) -> float:
@@ -183,7 +164,6 @@ class CheckerTrainer:
         return (step + 1) / warm if step < warm else max(0.0, (steps - step) / max(1, steps - warm))
 
     def _save(self, file: Path, step: int, *parts: Resumable) -> None:
-        file.parent.mkdir(parents=True, exist_ok=True)
         learned = {name: value for name, value in self._parts.named_parameters() if value.requires_grad}
         unfinished = file.with_suffix(".part")
         torch.save({"step": step, "learned": learned, "parts": [part.state_dict() for part in parts]}, unfinished)
@@ -198,6 +178,10 @@ class CheckerTrainer:
         for part, saved in zip(parts, state["parts"], strict=True):
             part.load_state_dict(saved)
         return int(state["step"])
+
+
+def _chunks(places: Sequence[int], size: int) -> list[list[int]]:
+    return [list(places[start : start + size]) for start in range(0, len(places), size)]
 
 
 def _of_sentence(read: PairBatch) -> Tensor:

@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Sequence
-from functools import cache, cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,9 @@ from actors.local_models.weights import MINILM
 from actors.storage.benchmark import Benchmark
 from jobs.command.run import Outcome, run_verb
 from jobs.parsers.train import parser
-from lab.checker import main as train_checker_main
-from lab.fits import reach_table
+from lab import parsers
+from lab.checker import train_checker
+from lab.fits import reach_table, write_json
 from lab.fits.haystacks import GoldHaystack, fit_support
 from lab.fits.judge import (
     PEOPLE_VECTORS,
@@ -25,9 +26,9 @@ from lab.fits.judge import (
     Damage,
     Topics,
     bullets_outside,
-    fit_judge,
     fit_shipped_judges,
     judge_reach,
+    models_without,
 )
 from lab.fits.judge_examples import LabelledSet, judge_examples, labelled_set
 from lab.fits.ranker import fit_ranker, ranked_queries
@@ -40,12 +41,11 @@ from lab.fits.reach import (
     retrieval_reach,
     summary_reach,
 )
-from lab.fits.support_judge import main as train_support_judge_main
+from lab.fits.support_judge import fitted, labelled_claims
 from longform.errors import UsageError
 from longform.judges.card_columns import Reach
-from longform.judges.coverage_model import Calibration, JudgeModel
 from longform.judges.offline_coverage import SHIPPED
-from longform.records import Query, gold_documents
+from longform.records import gold_documents
 from longform.results.in_sample import FILES, insight_keys
 from longform.summaries.extractive import VERSION as RANKER_VERSION
 from longform.support.model import VERSION as SUPPORT_VERSION
@@ -70,18 +70,19 @@ class Training:
         self._human_url = human_url
         self._kept_out = None if kept_out_url is None else Benchmark(kept_out_url)
 
-    # ------------------------------------------------------------ what is read
-
     @cached_property
     def haystacks(self) -> list[GoldHaystack]:
-        """Return the haystacks with a gold map."""
         gold = gold_documents(self._bench.qrels)
         encoder = Encoder(MINILM, threads=_THREADS)
         found = [
             GoldHaystack(
                 haystack_id,
                 self._bench.documents(haystack_id),
-                [(q, self._bench.targets[q.query_id]) for q in self._queries(haystack_id)],
+                [
+                    (query, self._bench.targets[query.query_id])
+                    for query in self._bench.queries.values()
+                    if query.haystack_id == haystack_id
+                ],
                 gold,
                 encoder.embed,
             )
@@ -94,9 +95,6 @@ class Training:
             )
         return found
 
-    def _queries(self, haystack_id: str) -> list[Query]:
-        return [query for query in self._bench.queries.values() if query.haystack_id == haystack_id]
-
     @cached_property
     def people(self) -> LabelledSet:
         return _labels(self._human, HUMAN)
@@ -107,7 +105,6 @@ class Training:
 
     @cached_property
     def kept_out(self) -> LabelledSet | None:
-        """Return people's labels of another topic."""
         return None if self._kept_out is None else _labels(self._kept_out, HUMAN)
 
     @cached_property
@@ -125,8 +122,6 @@ class Training:
             raise UsageError("the judge is fitted on people's labels: name their benchmark with --human")
         return Benchmark(self._human_url)
 
-    # ------------------------------------------------------------ support
-
     def support_models(self) -> Files:
         claims = [haystack.claims for haystack in self.haystacks]
         return {
@@ -137,11 +132,6 @@ class Training:
             }
             for kind in KINDS
         } | {f"{FILES['support']}.json": {"support": self._insights}}
-
-    def support_reach(self) -> list[Reach]:
-        return document_reach(self.haystacks)
-
-    # ------------------------------------------------------------ ranker
 
     def ranker_models(self) -> Files:
         support = fit_support([haystack.claims for haystack in self.haystacks], "vectors", left_out=())
@@ -155,15 +145,9 @@ class Training:
         systems = held_out(self.haystacks)
         counter = TokenCounter(threads=_THREADS)
         tokens = {h.haystack_id: counter.counts([d.text for d in h.documents]) for h in self.haystacks}
-        return [
-            *summary_reach(systems, self._summary_judges()),
-            *retrieval_reach(systems, tokens),
-        ]
-
-    def _summary_judges(self) -> list[SummaryJudge]:
-        """Return the judges by words, each fitted without the haystack or query that it marks."""
-        as_gpt4o, as_people = _fits_without(self.gpt4o, "gpt-4o"), _fits_without(self.people, "people")
-        return [
+        as_gpt4o = models_without(judge_examples(self.gpt4o), self.gpt4o.name, calibration="gpt-4o")
+        as_people = models_without(judge_examples(self.people), self.people.name)
+        judges = [
             SummaryJudge(
                 "as GPT-4o",
                 f"{self.gpt4o.name}, without the haystack",
@@ -175,8 +159,7 @@ class Training:
                 lambda haystack, query: judge_by_words(haystack, query, as_people(query.query_id)),
             ),
         ]
-
-    # ------------------------------------------------------------ judge
+        return [*summary_reach(systems, judges), *retrieval_reach(systems, tokens)]
 
     def judge_models(self) -> Files:
         models = {name: model.as_json() for name, model in fit_shipped_judges(self.people, self.gpt4o).items()}
@@ -190,11 +173,10 @@ class Training:
     def judge_reach(self) -> list[Reach]:
         labelled = [self._human] if self._kept_out is None else [self._human, self._kept_out]
         texts = {query.query_id: query.text for benchmark in labelled for query in benchmark.queries.values()}
-        rows = judge_reach(self.people, self.gpt4o, kept_out=self.kept_out, query_texts=texts)
-        if self.topics is None:
-            return rows
         foreign = bullets_outside(self.gpt4o, {summary.haystack_id for summary in self.people.summaries})
-        return [*rows, *self.topics.reach(Damage(foreign, texts))]
+        damage = Damage(foreign, texts)
+        rows = judge_reach(self.people, self.gpt4o, kept_out=self.kept_out, damage=damage)
+        return rows if self.topics is None else [*rows, *self.topics.reach(damage)]
 
     @property
     def _insights(self) -> list[str]:
@@ -205,12 +187,6 @@ class Training:
     def _fitted_on(self) -> str:
         sources = [source["name"] for source in self._bench.manifest.get("sources", [])]
         return f"gold maps of {', '.join(sources) or self._bench.folder.url}"
-
-
-def _fits_without(labels: LabelledSet, calibration: Calibration) -> Callable[[str], JudgeModel]:
-    """Return what makes the judge by words, once for each haystack or query that is left out."""
-    fit = partial(fit_judge, judge_examples(labels), calibration=calibration, fitted_on=labels.name)
-    return cache(lambda left_out: fit(left_out=[left_out]))
 
 
 def _labelled_insights(benchmark: Benchmark, annotator: str) -> list[str]:
@@ -226,21 +202,15 @@ def _topic_name(benchmark: Benchmark, labels: LabelledSet) -> str:
 
 
 def _labels(benchmark: Benchmark, annotator: str) -> LabelledSet:
-    labels = [row for row in benchmark.folder.read("labels").to_pylist() if row["annotator"] == annotator]
-    if not labels:
+    labels = labelled_set("", benchmark, annotator)
+    if not labels.summaries:
         raise UsageError(f"{benchmark.folder.url}: expected labels of {annotator!r}, found none")
-    n_summaries = len({row["summary_id"] for row in labels})
-    return labelled_set(
-        f"labels of {n_summaries:,} summaries by {'people' if annotator == HUMAN else 'GPT-4o'}",
-        annotator=annotator,
-        targets=benchmark.targets,
-        summary_rows=benchmark.folder.read("summaries").to_pylist(),
-        label_rows=labels,
-    )
+    by = "people" if annotator == HUMAN else "GPT-4o"
+    return labels._replace(name=f"labels of {len(labels.summaries):,} summaries by {by}")
 
 
 MODELS: dict[str, tuple[Callable[[Training], Files], Callable[[Training], list[Reach]]]] = {
-    "support": (Training.support_models, Training.support_reach),
+    "support": (Training.support_models, lambda training: document_reach(training.haystacks)),
     "ranker": (Training.ranker_models, Training.ranker_reach),
     "judge": (Training.judge_models, Training.judge_reach),
 }
@@ -259,29 +229,39 @@ def train(
         rows = measured(training)
         files |= fitted(training) | {f"reach_{name}.json": {"rows": [row._asdict() for row in rows]}}
         reached += rows
-    out.mkdir(parents=True, exist_ok=True)
     for file, content in files.items():
-        (out / file).write_text(json.dumps(content, indent=_indent(file)) + "\n", encoding="utf-8")
+        one_line = file == "ranker.json" or file.startswith("seen_")  # thousands of numbers
+        write_json(out / file, content, indent=None if one_line else 1)
     return reached
 
 
-def _indent(file: str) -> int | None:
-    return None if file == "ranker.json" or file.startswith("seen_") else 1  # thousands of numbers: one line
-
-
 def main(argv: Sequence[str] | None = None) -> int:
-    told = sys.argv[1:] if argv is None else list(argv)
-    if told[:1] == ["checker"]:
-        return train_checker_main(told[1:])
-    if told[:1] == ["support-judge"]:
-        return train_support_judge_main(told[1:])
-    return run_verb(parser(), _work, told)
+    words = sys.argv[1:] if argv is None else list(argv)
+    if words[:1] == ["checker"]:
+        return run_verb(parsers.checker(), _checker, words[1:])
+    if words[:1] == ["support-judge"]:
+        return run_verb(parsers.support_judge(), _support_judge, words[1:])
+    return run_verb(parser(), _models, words)
 
 
-def _work(arguments: argparse.Namespace) -> Outcome:
-    names = list(MODELS) if arguments.name == "all" else [arguments.name]
-    rows = train(names, arguments.benchmark, arguments.human, arguments.out, kept_out_url=arguments.kept_out)
+def _models(told: argparse.Namespace) -> Outcome:
+    names = list(MODELS) if told.name == "all" else [told.name]
+    return _reached(train(names, told.benchmark, told.human, told.out, kept_out_url=told.kept_out))
+
+
+def _checker(told: argparse.Namespace) -> Outcome:
+    return _reached(train_checker(told.benchmarks, told.people, told.out, n_pairs=told.pairs, threads=told.threads))
+
+
+def _reached(rows: Sequence[Reach]) -> Outcome:
     return Outcome({"reach": [row._asdict() for row in rows]}, reach_table(rows))
+
+
+def _support_judge(told: argparse.Namespace) -> Outcome:
+    content = fitted(labelled_claims(told.folder, threads=told.threads))
+    write_json(told.out / "support_judge.json", content)
+    lines = [f"{name}: {json.dumps(row)}" for name, row in content["reach"]["domains"].items()]
+    return Outcome({"reach": content["reach"]}, "\n".join(lines))
 
 
 if __name__ == "__main__":

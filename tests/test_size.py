@@ -27,7 +27,7 @@ class Room(NamedTuple):
 
 
 ROOMS = {
-    "laboratory": Room(14, 2_870, "lab/*"),
+    "laboratory": Room(14, 2_500, "lab/*"),
     "synthesis": Room(81, 10_955, "longform/synthesis/* jobs/synthesis/* jobs/synthesize*.py actors/synthesis/*"),
     "serve": Room(32, 3_918, "serve/*"),
     "rehearsal": Room(17, 2_280, "longform/rehearsal/* actors/rehearsal/*"),

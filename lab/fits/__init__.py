@@ -6,10 +6,15 @@ Features are standardised for the fit, and weights given back on the raw scale; 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_curve
 
 from longform.judges.card_columns import Reach
 
@@ -30,43 +35,13 @@ def fit_logistic(
     """
     Weights and intercept for raw features, rounded to 6 significant digits so that a machine's last bits stay out.
 
-    Args:
-        features: Shape (rows, features), finite.
-        labels: Shape (rows,).
-        strength: Inverse of the L2 penalty (scikit-learn's C).
-        weights: Counts of the rows, shape (rows,); None: 1.
+    *strength* is the inverse of the L2 penalty (scikit-learn's C), *weights* count the rows.
     """
-    from sklearn.linear_model import LogisticRegression
-
     mean, deviation = features.mean(axis=0), np.maximum(features.std(axis=0), 1e-9)
     model = LogisticRegression(C=strength, max_iter=5000, tol=1e-8)
     model.fit((features - mean) / deviation, labels, sample_weight=weights)
     slopes = model.coef_[0] / deviation
     return tuple(significant(slope) for slope in slopes), significant(model.intercept_[0] - slopes @ mean)
-
-
-def fit_ordinal(
-    features: NDArray[np.float64], labels: NDArray[np.float64], *, strength: float
-) -> tuple[tuple[tuple[float, ...], tuple[float, ...]], tuple[float, float]]:
-    """
-    Return weights and intercepts of two fits, one for labels of at least 0.5 and one for 1.
-
-    Args:
-        features: Shape (rows, features), finite.
-        labels: Shape (rows,), each 0, 0.5 or 1.
-        strength: Inverse of the L2 penalty.
-    """
-    (partly, partly_at), (fully, fully_at) = (
-        fit_logistic(features, labels >= cut, strength=strength) for cut in (0.5, 1.0)
-    )
-    return (partly, fully), (partly_at, fully_at)
-
-
-def cuts_by_shares(scores: NDArray[np.float64], labels: NDArray[np.float64]) -> tuple[float, float]:
-    """Return the scores from which answers are partial and full, so that answers have the shares of the labels."""
-    shares = [float((labels < cut).mean()) for cut in (0.5, 1.0)]
-    partial_from, full_from = np.quantile(scores, shares).tolist()
-    return significant(partial_from), significant(full_from)
 
 
 def best_threshold(numbers: NDArray[np.float64], supported: NDArray[np.bool_]) -> float:
@@ -80,14 +55,16 @@ def best_threshold(numbers: NDArray[np.float64], supported: NDArray[np.bool_]) -
     """
     if supported.all() or not supported.any():
         raise ValueError(f"expected supported and unsupported items, got {len(supported)} of one class or none")
-    order = np.argsort(numbers, kind="stable")
-    ordered, right = numbers[order], supported[order]
-    below = np.cumsum(~right) / (~right).sum() - np.cumsum(right) / right.sum()
-    between = np.flatnonzero(np.diff(ordered))
-    if not len(between):
-        return float(ordered[0])
-    place = between[below[between].argmax()]
-    return float((ordered[place] + ordered[place + 1]) / 2)
+    wrong, right, cuts = (side[:0:-1] for side in roc_curve(supported, numbers, drop_intermediate=False))
+    if len(cuts) == 1:
+        return float(cuts[0])
+    place = 1 + (right - wrong)[1:].round(12).argmax()  # each cut, in rising order, is the lowest that is supported
+    return float(cuts[place - 1 : place + 1].mean())
+
+
+def write_json(file: Path, content: Any, *, indent: int | None = 1) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(content, indent=indent) + "\n", encoding="utf-8")
 
 
 def significant(value: float) -> float:

@@ -45,43 +45,24 @@ _TRIES = 40
 
 
 class CheckerPair(NamedTuple):
-    """
-    A passage and a sentence.
-
-    Attributes:
-        document: The passage's source, or for `other_document` the one it was to be judged by.
-        passage: Consecutive sentences of a document.
-        sentence: What is judged.
-        supported: True if the passage states the sentence.
-        kind: One of `SUPPORTED` or `UNSUPPORTED`, or `STATEMENT`.
-        wrong: For each word of the sentence, True if the passage does not say it there.
-    """
+    """A passage, consecutive sentences of a document, and a sentence to be judged by it."""
 
     document: str
     passage: str
     sentence: str
     supported: bool
-    kind: str
-    wrong: tuple[bool, ...]
+    kind: str  # one of `SUPPORTED` or `UNSUPPORTED`, or `STATEMENT` or `NEAR`
+    wrong: tuple[bool, ...]  # the words of the sentence that the passage does not say there
     likeness: float | None = None  # learned in the place of `supported` where nobody knows that; then `wrong` is empty
 
 
 class Stated(NamedTuple):
-    """A statement in words of its own, and the passage of a document nearest to it."""
+    """A statement in words of its own, or a sentence of another document, and a passage of a document near to it."""
 
     document: str
     passage: str
     text: str
-    supported: bool  # whether the document is known to state it
-
-
-class Near(NamedTuple):
-    """A sentence of one document and a passage of another of the same group, and how near they are in meaning."""
-
-    document: str  # of the passage
-    passage: str
-    text: str
-    likeness: float  # from 0 to 1
+    likeness: float  # in meaning, from 0 to 1; 1 or 0 if it is known whether the document states it
 
 
 class _Source(NamedTuple):
@@ -98,21 +79,14 @@ def checker_pairs(
     seed: int,
     groups: Mapping[str, str],
     stated: Sequence[Stated] = (),
-    near: Sequence[Near] = (),
+    near: Sequence[Stated] = (),
 ) -> list[CheckerPair]:
     """
     Return *n* pairs, about half of them supported, kinds in equal shares; the same arguments give the same pairs.
 
-    Args:
-        documents: Name -> text.
-        n: How many.
-        seed: Of every choice.
-        groups: Name -> what documents about the same thing share: a sentence of another document is one of another
-            group.
-        stated: Statements whose support a gold map knows; if there are some, a sixth of the pairs is made of them.
-        near: Sentences that another document nearly says; if there are some, three in ten of the pairs are of them, of
-            `kind` `NEAR`,
-            their likenesses spread evenly from 0 to 1 as far as there are such.
+    Documents are texts by name, and a sentence of another document is one of another group. Statements whose support a
+    gold map knows make a sixth of the pairs, sentences that another document nearly says three in ten, if there are
+    such; the likenesses of these are spread evenly from 0 to 1 as far as there are any.
 
     Raises:
         ValueError: Fewer than two groups have sentences of a fit length, or they have the same ones.
@@ -120,7 +94,7 @@ def checker_pairs(
     sources = [source for name, text in documents.items() if (source := _source(name, groups[name], text)).usable]
     if len({source.group for source in sources}) < 2:
         raise ValueError(f"expected documents of two groups with sentences, got {len(sources)} of one or none")
-    known = [[one for one in stated if one.supported is answer] for answer in (True, False)]
+    known = [[one for one in stated if one.likeness == answer] for answer in (1, 0)]
     made = [_pair(sources, known, stable_seed("checker pair", seed, number)) for number in range(n)]
     if near:
         rng = np.random.default_rng(stable_seed("near pairs", seed))
@@ -130,7 +104,7 @@ def checker_pairs(
     return made
 
 
-def _near_pairs(near: Sequence[Near], n: int, rng: np.random.Generator) -> Iterator[CheckerPair]:
+def _near_pairs(near: Sequence[Stated], n: int, rng: np.random.Generator) -> Iterator[CheckerPair]:
     ordered = sorted(near, key=lambda one: one.likeness)
     drawn = np.searchsorted([one.likeness for one in ordered], rng.random(n)) + rng.integers(-3, 4, size=n)
     for place in np.clip(drawn, 0, len(ordered) - 1).tolist():
@@ -149,20 +123,12 @@ def _pair(sources: Sequence[_Source], known: Sequence[Sequence[Stated]], seed: i
     if all(known) and rng.random() < _STATED_SHARE and (pair := _of_statement(sources, known, rng)) is not None:
         return pair
     kind = str(rng.choice(SUPPORTED if rng.random() < 0.5 else UNSUPPORTED))
-    for _ in range(_TRIES):
-        source = sources[int(rng.integers(len(sources)))]
-        if (pair := _MAKERS[kind](source, sources, rng)) is not None:
-            return pair
-    # no document in reach has a date, say: what every document has takes its place
-    return _certain(kind in UNSUPPORTED, sources, rng)
-
-
-def _certain(unsupported: bool, sources: Sequence[_Source], rng: np.random.Generator) -> CheckerPair:
-    for _ in range(_TRIES):
-        source = sources[int(rng.integers(len(sources)))]
-        pair = _foreign(source, sources, rng) if unsupported else _supported("sentence", source, sources, rng)
-        if pair is not None:
-            return pair
+    # no document in reach may have a date, say: what every document has takes its place
+    for make in (_MAKERS[kind], _foreign if kind in UNSUPPORTED else _MAKERS["sentence"]):
+        for _ in range(_TRIES):
+            source = sources[int(rng.integers(len(sources)))]
+            if (pair := make(source, sources, rng)) is not None:
+                return pair
     raise ValueError("expected documents that say different things, got groups that share their sentences")
 
 
@@ -182,82 +148,78 @@ def _of_statement(
     said = ALTERING[kind](chosen.text, rng, stock)
     if said is None:
         return None
-    return CheckerPair(chosen.document, chosen.passage, said, False, kind, _wrong_words(chosen.text, said))
+    marks = changed_words(chosen.text.split(), said.split())
+    return CheckerPair(chosen.document, chosen.passage, said, False, kind, marks)
 
 
 Maker = Callable[[_Source, Sequence[_Source], np.random.Generator], CheckerPair | None]
 
 
 def _supported(kind: str, source: _Source, sources: Sequence[_Source], rng: np.random.Generator) -> CheckerPair | None:
-    first, last = _passage(source, rng)
-    passage = source.sentences[first:last]
-    places = [place for place in source.usable if first <= place < last]
+    passage, places = _passage(source, rng)
     place = int(rng.choice(places))
-    said: str | None = source.sentences[place]
+    said: str | None = passage[place]
     if kind == "deletion":
-        said = shortened(source.sentences[place], rng)
+        said = shortened(passage[place], rng)
     elif kind == "merge":
         others = [other for other in places if other != place]
-        said = merged(source.sentences[place], source.sentences[int(rng.choice(others))], rng) if others else None
+        said = merged(passage[place], passage[int(rng.choice(others))], rng) if others else None
     elif rng.random() < _IN_PASSAGE:
-        changed = _any_change(source.sentences[place], source, sources, rng)
-        passage = [changed if at == place else text for at, text in enumerate(passage, start=first)]
-        said = changed
-    if said is None:
-        return None
-    return CheckerPair(source.name, " ".join(passage), said, True, kind, (False,) * len(said.split()))
+        said = passage[place] = _any_change(passage[place], source, sources, rng)
+    return None if said is None else _made(source, passage, said, kind, [False] * len(said.split()))
 
 
 def _altered(kind: str, source: _Source, sources: Sequence[_Source], rng: np.random.Generator) -> CheckerPair | None:
-    first, last = _passage(source, rng)
-    place = int(rng.choice([place for place in source.usable if first <= place < last]))
-    own = source.sentences[place]
-    base = own
+    passage, places = _passage(source, rng)
+    place = int(rng.choice(places))
+    own = base = passage[place]
     if rng.random() < 0.3:
         base = shortened(own, rng) or own  # a shortened sentence is no sign of support
     changed = ALTERING[kind](base, rng, _stock(source, sources, rng))
-    passage = source.sentences[first:last]
-    if changed is None or any(changed in text for text in passage):
+    if changed is None or _holds(passage, changed):
         return None
     if base == own and rng.random() < _IN_PASSAGE:
-        passage = [changed if at == place else text for at, text in enumerate(passage, start=first)]
+        passage[place] = changed
         base, changed = changed, own
-    return CheckerPair(source.name, " ".join(passage), changed, False, kind, _wrong_words(base, changed))
+    return _made(source, passage, changed, kind, changed_words(base.split(), changed.split()))
 
 
 def _merged_wrongly(source: _Source, _: Sequence[_Source], rng: np.random.Generator) -> CheckerPair | None:
-    first, last = _passage(source, rng)
-    places = [place for place in source.usable if first <= place < last]
+    passage, places = _passage(source, rng)
     if len(places) < 2:
         return None
-    a, b = (source.sentences[int(place)] for place in rng.choice(places, size=2, replace=False))
+    a, b = (passage[int(place)] for place in rng.choice(places, size=2, replace=False))
     said = wrongly_merged(a, b)
-    passage = source.sentences[first:last]
-    if said is None or any(said in text for text in passage):
+    if said is None or _holds(passage, said):
         return None
-    return CheckerPair(source.name, " ".join(passage), said, False, WRONG_MERGE, _wrong_words(b, said))
+    return _made(source, passage, said, WRONG_MERGE, changed_words(b.split(), said.split()))
 
 
 def _elsewhere(source: _Source, sources: Sequence[_Source], rng: np.random.Generator) -> CheckerPair | None:
     """In half of the cases a sentence of this document that the passage does not hold."""
     if rng.random() < 0.5:
         return _foreign(source, sources, rng)
-    first, last = _passage(source, rng)
-    far = [place for place in source.usable if not first <= place < last]
-    return _beside(source, (first, last), source.sentences[int(rng.choice(far))]) if far else None
+    passage, places = _passage(source, rng)
+    far = [place for place in source.usable if place not in places]
+    return _beside(source, passage, source.sentences[int(rng.choice(far))]) if far else None
 
 
 def _foreign(source: _Source, sources: Sequence[_Source], rng: np.random.Generator) -> CheckerPair | None:
     others = [other for other in sources if other.group != source.group]
     other = others[int(rng.integers(len(others)))]
-    return _beside(source, _passage(source, rng), other.sentences[int(rng.choice(other.usable))])
+    return _beside(source, _passage(source, rng)[0], other.sentences[int(rng.choice(other.usable))])
 
 
-def _beside(source: _Source, place: tuple[int, int], said: str) -> CheckerPair | None:
-    passage = source.sentences[slice(*place)]
-    if any(said in text for text in passage):
-        return None
-    return CheckerPair(source.name, " ".join(passage), said, False, OTHER_DOCUMENT, (True,) * len(said.split()))
+def _beside(source: _Source, passage: dict[int, str], said: str) -> CheckerPair | None:
+    return None if _holds(passage, said) else _made(source, passage, said, OTHER_DOCUMENT, [True] * len(said.split()))
+
+
+def _holds(passage: Mapping[int, str], said: str) -> bool:
+    return any(said in text for text in passage.values())
+
+
+def _made(source: _Source, passage: Mapping[int, str], said: str, kind: str, wrong: Sequence[bool]) -> CheckerPair:
+    return CheckerPair(source.name, " ".join(passage.values()), said, kind in SUPPORTED, kind, tuple(wrong))
 
 
 _MAKERS: Mapping[str, Maker] = {
@@ -275,8 +237,8 @@ def passages(text: str) -> list[str]:
     return [" ".join(found[window.first : window.end]) for window in sentence_windows(sizes, sizes, PASSAGE_WORDS)]
 
 
-def _passage(source: _Source, rng: np.random.Generator) -> tuple[int, int]:
-    """First and end of sentences of at most `PASSAGE_WORDS` words together, a usable one always among them."""
+def _passage(source: _Source, rng: np.random.Generator) -> tuple[dict[int, str], list[int]]:
+    """Sentences of at most `PASSAGE_WORDS` words together by their places, and the places of the usable ones: some."""
     place = int(rng.choice(source.usable))
     first, last = place, place + 1
     most = int(rng.integers(len(source.sentences[place].split()), PASSAGE_WORDS + 1))
@@ -285,8 +247,10 @@ def _passage(source: _Source, rng: np.random.Generator) -> tuple[int, int]:
         sides = [(first - 1, last), (first, last + 1)]
         fitting = [(a, b) for a, b in sides if a >= 0 and b <= len(source.sentences) and sum(lengths[a:b]) <= most]
         if not fitting:
-            return first, last
+            break
         first, last = fitting[int(rng.integers(len(fitting)))]
+    places = [place for place in source.usable if first <= place < last]
+    return dict(enumerate(source.sentences[first:last], start=first)), places
 
 
 def _any_change(sentence: str, source: _Source, sources: Sequence[_Source], rng: np.random.Generator) -> str:
@@ -302,10 +266,6 @@ def _stock(source: _Source, sources: Sequence[_Source], rng: np.random.Generator
     chosen = rng.choice(len(sources), size=min(_STOCK_DOCUMENTS, len(sources)), replace=False)
     others = [sources[int(place)] for place in chosen if sources[int(place)].name != source.name]
     return Stock.of([text for other in others for text in other.sentences])
-
-
-def _wrong_words(said: str, changed: str) -> tuple[bool, ...]:
-    return changed_words(said.split(), changed.split())
 
 
 def changed_words(before: Sequence[str], after: Sequence[str]) -> tuple[bool, ...]:

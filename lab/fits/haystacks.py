@@ -61,21 +61,13 @@ def set_f1(found: NDArray[np.bool_], gold: NDArray[np.bool_]) -> NDArray[np.floa
 
 @dataclass(eq=False)
 class GoldHaystack:
-    """
-    A haystack whose insights have known documents.
-
-    Attributes:
-        documents: In order.
-        queries: Each with its insights.
-        gold: Insight id -> ids of the documents that state it.
-        embed: Remembers its vectors.
-    """
+    """A haystack whose insights have known documents."""
 
     haystack_id: str
     documents: Sequence[Document]
     queries: Sequence[tuple[Query, Sequence[Target]]]
-    gold: Mapping[str, Collection[str]]
-    embed: Embed
+    gold: Mapping[str, Collection[str]]  # insight id -> ids of the documents that state it
+    embed: Embed  # remembers its vectors
 
     @property
     def domain(self) -> str:
@@ -86,10 +78,6 @@ class GoldHaystack:
     def targets(self) -> list[Target]:
         """All insights, query after query."""
         return [target for _, targets in self.queries for target in targets]
-
-    def insights(self, query: Query) -> list[str]:
-        """Return the texts of a query's insights, in order."""
-        return next([target.text for target in targets] for known, targets in self.queries if known is query)
 
     def states(self, target_id: str) -> NDArray[np.bool_]:
         """Mark the documents that state an insight, shape (documents,)."""

@@ -18,12 +18,14 @@ figures of a topic kept out are of held-out coefficients, not of a held-out desi
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cache, partial
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
-from lab.fits import INTERVALS, cuts_by_shares, fit_ordinal, significant
+from lab.fits import INTERVALS, fit_logistic, significant
 from lab.fits.judge_examples import (
     ANSWERS,
     JudgeExample,
@@ -34,7 +36,7 @@ from lab.fits.judge_examples import (
 from longform.errors import LongformError
 from longform.judges.card_columns import Reach, reach_of
 from longform.judges.coverage_model import VECTORS, WORDS, Calibration, Design, JudgeModel, column
-from longform.judges.offline_coverage import Reading
+from longform.judges.offline_coverage import SHIPPED, Reading
 from longform.judges.perturbations import PERTURBATIONS, PerturbedScore, drop_table, perturb
 from longform.judges.target_cards import SCALE_NAMES, TOPIC_KEPT_OUT
 from longform.metrics import agreement
@@ -45,6 +47,7 @@ TEXTS_HELD = 50_000
 """More than all texts of the study and their copies, which take about 0.3 GB."""
 PENALTY_STRENGTH: Mapping[Calibration, float] = {"people": 0.1, "gpt-4o": 1.0}
 """Inverse of the L2 penalty: 562 labels of people, 10,374 of GPT-4o."""
+_CUTS = (0.5, 1.0)  # labels from which an answer is partial, and full
 
 
 def fit_judge(
@@ -56,14 +59,9 @@ def fit_judge(
     design: Design = WORDS,
 ) -> JudgeModel:
     """
-    The judge that the examples teach.
+    The judge that the examples of one annotator teach, but those of haystacks and queries whose ids are *left_out*.
 
-    Args:
-        examples: Of one annotator, their evidence by the rule of the design.
-        calibration: Whose labels they carry.
-        fitted_on: What they are, in words, for the model's reader.
-        left_out: Haystack ids and query ids whose examples must not reach the fit.
-        design: The features and guards of the judge.
+    Their evidence must be by the rule of the design.
 
     Raises:
         LongformError: What is left does not hold all three labels.
@@ -74,13 +72,14 @@ def fit_judge(
     if set(labels.tolist()) != set(WEIGHTS.values()):
         raise LongformError(f"{fitted_on}: expected examples of all labels, found {sorted(set(labels.tolist()))}")
     features = np.stack([column([e.evidence for e in released], name) for name in design.features], axis=1)
-    coefficients, intercepts = fit_ordinal(features, labels, strength=PENALTY_STRENGTH[calibration])
+    strength = PENALTY_STRENGTH[calibration]
+    partly, fully = (fit_logistic(features, labels >= cut, strength=strength) for cut in _CUTS)
     unguarded = JudgeModel(
         calibration=calibration,
         fitted_on=fitted_on,
         fitted_haystacks=tuple(sorted({e.haystack_id for e in kept})),
-        coefficients=coefficients,
-        intercepts=intercepts,
+        coefficients=(partly[0], fully[0]),
+        intercepts=(partly[1], fully[1]),
         strengths={},
         cuts=(0.0, 0.0),
         features=design.features,
@@ -88,7 +87,9 @@ def fit_judge(
     )
     model = unguarded._replace(strengths=_strengths(unguarded, kept, design.guards))
     scores = model.scores([e.evidence for e in released])
-    return model._replace(cuts=cuts_by_shares(scores, labels))
+    shares = [(labels < cut).mean() for cut in _CUTS]  # those of the answers are those of the labels
+    partial_from, full_from = np.quantile(scores, shares).tolist()
+    return model._replace(cuts=(significant(partial_from), significant(full_from)))
 
 
 def _strengths(
@@ -111,11 +112,10 @@ def _strengths(
 
 def fit_shipped_judges(people: LabelledSet, gpt4o: LabelledSet) -> dict[str, JudgeModel]:
     """File name in `longform/models` -> the judge fitted on all that the release labels, nothing left out."""
+    labels: dict[Calibration, LabelledSet] = {"people": people, "gpt-4o": gpt4o}
     return {
-        "judge_people.json": fit_judge(
-            judge_examples(people), calibration="people", fitted_on=people.name, left_out=()
-        ),
-        "judge_gpt4o.json": fit_judge(judge_examples(gpt4o), calibration="gpt-4o", fitted_on=gpt4o.name, left_out=()),
+        f"{SHIPPED[name]}.json": fit_judge(judge_examples(own), calibration=name, fitted_on=own.name, left_out=())
+        for name, own in labels.items()
     }
 
 
@@ -124,46 +124,32 @@ def fit_shipped_judges(people: LabelledSet, gpt4o: LabelledSet) -> dict[str, Jud
 _TEST_SEED = 29
 """Not the seed of the copies that the guards were fitted on."""
 
-Models = Mapping[str, JudgeModel]
+Models = Callable[[str], JudgeModel]
 """Query id -> the model that its summaries are judged by."""
 
 
 def judge_reach(
-    people: LabelledSet,
-    gpt4o: LabelledSet,
-    *,
-    kept_out: LabelledSet | None,
-    query_texts: Mapping[str, str],
+    people: LabelledSet, gpt4o: LabelledSet, *, kept_out: LabelledSet | None, damage: Damage
 ) -> list[Reach]:
     """
     Return the agreement of the judges by words with labels that they were not fitted on.
 
-    Args:
-        people: People's labels. Queries are left out one at a time.
-        gpt4o: GPT-4o's labels; those of people's haystacks never reach a judge that is measured.
-        kept_out: People's labels of topics that nothing else here labels; None: there are none.
-        query_texts: Query id -> its text, of all queries that people labelled.
+    Of *people* one query at a time is left out; of *gpt4o* nothing about people's haystacks reaches a judge that is
+    measured. *kept_out* are people's labels of topics that nothing else here labels.
     """
-    haystacks = {summary.haystack_id for summary in people.summaries}
     examples, marked = judge_examples(people), judge_examples(gpt4o)
-    others = fit_judge(marked, calibration="gpt-4o", fitted_on=gpt4o.name, left_out=haystacks)
-    damage = Damage(bullets_outside(gpt4o, haystacks), query_texts)
-    transfers = (
-        []
-        if kept_out is None
-        else [
+    rows = []
+    if kept_out is not None:
+        for transfer in (
             Transfer("people", examples, people.name, kept_out, "people"),
             Transfer("people", judge_examples(kept_out), kept_out.name, people, "people"),
             Transfer("gpt-4o", marked, gpt4o.name, kept_out, "gpt-4o"),
-        ]
-    )
-    by_people, by_gpt4o = f"{people.name}, without the query", f"{gpt4o.name}, without the haystack"
-    models = models_without_query(people, examples)
-    return [
-        *(row for transfer in transfers for row in topic_reach(transfer, damage)),
-        *_all_reach("people", people, models, damage, by_people),
-        *_all_reach("GPT-4o", people, dict.fromkeys(people.targets, others), damage, by_gpt4o),
-    ]
+        ):
+            rows += topic_reach(transfer, damage)
+    by_people = models_without(examples, people.name)
+    rows += _all_reach("people", people, by_people, damage, f"{people.name}, without the query")
+    by_gpt4o = Transfer("gpt-4o", marked, gpt4o.name, people, "gpt-4o").fit()
+    return rows + _all_reach("GPT-4o", people, lambda _: by_gpt4o, damage, f"{gpt4o.name}, without the haystack")
 
 
 class Damage(NamedTuple):
@@ -196,8 +182,8 @@ class Transfer(NamedTuple):
 
 def topic_reach(transfer: Transfer, damage: Damage) -> list[Reach]:
     """Return agreement and drops on topics kept out of the fit."""
-    labelled, scale = transfer.measured, f"{SCALE_NAMES[transfer.judge]}, {TOPIC_KEPT_OUT}"
-    return _all_reach(scale, labelled, dict.fromkeys(labelled.targets, transfer.fit()), damage, transfer.fitted_on)
+    model, scale = transfer.fit(), f"{SCALE_NAMES[transfer.judge]}, {TOPIC_KEPT_OUT}"
+    return _all_reach(scale, transfer.measured, lambda _: model, damage, transfer.fitted_on)
 
 
 def _all_reach(scale: str, labelled: LabelledSet, models: Models, damage: Damage, fitted_on: str) -> list[Reach]:
@@ -208,25 +194,16 @@ def _all_reach(scale: str, labelled: LabelledSet, models: Models, damage: Damage
     return [row._replace(measure=f"judge as {scale}: {row.measure}") for row in rows]
 
 
-def models_without_query(
-    labelled: LabelledSet, examples: Sequence[JudgeExample], *, fitted_on: str = "", design: Design = WORDS
+def models_without(
+    examples: Sequence[JudgeExample], fitted_on: str, *, calibration: Calibration = "people", design: Design = WORDS
 ) -> Models:
-    """Return for each query of *labelled* the judge that the other queries teach."""
-    name = fitted_on or labelled.name
-    return {
-        query_id: fit_judge(examples, calibration="people", fitted_on=name, left_out=[query_id], design=design)
-        for query_id in dict.fromkeys(summary.query_id for summary in labelled.summaries)
-    }
+    """Return the judge that the other queries, or the other haystacks, teach; each is fitted once."""
+    fit = partial(fit_judge, examples, calibration=calibration, fitted_on=fitted_on, design=design)
+    return cache(lambda left_out: fit(left_out=[left_out]))
 
 
 class Topics:
-    """
-    People's labels of two topics, for the judge that reads vectors; their examples are made once.
-
-    Args:
-        first: Labels of one topic, with an encoder.
-        second: Labels of another topic.
-    """
+    """People's labels of two topics, with an encoder, for the judge that reads vectors; examples are made once."""
 
     def __init__(self, first: LabelledSet, second: LabelledSet) -> None:
         of_first, of_second = (judge_examples(topic, VECTORS.fit) for topic in (first, second))
@@ -244,8 +221,8 @@ class Topics:
     def reach(self, damage: Damage) -> list[Reach]:
         """Return what the judge reaches on a topic that was kept out, both ways, then on queries that were left out."""
         found = [row for transfer in self.transfers for row in topic_reach(transfer, damage)]
+        models = models_without(self.examples, self.name, design=VECTORS)
         for topic in self.sets:
-            models = models_without_query(topic, self.examples, fitted_on=self.name, design=VECTORS)
             fitted_on = "labels of both topics, without the query"
             found += _all_reach(SCALE_NAMES[PEOPLE_VECTORS], topic, models, damage, fitted_on)
         return found
@@ -253,19 +230,16 @@ class Topics:
 
 def _read(labelled: LabelledSet, models: Models) -> list[tuple[LabelledSummary, list[Reading]]]:
     insights = labelled.query_insights()
-    return [(s, insights[s.query_id].readings(s.lines, models[s.query_id])) for s in labelled.summaries]
-
-
-def _pairs(summary: LabelledSummary, readings: Sequence[Reading]) -> list[JudgedPair]:
-    return [
-        JudgedPair(summary.summary_id, answer, link, reading.answer, reading.linked, reading.score)
-        for answer, link, reading in zip(summary.answers, summary.links, readings, strict=True)
-        if answer is not None and reading.answer is not None
-    ]
+    return [(s, insights[s.query_id].readings(s.lines, models(s.query_id))) for s in labelled.summaries]
 
 
 def agreement_reach(people: LabelledSet, models: Models, *, fitted_on: str) -> list[Reach]:
-    pairs = [pair for summary, readings in _read(people, models) for pair in _pairs(summary, readings)]
+    pairs = [
+        JudgedPair(summary.summary_id, answer, link, reading.answer, reading.linked, reading.score)
+        for summary, readings in _read(people, models)
+        for answer, link, reading in zip(summary.answers, summary.links, readings, strict=True)
+        if answer is not None and reading.answer is not None
+    ]
     measures = {
         "pearson": agreement.score_agreement,
         "pearson of answers": agreement.answer_agreement,
@@ -279,37 +253,30 @@ def agreement_reach(people: LabelledSet, models: Models, *, fitted_on: str) -> l
     ]
 
 
-# ---------------------------------------------------------------- perturbations
-
-
 def bullets_outside(labelled: LabelledSet, haystacks: Collection[str]) -> list[str]:
     return [line for s in labelled.summaries if s.haystack_id not in haystacks for line in s.lines[1:]]
 
 
 def drop_reach(labelled: LabelledSet, models: Models, damage: Damage, *, fitted_on: str) -> list[Reach]:
     """Return drops of the mean score by each way to damage a summary."""
-    scores = [score for name in PERTURBATIONS for score in _perturbed(labelled, models, name, damage)]
-    return [
-        reach_of(f"drop by {row.perturbation}, {row.rows}", row.drop, fitted_on=fitted_on, scored_on=labelled.name)
-        for row in drop_table(scores, **INTERVALS)
-    ]
-
-
-def _perturbed(labelled: LabelledSet, models: Models, name: str, damage: Damage) -> list[PerturbedScore]:
-    insights = labelled.query_insights()
-    found = []
-    for summary, before in _read(labelled, models):
+    insights, read = labelled.query_insights(), _read(labelled, models)
+    scores = []
+    for name, (summary, before) in product(PERTURBATIONS, read):
         query = damage.query_texts[summary.query_id]
         changed = perturb(name, summary.lines, seed=_TEST_SEED, foreign=damage.foreign, query=query)
-        after = insights[summary.query_id].readings(changed, models[summary.query_id])
-        texts = [target.text for target in labelled.targets[summary.query_id]]
-        found += [
+        after = insights[summary.query_id].readings(changed, models(summary.query_id))
+        scores += [
             PerturbedScore(name, summary.summary_id, answer == "full", old.score, new.score)
-            for text, answer, old, new in zip(texts, summary.answers, before, after, strict=True)
+            for target, answer, old, new in zip(
+                labelled.targets[summary.query_id], summary.answers, before, after, strict=True
+            )
             if old.score is not None
             and new.score is not None
             and answer is not None
             # a changed number can be seen only where the insight has one
-            and (name != "number" or perturb(name, [text], seed=_TEST_SEED) != [text])
+            and (name != "number" or perturb(name, [target.text], seed=_TEST_SEED) != [target.text])
         ]
-    return found
+    return [
+        reach_of(f"drop by {row.perturbation}, {row.rows}", row.drop, fitted_on=fitted_on, scored_on=labelled.name)
+        for row in drop_table(scores, **INTERVALS)
+    ]

@@ -8,18 +8,18 @@ grammar wrote, about a ferry line and a lido that do not exist: they belong to n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import NamedTuple
 
+from actors.storage.benchmark import Benchmark
 from longform.judges.coverage_model import WORDS, Evidence, Fit
 from longform.judges.offline_coverage import QueryInsights, embedded_text, stem_weights
 from longform.judges.perturbations import perturb
 from longform.keys import stable_seed
 from longform.metrics.agreement import WEIGHTS
 from longform.records import Target
-from longform.rows import LabelRow, SummaryRow
-from longform.text.citations import Bullet, bullets
+from longform.text.citations import bullets
 from longform.text.vectors import TextReader, WeighedPieces
 
 DAMAGE: Mapping[str, float] = {"number": 0.5, "negate": 0.0, "shuffle": 0.5, "pad": 0.75}
@@ -47,13 +47,9 @@ class LabelledSummary(NamedTuple):
     summary_id: str
     query_id: str
     haystack_id: str
-    bullets: tuple[Bullet, ...]
+    lines: Sequence[str]  # its bullets
     answers: tuple[str | None, ...]  # one an insight; null: not labelled
     links: tuple[int | None, ...]
-
-    @property
-    def lines(self) -> list[str]:
-        return [bullet.text for bullet in self.bullets]
 
 
 class LabelledSet(NamedTuple):
@@ -70,20 +66,18 @@ class LabelledSet(NamedTuple):
         for target in (target for targets in self.targets.values() for target in targets):
             texts.setdefault(target.haystack_id, []).append(target.text)
         weights = {haystack_id: stem_weights(insights) for haystack_id, insights in texts.items()}
-        pieces = {haystack_id: self._weighed_pieces(insights) for haystack_id, insights in texts.items()}
+        pieces = {
+            haystack_id: WeighedPieces.of(self.encoder, [embedded_text(text) for text in insights])
+            for haystack_id, insights in texts.items()
+            if self.encoder is not None
+        }
         return {
             query_id: QueryInsights(
-                [target.text for target in targets],
-                weights[targets[0].haystack_id],
-                vectors=pieces[targets[0].haystack_id],
+                [target.text for target in targets], weights[haystack_id], vectors=pieces.get(haystack_id)
             )
             for query_id, targets in self.targets.items()
+            for haystack_id in [targets[0].haystack_id]
         }
-
-    def _weighed_pieces(self, insights: Sequence[str]) -> WeighedPieces | None:
-        if self.encoder is None:
-            return None
-        return WeighedPieces.of(self.encoder, [embedded_text(text) for text in insights])
 
 
 class JudgeExample(NamedTuple):
@@ -97,71 +91,42 @@ class JudgeExample(NamedTuple):
     label: float  # full 1, partial 0.5, none 0; of a damaged copy what it should score
 
 
-def labelled_set(
-    name: str,
-    *,
-    annotator: str,
-    targets: Mapping[str, Sequence[Target]],
-    summary_rows: Iterable[SummaryRow],
-    label_rows: Iterable[LabelRow],
-) -> LabelledSet:
-    """The labels of *annotator*, from rows of `summaries` and `labels`; summaries it did not label are left out."""
-    given: dict[str, dict[str, LabelRow]] = {}
-    for row in label_rows:
+def labelled_set(name: str, benchmark: Benchmark, annotator: str) -> LabelledSet:
+    """Return the labels of *annotator* in a benchmark; summaries it did not label are left out."""
+    labels: dict[str, dict[str, tuple[str | None, int | None]]] = {}
+    for row in benchmark.folder.read("labels").to_pylist():
         if row["annotator"] == annotator:
-            given.setdefault(row["summary_id"], {})[row["target_id"]] = row
-    found = [
-        _labelled(row, given[row["summary_id"]], targets[row["query_id"]])
-        for row in summary_rows
-        if row["summary_id"] in given
-    ]
-    return LabelledSet(name, targets, found)
-
-
-def _labelled(row: SummaryRow, labels: Mapping[str, LabelRow], targets: Sequence[Target]) -> LabelledSummary:
-    of_targets = [labels.get(target.target_id) for target in targets]
-    return LabelledSummary(
-        summary_id=row["summary_id"],
-        query_id=row["query_id"],
-        haystack_id=row["haystack_id"],
-        bullets=tuple(bullets(row["text"] or "")),
-        answers=tuple(None if label is None else label["answer"] for label in of_targets),
-        links=tuple(None if label is None else label["linked_unit"] for label in of_targets),
-    )
+            labels.setdefault(row["summary_id"], {})[row["target_id"]] = (row["answer"], row["linked_unit"])
+    summaries = []
+    for row in benchmark.folder.read("summaries").to_pylist():
+        if (given := labels.get(row["summary_id"])) is not None:
+            targets = benchmark.targets[row["query_id"]]
+            answers, links = zip(*(given.get(target.target_id, (None, None)) for target in targets), strict=True)
+            ids = (row["summary_id"], row["query_id"], row["haystack_id"])
+            summaries.append(LabelledSummary(*ids, [unit.text for unit in bullets(row["text"] or "")], answers, links))
+    return LabelledSet(name, benchmark.targets, summaries)
 
 
 def judge_examples(labelled: LabelledSet, rule: Fit = WORDS.fit) -> list[JudgeExample]:
-    """
-    Each labelled pair, and damaged copies of the pairs of up to 200 summaries (chosen by key, not by label).
-
-    Args:
-        labelled: The labels.
-        rule: The rule by which insights and bullets are held against each other.
-    """
+    """Each labelled pair, and damaged copies of the pairs of up to 200 summaries (chosen by key, not by label)."""
     insights = labelled.query_insights()
     chosen = sorted(labelled.summaries, key=lambda summary: stable_seed(_SEED, summary.summary_id))
     damaged = {summary.summary_id for summary in chosen[:_DAMAGED_SUMMARIES]}
     foreign = foreign_sentences()
-    return [
-        example
-        for summary in labelled.summaries
-        for damage in (None, *(DAMAGE if summary.summary_id in damaged else ()))
-        for example in _examples(summary, insights[summary.query_id], damage, foreign, rule)
-    ]
-
-
-def _examples(
-    summary: LabelledSummary, insights: QueryInsights, damage: str | None, foreign: Sequence[str], rule: Fit
-) -> list[JudgeExample]:
-    lines = summary.lines if damage is None else perturb(damage, summary.lines, seed=_SEED, foreign=foreign)
-    left = 1.0 if damage is None else DAMAGE[damage]
-    return [
-        JudgeExample(
-            summary.haystack_id, summary.query_id, summary.summary_id, damage, evidence, left * WEIGHTS[answer]
-        )
-        for evidence, answer in zip(insights.evidence(lines, rule), summary.answers, strict=True)
-        if answer is not None and evidence.has_words
-    ]
+    found = []
+    for summary in labelled.summaries:
+        ids = (summary.haystack_id, summary.query_id, summary.summary_id)
+        parts_left = DAMAGE if summary.summary_id in damaged else {}
+        for damage, left in ((None, 1.0), *parts_left.items()):
+            lines = summary.lines if damage is None else perturb(damage, summary.lines, seed=_SEED, foreign=foreign)
+            found += [
+                JudgeExample(*ids, damage, evidence, left * WEIGHTS[answer])
+                for evidence, answer in zip(
+                    insights[summary.query_id].evidence(lines, rule), summary.answers, strict=True
+                )
+                if answer is not None and evidence.has_words
+            ]
+    return found
 
 
 def foreign_sentences() -> list[str]:

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.ensemble import HistGradientBoostingRegressor
 
 from lab.fits import significant
 from lab.fits.haystacks import GoldHaystack, set_f1
 from longform.keys import stable_seed
 from longform.summaries.candidates import first_candidates
-from longform.summaries.extractive import Extractor
 from longform.summaries.query_relevance import FEATURES, QueryText, relevance
 from longform.summaries.sentence_support import SentenceSupport
 from longform.summaries.tree_ensemble import Tree, TreeEnsemble
@@ -63,17 +63,12 @@ def ranked_queries(haystacks: Iterable[GoldHaystack], model: SupportModel) -> li
     return found
 
 
-def extractor(haystack: GoldHaystack, model: SupportModel, ranker: TreeEnsemble) -> Extractor:
-    """Return the summarizer of a haystack."""
-    numbered = [(document.number, document.text) for document in haystack.documents]
-    return Extractor(numbered, haystack.embed, model=model, ranker=ranker)
-
-
 class RankerRecipe(NamedTuple):
     """
     Settings of the fits whose mean is the ranker.
 
-    Each fit draws its rows and the features of its trees anew: one fit alone is a lucky or an unlucky draw.
+    Each fit learns from all rows that earn something and draws the others and the features of its trees anew: one fit
+    alone is a lucky or an unlucky draw.
     """
 
     fits: int = 40
@@ -99,41 +94,25 @@ def fit_ranker(
     Raises:
         ValueError: No query is left.
     """
-    taught = [_taught(query) for query in sorted(queries, key=_name) if query.haystack_id not in left_out]
-    if not taught:
+    names, rows, targets = [], [], []
+    for query in sorted(queries, key=lambda query: (query.haystack_id, query.query.text)):
+        if query.haystack_id not in left_out:
+            allowed = first_candidates(query.support)
+            names.append((query.haystack_id, query.query.text))
+            rows.append(relevance(query.support, query.query).features[allowed])
+            targets.append(earned(query)[allowed])
+    if not names:
         raise ValueError("no query is left to fit the ranker on")
-    models = [_boosted(*_drawn_rows(taught, fit, recipe), fit, recipe) for fit in range(recipe.fits)]
+    features, target = np.concatenate(rows), np.concatenate(targets)
+    models = []
+    for fit in range(recipe.fits):
+        seeds = [stable_seed("rows of the ranker", fit, *name) for name in names]
+        chance = [np.random.default_rng(seed).random(len(own)) for seed, own in zip(seeds, targets, strict=True)]
+        learned = (target > _WORTH_LEARNING) | (np.concatenate(chance) < recipe.others_kept)
+        models.append(_boosted(features[learned], target[learned], fit, recipe))
     trees = tuple(_as_tree(stage[0].nodes, recipe.fits) for model in models for stage in model._predictors)  # noqa: SLF001 - no public way to a fitted tree
     baseline = float(np.mean([model._baseline_prediction.item() for model in models]))  # noqa: SLF001 - as above
     return TreeEnsemble(FEATURES, significant(baseline), trees)
-
-
-class _Taught(NamedTuple):
-    """The sentences of a query that may be learned from."""
-
-    name: tuple[str, str]
-    features: Array  # (sentences, features)
-    target: Array  # (sentences,)
-
-
-def _name(query: RankedQuery) -> tuple[str, str]:
-    return query.haystack_id, query.query.text
-
-
-def _taught(query: RankedQuery) -> _Taught:
-    allowed = first_candidates(query.support)
-    return _Taught(_name(query), relevance(query.support, query.query).features[allowed], earned(query)[allowed])
-
-
-def _drawn_rows(taught: Sequence[_Taught], fit: int, recipe: RankerRecipe) -> tuple[Array, Array]:
-    """Return features and targets of one fit: all rows that earn something, and a share of the others."""
-    features, targets = [], []
-    for query in taught:
-        chance = np.random.default_rng(stable_seed("rows of the ranker", fit, *query.name))
-        learned = (query.target > _WORTH_LEARNING) | (chance.random(len(query.target)) < recipe.others_kept)
-        features.append(query.features[learned])
-        targets.append(query.target[learned])
-    return np.concatenate(features), np.concatenate(targets)
 
 
 def earned(query: RankedQuery) -> Array:
@@ -141,24 +120,16 @@ def earned(query: RankedQuery) -> Array:
     support = query.support
     best = np.zeros(len(support.statements))
     for insight in query.insights:
-        said = _said(support, insight)
-        in_gold = insight.gold[support.index.owners]
+        wanted = frozenset(stems(without_marks(insight.text)))
+        recall = np.array([support.mass(wanted & held) for held in support.stems]) / max(support.mass(wanted), 1e-9)
+        alike = _WORDS * recall + _MEANING * (support.vectors @ insight.vector)
+        said = np.clip((alike - _FLOOR) / _SPAN, 0, 1) ** _POWER
         f1 = set_f1(support.cited, np.broadcast_to(insight.gold, support.cited.shape))
-        best = np.maximum(best, said * in_gold * f1)
+        best = np.maximum(best, said * insight.gold[support.index.owners] * f1)
     return best
 
 
-def _said(support: SentenceSupport, insight: GoldInsight) -> Array:
-    wanted = frozenset(stems(without_marks(insight.text)))
-    mass = max(support.mass(wanted), 1e-9)
-    recall = np.array([support.mass(wanted & held) for held in support.stems]) / mass
-    alike = _WORDS * recall + _MEANING * (support.vectors @ insight.vector)
-    return np.asarray(np.clip((alike - _FLOOR) / _SPAN, 0, 1) ** _POWER)
-
-
 def _boosted(features: Array, target: Array, seed: int, recipe: RankerRecipe) -> Any:
-    from sklearn.ensemble import HistGradientBoostingRegressor
-
     return HistGradientBoostingRegressor(
         max_depth=recipe.depth,
         max_iter=recipe.trees,
@@ -173,12 +144,11 @@ def _boosted(features: Array, target: Array, seed: int, recipe: RankerRecipe) ->
 
 def _as_tree(nodes: Any, n_fits: int) -> Tree:
     leaf = nodes["is_leaf"].astype(bool)
+    rounded = np.vectorize(significant, otypes=[float])
     return Tree(
         np.where(leaf, -1, nodes["feature_idx"]).astype(np.int64),
-        np.array([0.0 if at_leaf else significant(t) for at_leaf, t in zip(leaf, nodes["num_threshold"], strict=True)]),
+        rounded(np.where(leaf, 0.0, nodes["num_threshold"])),
         np.where(leaf, 0, nodes["left"]).astype(np.int64),
         np.where(leaf, 0, nodes["right"]).astype(np.int64),
-        np.array(
-            [significant(v / n_fits) if at_leaf else 0.0 for at_leaf, v in zip(leaf, nodes["value"], strict=True)]
-        ),
+        rounded(np.where(leaf, nodes["value"] / n_fits, 0.0)),
     )

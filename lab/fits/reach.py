@@ -7,14 +7,16 @@ queries; a domain of several haystacks has figures of its own.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
 from typing import NamedTuple
 
-import numpy as np
+import polars as pl
 
 from lab.fits import INTERVALS
 from lab.fits.haystacks import GoldHaystack, fit_support, set_f1
-from lab.fits.ranker import extractor, fit_ranker, ranked_queries
+from lab.fits.ranker import fit_ranker, ranked_queries
 from longform.judges.card_columns import Reach, reach_of
 from longform.judges.coverage_model import JudgeModel
 from longform.judges.offline_coverage import QueryInsights, stem_weights
@@ -37,29 +39,17 @@ MAX_WORDS = 300
 BUDGET_TOKENS = 15_000
 N_STATEMENTS = 12
 _OTHERS = "gold maps of the other haystacks"
+_FIGURE = ("measure", "fitted_on", "scored_on")
+_COLUMNS = {**dict.fromkeys(_FIGURE, pl.String), "total": pl.Float64, "n": pl.Float64, "query_id": pl.String}
 
 
-class Row(NamedTuple):
-    """A sum and a count of one query, which a figure is pooled from."""
-
-    measure: str
-    fitted_on: str
-    scored_on: str
-    total: float
-    n: int
-    query_id: str
-
-
-def pooled(rows: Iterable[Row]) -> list[Reach]:
-    """Return a figure for each measure, fit and group, in order of first appearance."""
-    groups: dict[tuple[str, str, str], list[Row]] = {}
-    for row in rows:
-        groups.setdefault(row[:3], []).append(row)
+def pooled(rows: Iterable[tuple[str, str, str, float, float, str]]) -> list[Reach]:
+    """Return a figure for each measure, fit and group of sums and counts of queries, in order of first appearance."""
+    frame = pl.DataFrame(list(rows), _COLUMNS, orient="row")
     found = []
-    for (measure, fitted_on, scored_on), own in groups.items():
-        totals, counts = (np.array(side, dtype=np.float64) for side in ([r.total for r in own], [r.n for r in own]))
-        estimate = pooled_mean(totals, counts, [row.query_id for row in own], **INTERVALS)
-        found.append(reach_of(measure, estimate, fitted_on=fitted_on, scored_on=scored_on))
+    for (measure, fitted_on, scored_on), own in frame.group_by(_FIGURE, maintain_order=True):
+        estimate = pooled_mean(own["total"].to_numpy(), own["n"].to_numpy(), own["query_id"].to_list(), **INTERVALS)
+        found.append(reach_of(str(measure), estimate, fitted_on=str(fitted_on), scored_on=str(scored_on)))
     return found
 
 
@@ -78,20 +68,13 @@ def readers_without(haystacks: Sequence[GoldHaystack], left_out: str) -> Readers
 
 def document_reach(haystacks: Sequence[GoldHaystack]) -> list[Reach]:
     """Return the mean F1 of the documents found for each insight, by reading and domain."""
+    sizes = Counter(haystack.domain for haystack in haystacks)
     return pooled(
-        Row(f"documents found for an insight, by {reading}: F1", _OTHERS, f"{domain} ({len(members)})", f1, 1, query_id)
+        (f"documents found for an insight, by {reading}: F1", _OTHERS, f"{own.domain} ({sizes[own.domain]})", *row)
         for reading in ("words", "vectors", "words read twice")
-        for domain, members in sorted(_by_domain(haystacks).items())
-        for member in members
-        for f1, query_id in zip(_found_f1(reading, member, haystacks), member.claims.query_ids, strict=True)
+        for own in sorted(haystacks, key=lambda haystack: haystack.domain)
+        for row in zip(_found_f1(reading, own, haystacks), repeat(1), own.claims.query_ids)
     )
-
-
-def _by_domain(haystacks: Sequence[GoldHaystack]) -> dict[str, list[GoldHaystack]]:
-    found: dict[str, list[GoldHaystack]] = {}
-    for haystack in haystacks:
-        found.setdefault(haystack.domain, []).append(haystack)
-    return found
 
 
 def _found_f1(reading: str, haystack: GoldHaystack, haystacks: Sequence[GoldHaystack]) -> Sequence[float]:
@@ -108,11 +91,8 @@ def _found_f1(reading: str, haystack: GoldHaystack, haystacks: Sequence[GoldHays
 # ---------------------------------------------------------------- summaries
 
 
-class HeldOut(NamedTuple):
-    """A haystack with the summarizer that was fitted on the others."""
-
-    haystack: GoldHaystack
-    extractor: Extractor
+HeldOut = tuple[GoldHaystack, Extractor]
+"""A haystack with the summarizer that was fitted on the others."""
 
 
 def held_out(haystacks: Sequence[GoldHaystack]) -> list[HeldOut]:
@@ -122,7 +102,8 @@ def held_out(haystacks: Sequence[GoldHaystack]) -> list[HeldOut]:
         model = support_without(haystacks, "vectors", haystack.haystack_id)
         others = [other for other in haystacks if other is not haystack]
         ranker = fit_ranker(ranked_queries(others, model), left_out=[haystack.haystack_id])
-        found.append(HeldOut(haystack, extractor(haystack, model, ranker)))
+        numbered = [(document.number, document.text) for document in haystack.documents]
+        found.append((haystack, Extractor(numbered, haystack.embed, model=model, ranker=ranker)))
     return found
 
 
@@ -133,7 +114,7 @@ Judge = Callable[[Sequence[str]], Sequence[tuple[str | None, int | None]]]
 class SummaryJudge(NamedTuple):
     """A judge that summaries are measured by; that of a query is fitted without it."""
 
-    name: str  # as figures name it
+    name: str
     fitted_on: str
     judge_for: Callable[[GoldHaystack, Query], Judge]
 
@@ -141,7 +122,8 @@ class SummaryJudge(NamedTuple):
 def judge_by_words(haystack: GoldHaystack, query: Query, model: JudgeModel) -> Judge:
     """Return the offline judge of one query."""
     weights = stem_weights([target.text for target in haystack.targets])
-    insights = QueryInsights(haystack.insights(query), weights)
+    texts = [target.text for target in haystack.targets if target.query_id == query.query_id]
+    insights = QueryInsights(texts, weights)
     return lambda lines: [(reading.answer, reading.linked) for reading in insights.readings(lines, model)]
 
 
@@ -151,25 +133,24 @@ def summary_reach(systems: Sequence[HeldOut], judges: Sequence[SummaryJudge]) ->
 
     As many bullets as the query has insights, at most 300 words.
     """
-    domains = _by_domain([system.haystack for system in systems])
+    sizes = Counter(haystack.domain for haystack, _ in systems)
     return pooled(
-        Row(f"summarizer, judged {judge.name}: {measure}", f"{_OTHERS}; {judge.fitted_on}", group, total, n, query_id)
+        (f"summarizer, judged {judge.name}: {measure}", f"{_OTHERS}; {judge.fitted_on}", group, total, n, query_id)
         for judge in judges
-        for system in systems
-        for measure, total, n, query_id in _scored(system, judge)
-        for group in (
-            "all",
-            system.haystack.domain,
-            *([f"haystack {system.haystack.haystack_id}"] if len(domains[system.haystack.domain]) > 1 else []),
-        )
+        for haystack, summarizer in systems
+        for measure, total, n, query_id in _scored(haystack, summarizer, judge)
+        for group in ("all", haystack.domain, f"haystack {haystack.haystack_id}")[
+            : 3 if sizes[haystack.domain] > 1 else 2
+        ]
     )
 
 
-def _scored(system: HeldOut, judge: SummaryJudge) -> Iterator[tuple[str, float, int, str]]:
-    haystack = system.haystack
+def _scored(
+    haystack: GoldHaystack, summarizer: Extractor, judge: SummaryJudge
+) -> Iterator[tuple[str, float, float, str]]:
     gold = haystack.gold_numbers()
     for query, targets in haystack.queries:
-        extracted = system.extractor.extract(haystack.query_text(query), len(targets), MAX_WORDS)
+        extracted = summarizer.extract(haystack.query_text(query), len(targets), MAX_WORDS)
         units = bullets(bullet_lines(extracted))
         readings = judge.judge_for(haystack, query)([unit.text for unit in units])
         verdicts = [
@@ -185,13 +166,7 @@ def _scored(system: HeldOut, judge: SummaryJudge) -> Iterator[tuple[str, float, 
 
 
 def retrieval_reach(systems: Sequence[HeldOut], document_tokens: Mapping[str, Sequence[int]]) -> list[Reach]:
-    """
-    Return the mean recall of an insight's gold documents in 15,000 tokens, by fitted retriever.
-
-    Args:
-        systems: Each haystack with the summarizer that was fitted without it.
-        document_tokens: Haystack id -> tokens of each document.
-    """
+    """Return the mean recall of an insight's gold documents in 15,000 tokens, by fitted retriever."""
     rows = []
     for haystack, summarizer in systems:
         for query, targets in haystack.queries:
@@ -199,20 +174,17 @@ def retrieval_reach(systems: Sequence[HeldOut], document_tokens: Mapping[str, Se
             feedback = cluster_feedback_scores(summarizer.support, text)
             statements = statement_scores(summarizer, text, n_statements=N_STATEMENTS)
             for name, scores in {"cluster feedback": feedback, "statements": statements}.items():
-                total, n = _recalls(haystack, targets, ranked(scores), document_tokens[haystack.haystack_id])
+                recalls = _recalls(haystack, targets, ranked(scores), document_tokens[haystack.haystack_id])
+                row = (sum(recalls), len(recalls), query.query_id)
                 measure = f"{name}: recall in {BUDGET_TOKENS:,} tokens"
-                rows += [Row(measure, _OTHERS, group, total, n, query.query_id) for group in ("all", haystack.domain)]
+                rows += [(measure, _OTHERS, group, *row) for group in ("all", haystack.domain)]
     return pooled(rows)
 
 
 def _recalls(
     haystack: GoldHaystack, targets: Sequence[Target], ranking: Sequence[int], tokens: Sequence[int]
-) -> tuple[float, int]:
+) -> list[float]:
     packed = pack(ranking, document_tokens=tokens, budget_tokens=BUDGET_TOKENS, order="given", importance=None, seed=0)
-    context = [str(document) for document in packed.documents]
-    recalls = [
-        gold_recall(context, [str(place) for place in np.flatnonzero(haystack.states(target.target_id))])
-        for target in targets
-    ]
-    known = [recall for recall in recalls if recall is not None]
-    return sum(known), len(known)
+    context = [haystack.documents[place].doc_id for place in packed.documents]
+    recalls = [gold_recall(context, haystack.gold[target.target_id]) for target in targets]
+    return [recall for recall in recalls if recall is not None]

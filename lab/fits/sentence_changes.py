@@ -74,9 +74,8 @@ class Stock(NamedTuple):
         names = dict.fromkeys(name for sentence in sentences for name in _NAME.findall(sentence))
         names = {name: None for name in names if not _DATE.search(name)}
         terms: dict[str, dict[str, None]] = {}
-        for sentence in sentences:
-            for term in _terms(sentence):
-                terms.setdefault(term[-_ENDING:], {})[term] = None
+        for term in (term for sentence in sentences for term in _TERM.findall(sentence) if term not in STOP_WORDS):
+            terms.setdefault(term[-_ENDING:], {})[term] = None
         return cls(list(names), {ending: list(words) for ending, words in terms.items()})
 
 
@@ -122,11 +121,10 @@ def roles_swapped(sentence: str, rng: np.random.Generator, _: Stock) -> str | No
     if not pairs:
         return None
     a, b = pairs[int(rng.integers(len(pairs)))]
-    between = sentence[a.end() : b.start()]
     one, two = str(a[0]), str(b[0])
     if a.start() == 0:
         one, two = lowered(one), two[0].upper() + two[1:]
-    return f"{sentence[: a.start()]}{two}{between}{one}{sentence[b.end() :]}"
+    return f"{sentence[: a.start()]}{two}{sentence[a.end() : b.start()]}{one}{sentence[b.end() :]}"
 
 
 def denied(sentence: str, rng: np.random.Generator, _: Stock) -> str | None:
@@ -185,10 +183,6 @@ def wrongly_merged(first: str, second: str) -> str | None:
     if not subject.strip() or subject.strip().lower() == own.strip().lower() or len(predicate.split()) < 3:
         return None
     return subject + predicate
-
-
-def _terms(sentence: str) -> list[str]:
-    return [term for term in _TERM.findall(sentence) if term not in STOP_WORDS]
 
 
 def _replaced(

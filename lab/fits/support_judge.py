@@ -11,28 +11,26 @@ its domain.
 
 from __future__ import annotations
 
-import argparse
-import gzip
-import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 from scipy.linalg import block_diag
 from scipy.ndimage import gaussian_filter1d
 from scipy.special import expit
+from sklearn.metrics import balanced_accuracy_score, roc_auc_score
+from sklearn.utils.class_weight import compute_sample_weight
 
 from actors.local_models.encoder import Encoder
 from actors.local_models.weights import MINILM
-from jobs.command.run import Outcome, run_verb
 from lab.fits import best_threshold, fit_logistic, significant
 from lab.fits.checker_pairs import changed_words
-from lab.parsers import support_judge
 from longform.errors import UsageError
 from longform.judges.doubt import DoubtModel
 from longform.judges.lexical_support import (
@@ -45,7 +43,6 @@ from longform.judges.lexical_support import (
     all_signals,
     evidence,
 )
-from longform.metrics.balanced import auroc, mean_recall, recall_sums
 from longform.support.index import SupportIndex
 from longform.text.words import without_marks, words
 
@@ -53,8 +50,8 @@ COMPONENTS = 32
 """The number of components of the words' vectors, and of the differences."""
 
 RIDGE = 0.3
-GROUPS = ((True, 1.0), (False, 0.5), (None, 0.5))
-"""Edited words of unsupported claims, of supported ones, and words nobody edited: what each group weighs."""
+GROUPS = (1.0, 0.5, 0.5)
+"""Weights of edited words of unsupported claims, of those of supported ones, and of words nobody edited."""
 
 STRENGTH = 0.1
 """Inverse regularisation, scikit-learn's C, on standardised signals."""
@@ -69,22 +66,13 @@ Array = NDArray[np.float64]
 
 
 class LabelledClaim(NamedTuple):
-    """
-    A claim about one document.
+    """A claim about one document."""
 
-    Attributes:
-        domain: The kind of text; all of a domain is left out at once.
-        document: The name of the document.
-        supported: None: in part, or nobody knows.
-        evidence: In its document.
-        is_edit: True if the claims about its document are edits of one another.
-    """
-
-    domain: str
+    domain: str  # all claims of a domain are left out at once
     document: str
-    supported: bool | None
+    supported: bool | None  # null: in part, or nobody knows
     evidence: Evidence
-    is_edit: bool
+    is_edit: bool  # of the other claims about its document
 
 
 def edited_words(claims: Sequence[LabelledClaim]) -> list[NDArray[np.bool_]]:
@@ -106,96 +94,57 @@ def edited_words(claims: Sequence[LabelledClaim]) -> list[NDArray[np.bool_]]:
     return found
 
 
-class _Moments(NamedTuple):
-    """Second moments of words' features, a one behind them; of a domain's groups, and of all its words."""
+def word_rows(claims: Sequence[LabelledClaim]) -> tuple[Array, Array, Array]:
+    """Return features of a domain's words, a one behind them, with targets and weights, the last two (words,)."""
+    readings = [claim.evidence.words for claim in claims]
+    rows = [np.hstack([r.signals, r.said, r.change, np.ones((len(r.said), 1))]).astype(np.float64) for r in readings]
+    edited = np.concatenate(edited_words(claims))
+    wrong = np.repeat([not claim.supported for claim in claims], [len(reading.words) for reading in readings])
+    groups = np.select([edited & wrong, edited], [0, 1], 2)
+    weights = np.array(GROUPS) / np.maximum(np.bincount(groups, minlength=len(GROUPS)), 1)
+    return np.concatenate(rows), np.where(groups == 0, 1.0, -1.0), weights[groups]
 
-    groups: Sequence[tuple[Array, Array]]  # (features, features), (features,) with the target's sign
-    all_words: Array
 
-
-class Doubts:
-    """
-    Fits models of single words on any of the domains whose claims are edits.
-
-    Args:
-        claims: Of all domains.
-    """
-
-    def __init__(self, claims: Sequence[LabelledClaim]) -> None:
-        edits = [claim for claim in claims if claim.is_edit]
-        self._n_signals, self._n_dimensions = 0, 0
-        self._moments: dict[str, _Moments] = {}
-        for domain in sorted({claim.domain for claim in edits}):
-            of_domain = [claim for claim in edits if claim.domain == domain]
-            self._moments[domain] = self._read(of_domain)
-
-    @property
-    def domains(self) -> list[str]:
-        """Return those whose claims are edits."""
-        return list(self._moments)
-
-    def _read(self, claims: Sequence[LabelledClaim]) -> _Moments:
-        readings = [claim.evidence.words for claim in claims]
-        self._n_signals, self._n_dimensions = readings[0].signals.shape[1], readings[0].said.shape[1]
-        rows = np.concatenate([np.hstack([r.signals, r.said, r.change, np.ones((len(r.said), 1))]) for r in readings])
-        edited = np.concatenate(edited_words(claims))
-        wrong = np.concatenate([np.full(len(r.words), not c.supported) for r, c in zip(readings, claims, strict=True)])
-        rows = rows.astype(np.float64)
-        masks = [edited & (wrong == group) if group is not None else ~edited for group, _ in GROUPS]
-        moments = []
-        all_words = np.zeros((rows.shape[1], rows.shape[1]))
-        for mask, (group, weight) in zip(masks, GROUPS, strict=True):
-            share, own = weight / max(1, mask.sum()), rows[mask]
-            squared = own.T @ own
-            all_words += squared
-            moments.append((share * squared, (1 if group else -1) * share * own.sum(axis=0)))
-        return _Moments(moments, all_words)
-
-    def fit(self, domains: Collection[str]) -> DoubtModel:
-        """Return the model of *domains*."""
-        used = [self._moments[domain] for domain in domains]
-        to_parts = self._components(np.sum([one.all_words for one in used], axis=0))
-        squared = sum(moment for one in used for moment, _ in one.groups) / len(used)
-        target = sum(side for one in used for _, side in one.groups) / len(used)
-        system = to_parts.T @ squared @ to_parts
-        weights = to_parts @ np.linalg.solve(system + RIDGE * np.eye(len(system)), to_parts.T @ target)
-        rounded = [significant(weight) for weight in weights]
-        n, d = self._n_signals, self._n_dimensions
-        return DoubtModel(tuple(rounded[:n]), tuple(rounded[n : n + d]), tuple(rounded[n + d : n + 2 * d]), rounded[-1])
-
-    def _components(self, moments: Array) -> Array:
-        """Return what makes of features, with their one, standardised parts with a one: signals and components."""
-        n_words = moments[-1, -1]
-        mean = moments[-1, :-1] / n_words
-        covariance = moments[:-1, :-1] / n_words - np.outer(mean, mean)
-        n, d = self._n_signals, self._n_dimensions
-        blocks = [np.diag(1 / (np.sqrt(np.maximum(np.diag(covariance)[:n], 0)) + 1e-6))]
-        for start in (n, n + d):
-            values, vectors = np.linalg.eigh(covariance[start : start + d, start : start + d])
-            blocks.append((vectors / np.sqrt(np.maximum(values, 0) + 1e-6))[:, ::-1][:, :COMPONENTS])
-        parts: Array = block_diag(*blocks, 1.0)
-        parts[-1, :-1] = -mean @ parts[:-1, :-1]
-        return parts
+def fit_doubts(domains: Sequence[tuple[Array, Array, Array]], n_signals: int) -> DoubtModel:
+    """Return the model of single words that the `word_rows` of *domains* teach, which all count the same."""
+    rows, target, weights = (np.concatenate(side) for side in zip(*domains, strict=True))
+    edges = [n_signals, (n_signals + rows.shape[1] - 1) // 2]
+    mean, covariance = rows[:, :-1].mean(axis=0), np.cov(rows[:, :-1], rowvar=False, bias=True)
+    blocks = [np.diag(1 / (np.sqrt(np.diag(covariance)[:n_signals]) + 1e-6))]
+    for own in np.split(np.arange(len(mean)), edges)[1:]:
+        values, vectors = np.linalg.eigh(covariance[np.ix_(own, own)])
+        blocks.append((vectors / np.sqrt(np.maximum(values, 0) + 1e-6))[:, ::-1][:, :COMPONENTS])
+    to_parts: Array = block_diag(*blocks, 1.0)  # from features to standardised signals and components
+    to_parts[-1, :-1] = -mean @ to_parts[:-1, :-1]
+    parts = rows @ to_parts
+    weighed = parts.T * (weights / len(domains))
+    fitted_weights = to_parts @ np.linalg.solve(weighed @ parts + RIDGE * np.eye(len(weighed)), weighed @ target)
+    signals, said, change = np.split([significant(weight) for weight in fitted_weights[:-1]], edges)
+    return DoubtModel(
+        tuple(signals.tolist()), tuple(said.tolist()), tuple(change.tolist()), significant(fitted_weights[-1])
+    )
 
 
 class Fitting:
-    """
-    Fits the judge on labelled claims, whole or without a domain.
-
-    Args:
-        claims: Of several domains, some of which are edits.
-    """
+    """Fits the judge on labelled claims, whole or without a domain."""
 
     def __init__(self, claims: Sequence[LabelledClaim]) -> None:
         self.claims = claims
-        self._doubts = Doubts(claims)
+        self.edited_domains = sorted({claim.domain for claim in claims if claim.is_edit})
+        own = {name: [claim for claim in claims if claim.domain == name] for name in self.edited_domains}
+        self._words = {name: word_rows(edits) for name, edits in own.items()}
+        self._doubts_of = cache(self._fitted_doubts)
         self.odds_without = cache(self._odds_without)
+
+    def _fitted_doubts(self, *domains: str) -> DoubtModel:
+        n_signals = self.claims[0].evidence.words.signals.shape[1]
+        return fit_doubts([self._words[domain] for domain in domains], n_signals)
 
     def _odds_without(self, domain: str | None) -> tuple[LexicalSupportModel, Array]:
         """Return the model fitted without *domain*, not yet on the scale of probabilities, and its log odds there."""
-        edits = [one for one in self._doubts.domains if one != domain]
+        edits = [one for one in self.edited_domains if one != domain]
         used = [claim for claim in self.claims if claim.domain in edits and claim.supported is not None]
-        inner = {one: self._doubts.fit([other for other in edits if other != one]) for one in edits}
+        inner = {one: self._doubts_of(*(other for other in edits if other != one)) for one in edits}
         rows = [all_signals(claim.evidence, inner[claim.domain]) for claim in used]
         features = np.array([[row[name] for name in SIGNALS] for row in rows])
         labels = np.array([bool(claim.supported) for claim in used])
@@ -203,14 +152,9 @@ class Fitting:
             features, labels, strength=STRENGTH, weights=balanced_weights(used, by_label=True)
         )
         both = dict(zip(SIGNALS, weights, strict=True)) | dict(GIVEN)
-        model = LexicalSupportModel(self._doubts.fit(edits), both, intercept, (0.0, 0.0), 0.0)
+        model = LexicalSupportModel(self._doubts_of(*edits), both, intercept, (0.0, 0.0), 0.0)
         own = [claim.evidence for claim in self.claims if claim.domain == domain]
         return model, model.log_odds(own)
-
-    @property
-    def edited_domains(self) -> list[str]:
-        """Return the domains whose claims are edits."""
-        return self._doubts.domains
 
     @cached_property
     def held_out(self) -> Array:
@@ -221,9 +165,10 @@ class Fitting:
             found[domains == domain] = self.odds_without(domain)[1]
         return found
 
-    def scaled(self, model: LexicalSupportModel, *, without: str | None) -> LexicalSupportModel:
-        """Return *model* with probabilities and bounds by the held-out log odds of all domains but *without*."""
-        places = [i for i, one in enumerate(self.claims) if one.supported is not None and one.domain != without]
+    def fit_without(self, domain: str | None) -> LexicalSupportModel:
+        """Return the model of all domains but one; probabilities and bounds are by their held-out log odds."""
+        model, _ = self.odds_without(domain)
+        places = [i for i, one in enumerate(self.claims) if one.supported is not None and one.domain != domain]
         claims, odds = [self.claims[place] for place in places], self.held_out[places]
         labels = np.array([bool(claim.supported) for claim in claims])
         (slope,), shift = fit_logistic(
@@ -237,14 +182,6 @@ class Fitting:
         intercept = significant(slope * model.intercept + shift)
         low, high = round(cut - margin, 3), round(cut + margin, 3)
         return model._replace(weights=scaled, intercept=intercept, bounds=(low, high), threshold=round(cut, 3))
-
-    def fit(self) -> LexicalSupportModel:
-        """Return the model of all claims."""
-        return self.scaled(self.odds_without(None)[0], without=None)
-
-    def fit_without(self, domain: str) -> LexicalSupportModel:
-        """Return the model of all domains but one."""
-        return self.scaled(self.odds_without(domain)[0], without=domain)
 
 
 def domain_reach(fitting: Fitting, domain: str) -> dict[str, float]:
@@ -261,35 +198,28 @@ def domain_reach(fitting: Fitting, domain: str) -> dict[str, float]:
     numbers = model.probability([claim.evidence for claim in claims])
     low, high = model.bounds
     sure = (numbers <= low) | (numbers > high)
-
-    def accuracy(cut: float, of: NDArray[np.bool_]) -> float:
-        return float(mean_recall(recall_sums(numbers[of], labels[of], threshold=cut).sum(axis=0, keepdims=True))[0])
-
-    everything = np.ones(len(labels), dtype=bool)
     found = {
-        "auroc": auroc(numbers, labels, [claim.document for claim in claims], seed=1, resamples=1).value or 0.0,
-        "balanced_accuracy": accuracy(model.threshold, everything),
-        "best": accuracy(best_threshold(numbers, labels), everything),
+        "auroc": roc_auc_score(labels, numbers),
+        "balanced_accuracy": balanced_accuracy_score(labels, numbers > model.threshold),
+        "best": balanced_accuracy_score(labels, numbers > best_threshold(numbers, labels)),
         "calibration_error": calibration_error(numbers, labels),
-        "unsure": float((~sure).mean()),
-        "sure": accuracy(model.threshold, sure),
+        "unsure": (~sure).mean(),
+        "sure": balanced_accuracy_score(labels[sure], numbers[sure] > model.threshold),
     }
-    rounded = {name: round(value, 3) for name, value in found.items()}
+    rounded = {name: round(float(value), 3) for name, value in found.items()}
     return {"n": len(labels), "n_supported": int(labels.sum()), **rounded}
 
 
 def calibration_error(numbers: Array, labels: NDArray[np.bool_]) -> float:
     """Return the mean distance of probability and share of supported in ten bins, weighed by their claims."""
     bins = np.minimum((numbers * 10).astype(int), 9)
-    return float(sum(abs(np.sum((numbers - labels)[bins == one])) for one in range(10)) / len(labels))
+    return float(np.abs(np.bincount(bins, numbers - labels)).sum() / len(labels))
 
 
 def balanced_weights(claims: Sequence[LabelledClaim], *, by_label: bool) -> Array:
     """Return weights by which all domains count the same, and in each, if asked for, both labels; their mean is 1."""
-    groups = [(claim.domain, claim.supported if by_label else None) for claim in claims]
-    sizes = Counter(groups)
-    weights = np.array([1 / sizes[group] for group in groups])
-    return np.asarray(weights / weights.mean())
+    groups = [f"{claim.domain}, {claim.supported if by_label else 'any'}" for claim in claims]
+    return np.asarray(compute_sample_weight("balanced", groups))
 
 
 def steady_cut(numbers: Array, labels: NDArray[np.bool_], weights: Array) -> float:
@@ -307,7 +237,7 @@ def steady_cut(numbers: Array, labels: NDArray[np.bool_], weights: Array) -> flo
     return float(cuts[int(gaussian_filter1d(below[1] - below[0], SMOOTHED * 1000, mode="nearest").argmax())])
 
 
-# ---------------------------------------------------------------- command line
+# ---------------------------------------------------------------- claims
 
 _ANSWERS: Mapping[str, bool | None] = {"supported": True, "unsupported": False, "partial": None}
 _EDITS = "summedits"
@@ -320,11 +250,10 @@ _RECIPE = (
 )
 
 
-def _lines(file: Path) -> Iterator[dict[str, Any]]:
+def _lines(file: Path) -> pl.DataFrame:
     try:
-        with gzip.open(file, "rt", encoding="utf-8") as lines:
-            yield from map(json.loads, lines)
-    except (OSError, ValueError) as error:
+        return pl.read_ndjson(file, infer_schema_length=None)
+    except (OSError, pl.exceptions.PolarsError) as error:
         raise UsageError(f"{file}: expected lines of JSON, compressed by gzip, found {error}") from error
 
 
@@ -335,22 +264,21 @@ def labelled_claims(folder: Path, *, threads: int) -> list[LabelledClaim]:
     Raises:
         UsageError: A file is not there, or no claims are in it.
     """
-    texts = {row["document"]: row["text"] for row in _lines(folder / "documents.jsonl.gz")}
-    by_document: dict[str, list[dict[str, Any]]] = {}
-    for row in _lines(folder / "claims.jsonl.gz"):
-        if words(without_marks(row["claim"])):
-            by_document.setdefault(row["document"], []).append(row)
+    documents, claims = (_lines(folder / f"{name}.jsonl.gz") for name in ("documents", "claims"))
     encoder = Encoder(MINILM, threads=threads)
     found = []
-    for document, rows in by_document.items():
-        index = SupportIndex([texts[document]])
+    said = claims.filter([bool(words(without_marks(claim))) for claim in claims["claim"]])
+    for (document,), own in said.group_by("document", maintain_order=True):
+        rows = own.to_dicts()
+        index = SupportIndex([documents.row(by_predicate=pl.col("document") == document, named=True)["text"]])
         index.with_vectors(encoder.embed(index.sentences))
         encoder.forget()
-        found_here = evidence(SupportDocument(index), [row["claim"] for row in rows], encoder)
-        for row, one in zip(rows, found_here, strict=True):
+        for row, one in zip(
+            rows, evidence(SupportDocument(index), [row["claim"] for row in rows], encoder), strict=True
+        ):
             is_edit = row["set"] == _EDITS
             domain = row["domain"] if is_edit else row["set"]
-            found.append(LabelledClaim(domain, document, _ANSWERS[row["label"]], one, is_edit))
+            found.append(LabelledClaim(domain, row["document"], _ANSWERS[row["label"]], one, is_edit))
     if not found:
         raise UsageError(f"{folder}: expected labelled claims, found none")
     return found
@@ -363,7 +291,7 @@ def fitted(claims: Sequence[LabelledClaim]) -> dict[str, Any]:
     reach = {name: domain_reach(fitting, name) for name in domains}
     edits = [one["auroc"] for name, one in reach.items() if name in fitting.edited_domains]
     return {
-        "model": fitting.fit().as_json(),
+        "model": fitting.fit_without(None).as_json(),
         "version": VERSION,
         "fitted_on": f"claims of SummEdits and of WiCE's development part: {domains}".replace("'", ""),
         "recipe": _RECIPE,
@@ -373,15 +301,3 @@ def fitted(claims: Sequence[LabelledClaim]) -> dict[str, Any]:
             "domains": reach,
         },
     }
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    return run_verb(support_judge(), _work, argv)
-
-
-def _work(arguments: argparse.Namespace) -> Outcome:
-    content = fitted(labelled_claims(arguments.folder, threads=arguments.threads))
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    (arguments.out / "support_judge.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    lines = [f"{name}: {json.dumps(one)}" for name, one in content["reach"]["domains"].items()]
-    return Outcome({"reach": content["reach"]}, "\n".join(lines))

@@ -12,7 +12,6 @@ from lab.fits.checker_pairs import (
     SUPPORTED,
     UNSUPPORTED,
     CheckerPair,
-    Near,
     Stated,
     checker_pairs,
     passages,
@@ -84,8 +83,8 @@ def test_passages_are_short_and_of_their_document(corpus: dict[str, tuple[str, s
 
 def test_known_statements_are_a_sixth_and_may_be_changed(corpus: dict[str, tuple[str, str]]) -> None:
     stated = [
-        Stated("d1", "The port closed in 2019 after a storm.", "A storm closed the port in 2019.", supported=True),
-        Stated("d2", "The market opened.", "A storm closed the port in 2019.", supported=False),
+        Stated("d1", "The port closed in 2019 after a storm.", "A storm closed the port in 2019.", 1.0),
+        Stated("d2", "The market opened.", "A storm closed the port in 2019.", 0.0),
     ]
     pairs = [pair for pair in made(corpus, 600, stated=stated) if pair.document in ("d1", "d2")]
     assert 70 <= len(pairs) <= 130
@@ -106,7 +105,7 @@ def test_what_is_nearly_said_takes_three_in_ten_with_likenesses_spread_evenly(
     corpus: dict[str, tuple[str, str]],
 ) -> None:
     """Most likenesses are low; all other pairs stay as they are without."""
-    near = [Near("a", f"passage {n}", "A sentence of six words here.", (n / 999) ** 4) for n in range(1000)]
+    near = [Stated("a", f"passage {n}", "A sentence of six words here.", (n / 999) ** 4) for n in range(1000)]
     pairs, plain = made(corpus, near=near), made(corpus)
     found = [pair for pair in pairs if pair.kind == NEAR]
     assert len(found) == 3 * N // 10

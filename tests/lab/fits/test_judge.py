@@ -1,7 +1,10 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
+import pyarrow as pa
 import pytest
 
 from actors.storage.benchmark import Benchmark
@@ -142,13 +145,15 @@ def label_row(target_id: str, answer: str, link: int | None, annotator: str = "h
 
 def small_set() -> LabelledSet:
     labels = [label_row("a", "full", 0), label_row("a", "none", None, "released:gpt-4o")]
-    return labelled_set("small", annotator="human", targets=TARGETS, summary_rows=SUMMARY_ROWS, label_rows=labels)
+    tables = {"labels": pa.Table.from_pylist(labels), "summaries": pa.Table.from_pylist(SUMMARY_ROWS)}
+    benchmark = SimpleNamespace(targets=TARGETS, folder=SimpleNamespace(read=tables.__getitem__))
+    return labelled_set("small", cast("Benchmark", benchmark), "human")
 
 
 def test_labels_stand_in_the_order_of_the_targets_and_a_missing_one_is_null() -> None:
     (summary,) = small_set().summaries
     assert (summary.answers, summary.links) == (("full", None), (0, None))
-    assert [bullet.citations for bullet in summary.bullets] == [[2], [1]]
+    assert summary.lines == ["- Sales fell 3% in winter [2]", "- Stores close [1]"]
 
 
 def test_each_labelled_pair_is_an_example_with_one_copy_for_each_damage() -> None:
@@ -164,16 +169,6 @@ def test_each_labelled_pair_is_an_example_with_one_copy_for_each_damage() -> Non
 # ---------------------------------------------------------------- released labels
 
 
-def read_set(benchmark: Benchmark, annotator: str, name: str) -> LabelledSet:
-    return labelled_set(
-        name,
-        annotator=annotator,
-        targets=benchmark.targets,
-        summary_rows=benchmark.folder.read("summaries").to_pylist(),
-        label_rows=benchmark.folder.read("labels").to_pylist(),
-    )
-
-
 @pytest.fixture(scope="module")
 def people(released: Path, tmp_path_factory: pytest.TempPathFactory) -> Benchmark:
     url = str(tmp_path_factory.mktemp("people"))
@@ -183,8 +178,8 @@ def people(released: Path, tmp_path_factory: pytest.TempPathFactory) -> Benchmar
 
 def test_judge_agrees_with_people_on_queries_it_was_not_fitted_on(people: Benchmark) -> None:
     """A judge trained with sentence embeddings reached r .765, kappa .52 and 86 % of links here."""
-    labelled = read_set(people, "human", "people")
-    models = training.models_without_query(labelled, judge_examples(labelled))
+    labelled = labelled_set("people", people, "human")
+    models = training.models_without(judge_examples(labelled), labelled.name)
     reach = {r.measure: r for r in training.agreement_reach(labelled, models, fitted_on="the other queries")}
     assert reach["pearson"].n == 562
     assert reach["pearson"].value > 0.82
@@ -195,7 +190,7 @@ def test_judge_agrees_with_people_on_queries_it_was_not_fitted_on(people: Benchm
 
 def test_a_kept_out_topic_never_reaches_the_fit_that_is_measured_on_it(people: Benchmark) -> None:
     """Its own examples among those to fit on change no figure; without them left out they would."""
-    labelled = read_set(people, "human", "people")
+    labelled = labelled_set("people", people, "human")
     (own,) = {summary.haystack_id for summary in labelled.summaries}
     texts = {query_id: query.text for query_id, query in people.queries.items()}
     foreign = ["- The river ferry was sold to an island cooperative after a dispute about winter timetables."]
@@ -213,8 +208,8 @@ def test_a_kept_out_topic_never_reaches_the_fit_that_is_measured_on_it(people: B
 
 
 def test_each_damage_moves_the_score_of_fully_covered_insights(people: Benchmark) -> None:
-    labelled = read_set(people, "human", "people")
-    models = training.models_without_query(labelled, judge_examples(labelled))
+    labelled = labelled_set("people", people, "human")
+    models = training.models_without(judge_examples(labelled), labelled.name)
     texts = {query_id: query.text for query_id, query in people.queries.items()}
     foreign = ["- The river ferry was sold to an island cooperative after a dispute about winter timetables."]
     reach = training.drop_reach(labelled, models, training.Damage(foreign, texts), fitted_on="the other queries")
@@ -230,8 +225,8 @@ def test_shipped_judges_are_the_fit(people: Benchmark, released: Path, tmp_path:
     names = ["topic_news3.json.gz", "topic_news5.json.gz"]
     ingest("summhay", [str(released / "summhay" / name) for name in names], str(tmp_path))
     benchmark = Benchmark(str(tmp_path))
-    human = read_set(people, "human", shipped_judge("people").fitted_on)
-    gpt4o = read_set(benchmark, "released:gpt-4o", shipped_judge("gpt-4o").fitted_on)
+    human = labelled_set(shipped_judge("people").fitted_on, people, "human")
+    gpt4o = labelled_set(shipped_judge("gpt-4o").fitted_on, benchmark, "released:gpt-4o")
     assert {m.calibration: m for m in fit_shipped_judges(human, gpt4o).values()} == {
         name: shipped_judge(name) for name in ("people", "gpt-4o")
     }

@@ -22,15 +22,7 @@ SHIPPED = shipped_judge("people-vectors")
 
 def read_set(released: Path, name: str, folder: Path, text: str, encoder: TextReader) -> LabelledSet:
     ingest("summhay", [str(released / "summhay" / name)], str(folder))
-    benchmark = Benchmark(str(folder))
-    labels = labelled_set(
-        text,
-        annotator="human",
-        targets=benchmark.targets,
-        summary_rows=benchmark.folder.read("summaries").to_pylist(),
-        label_rows=benchmark.folder.read("labels").to_pylist(),
-    )
-    return labels._replace(encoder=encoder)
+    return labelled_set(text, Benchmark(str(folder)), "human")._replace(encoder=encoder)
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +59,7 @@ def test_a_topic_kept_out_is_judged_as_the_docs_say(topics: Topics) -> None:
     for place, transfer in enumerate(topics.transfers):
         model = transfer.fit()
         kept_out = {summary.haystack_id for summary in transfer.measured.summaries}
-        rows = agreement_reach(transfer.measured, dict.fromkeys(transfer.measured.targets, model), fitted_on="")
+        rows = agreement_reach(transfer.measured, lambda _, model=model: model, fitted_on="")
         reach = {row.measure: row.value for row in rows}
 
         assert kept_out.isdisjoint(model.fitted_haystacks)
