@@ -11,7 +11,7 @@ from longform.report.page import sections_html, sections_markdown, unknowns
 from longform.report.parts import Section
 from longform.report.result_tables import table_sections
 from longform.report.sections import figures
-from longform.report.tables import Table as ShownTable
+from longform.report.tables import ShownTable, whole_head
 from longform.results.answer import VerbAnswer
 from longform.results.cells import MEASURES
 from longform.results.results import Results
@@ -71,8 +71,8 @@ def _lines(table: ShownTable) -> Iterator[str]:
     """Yield the caption, the aligned rows, and why values are unknown."""
     if table.caption:
         yield fill(table.caption, WIDTH)
-    texts = [place for place, column in enumerate(table.columns) if not column.numeric]
-    yield from aligned([column.whole_name for column in table.columns], table.rows, texts=texts)
+    texts = [place for place, column in enumerate(table.columns) if column.unit == "text"]
+    yield from aligned([*map(whole_head, table.columns)], table.cells, texts=texts)
     yield from (fill(line, WIDTH) for line in unknowns(table))
 
 

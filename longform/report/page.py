@@ -10,10 +10,10 @@ import base64
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources
-from itertools import accumulate, groupby
+from itertools import accumulate, groupby, takewhile
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -24,7 +24,7 @@ from longform.report.parts import Section, sentences_in
 from longform.report.plots import Plot
 from longform.report.repair import SIDES, DocumentOf, chips, evidence_line, example_head, markdown_examples
 from longform.report.sections import sections
-from longform.report.tables import Table
+from longform.report.tables import ShownTable, whole_head
 from longform.results.results import Results
 from longform.results.run_status import banner
 from longform.tables.cells import Cell
@@ -193,13 +193,13 @@ def _template_text(name: str) -> str:
     return resources.files("longform.report").joinpath("templates", name).read_text("utf-8")
 
 
-def unknowns(table: Table) -> list[str]:
+def unknowns(table: ShownTable) -> list[str]:
     """Return a line for each reason of unknown cells: which columns have such cells, and how many."""
     found: dict[str, Counter[str]] = {}
     for row in table.rows:
-        for column, cell in zip(table.columns, row, strict=True):
-            if cell.text is None:
-                found.setdefault(str(cell.reason), Counter())[column.group or column.name] += 1
+        for column in table.columns:
+            if (cell := row[column.name]).text is None:
+                found.setdefault(str(cell.reason), Counter())[column.group or column.head] += 1
     told = []
     for reason, names in found.items():
         cells = [f"{name}: {UNKNOWN} in {times} {'cell' if times == 1 else 'cells'}" for name, times in names.items()]
@@ -207,40 +207,34 @@ def unknowns(table: Table) -> list[str]:
     return told
 
 
-def heads(table: Table) -> list[tuple[str, int]]:
+def heads(table: ShownTable) -> list[tuple[str, int]]:
     """The upper row of a table's head: each group and the number of its columns."""
     return [(group, len(list(columns))) for group, columns in groupby(table.columns, key=lambda column: column.group)]
 
 
-def group_starts(table: Table) -> set[int]:
+def group_starts(table: ShownTable) -> set[int]:
     """Places of the columns that a group begins with, or the columns behind the last group."""
     return set(accumulate(span for _, span in heads(table)))
 
 
-def _by_group(table: Table) -> list[Table]:
+def _by_group(table: ShownTable) -> Iterator[ShownTable]:
     """
-    A table for each group of columns, as Markdown has no upper heads.
+    Yield a table for each group of columns, as Markdown has no upper heads.
 
     The columns before all groups stand in each table, those behind a group in the first alone.
     """
+    before = [*takewhile(lambda column: not column.group, table.columns)]
     groups = [group for group, _ in heads(table) if group]
-    if not groups:
-        return [table]
-    parts = []
-    begin = next(place for place, column in enumerate(table.columns) if column.group)
-    for group in groups:
-        alone = {"", group} if group == groups[0] else {group}
-        places = [place for place, column in enumerate(table.columns) if place < begin or column.group in alone]
-        part = table.at(places)
-        parts.append(part._replace(columns=[one._replace(name=one.whole_name) for one in part.columns]))
-    return parts
+    for place, group in enumerate(groups or [""]):
+        own = [one for one in table.columns[len(before) :] if one.group == group or not (one.group or place)]
+        yield table._replace(columns=[*before, *own])
 
 
-def _pipe_table(table: Table) -> str:
+def _pipe_table(table: ShownTable) -> str:
     lines = [
-        [_escaped(column.name) for column in table.columns],
-        ["---:" if column.numeric else "---" for column in table.columns],
-        *([_cell_text(cell) for cell in row] for row in table.rows),
+        [_escaped(whole_head(column)) for column in table.columns],
+        ["---" if column.unit == "text" else "---:" for column in table.columns],
+        *([*map(_cell_text, row)] for row in table.cells),
     ]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 

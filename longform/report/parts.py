@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from longform.metrics.statistics import LEVEL
 from longform.report.tables import (
     IN_SAMPLE,
-    Column,
-    Table,
+    ShownTable,
     is_position_row,
     mark_of,
     reason,
@@ -48,39 +47,11 @@ def sentences_in(text: str) -> list[str]:
     return re.split(r"(?<=[.!?]) (?=[A-Z“$])", text)
 
 
-def finished(table: Table, told: Iterable[tuple[str, str]], *, brackets: bool) -> Table:
-    """
-    Return a table without columns of which nothing is known, with a short caption, and the rest of it to be asked for.
-
-    What is *told* of a column of this name is left out with it. The caption says if *brackets* are intervals.
-    """
-    caption, heads, rows = table.caption, table.columns, table.rows
-    unknown = [place for place in range(len(heads)) if rows and all(row[place].text is None for row in rows)]
-    kept = [place for place in range(len(heads)) if place not in unknown]
-    if brackets:
-        some = any(cell.detail and "[" in cell.detail for row in rows for cell in row)
-        caption = f"{caption} {INTERVAL if some else NO_INTERVAL}".strip()
-    shown, rest = split_caption(caption)
-    left_out = {heads[place].name for place in unknown} - {heads[place].name for place in kept}
-    how = [rest, *(text for name, text in told if name not in left_out), *_left_out(heads, rows, unknown)]
-    return table.at(kept)._replace(caption=shown, how=" ".join(filter(None, how)))
-
-
-def _left_out(heads: Sequence[Column], rows: Sequence[Sequence[Cell]], places: Sequence[int]) -> Iterator[str]:
-    """Name the columns at *places*, those of which nothing is known, by their reasons."""
-    by_reason: dict[str, list[str]] = {}
-    for place in places:
-        reasons = dict.fromkeys(str(row[place].reason) for row in rows)
-        by_reason.setdefault("; ".join(reasons), []).append(heads[place].whole_name)
-    for why, names in by_reason.items():
-        yield f"Left out: {', '.join(names)} ({why})."
-
-
 class Section(NamedTuple):
     anchor: str
     title: str
     paragraphs: list[str]
-    tables: list[Table]
+    tables: list[ShownTable]
     listing: str | None = None  # shown as it is, in a fixed-width face
     examples: Sequence[Example] = ()  # bullets before and after repair
     chooser: str | None = None  # data of the chooser of pairs, safe within a script; None: there is none

@@ -10,7 +10,7 @@ from typing import Any
 from longform.errors import LongformError
 from longform.report.parts import Section, haystack_name
 from longform.report.result_tables import shown_of
-from longform.report.tables import Table as ShownTable
+from longform.report.tables import ShownTable
 from longform.results.results import Results
 from longform.tables.table import Column, Table, Value
 

@@ -8,19 +8,19 @@ from itertools import takewhile
 from longform.metrics.statistics import Estimate
 from longform.report.measures import capitalized, head_of
 from longform.report.parts import (
+    INTERVAL,
     NAMES,
+    NO_INTERVAL,
     Judged,
     Section,
     dataset_words,
-    finished,
     has_datasets,
     is_judge,
     judge_line,
     name_cell,
+    split_caption,
 )
-from longform.report.tables import Column as Head
-from longform.report.tables import Table as ShownTable
-from longform.report.tables import summaries_fragment
+from longform.report.tables import ShownTable, summaries_fragment, whole_head
 from longform.results.results import Results
 from longform.tables.cells import Cell, row_cell, with_beside, words
 from longform.tables.layout import Part, below_originals, headed, laid_out, visible
@@ -103,7 +103,7 @@ def shown_part(
     means: Mapping[str, Mapping[str, str]] = NO_MEANS,
 ) -> ShownTable:
     """
-    Return a part of *table* as heads and cells, with what is *told* of the column of each head.
+    Return a part of *table* as heads and cells, with what is *told* of the columns that have a known cell.
 
     *means* are columns of means of summaries: the measure, and what else of these summaries no row says.
     """
@@ -112,24 +112,43 @@ def shown_part(
     if all(row.get("judge") is None for row in table.rows):
         columns = [one for one in columns if one.name != "judge"]
     columns.sort(key=lambda column: column.name not in NAMES)
-    heads = [
-        Head(titled(results, table, one, own.rows), _group(results, table, one), numeric=one.unit != "text")
-        for one in columns
+    columns = [
+        one._replace(title=titled(results, table, one, own.rows), group=_group(results, table, one)) for one in columns
     ]
-    rows = below_originals(own.rows, *(name for name in own.key if name != "summarizer"))
     places = {id(row): place for place, row in enumerate(own.rows)}
-    body = [[_cell(results, own, places[id(row)], one, means.get(one.name)) for one in columns] for row in rows]
-    meant = list(_brackets(part))
+    rows = [
+        {one.name: _cell(results, own, places[id(row)], one, means.get(one.name)) for one in columns}
+        for row in below_originals(own.rows, *(name for name in own.key if name != "summarizer"))
+    ]
+    unknown = [one for one in columns if all(row[one.name].text is None for row in rows)]
+    kept = [one for one in columns if one not in unknown]
     words = [*line_of(results, table, part), "" if told_above(table) else table.told]
+    meant = list(_brackets(part))
     words += [f"Brackets: {one}." for one in meant if one]
-    shown = ShownTable(
-        " ".join(filter(None, words)),
-        heads,
-        body,
+    if "" in meant:
+        intervals = any(cell.detail and "[" in cell.detail for row in rows for cell in row.values())
+        words.append(INTERVAL if intervals else NO_INTERVAL)
+    caption, rest = split_caption(" ".join(filter(None, words)))
+    untold = {one.head for one in unknown} - {one.head for one in kept}
+    how = [rest, *(text for head, text in told if head not in untold), *_left_out(unknown, rows)]
+    return ShownTable(
+        caption,
+        kept,
+        rows,
+        how=" ".join(filter(None, how)),
         judged="judge" in part.values and is_judge(results, part.values["judge"]),
-        n_names=len([*takewhile(lambda column: column.name in (*NAMES, *own.key), columns)]),
+        n_names=len([*takewhile(lambda column: column.name in (*NAMES, *own.key), kept)]),
     )
-    return finished(shown, told, brackets="" in meant)
+
+
+def _left_out(columns: Iterable[Column], rows: Sequence[Mapping[str, Cell]]) -> Iterator[str]:
+    """Name the columns of which nothing is known by their reasons."""
+    by_reason: dict[str, list[str]] = {}
+    for column in columns:
+        reasons = dict.fromkeys(str(row[column.name].reason) for row in rows)
+        by_reason.setdefault("; ".join(reasons), []).append(whole_head(column))
+    for why, names in by_reason.items():
+        yield f"Left out: {', '.join(names)} ({why})."
 
 
 def _cell(results: Results, table: Table, place: int, column: Column, mean: Mapping[str, str] | None) -> Cell:

@@ -33,6 +33,7 @@ from longform.report.result_tables import shown_part, told_of
 from longform.report.tables import (
     EXTREMES,
     NOT_RUN,
+    ShownTable,
     best_first,
     distinct,
     has_oracle,
@@ -45,7 +46,6 @@ from longform.report.tables import (
     summarizers_by_joint,
     system_of,
 )
-from longform.report.tables import Table as ShownTable
 from longform.results.aggregate import NO_SPREAD
 from longform.results.cells import (
     BESIDE_SCORES,

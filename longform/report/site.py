@@ -26,7 +26,7 @@ from longform.report.plots import Plot
 from longform.report.repair import DocumentOf
 from longform.report.result_tables import shown_of
 from longform.report.sections import figures, sections
-from longform.report.tables import Table
+from longform.report.tables import ShownTable
 from longform.results.results import Results
 from longform.results.run_status import REFRESH_S, Status, banner
 
@@ -157,7 +157,7 @@ def site_pages(
     )
 
 
-def _leaderboard(results: Results) -> Table | None:
+def _leaderboard(results: Results) -> ShownTable | None:
     table = leaderboard(results)
     return None if table is None else shown_of(results, table)[0]
 
@@ -249,9 +249,9 @@ def _halves(shown: Sequence[Shown]) -> Sequence[Sequence[Shown]]:
     return [(section._replace(tables=[rows[0]]), drawn)], [(bare._replace(tables=[rows[1]]), ())]
 
 
-def _row_halves(table: Table) -> tuple[Table, Table] | None:
+def _row_halves(table: ShownTable) -> tuple[ShownTable, ShownTable] | None:
     """Cut a table between two rows, but not between an original and the twin below it."""
     for middle in range(len(table.rows) // 2, 0, -1):
-        if not any(cell.beside for cell in table.rows[middle]):
+        if not any(cell.beside for cell in table.rows[middle].values()):
             return table._replace(rows=table.rows[:middle]), table._replace(rows=table.rows[middle:])
     return None

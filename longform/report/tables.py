@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
@@ -12,6 +13,7 @@ from longform.results.columns import AnyRow, Columns, number_in, text_in, within
 from longform.settings.system_names import SystemName
 from longform.tables.cells import NOT_RECORDED, Cell, words
 from longform.tables.layout import below_originals
+from longform.tables.table import Column
 
 NOT_RUN = "not run with this setting"
 
@@ -25,20 +27,9 @@ EXTREMES = ("oracle", "Orac", "full", "Full")
 _ORACLES = ("oracle", "Orac")
 
 
-class Column(NamedTuple):
-    name: str
-    group: str = ""  # the head above it; "": none
-    numeric: bool = True
-
-    @property
-    def whole_name(self) -> str:
-        """The name with that of its group, for places without upper heads."""
-        return f"{self.group}: {self.name}" if self.group else self.name
-
-
-class Table(NamedTuple):
+class ShownTable(NamedTuple):
     """
-    Rows under heads, with what is said of them in a caption of at most about two lines.
+    Cells by the names of their columns, with what is said of them in a caption of at most about two lines.
 
     Attributes:
         how: Says what each number means and which direction is better, for those who want to know.
@@ -47,17 +38,21 @@ class Table(NamedTuple):
     """
 
     caption: str
-    columns: list[Column]
-    rows: list[list[Cell]]
+    columns: Sequence[Column]
+    rows: Sequence[Mapping[str, Cell]]
     how: str = ""
     judged: bool = False
     n_names: int = 0
 
-    def at(self, places: Sequence[int]) -> Table:
-        """Return the table with the columns at *places* alone."""
-        rows = [[row[place] for place in places] for row in self.rows]
-        n_names = sum(place < self.n_names for place in places)
-        return self._replace(columns=[self.columns[place] for place in places], rows=rows, n_names=n_names)
+    @property
+    def cells(self) -> list[list[Cell]]:
+        """The cells of each row in the order of the columns."""
+        return [[row[column.name] for column in self.columns] for row in self.rows]
+
+
+def whole_head(column: Column) -> str:
+    """Return the head of a column behind that of its group, for places without upper heads."""
+    return f"{column.group}: {column.head}" if column.group else column.head
 
 
 _WIDTH = 160
@@ -66,28 +61,28 @@ _WRAPPED = 24
 """Characters of a column of texts, which are wrapped."""
 
 
-def cut_wide(table: Table) -> list[Table]:
+def cut_wide(table: ShownTable) -> list[ShownTable]:
     """Return *table*, or parts of it of about the same width if its columns do not fit a window."""
-    widths = [_width(table, place) for place in range(len(table.columns))]
-    names, values = sum(widths[: table.n_names]), widths[table.n_names :]
-    n_parts = -(-sum(values) // max(1, _WIDTH - names))
-    if n_parts < 2 or not table.n_names or any(column.group for column in table.columns):
+    names, values = table.columns[: table.n_names], table.columns[table.n_names :]
+    widths = [_width(table, column) for column in values]
+    n_parts = -(-sum(widths) // max(1, _WIDTH - sum(_width(table, column) for column in names)))
+    if n_parts < 2 or not names or any(column.group for column in table.columns):
         return [table]
-    behind = [min(n_parts - 1, sum(values[:place]) * n_parts // sum(values)) for place in range(len(values))]
-    return [_part(table, [place for place, part in enumerate(behind) if part == number]) for number in range(n_parts)]
+    parts = groupby(range(len(values)), lambda place: sum(widths[:place]) * n_parts // sum(widths))
+    return [
+        table._replace(
+            caption=f"{table.caption} Columns {places[0] + 1} to {places[-1] + 1} of {len(values)}.".strip(),
+            columns=[*names, *(values[place] for place in places)],
+            how="" if places[0] else table.how,
+        )
+        for places in ([*own] for _, own in parts)
+    ]
 
 
-def _width(table: Table, place: int) -> int:
-    column, cells = table.columns[place], [row[place] for row in table.rows]
-    width = 3 + max(len(text or "") for cell in cells for text in (cell.text, cell.detail, column.name))
-    return width if column.numeric else min(width, _WRAPPED)
-
-
-def _part(table: Table, places: Sequence[int]) -> Table:
-    """Return the columns of names, and those of values at *places*."""
-    told = f"Columns {places[0] + 1} to {places[-1] + 1} of {len(table.columns) - table.n_names}."
-    part = table.at([*range(table.n_names), *(table.n_names + place for place in places)])
-    return part._replace(caption=f"{table.caption} {told}".strip(), how="" if places[0] else table.how)
+def _width(table: ShownTable, column: Column) -> int:
+    cells = [row[column.name] for row in table.rows]
+    width = 3 + max(len(text or "") for cell in cells for text in (cell.text, cell.detail, column.head))
+    return min(width, _WRAPPED) if column.unit == "text" else width
 
 
 def reason(row: Columns, field: str) -> str:

@@ -76,9 +76,9 @@ def test_a_class_is_a_study_and_a_section(write: Write, tmp_path: Path) -> None:
 
     assert (shipped.name, study.name, tuple(study.measures)) == ("calls", "spread", ("rouge_1",))
     assert (section.title, table.caption) == ("Spread of scores", "Higher is wider. Brackets: 95 % interval.")
-    assert [column.name for column in table.columns] == ["system", "n", "spread", "more"]
-    assert [[cell.text for cell in row] for row in table.rows] == [["a", "2", "10.0", None], ["b", None, None, "1.5"]]
-    assert table.rows[0][2].detail == "[5.0, 15.0]"
+    assert [column.head for column in table.columns] == ["system", "n", "spread", "more"]
+    assert [[cell.text for cell in row] for row in table.cells] == [["a", "2", "10.0", None], ["b", None, None, "1.5"]]
+    assert table.cells[0][2].detail == "[5.0, 15.0]"
 
 
 @pytest.mark.parametrize("name", LISTED)

@@ -164,7 +164,7 @@ def check_page(results: Any) -> None:
     if named and drawn is not None:  # there is none if all systems are arms of an experiment
         assert "Blue, filled: the best. Grey" in drawn[0].caption
     section = next((one for one in sections(results) if one.anchor == "table-comparisons"), None)
-    shown = [row[-1].text for table in (section.tables[:1] if section else ()) for row in table.rows]
+    shown = [row[-1].text for table in (section.tables[:1] if section else ()) for row in table.cells]
     assert shown == [row["finding"] for row in family["rows"]]
 
 

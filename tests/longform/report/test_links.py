@@ -19,12 +19,12 @@ def test_a_fragment_is_read_as_a_query_string_whatever_names_hold():
 
 def test_means_alone_have_an_address_of_their_summaries(results):
     (section,) = (one for one in sections(with_tables(only(results, "cells"))) if one.anchor == "scores")
-    cells = [cell for table in section.tables[:1] for row in table.rows for cell in row]
+    cells = [cell for table in section.tables[:1] for row in table.cells for cell in row]
     addresses = [cell.mean_of for cell in cells if cell.mean_of]
     assert len(addresses) == sum(cell.order is not None for cell in cells)
     assert "summarizer=alpha&setting=random&judge=offline&measure=coverage" in addresses
-    heads = [column.name for column in section.tables[1].columns]
-    shares = [row[heads.index("share unjudged")] for row in section.tables[1].rows]
+    heads = [column.head for column in section.tables[1].columns]
+    shares = [row[heads.index("share unjudged")] for row in section.tables[1].cells]
     assert {cell.mean_of for cell in shares} == {None}
 
 

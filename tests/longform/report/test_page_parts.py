@@ -3,20 +3,21 @@
 from longform.report.parts import Section
 from longform.report.plots import Plot
 from longform.report.site import in_parts
-from longform.report.tables import Column, Table
+from longform.report.tables import ShownTable
 from longform.tables.cells import Cell
+from longform.tables.table import Column
 
-COLUMNS = [Column("system", numeric=False)]
+COLUMNS = [Column("system")]
 FIGURE = Plot("<svg/>", "alt", "caption")
 
 
 def table(*names, twins=False):
     rows = []
     for name in names:
-        rows.append([Cell(name)])
+        rows.append({"system": Cell(name)})
         if twins:
-            rows.append([Cell(f"{name}'s twin", beside=True)])
-    return Table("Caption.", COLUMNS, rows)
+            rows.append({"system": Cell(f"{name}'s twin", beside=True)})
+    return ShownTable("Caption.", COLUMNS, rows)
 
 
 def section(anchor, *tables):
@@ -30,7 +31,7 @@ def render(shown):
 
 
 def rows_of(parts):
-    return [row[0].text for shown, _ in parts for one, _ in shown for own in one.tables for row in own.rows]
+    return [row["system"].text for shown, _ in parts for one, _ in shown for own in one.tables for row in own.rows]
 
 
 def test_what_fits_stays_on_one_page():
@@ -59,7 +60,7 @@ def test_a_twin_stays_below_its_original():
     parts = in_parts([(section("a", table(*names, twins=True)), ())], render, most_bytes=50)
     assert len(parts) > 1
     for shown, _ in parts:
-        assert not any(cell.beside for one, _ in shown for own in one.tables for cell in own.rows[0])
+        assert not any(own.rows[0]["system"].beside for one, _ in shown for own in one.tables)
 
 
 def test_one_row_has_a_page_whatever_its_size():

@@ -13,8 +13,9 @@ import pytest
 
 from longform.report.page import Here, PageLink, sections_html
 from longform.report.parts import Section
-from longform.report.tables import Column, Table
+from longform.report.tables import ShownTable
 from longform.tables.cells import Cell, number
+from longform.tables.table import Column
 from tests.longform.report.browser import needs_browser
 
 pytest.importorskip("playwright.sync_api")
@@ -26,27 +27,28 @@ HERE = Here([PageLink("matrix.html", "Matrix", "")], "", None)
 TWIN = "↳ supporting documents found"
 
 
-def table() -> Table:
+def table() -> ShownTable:
     """Six systems in two settings; alpha has a twin, and zeta no score."""
-    columns = [Column("system", numeric=False), Column("setting", numeric=False)]
-    columns += [Column("joint", group="scores"), Column("share cut", group="scores")]
-    rows = []
+    columns = [Column("system"), Column("setting")]
+    columns += [Column("joint", "points", group="scores"), Column("share cut", "share", group="scores")]
+    rows, cut = [], Cell("3.1 %", order=0.031)
     for place, name in enumerate(NAMES):
         value = None if name == "zeta" else 10.0 * (place + 1)
         score = number(value, interval=(0.5, 99.0) if value else None, reason="not run")
         link = f"summarizer={place}&measure=joint" if value else None
         rows.append(
-            [
-                Cell(name),
-                Cell("bm25" if place % 2 else "oracle"),
-                score._replace(mean_of=link),
-                Cell("3.1 %", order=0.031),
-            ]
+            {
+                "system": Cell(name),
+                "setting": Cell("bm25" if place % 2 else "oracle"),
+                "joint": score._replace(mean_of=link),
+                "share cut": cut,
+            }
         )
         if name == "alpha":
             twin = Cell(TWIN, detail="(in sample)", beside=True)
-            rows.append([twin, Cell("bm25"), number(99.0, interval=(98.0, 99.5)), Cell("3.1 %", order=0.031)])
-    return Table("Six systems. Best first.", columns, rows, "Joint: a score.")
+            twin_score = number(99.0, interval=(98.0, 99.5))
+            rows.append({"system": twin, "setting": Cell("bm25"), "joint": twin_score, "share cut": cut})
+    return ShownTable("Six systems. Best first.", columns, rows, "Joint: a score.")
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ ROW = {
 def test_a_system_stands_with_the_first_queries_that_it_leaves_out() -> None:
     (section,) = table_sections(with_tables({"elsewhere": [ROW]}))
     table = section.tables[0]
-    shown = {column.name: cell for column, cell in zip(table.columns, table.rows[0], strict=True)}
+    shown = {column.head: table.rows[0][column.name] for column in table.columns}
 
     assert section.title == "Written elsewhere"
     assert table.caption == "Texts that this run took as they are, and did not write."

@@ -24,13 +24,13 @@ def test_each_judge_stands_with_its_card_or_why_it_has_none() -> None:
     cards, perturbed = section.tables
 
     assert (section.title, section.page) == ("Judges", "judges")
-    assert [column.name for column in cards.columns] == ["judge", "card"]
-    assert [[cell.text for cell in row] for row in cards.rows] == [
+    assert [column.head for column in cards.columns] == ["judge", "card"]
+    assert [[cell.text for cell in row] for row in cards.cells] == [
         ["known", "r 0.62"],
         ["new", "no card: its agreement with people is not known (another prompt)"],
     ]
-    assert cards.rows[0][0].detail == "1 to 5"
-    assert [cell.text for cell in perturbed.rows[0]] == ["known", "pad", "not measured: no other text"]
+    assert cards.cells[0][0].detail == "1 to 5"
+    assert [cell.text for cell in perturbed.cells[0]] == ["known", "pad", "not measured: no other text"]
     assert "before, after, drop, n, summaries (no other text)" in perturbed.how
 
 

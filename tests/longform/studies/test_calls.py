@@ -53,7 +53,7 @@ def section(*rows, **more):
 
 
 def cells(table, row=0):
-    return dict(zip((column.name for column in table.columns), table.rows[row], strict=True))
+    return {column.head: table.rows[row][column.name] for column in table.columns}
 
 
 def test_run_without_calls_has_no_such_section():
@@ -135,7 +135,7 @@ def test_ledger_that_is_gone_is_named():
     found = section(missing_ledgers=["s3://gone/ledger"])
 
     assert "not known" in found.tables[0].caption
-    assert found.tables[0].rows[0][0].text == "s3://gone/ledger"
+    assert found.tables[0].cells[0][0].text == "s3://gone/ledger"
 
 
 @pytest.mark.parametrize("page", [html, markdown])

@@ -116,14 +116,14 @@ def test_the_page_names_the_frontier_in_words_in_a_table_and_in_a_figure() -> No
         "Judge j, by joint and tokens a summary, in and out: no system is better and takes fewer tokens than: "
         "offline, bm25 (0 tokens, 30.0); known, bm25 (5 tokens, 60.0)."
     )
-    assert [column.name for column in beside.columns][-4:] == [
+    assert [column.head for column in beside.columns][-4:] == [
         "tokens a summary, in and out",
         "joint",
         "frontier",
         "not distinguishable from cheaper",
     ]
     assert beside.caption.startswith("Judge j (")
-    assert [row[-4].reason for row in beside.rows] == [None, None, "cost not known"]
+    assert [row[-4].reason for row in beside.cells] == [None, None, "cost not known"]
     assert of_systems.caption.startswith("Cost is the mean of a summary")
     assert "known, bm25 5 and 60.0" in plot.alt
     assert plot.caption.endswith("The line joins: frontier.")
@@ -133,7 +133,7 @@ def test_what_beats_a_system_stands_beside_its_place() -> None:
     shown: Any = {"tables": {"cost": found({"small": (0.3, tokens(10)), "waste": (0.2, tokens(50))})[0].as_json()}}
     (section,) = table_sections(shown)
 
-    assert [(row[-2].text, row[-2].detail) for row in section.tables[0].rows] == [
+    assert [(row[-2].text, row[-2].detail) for row in section.tables[0].cells] == [
         ("frontier", None),
         ("beaten", "by: small, bm25"),
     ]

@@ -168,9 +168,9 @@ def test_methods_and_orders_against_the_plain_one_are_told_in_words_and_in_a_tab
         "Judge lexical. Methods and orders against the plain one, 2 pairs: 1 better; 1 not distinguishable. Better "
         "than it: writer, full/focus-top. Not distinguishable from it: writer, full/middle."
     )
-    (table,) = [one for one in head.tables if any(column.name == "plain" for column in one.columns)]
+    (table,) = [one for one in head.tables if any(column.head == "plain" for column in one.columns)]
     assert "adjusted for the rows of this table (Holm)" in table.how
-    assert [row[-1].text for row in table.rows] == ["better", "not distinguishable"]
+    assert [row[-1].text for row in table.cells] == ["better", "not distinguishable"]
 
 
 def test_a_judge_without_a_curve_stands_in_no_table_of_alignment() -> None:

@@ -153,16 +153,16 @@ def test_the_report_has_both_tables_and_says_why_a_figure_is_missing() -> None:
     made = evidence({"j": QUESTIONS, "k": QUESTIONS})
     section, by_kind = table_sections(results_of(KeyPoints().result(made), Facets().result(made)))
 
-    assert [column.name for column in section.tables[0].columns] == [
+    assert [column.head for column in section.tables[0].columns] == [
         *("setting", "summarizer", "judge"),
         *("key point recall", "pooled recall", "precision", "F1", "questions", "questions left out"),
     ]
-    assert section.tables[0].rows[0][3].text == "56.2"
+    assert section.tables[0].cells[0][3].text == "56.2"
     assert [table.caption.split(".")[0] for table in section.tables] == [
         "Key points that responses entail, and sentences that their documents support",
         "Two judges of key points on the same responses",
     ]
-    assert [column.name for column in by_kind.tables[0].columns][2:] == ["causal", "factual"]
+    assert [column.head for column in by_kind.tables[0].columns][2:] == ["causal", "factual"]
     nothing = {"value": None, "low": None, "high": None, "n": 0}
     row = key_points(made)["key_points"][0] | {"support_judge": None, "f1": nothing}
     (section,) = table_sections(results_of(key_point_tables([row], [])))
@@ -248,4 +248,4 @@ def test_two_judges_of_support_are_told_apart() -> None:
     tables = key_point_tables([*systems, {**systems[0], "support_judge": "other"}], [])
     (section,) = table_sections(results_of(tables))
 
-    assert [row[3].text for row in section.tables[0].rows] == ["support", "other"]
+    assert [row[3].text for row in section.tables[0].cells] == ["support", "other"]

@@ -10,7 +10,7 @@ import pytest
 from longform.axes import Axes
 from longform.report.result_figures import table_figures
 from longform.report.result_tables import table_sections
-from longform.report.tables import Table as ShownTable
+from longform.report.tables import ShownTable
 from longform.settings.readings import Fidelity
 from longform.studies.position import RULES, positions, table
 from longform.studies.schema_1 import as_before, with_tables
@@ -132,11 +132,11 @@ def of_page(results: Any) -> ShownTable:
 def test_the_report_shows_each_order_and_says_which_were_not_run() -> None:
     few = {order: MOVED[order] for order in ("top", "bottom", "given")}
     found = of_page(shown(in_orders(Axes("full"), MOVED, n_queries=12), in_orders(Axes("bm25"), few, n_queries=12)))
-    assert [column.name for column in found.columns] == [
+    assert [column.head for column in found.columns] == [
         *("summarizer", "setting", "judge", "top", "middle", "bottom", "given", "random"),
         *("sensitivity", "by chance", "by chance, 95 %", "p", "finding", "independent", "share cut"),
     ]
-    bm25, full = found.rows
+    bm25, full = found.cells
     assert [cell.text for cell in full[1:8]] == ["full", "j", "80.0", "60.0", "40.0", "80.0", "70.0"]
     assert (full[8].text, full[12].text) == ("30.0", "exceeds chance")
     assert (bm25[4].text, bm25[4].reason) == (None, "this order was not run")

@@ -33,11 +33,11 @@ def test_a_judge_that_was_asked_again_has_a_row_and_a_section() -> None:
     (shown,) = section.tables
 
     assert section.page == "judges"
-    assert [column.name for column in shown.columns] == [
+    assert [column.head for column in shown.columns] == [
         *("judge", "repeats", "questions", "same answer", "kappa", "r", "spread")
     ]
-    assert [cell.text for cell in shown.rows[0]][:4] == ["again", "2", "4", "75.0 %"]
-    assert shown.rows[0][6].text == f"{(0.5 / 4) ** 0.5:.2f}"
+    assert [cell.text for cell in shown.cells[0]][:4] == ["again", "2", "4", "75.0 %"]
+    assert shown.cells[0][6].text == f"{(0.5 / 4) ** 0.5:.2f}"
     assert "each judge's agreement with itself" in shown.caption
     assert "the intraclass correlation of the numbers" in shown.how
 
@@ -56,7 +56,7 @@ def test_the_table_of_judges_has_the_same_in_words() -> None:
     (table,) = judges_tables(judges, again)
     (shown,) = shown_of({"judges": judges}, table)
 
-    told = [[cell.text or "" for cell in row] for row in shown.rows if row[0].text == "again"]
+    told = [[cell.text or "" for cell in row] for row in shown.cells if row[0].text == "again"]
     assert told[1][1].startswith("asked 2 times (4 questions): same answer again 75.0")
 
 

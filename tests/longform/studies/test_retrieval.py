@@ -56,14 +56,14 @@ def test_the_section_has_a_column_for_each_measure_and_says_what_it_is() -> None
     (shown,) = section.tables
 
     assert section.page == "retrieval"
-    assert [column.name for column in shown.columns] == [
+    assert [column.head for column in shown.columns] == [
         *("documents by", "budget in tokens", "recall at budget", "P@3", "share cut")
     ]
-    assert [[cell.text for cell in row] for row in shown.rows] == [
+    assert [[cell.text for cell in row] for row in shown.cells] == [
         ["bm25", "100", "50.0 %", "50.0 %", "10.0 %"],
         ["bm25", "no limit", "50.0 %", "50.0 %", "0.0 %"],
     ]
-    assert shown.rows[0][2].detail == "[40.0, 60.0]"
+    assert shown.cells[0][2].detail == "[40.0, 60.0]"
     assert shown.caption.endswith("held against those that state an insight. Brackets: 95 % interval.")
     for words in ("Recall at budget is the share of an insight's documents", "NDCG@K", "what the limit took away"):
         assert words.lower() in shown.how.lower()
@@ -72,7 +72,7 @@ def test_the_section_has_a_column_for_each_measure_and_says_what_it_is() -> None
 def test_unknowns_have_their_reasons() -> None:
     other = table(measured({RANKER: {"P@3": HALF}}, {("full", None): (HALF, 0.0)}))
     (shown,) = next(table_sections(results_of(other))).tables
-    by_name = {row[0].text: row for row in shown.rows}
+    by_name = {row[0].text: row for row in shown.cells}
 
     assert by_name["full"][3].reason == "no document of its queries is judged"
     assert (by_name["bm25"][2].reason or "").startswith(WHY)

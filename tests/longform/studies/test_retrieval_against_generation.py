@@ -150,15 +150,15 @@ def test_one_table_has_rankings_and_summaries_of_every_system() -> None:
     (section,) = table_sections(results_of(evidence(NAMES, judge="j")))
     table = section.tables[0]
     assert section.page == "retrieval"
-    assert [column.name for column in table.columns] == [
+    assert [column.head for column in table.columns] == [
         *("summarizer", "setting", "P@2", "R@2", "nDCG@2", "MAP@2", "rouge 1", "in no correlation")
     ]
-    shown = {str(row[1].text): [cell.text for cell in row[2:7]] for row in table.rows}
+    shown = {str(row[1].text): [cell.text for cell in row[2:7]] for row in table.cells}
     assert [*shown] == ["oracle", "good", "fair", "poor", "none"]
     assert shown["oracle"] == ["50.0 %", "100.0 %", "100.0 %", "100.0 %", "90.0"]
     assert shown["none"] == [None, None, None, None, "50.0"]
-    assert table.rows[4][2].reason == "it ranks nothing, or no document of its queries is judged"
-    assert [row[7].text for row in table.rows] == ["every ranking is perfect, as an oracle's is", *[None] * 4]
+    assert table.cells[4][2].reason == "it ranks nothing, or no document of its queries is judged"
+    assert [row[7].text for row in table.cells] == ["every ranking is perfect, as an oracle's is", *[None] * 4]
     assert section.paragraphs[0].startswith("Each system's rankings and summaries side by side")
 
 
@@ -166,14 +166,14 @@ def test_correlations_stand_below_and_say_which_rows_are_not_shown() -> None:
     (section,) = table_sections(results_of(evidence(NAMES)))
     _, over_systems, over_queries = section.tables
 
-    assert [column.name for column in over_systems.columns] == [
+    assert [column.head for column in over_systems.columns] == [
         *("summarizer", "rankings", "summaries", "Pearson", "Spearman", "systems", "queries")
     ]
-    assert {row[1].text for row in over_systems.rows} == {"P", "R", "nDCG", "MAP"}
+    assert {row[1].text for row in over_systems.cells} == {"P", "R", "nDCG", "MAP"}
     assert "over the settings of one summarizer, by their means" in over_systems.caption
-    assert {row[2].text for row in over_queries.rows} == {"nDCG"}
+    assert {row[2].text for row in over_queries.cells} == {"nDCG"}
     assert over_queries.how == "Rows that stand in files alone: other measures of rankings."
-    assert over_queries.rows[0][4].detail is not None
+    assert over_queries.cells[0][4].detail is not None
 
 
 def test_a_level_without_a_correlation_is_a_sentence() -> None:

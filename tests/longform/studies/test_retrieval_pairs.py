@@ -107,7 +107,7 @@ def test_the_report_holds_the_best_ranker_against_the_others_and_offers_any_two(
     run = _with_datasets(evidence(["fair", "good", "poor"]))
     (section,) = shown_sections(run)
 
-    rows = [[cell.text for cell in row] for row in section.tables[0].rows]
+    rows = [[cell.text for cell in row] for row in section.tables[0].cells]
     assert [row[:3] for row in rows if row[0] == "P@2"] == [["P@2", "good", "fair"], ["P@2", "good", "poor"]]
     assert {row[0] for row in rows} == {"P@2", "R@2", "nDCG@2", "MAP@2"}  # the largest cutoff alone
     offered = values_of(json.loads(section.chooser or "")["families"])

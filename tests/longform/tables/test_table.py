@@ -176,7 +176,7 @@ def test_results_of_an_older_version_are_shown_without_units() -> None:
     rows: list[dict[str, Any]] = [{"query": "q", "coverage": {"value": 1.0, "low": 0.5, "high": 2.0, "n": 3}}]
     (section,) = table_sections(with_tables({"own_studies": {"hard": {"title": "Hard", "told": "", "rows": rows}}}))
 
-    assert [[cell.text for cell in row] for row in section.tables[0].rows] == [["q", "1.0"]]
+    assert [[cell.text for cell in row] for row in section.tables[0].cells] == [["q", "1.0"]]
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_rows_that_stand_in_files_alone_are_no_part_of_a_report() -> None:
     table = TABLE._replace(columns=[*TABLE.columns, Column("why", shown=False)], rows=rows, aside="why")
     (section,) = table_sections({"tables": {"lengths": table.as_json()}})
 
-    assert [row[1].text for row in section.tables[0].rows] == ["10", "10"]
+    assert [row[1].text for row in section.tables[0].cells] == ["10", "10"]
     assert section.tables[0].how.endswith("Rows that stand in files alone: of little use.")
     assert "of little use" in csv_text(table)
     none = table._replace(rows=[{**row, "why": "of little use"} for row in rows])
