@@ -36,19 +36,17 @@ from longform.settings.system_names import SystemName
 NAME = "compare"
 _SCORING = ("aggregate", "partial_score", "faithfulness", "units")
 """Settings that make other scores of the same verdicts."""
+_UNKNOWN: Description = {"name": "", "title": "", "unit": "count", "better": None, "told": "", "judged_by": None}
+"""A measure of a user's, of which the results of neither run tell."""
 
 
 def two_runs(
     urls: Sequence[str], *, systems: Sequence[str] = (), measures: Sequence[str] = (), now: float
 ) -> VerbAnswer:
     """
-    Return what can be said of two runs.
+    Return what can be said of two runs: of pairs `A=B` of their *systems*, by *measures*.
 
-    Args:
-        urls: The two runs.
-        systems: Pairs `A=B` of systems of the first and of the second; none: those of the same name.
-        measures: Only these; none: all that the runs list.
-        now: Seconds since 1970.
+    Without pairs they are those of the same name, without measures all that the runs list.
 
     Raises:
         UsageError: They cannot be compared; the message says why.
@@ -134,17 +132,12 @@ def _measures(
         if unknown := [name for name in wanted if name not in every]:
             found = f"found {', '.join(unknown)}{meant(unknown[0], every)}"
             raise UsageError(f"--measure: expected some of {', '.join(sorted(every))}, {found}")
-        return [known.get(name) or _unknown(name) for name in dict.fromkeys(wanted)]
+        return [known.get(name) or {**_UNKNOWN, "name": name, "title": name} for name in dict.fromkeys(wanted)]
     listed = {one["name"]: one for one in [*first.measures, *second.measures]}
     for names in both.values():
         if names and not names & listed.keys():
             listed |= {name: one for name, one in known.items() if name in names}
     return list(listed.values())
-
-
-def _unknown(name: str) -> Description:
-    """Describe a measure of a user's, of which the results of neither run tell."""
-    return {"name": name, "title": name, "unit": "count", "better": None, "told": "", "judged_by": None}
 
 
 def _nothing(first: StoredRun, second: StoredRun, told: Sequence[str], measures: Sequence[str]) -> str:
@@ -235,14 +228,9 @@ def _settings(run: StoredRun) -> dict[str, object]:
 
 @dataclass(frozen=True)
 class ComparedRuns:
-    """
-    Two runs on the queries that both have; differences are the second run's less the first run's.
+    """Two runs on the queries that both have; differences are the second run's less the first run's."""
 
-    Attributes:
-        answer: The sentences and tables of `longform compare`.
-    """
-
-    answer: VerbAnswer
+    answer: VerbAnswer  # as `longform compare` says it
 
     @property
     def document(self) -> dict[str, Any]:
@@ -295,14 +283,10 @@ def compare(
     measures: Sequence[str] = (),
 ) -> ComparedRuns:
     """
-    Compare two runs on the queries that both have; nothing is written.
+    Compare two runs, or their folders, on the queries that both have; nothing is written.
 
-    Args:
-        first: A run, or its folder.
-        second: The run whose differences from the first are told.
-        systems: System of the first -> system of the second, as `longform compare --systems` names them; None: those
-            of the same name.
-        measures: Only these; none: all that the runs list.
+    *systems* of the first stand before those of the second, as `longform compare --systems` names them; None: those of
+    the same name. Without *measures* they are all that the runs list.
 
     Raises:
         UsageError: They cannot be compared; the message says why.
@@ -323,12 +307,13 @@ def _url(argument: str, run: object) -> str:
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
-    return pa.Table.from_pylist([{name: _plain(value) for name, value in row.items()} for row in rows])
-
-
-def _plain(value: Any) -> Any:
-    """Return a value of a column: settings are of any type, and a column has one."""
-    return value if value is None or isinstance(value, str | int | float) else str(value)
+    """Return rows as a table; settings are of any type, and a column has one."""
+    return pa.Table.from_pylist(
+        [
+            {name: one if isinstance(one, str | int | float | None) else str(one) for name, one in row.items()}
+            for row in rows
+        ]
+    )
 
 
 # ---------------------------------------------------------------- the command

@@ -166,7 +166,7 @@ def _labels(
 
     If none is named, they are those of the run and its benchmark.
     """
-    folders = [one for one in named if _is_folder(one)]
+    folders = [one for one in named if any(Folder(one).has(name) for name in (MANIFEST, RECORD))]
     sheets = [one for one in named if one not in folders]
     beside = samples_beside(sheets)
     task = _task_of_sheets(beside, kinds) if sheets else None
@@ -188,10 +188,6 @@ def _task_of_sheets(samples: Sequence[Sample], kinds: Mapping[str, Kind]) -> str
     if len(known) != 1 or known[0] not in kinds:
         raise UsageError(f"--labels: expected --task {' or '.join(kinds)} beside these sheets")
     return known[0]
-
-
-def _is_folder(url: str) -> bool:
-    return any(Folder(url).has(name) for name in (MANIFEST, RECORD))
 
 
 def _cautions(task: str, people: ByPeople) -> Iterator[str]:

@@ -6,10 +6,7 @@ import argparse
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any, NamedTuple
-
-import pyarrow as pa
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
@@ -58,13 +55,9 @@ class _Opened(NamedTuple):
 
 def export(url: str, out: str, *, form: str, judge: str | None) -> dict[str, Any]:
     """
-    Write the run at *url* in the format *form* to *out*, and return what was written and what was left out.
+    Write the run at *url* in a format of `longform.formats.exports` to *out*, and return what was written and left out.
 
-    Args:
-        url: Of the run.
-        out: A folder or s3:// URL.
-        form: One of `longform.formats.exports`.
-        judge: Whose labels are written, by a format that has any; None: those of the only judge of coverage.
+    A format that has labels writes those of *judge*; None: of the only judge of coverage.
 
     Raises:
         UsageError: No run stands there, it names no such judge, or it holds nothing that the format can say.
@@ -110,7 +103,9 @@ def _files(url: str, opened: _Opened, form: str, judge: str | None) -> Iterable[
 def _tables(url: str, opened: _Opened) -> TablesOfRun:
     if not opened.run.has(RESULTS):
         raise UsageError(f"{url}: expected a run with {RESULTS}, found none; the command that made it writes it")
-    return TablesOfRun(read_results(opened.run), partial(_table, opened))
+    return TablesOfRun(
+        read_results(opened.run), lambda name: opened.run.read(name, work_ids=opened.plan.work_ids(name))
+    )
 
 
 def _systems(opened: _Opened) -> dict[str, SystemOf]:
@@ -119,11 +114,6 @@ def _systems(opened: _Opened) -> dict[str, SystemOf]:
     found = summaries(lambda columns: opened.run.batches("summaries", work_ids=work_ids, columns=columns), work_ids)
     named = found.select("summary_id", "summarizer", "setting", "query_id").iter_rows()
     return {one: SystemOf(summarizer, setting, queries[query].dataset) for one, summarizer, setting, query in named}
-
-
-def _table(opened: _Opened, name: str) -> pa.Table:
-    """Return the rows of a table that the run's configuration asks for."""
-    return opened.run.read(name, work_ids=opened.plan.work_ids(name))
 
 
 def _open(url: str) -> _Opened:

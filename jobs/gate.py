@@ -132,20 +132,12 @@ def check_known(gate: Gate, known: Mapping[str, Description], *, lacking: Sequen
 
 
 class ComparedRun(NamedTuple):
-    """
-    A run as a gate compares it, or answers that become one.
+    """A run as a gate compares it, or answers that become one."""
 
-    Attributes:
-        label: The name of the run in errors.
-        systems: The run's systems, twins left out.
-        query_ids: Queries that have a summary.
-        measures: Measures that it has scores of, or will have.
-    """
-
-    label: str
-    systems: Sequence[SystemName]
-    query_ids: Collection[str]
-    measures: Collection[str]
+    label: str  # in errors
+    systems: Sequence[SystemName]  # twins left out
+    query_ids: Collection[str]  # that have a summary
+    measures: Collection[str]  # that it has scores of, or will have
 
 
 def compared_run(url: str) -> ComparedRun:
@@ -194,12 +186,7 @@ def gated(gate: Gate, url: str, results: Mapping[str, Any], outcome: Outcome, *,
     """
     Return the outcome of a finished run with its checks, which are written to the files that the gate names.
 
-    Args:
-        gate: Of the command line.
-        url: Of the run.
-        results: Of the run.
-        outcome: Without the gate; its exit code 3 stays.
-        against: The run of the baseline; None: there is none.
+    The exit code 3 of *outcome*, which is without the gate, stays. A run *against* which it is held is its baseline.
     """
     checks, told = _checks(gate, url, results, against)
     missing = shortfall(results, _threshold(results)) if outcome.exit_code == FAILURES_ABOVE_THRESHOLD else None

@@ -7,7 +7,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import Protocol, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from actors.secret_values import redacted
 from actors.terminal import say
@@ -18,16 +18,11 @@ from jobs.results.run_status import run_status
 from longform.errors import UsageError
 from longform.results.run_status import Status, status_line, status_words
 
+if TYPE_CHECKING:
+    from jobs.results.live import LiveReport
+
 _CLEAR = "\x1b[2J\x1b[H"
 _LOAD = 10  # a refresh that takes long waits so many times as long before the next one
-
-
-class Live(Protocol):
-    """Writes the live report of a run, and puts into its status what that shows."""
-
-    def refresh(self, status: Status) -> Status: ...
-
-    def end(self, status: Status) -> Status: ...
 
 
 def watch(
@@ -37,18 +32,12 @@ def watch(
     as_json: bool,
     out: TextIO,
     wait: Callable[[float], None] = time.sleep,
-    live: Live | None = None,
+    live: LiveReport | None = None,
 ) -> Outcome:
     """
     Print the status until no command is at work on the run; return the last one, which is not printed.
 
-    Args:
-        read: Reads the status.
-        every_s: Seconds from one to the next; more if reading takes long.
-        as_json: Whether a refresh is a line of JSON.
-        out: Where it is printed; a terminal is redrawn, elsewhere each refresh is a line.
-        wait: Waits for so many seconds.
-        live: Writes the run's live report; None: nobody does.
+    A terminal is redrawn, elsewhere each refresh is a line; one that takes long waits longer than *every_s*.
     """
     status: Status | None = None
     while True:

@@ -11,7 +11,7 @@ from longform.report.page import sections_html, sections_markdown, unknowns
 from longform.report.parts import Section
 from longform.report.result_tables import table_sections
 from longform.report.sections import figures
-from longform.report.tables import ShownTable, whole_head
+from longform.report.tables import whole_head
 from longform.results.answer import VerbAnswer
 from longform.results.cells import MEASURES
 from longform.results.results import Results
@@ -55,7 +55,7 @@ def answer_text(answer: VerbAnswer) -> str:
 
 WIDTH = 100
 """Characters of a line in a terminal."""
-_UNBROKEN = "\N{NO-BREAK SPACE}"
+_SPACE = "\N{NO-BREAK SPACE}"  # keeps an interval on one line
 _LEAST = 9  # characters of a column that is made narrower
 
 
@@ -64,16 +64,10 @@ def _parts(section: Section) -> Iterator[str]:
         yield section.title
     yield from (fill(paragraph, WIDTH) for paragraph in section.paragraphs)
     for table in section.tables:
-        yield "\n".join(_lines(table))
-
-
-def _lines(table: ShownTable) -> Iterator[str]:
-    """Yield the caption, the aligned rows, and why values are unknown."""
-    if table.caption:
-        yield fill(table.caption, WIDTH)
-    texts = [place for place, column in enumerate(table.columns) if column.unit == "text"]
-    yield from aligned([*map(whole_head, table.columns)], table.cells, texts=texts)
-    yield from (fill(line, WIDTH) for line in unknowns(table))
+        texts = [place for place, column in enumerate(table.columns) if column.unit == "text"]
+        rows = aligned([*map(whole_head, table.columns)], table.cells, texts=texts)
+        caption = [fill(table.caption, WIDTH)] if table.caption else []
+        yield "\n".join([*caption, *rows, *(fill(line, WIDTH) for line in unknowns(table))])
 
 
 def aligned(heads: Sequence[str], rows: Iterable[Sequence[Cell]], *, texts: Sequence[int] = ()) -> Iterator[str]:
@@ -82,18 +76,14 @@ def aligned(heads: Sequence[str], rows: Iterable[Sequence[Cell]], *, texts: Sequ
 
     If the whole is too wide, the columns at the places *texts* are broken into lines first.
     """
-    lines = [list(heads), *([with_detail(_unbroken(cell), unknown="-") for cell in row] for row in rows)]
+    whole = ([cell._replace(detail=cell.detail and cell.detail.replace(" ", _SPACE)) for cell in row] for row in rows)
+    lines = [list(heads), *([with_detail(cell, unknown="-") for cell in row] for row in whole)]
     widths = _fitted([max(len(line[place]) for line in lines) for place in range(len(heads))], texts)
     for line in lines:
         parts = [wrap(text, width) for text, width in zip(line, widths, strict=True)]
         for broken in zip_longest(*parts, fillvalue=""):
             shown = "  ".join(text.ljust(width) for text, width in zip(broken, widths, strict=True))
-            yield shown.replace(_UNBROKEN, " ").rstrip()
-
-
-def _unbroken(cell: Cell) -> Cell:
-    """Keep an interval on one line."""
-    return cell if cell.detail is None else cell._replace(detail=cell.detail.replace(" ", _UNBROKEN))
+            yield shown.replace(_SPACE, " ").rstrip()
 
 
 def _fitted(widths: Sequence[int], texts: Sequence[int]) -> list[int]:

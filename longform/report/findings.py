@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 from longform.metrics.paired_differences import ALPHA, smallest_p
 from longform.metrics.statistics import LEVEL
 from longform.report.measures import MAIN, head_of, main_measure
-from longform.report.parts import NO_DATASET, brief_card, counted, listed, main_cells
+from longform.report.parts import NO_DATASET, brief_card, counted, judge_row, listed, main_cells
 from longform.report.scores import estimate
 from longform.report.shown_names import short_systems
 from longform.report.tables import IN_SAMPLE, has_oracle, is_position_row, system_of
-from longform.results.cells import CellRow, Row, compared_families, systems_in
+from longform.results.cells import Row, compared_families, systems_in
 from longform.results.columns import number_in
 from longform.results.pairs import NOT_DISTINGUISHABLE
 from longform.results.results import Results
@@ -132,15 +132,10 @@ def _nothing(results: Results) -> str:
         return f"There is one system, {system_of(known[0])}, so none is compared. Its {name}: {told}."
     if known:
         return "The systems of this run were not compared with each other."
-    why = "; ".join(results.get("unscored") or []) or _why_no_cell(cells)
-    return f"Nothing can be said of the systems: {why.rstrip('.')}."
-
-
-def _why_no_cell(cells: Sequence[CellRow]) -> str:
-    if not cells:
-        return "no summary was scored"
     reasons = dict.fromkeys(reason for cell in cells for reason in cell.get("reasons", {}).values())
-    return "; ".join(reasons) or "every summary failed, or no judgement of it could be read"
+    unread = "every summary failed, or no judgement of it could be read" if cells else "no summary was scored"
+    why = "; ".join(results.get("unscored") or reasons) or unread
+    return f"Nothing can be said of the systems: {why.rstrip('.')}."
 
 
 # ---------------------------------------------------------------- compared
@@ -334,11 +329,11 @@ def worth(results: Results, judge: str | None) -> str:
     """Say in one sentence what a judge is worth, in words; the figures of its card stand on the page of judges."""
     if judge is None:
         return "No judge gave these scores: they are computed from the texts."
-    row = next((row for row in results.get("judges") or [] if row["judge"] == judge), None)
-    mark = f" ({row['in_sample']})" if row is not None and row.get("in_sample") else ""
-    if row is not None and row.get("worth"):
+    row = judge_row(results, judge)
+    mark = f" ({row['in_sample']})" if row.get("in_sample") else ""
+    if row.get("worth"):
         return f"Judge {judge}{mark} {row['worth']}."
-    if row is not None and row.get("card"):
+    if row.get("card"):
         return f"Judge {judge}{mark}: {brief_card(row)}."
-    why = f" ({row['card_reason']})" if row is not None and row.get("card_reason") else ""
+    why = f" ({row['card_reason']})" if row.get("card_reason") else ""
     return f"Nobody has measured judge {judge}{mark} against people: how far to trust its scores is not known{why}."

@@ -63,14 +63,11 @@ class PageLink(NamedTuple):
 class Here(NamedTuple):
     """A page's place in a site, with the line at its head."""
 
-    nav: Sequence[PageLink]  # the first page first
-    entry: str  # the file in `nav`: of the page, or of the first one of its kind
-    title: str | None  # None: it is the first page, which has the site's title
+    nav: Sequence[PageLink] = ()  # the first page first
+    here: str = ""  # the file in `nav`: of the page, or of the first one of its kind
+    subtitle: str | None = None  # None: it is the first page, which has the site's title
     banner: str | None = None
     refresh: str | None = None  # when the page loads itself anew, as HTML states it
-
-
-_ALONE = Here((), "", None)
 
 
 def markdown(results: Results) -> str:
@@ -143,8 +140,7 @@ def rendered(
     Without *here* it stands alone. Files in *scripts* and *styles* make its script and style, in this order; the
     template names *parts* besides.
     """
-    at = here or _ALONE
-    placed = {"nav": at.nav, "here": at.entry, "subtitle": at.title, "banner": at.banner, "refresh": at.refresh}
+    placed = (here or Here())._asdict()
     return _template(template).render(title=title, home=INDEX, **placed, **_script_and_style(scripts, styles), **parts)
 
 
@@ -173,7 +169,8 @@ def _template(name: str) -> Template:
 
 @cache
 def _script_and_style(scripts: tuple[str, ...], styles: tuple[str, ...]) -> Mapping[str, str]:
-    script, style = ("\n".join(map(_template_text, names)) for names in (scripts, styles))
+    templates = resources.files("longform.report") / "templates"
+    script, style = ("\n".join((templates / name).read_text("utf-8") for name in names) for names in (scripts, styles))
     return {
         "script": script,
         # The page's policy lets this one script run and no other, whatever a text may smuggle in.
@@ -187,10 +184,6 @@ def check(results: Results) -> None:
     if missing := [field for field in _REQUIRED if not results.get(field)]:
         msg = f"results: expected the fields {list(_REQUIRED)}, found nothing in {missing}; aggregate the run again"
         raise LongformError(msg)
-
-
-def _template_text(name: str) -> str:
-    return resources.files("longform.report").joinpath("templates", name).read_text("utf-8")
 
 
 def unknowns(table: ShownTable) -> list[str]:

@@ -130,7 +130,7 @@ def judge_line(results: Results, judge: Judged | str) -> str:
     named = f"{'' if dataset is None else f'Data set {dataset}. '}Judge {name}"
     if results.get("judges") == []:  # an answer about runs, whose own pages say what their judges are worth
         return named
-    row = _judge_row(results, name)
+    row = judge_row(results, name)
     in_brackets = "; ".join(part for part in (row.get("in_sample"), row.get("scale"), brief_card(row)) if part)
     return f"{named} ({in_brackets})"
 
@@ -158,7 +158,8 @@ def is_judge(results: Results, judge: object) -> bool:
     return any(row["judge"] == judge for row in results.get("judges") or [])
 
 
-def _judge_row(results: Results, judge: object) -> JudgeRow:
+def judge_row(results: Results, judge: object) -> JudgeRow:
+    """Return the row of a judge on the page on judges; one without a word if it has none."""
     unknown: JudgeRow = {"judge": str(judge), "scale": None, "card": None, "card_reason": None}
     return next((row for row in results.get("judges") or [] if row["judge"] == judge), unknown)
 
@@ -170,7 +171,7 @@ NAMES = ("judge", "dataset", "support_judge", "setting", "summarizer", "system")
 def name_cell(results: Results, row: Columns, name: str) -> Cell:
     """Return the text that says what a row is about; of a judge with the scale of its scores, as two do not compare."""
     if name == "judge":
-        judge = _judge_row(results, row.get(name))
+        judge = judge_row(results, row.get(name))
         marks = [part for part in (IN_SAMPLE if judge.get("in_sample") else None, judge.get("scale")) if part]
         cell = words(row.get(name), reason="the measure needs none")
         return cell._replace(detail="; ".join(marks) or mark_of(row, name))

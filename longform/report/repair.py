@@ -64,17 +64,13 @@ def evidence_line(example: Example) -> str:
 
 def markdown_examples(section: Section) -> list[tuple[str, list[str]]]:
     """Each example's head and its lines, not yet escaped."""
-    return [(example_head(example), _lines(example)) for example in section.examples]
+    return [(example_head(example), [*_lines(example)]) for example in section.examples]
 
 
-def _chip_line(example: Example, side: Side) -> str:
-    return "; ".join(f"{words} {', '.join(numbers)}" for _, words, numbers in chips(example, side))
-
-
-def _lines(example: Example) -> list[str]:
-    return [
-        f"Bullet: {example['bullet']}",
-        f"Insight: {example['insight']}",
-        *(f"{name}: {_chip_line(example, side)}" for side, name in SIDES.items()),
-        f"{evidence_line(example)} {example['evidence'] or ''}".rstrip(),
-    ]
+def _lines(example: Example) -> Iterator[str]:
+    yield f"Bullet: {example['bullet']}"
+    yield f"Insight: {example['insight']}"
+    for side, name in SIDES.items():
+        cited = (f"{words} {', '.join(numbers)}" for _, words, numbers in chips(example, side))
+        yield f"{name}: {'; '.join(cited)}"
+    yield f"{evidence_line(example)} {example['evidence'] or ''}".rstrip()

@@ -175,14 +175,10 @@ def _group(results: Results, table: Table, column: Column) -> str:
 
 
 def _brackets(part: Part) -> Iterable[str]:
-    """Return what the brackets of a part are, each once; empty: intervals of statistics."""
+    """Return what the brackets of a part are, each once; empty: intervals of statistics, even if none is known."""
     shown = [(column, row.get(column.name)) for column in visible(part.table) for row in part.table.rows]
-    return dict.fromkeys(column.brackets for column, value in shown if _bracketed(value, column))
-
-
-def _bracketed(value: Value, column: Column) -> bool:
-    """Return whether brackets are to be explained; those of statistics are, too, where there is none."""
-    return isinstance(value, Estimate) and (value.low is not None or not column.brackets)
+    estimates = [(column, value) for column, value in shown if isinstance(value, Estimate)]
+    return dict.fromkeys(column.brackets for column, value in estimates if value.low is not None or not column.brackets)
 
 
 def line_of(results: Results, table: Table, part: Part) -> Iterator[str]:

@@ -39,7 +39,7 @@ from longform.report.tables import (
     has_oracle,
     is_grid,
     is_wide,
-    marked_settings,
+    mark_of,
     oracle_told,
     reason,
     settings_of,
@@ -61,7 +61,7 @@ from longform.results.columns import Columns, held, interval_in, number_in, text
 from longform.results.results import Results
 from longform.settings.system_names import SystemName
 from longform.tables.layout import Part
-from longform.tables.table import Axes, Column, Table, Value
+from longform.tables.table import Axes, Column, Table
 
 _SYSTEM = ("setting", "summarizer")
 _OF_JUDGE = "unjudged_share"
@@ -125,11 +125,6 @@ def estimate(cell: Columns, measure: str) -> Estimate:
     return Estimate(number_in(cell, measure), low, high, 0)
 
 
-def _value(cell: Columns, name: str) -> Value:
-    """Return the estimate of a measure, or the number of a fact."""
-    return estimate(cell, name) if name in within(cell, "intervals") else number_in(cell, name)
-
-
 def _systems(
     results: Results,
     cells: Sequence[CellRow],
@@ -144,7 +139,7 @@ def _systems(
     rows = [
         {
             **cell,
-            **{head.name: _value(cell, head.name) for head in heads},
+            **{name: estimate(cell, name) for name in within(cell, "intervals")},
             **{column.name: texts.get(system_of(cell)) for column, texts in known},
         }
         for cell in ordered
@@ -170,7 +165,8 @@ def _grid(
     results: Results, cells: Sequence[CellRow], heads: Sequence[Column], settings: Sequence[str], told: str
 ) -> ShownTable:
     """Return one row a summarizer, one column a (measure, setting): SummHay's table 2."""
-    by_key, marked = {system_of(cell): cell for cell in cells}, marked_settings(cells)
+    by_key = {system_of(cell): cell for cell in cells}
+    marked = {str(cell["setting"]): f"{cell['setting']} {mark_of(cell, 'setting') or ''}".strip() for cell in cells}
     means = {f"{one} {head.name}": {"measure": head.name, "setting": one} for head in heads for one in settings}
     columns = [
         head._replace(name=f"{one} {head.name}", title=marked[one], group=head.head, unknown=NOT_RUN)
@@ -220,11 +216,8 @@ def score_figures(results: Results) -> Iterator[Table]:
         ordered = sorted(own, key=lambda cell: [parts[name].index(str(cell[name])) for name in (by, other)])
         for head in reversed([head for head in heads_of(results, own) if head.unit == "points"]):
             rows = [{**cell, head.name: estimate(cell, head.name)} for cell in ordered]
-            told, axes = (
-                f"{capitalized(head.head)}. {judge_line(results, judge)}",
-                Axes("forest", head.name, by, by=other),
-            )
-            yield Table("scores", [Column(by), Column(other), head], rows, told=told, key=(by, other), plot=axes)
+            told, plot = f"{capitalized(head.head)}. {judge_line(results, judge)}", Axes("forest", head.name, by, other)
+            yield Table("scores", [Column(by), Column(other), head], rows, told=told, key=(by, other), plot=plot)
 
 
 def citation_sections(results: Results) -> Iterator[Section]:

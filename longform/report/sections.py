@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from longform.report.pair_chooser import choosers
 from longform.report.parts import Section
@@ -50,7 +50,7 @@ SECTIONS: tuple[Callable[[Results], Iterable[Section]], ...] = (
 
 def sections(results: Results) -> list[Section]:
     """
-    The sections that *results* has anything for, in reading order.
+    The sections that *results* has anything for, in reading order; the first with tables names models and scale.
 
     Raises:
         LongformError: `title` or `aggregate` is missing or not one of the known words.
@@ -67,19 +67,12 @@ def sections(results: Results) -> list[Section]:
         for section in candidates
         if section.tables or section.listing or section.paragraphs
     ]
-    return _with_models(results, shown)
-
-
-_SCALE = "Scores and shares are from 0 to 100, and higher is better, unless a table says otherwise."
-
-
-def _with_models(results: Results, shown: Sequence[Section]) -> list[Section]:
-    """Name the models, and the scale of all figures, at the head of the first section with tables."""
     first = next((section for section in shown if section.tables), None)
     told = [*models_told(results), _SCALE]
     return [one._replace(paragraphs=[*told, *one.paragraphs]) if one is first else one for one in shown]
 
 
+_SCALE = "Scores and shares are from 0 to 100, and higher is better, unless a table says otherwise."
 _NOT_OF_DATA = frozenset(
     {
         "table-judges",

@@ -118,15 +118,6 @@ def mark_of(row: Columns, part: str) -> str | None:
     return f"({', '.join(said)})" if said else None
 
 
-def marked_settings(cells: Iterable[Columns]) -> dict[str, str]:
-    """Return the name of each setting with its mark, for places where a mark has no cell of its own."""
-    return {
-        name: f"{name} {mark}" if (mark := mark_of(cell, "setting")) else name
-        for cell in cells
-        for name in [str(cell["setting"])]
-    }
-
-
 def system_of(row: Columns) -> SystemName:
     """Return the system of a row."""
     return SystemName(str(row["summarizer"]), str(row["setting"]))

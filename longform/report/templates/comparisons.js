@@ -40,8 +40,7 @@ function besideFragment(family, first, second) {
   const { summarizer, setting } = family.systems[first];
   const { summarizer: with_summarizer, setting: with_setting } = family.systems[second];
   const named = { summarizer, setting, judge: family.judge, dataset: family.dataset, measure: family.measure, with_summarizer, with_setting };
-  return Object.entries(named).filter(([, value]) => value !== null)
-    .map(([field, value]) => `${field}=${encodeURIComponent(value)}`).join("&");
+  return new URLSearchParams(Object.entries(named).filter(([, value]) => value !== null));
 }
 
 function startChooser(box) {

@@ -7,12 +7,8 @@ function linkedMatrix({ queries, systems, measures, summaries }) {
       address: one.file + placeOf(one) });
   }
   // A twin follows its original.
-  const key = (one) => [one.twin_of ?? one.summarizer, one.setting, one.twin_of === null ? "" : one.summarizer];
-  systems.sort((one, other) => {
-    const [left, right] = [key(one), key(other)];
-    const place = left.findIndex((part, at) => part !== right[at]);
-    return place < 0 ? 0 : left[place] < right[place] ? -1 : 1;
-  });
+  const key = (one) => [one.twin_of ?? one.summarizer, one.setting, one.twin_of === null ? "" : one.summarizer].join("\0");
+  systems.sort((one, other) => (key(one) < key(other) ? -1 : 1));
   return { queries, systems, measures, summaries };
 }
 
@@ -22,11 +18,6 @@ const knownMean = (values) => {
 };
 const matrixNumber = (value) => (value === null ? "–" : value.toFixed(Math.abs(value) < 10 ? 2 : 1));
 const systemWords = (system) => `${system.summarizer} · ${system.setting}${system.in_sample ? " (in sample)" : ""}`;
-
-// Where two summaries of a query stand side by side; null if they are on different pages.
-function besideAddress(one, other) {
-  return one.file === other.file ? one.file + placeOf(one, other) : null;
-}
 
 function startMatrix(section, data) {
   const { queries, systems, measures, summaries } = linkedMatrix(data);
@@ -142,8 +133,7 @@ function startMatrix(section, data) {
 
   function besideItem([one, two], place) {
     const words = `${matrixNumber(one.values[place])} beside ${matrixNumber(two.values[place])}: ${one.query.text}`;
-    const address = besideAddress(one, two);
-    return address !== null ? element("li", {}, element("a", { href: address }, words))
+    return one.file === two.file ? element("li", {}, element("a", { href: one.file + placeOf(one, two) }, words))
       : element("li", {}, `${words} (on two pages: `, element("a", { href: one.address }, "the first"), ", ",
         element("a", { href: two.address }, "the second"), ")");
   }

@@ -11,10 +11,6 @@ function withQueries(queries) {
   return queries.flatMap((query) => query.summaries);
 }
 
-function judgesOf(summary) {
-  return [...new Set([...summary.verdicts, ...summary.scores].map(({ judge }) => judge))];
-}
-
 const KIND_WORDS = { insight: "insight", key_point: "key point", reference: "reference" };
 const ANSWER_WORDS = { entailed: "said", not_entailed: "not said", neutral: "not said", contradicted: "contradicted" };
 const NOT_COVERED = ["none", "not_entailed", "neutral", "contradicted"];
@@ -168,10 +164,6 @@ function statedBy(target, addresses) {
     numbers.length ? numbers.map((number, place) => (place ? [", ", number] : number)) : "–");
 }
 
-function insightItem(verdict, addresses) {
-  return [element("div", {}, insightWords(verdict.target)), answerTag(verdict), statedBy(verdict.target, addresses), reply(verdict)];
-}
-
 // Insights under a head with their number; nothing if there are none.
 function insightList(title, items, head = "h3") {
   return items.length ? [element(head, {}, `${title} (${items.length})`),
@@ -180,7 +172,8 @@ function insightList(title, items, head = "h3") {
 
 // What is compared with the summary as a whole, and insights that no bullet shows.
 function targetLists({ kind, verdicts, covered, silent }, bullets, addresses) {
-  const list = (title, found) => insightList(title, found.map((verdict) => insightItem(verdict, addresses)));
+  const list = (title, found) => insightList(title, found.map((verdict) => [element("div", {}, insightWords(verdict.target)),
+    answerTag(verdict), statedBy(verdict.target, addresses), reply(verdict)]));
   const missed = verdicts.filter((verdict) => NOT_COVERED.includes(verdict.answer));
   const unjudged = [...verdicts.filter((verdict) => verdict.answer === null), ...silent];
   const unjudgedOf = (wanted) => list(`Unjudged ${KIND_WORDS[wanted]}s`, unjudged.filter(({ target }) => target.kind === wanted));
@@ -273,7 +266,7 @@ function startDrilldown(section, { queries, files }) {
     const last = facets[facets.length - 1];
     last.label.hidden = last.keys.length < 2;
     const summary = left[0];
-    const judge = judges.offer(judgesOf(summary));
+    const judge = judges.offer([...summary.verdicts, ...summary.scores].map((one) => one.judge));
     const second = beside.offer([null, ...summaries.filter((one) => one.query === summary.query && one !== summary)], other);
     view.replaceChildren(...partsOf(second === null
       ? summaryView(summary, judge, files) : compareView([summary, second], judge, files)));
