@@ -32,10 +32,10 @@ from longform.formats.table_export import TablesOfRun
 from longform.formats.whole_run import SystemOf, WholeRun
 from longform.keys import in_groups
 from longform.retrieval.ranking import NOT_RANKED
-from longform.rows import RankingRow
 
 _JUDGED = ["summary_id", "judge", "target_id", "answer", "linked_unit", "repeat"]
 _LINES = ["summary_id", "unit_index", "text"]
+_RANKED = ["query_id", "system", "doc_id", "rank", "score"]
 RESULTS = "results.json"
 _MOST_NAMED = 5
 _USUAL_SHARE = 0.5  # what partial coverage counts where nothing else is said
@@ -160,7 +160,8 @@ def _haystacks(opened: _Opened) -> Iterator[HaystackOfRun]:
     rankings = in_groups((ranked.key.haystack_id, ranked.work_id) for ranked in plan.of(Ranked))
     for haystack_id in opened.benchmark.haystack_ids:
         own = summaries.get(haystack_id, [])
-        lists = _ranked(run, rankings.get(haystack_id, []))
+        placed = _rows(run, "rankings", rankings.get(haystack_id, []), _RANKED)
+        lists = [row for row in placed if row["doc_id"] != NOT_RANKED]
         if own or lists:
             work_ids = {row["work_id"] for row in own}
             lines = _rows(run, "units", [units[one] for one in work_ids if one in units], _LINES)
@@ -183,11 +184,6 @@ def _rows(run: Folder, table: str, work_ids: Iterable[str], columns: list[str] |
 
 def _by(column: str, rows: Iterable[Any]) -> dict[str, list[Any]]:
     return in_groups((row[column], row) for row in rows)
-
-
-def _ranked(run: Folder, work_ids: Sequence[str]) -> list[RankingRow]:
-    rows = _rows(run, "rankings", work_ids, ["query_id", "system", "doc_id", "rank", "score"])
-    return [row for row in rows if row["doc_id"] != NOT_RANKED]
 
 
 # ---------------------------------------------------------------- the command

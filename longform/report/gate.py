@@ -91,12 +91,10 @@ _TAGS = {"failed": "failure", "no value": "error", "too few": "skipped", "passed
 def _add_case(suite: ET.Element, of: str, name: str, tag: str, *, why: str, line: str, whole: str) -> None:
     classname = _clean(f"{_SUITE}.{of}")
     case = ET.SubElement(suite, "testcase", {"classname": classname, "name": _clean(name), "time": "0"})
-    if tag == "system-out":
-        ET.SubElement(case, tag).text = _clean(line)
-    elif tag == "skipped":
-        ET.SubElement(case, tag, {"message": _clean(line)})
-    else:
-        ET.SubElement(case, tag, {"message": _clean(line), "type": why}).text = _clean(whole)
+    told = {} if tag == "system-out" else {"message": _clean(line)}
+    part = ET.SubElement(case, tag, told if tag in ("system-out", "skipped") else told | {"type": why})
+    if tag != "skipped":
+        part.text = _clean(line if tag == "system-out" else whole)
 
 
 def _clean(text: str) -> str:

@@ -51,12 +51,9 @@ def _to_draw(table: Table, plot: Axes) -> Table:
     """Return the rows that a figure draws, shares as per cent."""
     left = [row for row in table.rows if not plot.but or row.get(plot.but) is None]
     rows = [row for row in left if all(row.get(name) == left[0].get(name) for name in plot.first or ())]
-    shown = []
-    for row in rows:
-        shares = [
-            name for name in {plot.x, plot.y, plot.to or plot.x} if stated_unit(row, table.column(name)) == "share"
-        ]
-        shown.append({**row, **{name: _in_percent(row.get(name)) for name in shares}})
+    drawn = [table.column(name) for name in {plot.x, plot.y, plot.to or plot.x}]
+    shares = [[one.name for one in drawn if stated_unit(row, one) == "share"] for row in rows]
+    shown = [{**row, **{one: _in_percent(row.get(one)) for one in own}} for row, own in zip(rows, shares, strict=True)]
     return table._replace(rows=shown, reasons=())
 
 
@@ -80,7 +77,8 @@ def _banded(results: Results, table: Table, plot: Axes, ids: Iterator[str]) -> I
             series = ", ".join(_label(results, one, row.get(one)) for one in by) or column.head
             if series in bands.get(band, ()):  # no key tells the rows apart
                 band = f"{band}, row {place + 1}"
-            colour = (ORANGE if _excludes_zero(value) else "") if signed else None if plot.to or by else ""
+            apart_from_0 = value.low is not None and value.high is not None and (value.low > 0 or value.high < 0)
+            colour = (ORANGE if apart_from_0 else "") if signed else None if plot.to or by else ""
             bands.setdefault(band, {})[series] = Mark(band, series, value, start, colour)
     apart = signed and any(mark.colour for band in bands.values() for mark in band.values())
     told = " Orange, filled: the interval excludes 0. Grey, hollow: it does not." if apart else ""
@@ -181,10 +179,6 @@ def _points(
 def batched(values: Sequence[Some], n: int) -> Iterator[list[Some]]:
     """Yield so many values at a time."""
     return (list(values[start : start + n]) for start in range(0, len(values), n))
-
-
-def _excludes_zero(value: Estimate) -> bool:
-    return value.low is not None and value.high is not None and (value.low > 0 or value.high < 0)
 
 
 def _label(results: Results, name: str, value: Value) -> str:

@@ -112,8 +112,13 @@ def shown_part(
     if all(row.get("judge") is None for row in table.rows):
         columns = [one for one in columns if one.name != "judge"]
     columns.sort(key=lambda column: column.name not in NAMES)
+    of_measures = table.across == "measure"
     columns = [
-        one._replace(title=titled(results, table, one, own.rows), group=_group(results, table, one)) for one in columns
+        one._replace(
+            title=titled(results, table, one, own.rows),
+            group=head_of(results, one.group).head if one.group and of_measures else one.group,
+        )
+        for one in columns
     ]
     places = {id(row): place for place, row in enumerate(own.rows)}
     rows = [
@@ -168,10 +173,6 @@ def titled(results: Results, table: Table, column: Column, rows: Sequence[Mappin
         return head_of(results, head).head if column.headed == "measure" else head
     known = table.across == "measure" and column.name not in {one.name for one in table.columns} and not column.group
     return head_of(results, column.name).head if known else column.head
-
-
-def _group(results: Results, table: Table, column: Column) -> str:
-    return head_of(results, column.group).head if column.group and table.across == "measure" else column.group
 
 
 def _brackets(part: Part) -> Iterable[str]:

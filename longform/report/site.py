@@ -149,17 +149,12 @@ def site_pages(
             clusters=clusters_told(results.get("clusters")),
             facts=facts(results),
             forest=forest(results),
-            leaderboard=_leaderboard(results),
+            leaderboard=None if (board := leaderboard(results)) is None else shown_of(results, board)[0],
             quotes=quotes,
             pages=summaries,
             n_summaries=sum(len(page.summary_ids) for page in summaries),
         ),
     )
-
-
-def _leaderboard(results: Results) -> ShownTable | None:
-    table = leaderboard(results)
-    return None if table is None else shown_of(results, table)[0]
 
 
 def _in_parts(
