@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import Any
@@ -205,11 +206,9 @@ def _settings(run: StoredRun) -> dict[str, object]:
     record = run.record
     config: Mapping[str, Any] = record["config"]
     if record["verb"] == "evaluate":
-        try:
+        with suppress(ValidationError):
             config = Experiment.model_validate(config).model_dump(mode="json")
-        except ValidationError:
-            config = record["config"]
-    makers = [record["commands"][name] for name in record["commands"]]
+    makers = record["commands"].values()
     versions = sorted({maker["versions"].get("longform", "unknown") for maker in makers})
     commits = sorted({str(maker["git_commit"]) for maker in makers})
     return {

@@ -37,7 +37,7 @@ ROOMS = {
     "studies": Room(23, 4_288, "longform/studies/*"),
     "results, report and the verbs that read": Room(
         105,
-        14_958,
+        14_808,
         "longform/results/* longform/report/* jobs/results/* actors/studies.py jobs/compar*.py jobs/gate.py"
         " jobs/correct.py jobs/export.py jobs/status.py jobs/report.py jobs/plan_sample.py",
     ),

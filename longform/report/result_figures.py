@@ -126,9 +126,8 @@ def _pointed(results: Results, table: Table, plot: Axes, ids: Iterator[str]) -> 
             point._replace(panel="" if len(titles) == 1 else str(title or NO_DATASET), series=label)
             for title in titles
             for label, rows in shown
-            for point in _points(
-                [row for row in rows if not plot.panels or row.get(plot.panels) == title], plot, table, places, ticks
-            )
+            for own in [[row for row in rows if not plot.panels or row.get(plot.panels) == title]]
+            for point in _points(own, plot, table, places, ticks)
         ]
         if not free or len(points) > 1:
             yield point_plot(points, name=next(ids), **axes), told
