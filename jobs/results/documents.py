@@ -14,7 +14,9 @@ from typing import Any, NamedTuple
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.results.drilldown import keep_lines, keep_unfolded, kept_unfolded
+from jobs.results.drilldown import keep_lines
+from jobs.results.evidence import RunEvidence
+from longform.evidence.scan import pl
 from longform.records import Document
 from longform.report.document_pages import DocumentFiles, document_pages, documents_html
 from longform.report.site import Site, numbered
@@ -39,13 +41,22 @@ class KeptDocuments(NamedTuple):
 NO_DOCUMENTS = KeptDocuments((), None)
 
 
-def keep_documents(run: Folder, benchmark: Benchmark, *, most_characters: int = MOST_CHARACTERS) -> None:
-    """
-    Store the documents that kept summaries cite or that state insights, and their passages beside the citations.
+Finder = Callable[[str], PassageFinder | None]
+"""Haystack id -> what finds passages in its documents; None: it has none."""
 
-    If their text is longer than *most_characters*, or there are none, the reason is stored instead.
+
+def keep_documents(
+    run: Folder,
+    benchmark: Benchmark,
+    wanted: Mapping[str, Collection[int]],
+    *,
+    most_characters: int = MOST_CHARACTERS,
+) -> Finder:
     """
-    wanted = wanted_documents(kept_unfolded(run))
+    Store the *wanted* documents, numbers by haystack, and return what finds passages in them.
+
+    If their text is longer than *most_characters*, or there is none, the reason is stored instead.
+    """
 
     @lru_cache(maxsize=_HAYSTACKS_HELD)
     def needed(haystack: str) -> Mapping[int, Document]:
@@ -57,19 +68,15 @@ def keep_documents(run: Folder, benchmark: Benchmark, *, most_characters: int = 
         return PassageFinder(texts) if texts else None
 
     n_characters = 0
-
-    def contents() -> Iterator[Mapping[str, Any]]:
-        nonlocal n_characters
-        for haystack in wanted:
-            if n_characters <= most_characters:
-                n_characters += sum(len(document.text) for document in needed(haystack).values())
-                yield from ({"document": document_facts(document)} for document in needed(haystack).values())
-
-    keep_lines(run, DOCUMENTS, contents())
+    for haystack in wanted:
+        if n_characters <= most_characters:
+            n_characters += sum(len(document.text) for document in needed(haystack).values())
     if reason := _why_none(n_characters, most_characters, cited=any(wanted.values())):
         keep_lines(run, DOCUMENTS, [{"reason": reason}])
-    else:
-        keep_unfolded(run, with_passages(kept_unfolded(run), finder))
+        return lambda _: None
+    documents = (document for haystack in wanted for document in needed(haystack).values())
+    keep_lines(run, DOCUMENTS, ({"document": document_facts(document)} for document in documents))
+    return finder
 
 
 def _why_none(n_characters: int, most: int, *, cited: bool) -> str | None:
@@ -109,18 +116,20 @@ def write_documents(
     return files
 
 
-def wanted_documents(unfolded: Iterable[Unfolded]) -> Mapping[str, Collection[int]]:
-    """Return the numbers of the documents that are cited or state an insight, by haystack."""
-    found: dict[str, set[int]] = {}
-    for summary, query in unfolded:
-        numbers = found.setdefault(query["haystack"], set())
-        numbers.update(number for bullet in summary["bullets"] for number in bullet["citations"])
-        numbers.update(number for target in query["targets"] for number in target["gold"])
-    return found
+def wanted_documents(evidence: RunEvidence) -> Mapping[str, Collection[int]]:
+    """Return the numbers of the documents that are cited or state an insight, by haystack, in the benchmark's order."""
+    cited = evidence.frames.units.select("summary_id", number="citations").explode("number").drop_nulls()
+    facts = evidence.all_summaries.lazy().select("summary_id", pl.col("haystack_id").cast(pl.String))
+    numbers = cited.join(facts, on="summary_id").group_by("haystack_id").agg(pl.col("number").unique()).collect()
+    found = {haystack: set(own) for haystack, own in numbers.iter_rows()}
+    for query in map(evidence.query, evidence.query_ids):
+        stated = (number for target in query["targets"] for number in target["gold"])
+        found.setdefault(query["haystack"], set()).update(stated)
+    return {haystack: found[haystack] for haystack in evidence.benchmark.haystack_ids if haystack in found}
 
 
-def with_passages(unfolded: Iterable[Unfolded], finder: Callable[[str], PassageFinder | None]) -> Iterator[Unfolded]:
-    """Yield summaries, those of a query together, with the passages of documents; a haystack may have no *finder*."""
+def with_passages(unfolded: Iterable[Unfolded], finder: Finder) -> Iterator[Unfolded]:
+    """Yield summaries, those of a query together, and queries with the passages of the documents that they name."""
     told: tuple[str, QueryFacts] | None = None
     for summary, query in unfolded:
         if (found := finder(query["haystack"])) is None:

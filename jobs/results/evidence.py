@@ -18,12 +18,12 @@ from jobs.stages.judge import Judged
 from jobs.stages.pack import Packed
 from jobs.stages.retrieve import Ranked
 from longform.evidence.frames import Frames
-from longform.evidence.scan import Read, pl
+from longform.evidence.scan import Read, as_frame, pl
 from longform.evidence.scores import SCORE_COLUMNS, ScoreTable
 from longform.evidence.summaries import clustered, summaries
 from longform.judges.meta_evaluation import CITED
 from longform.judges.repeats import repeated_pairs
-from longform.keys import content_key, in_groups
+from longform.keys import in_groups
 from longform.measures import scored_together
 from longform.records import Document
 from longform.results.drilldown import QueryFacts, SummaryFacts, Unfolded
@@ -94,10 +94,12 @@ class RunEvidence(Evidence):
         return Frames(lambda: self.summaries, lambda: self.score_table.reported, self._read, lambda: self.calls or ())
 
     def _read(self, table: str) -> Read:
+        """Return what reads a table; it does not hold all of this, as a lazy frame would never let go of it."""
+        run, benchmark, work = self.run, self.benchmark.folder, self.work
         if table == "qrels":
-            return lambda columns: self.benchmark.folder.batches(table, columns=columns)
-        work_ids = self.work.units if table == "units" else self.work.tables.get(table, ())
-        return lambda columns: self.run.batches(table, work_ids=work_ids, columns=columns)
+            return lambda columns: benchmark.batches(table, columns=columns)
+        work_ids = work.units if table == "units" else work.tables.get(table, ())
+        return lambda columns: run.batches(table, work_ids=work_ids, columns=columns)
 
     @property
     def datasets(self) -> Mapping[str, str | None]:
@@ -172,12 +174,15 @@ class RunEvidence(Evidence):
 
     @cached_property
     def contents(self) -> pl.DataFrame:
-        found = self._unfolding.summaries(self.all_summaries["summary_id"], with_verdicts=False)
-        return pl.DataFrame(
-            ((summary["summary_id"], _content(summary)) for summary in found),
-            schema={"summary_id": pl.String, "content": pl.String},
-            orient="row",
-        )
+        parts = self._read("units")(["summary_id", "text", "citations"])
+        unit = pl.struct("text", "citations").hash().cast(pl.String)
+        empty = pl.DataFrame(schema={"summary_id": str, "unit": str})
+        units = pl.concat([empty, *(as_frame(part).select("summary_id", unit=unit) for part in parts)])
+        joined = units.group_by("summary_id", maintain_order=True).agg(pl.col("unit").str.join(" "))
+        written = self.all_summaries.select("summary_id", pl.col("failure").fill_null("no failure"))
+        texts = written.join(joined, on="summary_id", how="left")
+        content = pl.concat_str(pl.col("unit").fill_null("no unit"), "failure", separator=" ")
+        return texts.select("summary_id", content=content)
 
     @cached_property
     def spent(self) -> pl.DataFrame:
@@ -195,8 +200,3 @@ class RunEvidence(Evidence):
         facts = self.all_summaries.select("work_id", "summary_id", "dataset", "why")
         joined = found.join(facts, on="work_id", maintain_order="left")
         return joined.with_columns(by_place=by_place & (mode == "document")).drop("work_id", "why", "is_ordered")
-
-
-def _content(summary: SummaryFacts) -> str:
-    """Return the same for summaries of the same text and citations."""
-    return content_key([(bullet["text"], bullet["citations"]) for bullet in summary["bullets"]], summary["failure"])

@@ -50,12 +50,12 @@ def checked_summaries(run: Folder, checks: Sequence[Item[Judged]], *, all_cells:
 
 
 _FOUND: Mapping[str, Any] = {
-    "verdicts": pl.String,
-    "n_cells": pl.Int64,
-    "numbers": pl.List(pl.Float64),
-    "best": pl.List(pl.List(pl.Int64)),
-    "covered": pl.List(pl.Float64),
-    "n_covered": pl.List(pl.Float64),
+    "verdicts": str,
+    "n_cells": int,
+    "numbers": list[float],
+    "best": list[list[int]],
+    "covered": list[float],
+    "n_covered": list[float],
 }
 
 

@@ -16,7 +16,7 @@ from jobs.results.spent import Spend, run_spend
 from jobs.results.write import RESULTS, read_results
 from jobs.runs.record import read_record
 from longform.errors import UsageError
-from longform.evidence.scan import pl
+from longform.evidence.scan import as_frame, pl
 from longform.evidence.scores import SCORE_COLUMNS, ScoreTable
 from longform.evidence.summaries import clustered, summaries
 from longform.measures import RANKING, SHIPPED, default_names
@@ -139,9 +139,9 @@ def _summaries(run: Folder, benchmark: Benchmark | None) -> pl.DataFrame:
 def _signatures(run: Folder, record: Mapping[str, Any], table: ScoreTable, spend: Spend) -> dict[str, JudgeSignature]:
     settings = _judge_settings(record)
     versions: dict[str, set[str]] = {}
-    for batch in run.batches("verdicts", columns=["work_id", "judge", "prompt_version"]):
-        for pair in batch.group_by(["judge", "prompt_version"]).aggregate([]).to_pylist():
-            versions.setdefault(pair["judge"], set()).update([pair["prompt_version"]] if pair["prompt_version"] else [])
+    for batch in run.batches("verdicts", columns=["judge", "prompt_version"]):
+        for judge, version in as_frame(batch).unique().iter_rows():
+            versions.setdefault(judge, set()).update([version] if version else [])
     return {
         judge: JudgeSignature(
             settings.get(judge, {"labels": judge}),

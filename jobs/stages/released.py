@@ -85,9 +85,9 @@ def labelled_tasks(benchmark: Benchmark) -> dict[str, str]:
     answers: dict[str, set[str]] = {}
     targets: dict[str, set[str]] = {}
     for batch in benchmark.folder.batches("labels", columns=columns):
-        for row in batch.group_by(columns).aggregate([]).to_pylist():
-            targets.setdefault(row["annotator"], set()).add(row["target_kind"])
-            answers.setdefault(row["annotator"], set()).update([row["answer"]] if row["answer"] is not None else [])
+        for annotator, kind, answer in {*zip(*(batch[name].to_pylist() for name in columns), strict=True)}:
+            targets.setdefault(annotator, set()).add(kind)
+            answers.setdefault(annotator, set()).update([answer] if answer is not None else [])
     return {annotator: _task(annotator, answers[annotator], targets[annotator]) for annotator in answers}
 
 

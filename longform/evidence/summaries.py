@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
-
-import pyarrow as pa
 
 from longform.axes import COLUMNS, Axes, axes_of
 from longform.evidence.scan import NAMES, Read, pl
@@ -25,7 +23,7 @@ _OF_SYSTEM = ("setting", *(name for name in Axes._fields if name != "order"))
 _NUMBERS = ("elapsed_minutes", "cut_share")
 _COUNTS = ("summary_repeat", "budget_tokens", "n_documents", "length_tokens", "permutation", "document_tokens")
 _MADE = ("text_key", "original", "summary_repeat")
-_AT_ONCE = 64  # whose texts are in memory together
+_AT_ONCE = 256  # that are rows of Python together
 OF_STORAGE = ("work_id", "text_key")
 """Columns of `summaries` that no study reads: the work that wrote it, and a hash of its text, null if not read."""
 
@@ -39,17 +37,14 @@ def summaries(read: Read, work_ids: Iterable[str], queries: Mapping[str, Query] 
     the benchmark, data sets and keys of texts are known, too; else texts are not read.
     """
     columns = [*_AS_READ, "step", "method", "parents", "repeat", *COLUMNS, *(["text"] if queries is not None else [])]
-    parts = [frame_of(_rows(batch, queries)) for batch in read(columns)]
+    parts = [
+        frame_of(_row(row, queries) for row in batch.slice(start, _AT_ONCE).to_pylist() if row["step"] is None)
+        for batch in read(columns)
+        for start in range(0, len(batch), _AT_ONCE)
+    ]
     ordered = pl.DataFrame({"work_id": list(dict.fromkeys(work_ids))}, schema={"work_id": pl.String})
     found = ordered.join(pl.concat([frame_of([]), *parts]), on="work_id", maintain_order="left")
     return _with_originals(found).with_columns(elsewhere=pl.lit(value=False))
-
-
-def _rows(batch: pa.Table, queries: Mapping[str, Query] | None) -> Iterator[dict[str, Any]]:
-    for start in range(0, len(batch), _AT_ONCE):
-        for row in batch.slice(start, _AT_ONCE).to_pylist():
-            if row["step"] is None:
-                yield _row(row, queries)
 
 
 def _row(row: Mapping[str, Any], queries: Mapping[str, Query] | None) -> dict[str, Any]:

@@ -43,16 +43,16 @@ U_POWER = 0.999
 
 def level_of_one(critical: float, n: int) -> float:
     """Return the level of a single test whose critical |t| is *critical*, with *n* clusters; 0: none passes."""
-    from scipy.stats import t  # slow to import
+    from scipy.special import stdtr  # slow to import
 
-    return 0.0 if critical == inf or n < 2 else float(2 * t.sf(critical, n - 1))
+    return 0.0 if critical == inf or n < 2 else float(2 * stdtr(n - 1, -critical))
 
 
 def critical_at(level: float, n: int) -> float:
     """Return the critical value of |t| of a test at *level* with *n* clusters, 2 or more."""
-    from scipy.stats import t  # slow to import
+    from scipy.special import stdtrit  # slow to import
 
-    return float(t.isf(level / 2, n - 1)) if level > 0 else inf
+    return float(-stdtrit(n - 1, level / 2)) if level > 0 else inf
 
 
 def power_of(difference: float, *, spread: float, n: int, critical: float) -> float:
@@ -72,9 +72,10 @@ def power_of(difference: float, *, spread: float, n: int, critical: float) -> fl
 @lru_cache(maxsize=512)  # 16 KB each; the reports of one process ask for the same again
 def _root_mean_squares(n: int) -> Array:
     """Return equally likely values of the root of the mean square of n - 1 normal numbers, shape (_POINTS,)."""
-    from scipy.stats import chi2  # slow to import
+    from scipy.special import gammaincinv  # slow to import
 
-    return np.asarray(np.sqrt(chi2.ppf((np.arange(_POINTS) + 0.5) / _POINTS, n - 1) / (n - 1)))
+    squares = 2 * gammaincinv((n - 1) / 2, (np.arange(_POINTS) + 0.5) / _POINTS)  # by the chi-squared distribution
+    return np.asarray(np.sqrt(squares / (n - 1)))
 
 
 def detectable(*, spread: float, n: int, critical: float, power: float = POWER) -> float | None:

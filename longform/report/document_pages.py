@@ -126,7 +126,10 @@ def _record(one: Unfolded, points: Collection[str]) -> Mapping[str, Any]:
     return {
         **{name: summary.get(name) for name in _OF_SUMMARY},
         "bullets": [{"passages": None, "support": None, **bullet} for bullet in summary["bullets"]],
-        "verdicts": [{**verdict, "probability": _rounded(verdict["probability"])} for verdict in summary["verdicts"]],
+        "verdicts": [
+            row if row["probability"] is None else {**row, "probability": _rounded(row["probability"])}
+            for row in summary["verdicts"]
+        ],
         "scores": [
             {"judge": judge, "measure": measure, "value": _rounded(value, 100 if measure in points else 1)}
             for judge, scores in summary["scores"].items()

@@ -108,6 +108,9 @@ def _renamed(known: Mapping[str, str], match: re.Match[str]) -> str:
 
 def unfolded_with_shown_names(unfolded: Iterable[Unfolded], names: Names) -> Iterator[Unfolded]:
     """Yield summaries under the names of pages."""
+    if not any(names):
+        yield from unfolded
+        return
     writers, judges = names
     for one in unfolded:
         summary = one.summary
@@ -117,7 +120,7 @@ def unfolded_with_shown_names(unfolded: Iterable[Unfolded], names: Names) -> Ite
             "scores": {judges.get(judge, judge): own for judge, own in summary["scores"].items()},
             "verdicts": [{**row, "judge": judges.get(row["judge"], row["judge"])} for row in summary["verdicts"]],
         }
-        yield one._replace(summary=shown) if any(names) else one
+        yield one._replace(summary=shown)
 
 
 def models_told(results: Results) -> list[str]:

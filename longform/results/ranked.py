@@ -116,10 +116,6 @@ class RankedSystem(NamedTuple):
         return self.scores.filter(pl.col("measure") == measure)
 
 
-_ARMS = pl.col("order").is_not_null() & (pl.col("order") != "given")
-_OTHERS = pl.col("elsewhere") | pl.col("retriever").is_null()  # a ranker of the same name in this run is another
-
-
 def ranked_systems(evidence: Evidence, measures: Sequence[Measure]) -> Iterator[RankedSystem]:
     """
     Yield each system under each judge; no twins, and none whose documents were ordered on purpose.
@@ -136,9 +132,11 @@ def ranked_systems(evidence: Evidence, measures: Sequence[Measure]) -> Iterator[
         return
     perfect = _always(every.filter(pl.col("name") == "nDCG"), pl.col("total") > 1 - _ROUNDING)
     table, whole = evidence.score_table, _showing_all(evidence, queries)
+    arms = pl.col("order").is_not_null() & (pl.col("order") != "given")
+    others = pl.col("elsewhere") | pl.col("retriever").is_null()  # a ranker of the same name in this run is another
     for judge in table.judges:
         own = [measure for measure in measures if measure.name in table.measures(judge)]
-        facts = final(summaries_under(evidence, judge)).filter(pl.col("twin_of").is_null(), ~_ARMS, ~_OTHERS)
+        facts = final(summaries_under(evidence, judge)).filter(pl.col("twin_of").is_null(), ~arms, ~others)
         listed = under(table.frame, judge).filter(pl.col("measure").is_in([measure.name for measure in own]))
         scores = means(listed)
         for of_dataset in facts.partition_by("dataset", maintain_order=True):

@@ -121,3 +121,10 @@ def test_parsers_name_what_there_is() -> None:
     assert (*FORMATS, PYTHON, ingest.IR_DATASETS, ingest.OUTPUTS) == ingest.KINDS
     assert (*MODELS, "all") == train.NAMES
     assert calibrate.parser().get_default("modes") == DOCUMENT
+
+
+def test_pages_are_written_without_the_libraries_of_frames() -> None:
+    """They are large: a process that queries nothing does not hold them."""
+    line = "import sys, jobs.report, jobs.replay, jobs.evaluate; print({'polars', 'pandas'} & {*sys.modules})"
+    done = subprocess.run([sys.executable, "-c", line], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["set()"]
