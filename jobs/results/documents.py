@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain, groupby
+from itertools import chain, groupby, islice
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -20,7 +20,7 @@ from longform.evidence.scan import pl
 from longform.records import Document
 from longform.report.document_pages import DocumentFiles, document_pages, documents_html
 from longform.report.site import Site, numbered
-from longform.results.drilldown import QueryFacts, Unfolded
+from longform.results.drilldown import Unfolded
 from longform.results.passages import DocumentFacts, PassageFinder, document_facts
 
 DOCUMENTS = "report/documents.jsonl.gz"
@@ -130,14 +130,16 @@ def wanted_documents(evidence: RunEvidence) -> Mapping[str, Collection[int]]:
 
 def with_passages(unfolded: Iterable[Unfolded], finder: Finder) -> Iterator[Unfolded]:
     """Yield summaries, those of a query together, and queries with the passages of the documents that they name."""
-    told: tuple[str, QueryFacts] | None = None
-    for summary, query in unfolded:
+    for _, together in groupby(unfolded, lambda one: one.summary["query_id"]):
+        own = list(together)
+        query = own[0].query
         if (found := finder(query["haystack"])) is None:
-            yield Unfolded(summary, query)
+            yield from own
             continue
-        if told is None or told[0] != summary["query_id"]:
-            told = summary["query_id"], {**query, "targets": _with_passages(found, query["targets"], "gold")}
-        yield Unfolded({**summary, "bullets": _with_passages(found, summary["bullets"], "citations")}, told[1])
+        told = {**query, "targets": _with_passages(found, query["targets"], "gold")}
+        bullets = iter(_with_passages(found, [row for one in own for row in one.summary["bullets"]], "citations"))
+        for summary, _ in own:
+            yield Unfolded({**summary, "bullets": list(islice(bullets, len(summary["bullets"])))}, told)
 
 
 def _with_passages(finder: PassageFinder, rows: Sequence[Mapping[str, Any]], numbers: str) -> list[Mapping[str, Any]]:

@@ -85,6 +85,9 @@ class Unfolding:
         self._tables = {table: run.snapshot(table, held_bytes=_HELD_BYTES) for table in ("units", "verdicts")}
         self._numbers = lru_cache(maxsize=_HAYSTACKS_HELD)(self._read_numbers)
         self._kinds = kinds
+        ids = scores.frame["summary_id"]
+        assert isinstance(ids.dtype, pl.Enum), "ids are categories in the order of the summaries"
+        self._held, self._place = ids.to_physical().to_numpy(), {one: n for n, one in enumerate(ids.dtype.categories)}
         self._shown = [
             (judge, measure) for judge in scores.judges for measure in scores.measures(judge) if measure in measures
         ]
@@ -178,7 +181,8 @@ class Unfolding:
 
     def _scored(self, summary_ids: Sequence[str]) -> Mapping[str, dict[str, dict[str, float | None]]]:
         """Summary id -> judge -> measure -> value."""
-        rows = _of_summaries(self._scores.frame, summary_ids)
+        own = [np.arange(*np.searchsorted(self._held, [self._place[one], self._place[one] + 1])) for one in summary_ids]
+        rows = self._scores.frame[np.concatenate([np.arange(0), *own])]
         value = pl.when(pl.col("n") > 0).then(pl.col("total") / pl.col("n"))
         values = {
             (judge, measure, summary_id): found
@@ -191,14 +195,6 @@ class Unfolding:
             if (key := (judge, measure, summary_id)) in values:
                 scored.setdefault(summary_id, {}).setdefault(judge or "", {})[measure] = values[key]
         return scored
-
-
-def _of_summaries(scores: pl.DataFrame, summary_ids: Sequence[str]) -> pl.DataFrame:
-    """Return the scores of some summaries, in their order; *scores* are in order."""
-    held = scores["summary_id"].to_physical().to_numpy()
-    wanted = pl.Series(summary_ids, dtype=scores.schema["summary_id"]).to_physical().to_numpy()
-    ends = zip(np.searchsorted(held, wanted), np.searchsorted(held, wanted, side="right"), strict=True)
-    return scores[np.concatenate([np.arange(start, end) for start, end in ends] or [np.arange(0)])]
 
 
 # ---------------------------------------------------------------- stored beside the results
