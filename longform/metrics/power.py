@@ -74,8 +74,7 @@ def _root_mean_squares(n: int) -> Array:
     """Return equally likely values of the root of the mean square of n - 1 normal numbers, shape (_POINTS,)."""
     from scipy.special import gammaincinv  # slow to import
 
-    squares = 2 * gammaincinv((n - 1) / 2, (np.arange(_POINTS) + 0.5) / _POINTS)  # by the chi-squared distribution
-    return np.asarray(np.sqrt(squares / (n - 1)))
+    return np.asarray(np.sqrt(2 * gammaincinv((n - 1) / 2, (np.arange(_POINTS) + 0.5) / _POINTS) / (n - 1)))
 
 
 def detectable(*, spread: float, n: int, critical: float, power: float = POWER) -> float | None:
