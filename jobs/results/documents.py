@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.results.drilldown import keep_lines
+from jobs.results.drilldown import keep_lines, keep_unfolded
 from jobs.results.evidence import RunEvidence
 from longform.evidence.scan import pl
 from longform.records import Document
@@ -39,6 +39,12 @@ class KeptDocuments(NamedTuple):
 
 
 NO_DOCUMENTS = KeptDocuments((), None)
+
+
+def keep_texts(run: Folder, evidence: RunEvidence) -> None:
+    """Store the summaries with their queries, and the documents that they name, as the pages show them."""
+    finder = keep_documents(run, evidence.benchmark, wanted_documents(evidence))
+    keep_unfolded(run, with_passages(evidence.all_unfolded(), finder))
 
 
 Finder = Callable[[str], PassageFinder | None]

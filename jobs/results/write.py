@@ -17,16 +17,8 @@ from pydantic import JsonValue
 from actors.storage import run_files
 from actors.storage.benchmark import ACCOUNT, AUDIT, TABLES, Benchmark
 from actors.storage.folder import Folder
-from jobs.results.documents import (
-    NO_DOCUMENTS,
-    KeptDocuments,
-    keep_documents,
-    kept_documents,
-    wanted_documents,
-    with_passages,
-    write_documents,
-)
-from jobs.results.drilldown import keep_unfolded, kept_unfolded
+from jobs.results.documents import NO_DOCUMENTS, KeptDocuments, keep_texts, kept_documents, write_documents
+from jobs.results.drilldown import kept_unfolded
 from jobs.results.evidence import RunEvidence
 from jobs.results.live_pages import MARKDOWN, remove_pages
 from jobs.results.size import counted
@@ -108,8 +100,7 @@ def write_results(
     results = cast("Results", {**results, **{name: benchmark.folder.read_json(file) for name, file in there.items()}})
     content = document(results)
     run.write_json(RESULTS, {**content, "tables": packed(content["tables"])}, sealed=True)
-    finder = keep_documents(run, benchmark, wanted_documents(evidence))
-    keep_unfolded(run, with_passages(evidence.all_unfolded(), finder))
+    keep_texts(run, evidence)
     del evidence  # it may be large, and the pages are written from what is stored
     gc.collect()  # it and its frames refer to each other
     write_pages(run.child(REPORT), results, kept_unfolded(run), kept_documents(run))
