@@ -26,8 +26,9 @@ from jobs.calibration.targets_checked import CheckedColumns, TargetSubjects, che
 from jobs.command.run import Outcome, run_verb
 from jobs.parsers.annotate import parser
 from longform.errors import UsageError
-from longform.judges.rubrics import RUBRICS, RatedColumns, Rubric, rated
-from longform.judges.sheets import Filled, SheetKind, check_columns
+from longform.judges.kind import SheetKind
+from longform.judges.rubrics import RUBRICS, Rated, Rubric, rated
+from longform.judges.sheets import Filled, check_columns
 from longform.judges.support_cards import with_interval
 from longform.judges.target_checks import CHECKS, TargetCheck
 from longform.keys import in_groups
@@ -148,7 +149,7 @@ class Told(TypedDict):
     task: str
     sheets: dict[str, dict[str, int]]
     labels: dict[str, int]
-    rated: list[RatedColumns]
+    rated: list[Rated]
     agreement: list[Agreed]
     checked: NotRequired[CheckedColumns]
     n_undrawn: NotRequired[int]
@@ -165,13 +166,12 @@ def _told(arguments: argparse.Namespace, kind: SheetKind, place: LabelledPlace, 
         for name, labels in groups.items()
         for one in between_annotators(labels, kind.counts, named=kind.labels, **sized)
     ]
-    means = rated(kind, groups, **sized) if isinstance(kind, Rubric) else []
     rows, done = Counter(one.annotator for one in filled), Counter(one.annotator for one in filled if one.answer)
     told: Told = {
         "task": kind.task,
         "sheets": {name: {"rows": n, "filled": done[name]} for name, n in rows.items()},
         "labels": dict(Counter(row["annotator"] for row in there)),
-        "rated": [one.as_json() for one in means],
+        "rated": list(rated(kind, groups, **sized)) if isinstance(kind, Rubric) else [],
         "agreement": [{**one, "criterion": name or None} for name, one in found],
     }
     lines = [f"{name}: {done[name]:,} of {n:,} rows are filled" for name, n in rows.items()]
@@ -187,7 +187,7 @@ def _told(arguments: argparse.Namespace, kind: SheetKind, place: LabelledPlace, 
     return Outcome({**told}, "\n".join(lines))
 
 
-def _rated_words(one: RatedColumns) -> str:
+def _rated_words(one: Rated) -> str:
     mean, best = with_interval(one["mean"], 1, 2), with_interval(one["best"], 100, 1)
     return f"{one['criterion']}: mean {mean}, highest score {best} %, {one['mean']['n']:,} ratings"
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from longform.judges.sheets import SheetKind, SheetPair, guide, offered
+from longform.judges.kind import SheetKind
+from longform.judges.sheets import SheetPair, guide, offered
 from longform.keys import content_key
 from longform.metrics.verdict_means import LABEL_SEPARATOR, NO_LABEL
 from longform.report.page import rendered

@@ -15,9 +15,9 @@ from jobs.calibration.place import LabelledPlace
 from jobs.calibration.sheet_page import sheet_page
 from longform.axes import axes_of
 from longform.errors import UsageError
-from longform.judges.kind import Kind
+from longform.judges.kind import Kind, SheetKind
 from longform.judges.rubrics import Rubric
-from longform.judges.sheets import Filled, SheetKind, SheetPair, guide, read_sheet, sheet
+from longform.judges.sheets import Filled, SheetPair, guide, read_sheet, sheet
 from longform.keys import content_key, in_groups
 from longform.records import Document
 from longform.rows import LabelRow, SummaryRow

@@ -115,13 +115,42 @@ def unreadable(*_: object) -> Verdict:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kind:
+class SheetKind:
     """
-    A kind of judgement.
+    A kind of label that people give in the rows of a sheet.
 
     Attributes:
         task: Its name; of a kind of a user's own, its import path.
-        targets: The kind of target that a summary is judged against.
+        targets: The kind of target that a label is about.
+        counts: Answer -> what it counts.
+        judges_alone: Answers that a judge's number may give, and that people are not offered.
+        labels: Labels of which an answer may have several, joined by `+`; none: an answer is one word.
+        columns: What people fill when they label a pair.
+        is_justified: True if people must say why in a note beside each answer.
+        explained: What their guide says of answers besides, in Markdown.
+    """
+
+    task: str = ""
+    targets: str
+    counts: Mapping[str, float]
+    judges_alone: frozenset[str] = frozenset()
+    labels: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ("answer",)
+    is_justified: bool = False
+    explained: str = ""
+
+    @property
+    def links(self) -> bool:
+        """True if an answer names the part of the text that says an item."""
+        return "linked_unit" in self.columns
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind(SheetKind):
+    """
+    A kind of judgement; its `counts` are from 0 to 1.
+
+    Attributes:
         shared: The side of a pair that many pairs share, and that prompts show first.
         unit: Makes of a summary's line what is judged.
         fields: Names of the shared text and of an item in prompts.
@@ -130,25 +159,18 @@ class Kind:
         settle: Returns the verdict that needs no judge, or None if one must be asked.
         read: Reads a reply.
         schema: JSON schema of a reply, for models that accept one; None: replies are no JSON.
-        counts: Answer -> what it counts, from 0 to 1.
         as_one: Answer -> the answer that it counts as when a judge is compared with people: not every judge can tell
             them apart.
-        judges_alone: Answers that a judge's number may give, and that people are not offered.
-        labels: Labels of which an answer may have several, joined by `+`; none: an answer is one word.
         decide: Makes an answer of a number in [0, 1], by the bounds that a judge's settings state.
         measures: Shipped measures of its verdicts that a configuration has if it lists none.
-        columns: What people fill when they label a pair.
         graded: True if its answers are grades, whose mean is not the likeliest one: if probabilities were asked for, an
             answer without them is no judgement.
         complete: True if a summary has to be judged by all targets of its query; one that nobody labelled is unjudged.
-        is_justified: True if people must say why in a note beside each answer.
-        explained: What their guide says of answers besides, in Markdown.
         work: The first part of the keys of its verdicts.
         mean: The name under which means of such judges sign.
         version: Of a kind of a user's own, changes with its verdicts; None: the hash of its module's source.
     """
 
-    task: str = ""
     targets: Literal["insight", "document", "key_point", "reference"]
     shared: Literal["summary", "target"]
     unit: Callable[[str], str] = str
@@ -158,25 +180,14 @@ class Kind:
     settle: Settle = ask
     read: Read = unreadable
     schema: Mapping[str, Any] | None = None
-    counts: Mapping[str, float]
     as_one: Mapping[str, str] = field(default_factory=dict)
-    judges_alone: frozenset[str] = frozenset()
-    labels: tuple[str, ...] = ()
     decide: Callable[[float, Sequence[float]], str]
     measures: tuple[str, ...] = ()
-    columns: tuple[str, ...] = ("answer",)
     graded: bool = False
     complete: bool = True
-    is_justified: bool = False
-    explained: str = ""
     work: str = "verdicts"
     mean: str = "mean"
     version: str | None = None
-
-    @property
-    def links(self) -> bool:
-        """True if its verdicts name the part of the text that says an item."""
-        return "linked_unit" in self.columns
 
     def number(self, answer: str | None, probability: float | None) -> float | None:
         """Return the probability if there is one, else what the answer counts; None if the pair is unjudged."""

@@ -7,14 +7,15 @@ justification. Criteria and anchors are in our own words.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypedDict
 
 import numpy as np
 
+from longform.judges.kind import SheetKind
 from longform.metrics.agreement import Label
-from longform.metrics.statistics import Estimate, EstimateColumns, pooled_mean
+from longform.metrics.statistics import EstimateColumns, pooled_mean
 
 _SCORES = ("1", "2", "3", "4", "5")
 
@@ -35,51 +36,32 @@ class Criterion(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rubric:
+class Rubric(SheetKind):
     """
     A list of criteria, each of which is a row of a sheet for every query.
 
     Attributes:
-        task: Its name, which is the target kind of its labels.
         criteria: In the order of the rows.
-        columns: What people fill.
-        judges_alone: None: people give all scores.
-        labels: None: an answer is one score.
-        links: False: nothing is linked.
-        is_justified: True if every answer needs a note.
     """
 
-    task: str
     criteria: tuple[Criterion, ...]
-    columns: tuple[str, ...] = ("answer",)
-    judges_alone: frozenset[str] = frozenset()
-    labels: tuple[str, ...] = ()
-    links: bool = False
-    is_justified: bool = True
-
-    @property
-    def targets(self) -> str:
-        """Return the target kind of its labels."""
-        return self.task
-
-    @property
-    def counts(self) -> Mapping[str, float]:
-        """Answer -> what it counts."""
-        return {score: float(score) for score in _SCORES}
-
-    @property
-    def explained(self) -> str:
-        """Say when each score is given."""
-        return "\n\n".join(
-            f"## {one.name}\n\n{one.question}\n"
-            + "".join(f"\n- {score}: {when}" for score, when in one.anchors.items())
-            for one in self.criteria
-        )
 
 
-EXAMPLE_QUALITY = Rubric(
-    task="example_quality",
-    criteria=(
+def rubric(task: str, criteria: Sequence[Criterion]) -> Rubric:
+    """Return the rubric of these criteria; its guide says when each score is given."""
+    explained = "\n\n".join(
+        f"## {one.name}\n\n{one.question}\n" + "".join(f"\n- {score}: {when}" for score, when in one.anchors.items())
+        for one in criteria
+    )
+    counts = {score: float(score) for score in _SCORES}
+    return Rubric(
+        task=task, targets=task, criteria=tuple(criteria), counts=counts, is_justified=True, explained=explained
+    )
+
+
+EXAMPLE_QUALITY = rubric(
+    "example_quality",
+    (
         Criterion(
             "coherence",
             "Does the summary read well as a whole?",
@@ -137,53 +119,35 @@ EXAMPLE_QUALITY = Rubric(
     ),
 )
 
-RUBRICS: Mapping[str, Rubric] = {rubric.task: rubric for rubric in (EXAMPLE_QUALITY,)}
+RUBRICS: Mapping[str, Rubric] = {EXAMPLE_QUALITY.task: EXAMPLE_QUALITY}
 """Rubrics by name."""
 
 
-class RatedColumns(TypedDict):
-    """`Rated` as JSON values."""
+class Rated(TypedDict):
+    """The scores by one criterion, of all annotators together: their mean, and the share of the highest one."""
 
     criterion: str
     mean: EstimateColumns
     best: EstimateColumns
 
 
-class Rated(NamedTuple):
+def rated(rubric: Rubric, labels: Mapping[str, Sequence[Label]], *, seed: int, resamples: int) -> Iterator[Rated]:
     """
-    The ratings by one criterion, of all annotators together; intervals resample queries.
-
-    Attributes:
-        mean: Of the scores.
-        best: Share of the highest score.
-    """
-
-    criterion: str
-    mean: Estimate
-    best: Estimate
-
-    def as_json(self) -> RatedColumns:
-        return {"criterion": self.criterion, "mean": self.mean.as_json(), "best": self.best.as_json()}
-
-
-def rated(rubric: Rubric, labels: Mapping[str, Sequence[Label]], *, seed: int, resamples: int) -> list[Rated]:
-    """
-    Return the ratings by each criterion that has some.
+    Yield the ratings by each criterion that has some; intervals resample queries.
 
     Args:
-        rubric: Of the labels.
+        rubric: The criteria.
         labels: Criterion -> its labels, by all annotators.
-        seed: Of the intervals.
-        resamples: Of each interval.
+        seed: The seed of the intervals.
+        resamples: Draws behind each interval.
     """
-    found = []
-    for criterion in rubric.criteria:
-        of_criterion = labels.get(criterion.name, ())
+    for name, of_criterion in ((one.name, labels.get(one.name)) for one in rubric.criteria):
         if of_criterion:
             scores = np.array([rubric.counts[label.answer] for label in of_criterion])
-            queries, ones = [label.summary_id for label in of_criterion], np.ones(len(scores))
-            mean = pooled_mean(scores, ones, queries, seed=seed, resamples=resamples)
             best = (scores == max(rubric.counts.values())).astype(float)
-            share = pooled_mean(best, ones, queries, seed=seed, resamples=resamples)
-            found.append(Rated(criterion.name, mean, share))
-    return found
+            queries, ones = [label.summary_id for label in of_criterion], np.ones(len(scores))
+            mean, share = (
+                pooled_mean(values, ones, queries, seed=seed, resamples=resamples).as_json()
+                for values in (scores, best)
+            )
+            yield {"criterion": name, "mean": mean, "best": share}

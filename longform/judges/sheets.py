@@ -12,9 +12,10 @@ import io
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from longform.errors import UsageError
+from longform.judges.kind import SheetKind
 from longform.keys import content_key
 from longform.metrics.verdict_means import LABEL_SEPARATOR, NO_LABEL, label_set
 from longform.text.spreadsheets import plain_cell
@@ -24,53 +25,6 @@ _ANSWER, _LINK = "answer", "linked_unit"
 _BETWEEN_LABELS = re.compile(r"[+,;\n]")
 _SEPARATORS = (",", ";", "\t")
 _LONGEST_CELL = sys.maxsize  # a summary may be longer than the 131,072 characters that `csv` allows
-
-
-class SheetKind(Protocol):
-    """The facts that a sheet needs of its labels; a kind of judgement has them, and a rubric."""
-
-    @property
-    def task(self) -> str: ...
-
-    @property
-    def targets(self) -> str:
-        """The target kind of its labels."""
-        ...
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Return the columns that people fill."""
-        ...
-
-    @property
-    def counts(self) -> Mapping[str, float]:
-        """Answer -> what it counts."""
-        ...
-
-    @property
-    def judges_alone(self) -> frozenset[str]:
-        """Return the answers that people are not offered."""
-        ...
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """Labels of which an answer may have several; none: an answer is one word."""
-        ...
-
-    @property
-    def links(self) -> bool:
-        """True if an answer names a line."""
-        ...
-
-    @property
-    def is_justified(self) -> bool:
-        """True if every answer needs a note."""
-        ...
-
-    @property
-    def explained(self) -> str:
-        """Return the words of the guide on answers, in Markdown; empty: none."""
-        ...
 
 
 class SheetPair(NamedTuple):

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypedDict
 
+from longform.judges.kind import SheetKind
 from longform.keys import in_groups
 from longform.rows import LabelRow
 
@@ -31,40 +32,20 @@ not say it, answer not_grounded, whatever the point is worth.
 
 
 @dataclass(frozen=True, kw_only=True)
-class TargetCheck:
+class TargetCheck(SheetKind):
     """
-    A check of the targets of a benchmark.
+    A check of the targets of a benchmark; one is accepted by answers that count 1.
 
     Attributes:
-        task: Its name, which is the target kind of its labels.
         checks: The kind of the targets that are checked.
-        counts: Answer -> what it counts; a target is accepted by answers that count 1.
-        explained: What the guide says of answers.
-        columns: What people fill.
-        judges_alone: None: people give all answers.
-        labels: None: an answer is one word.
-        links: False: nothing is linked.
-        is_justified: False: a note may be empty.
     """
 
-    task: str
     checks: str
-    counts: Mapping[str, float]
-    explained: str
-    columns: tuple[str, ...] = ("answer",)
-    judges_alone: frozenset[str] = frozenset()
-    labels: tuple[str, ...] = ()
-    links: bool = False
-    is_justified: bool = False
-
-    @property
-    def targets(self) -> str:
-        """Return the target kind of its labels."""
-        return self.task
 
 
 KEY_POINT_CHECK = TargetCheck(
     task="key_point_check",
+    targets="key_point_check",
     checks="key_point",
     counts={AGREE: 1.0, NEUTRAL: 0.0, DISAGREE: 0.0, NOT_GROUNDED: 0.0},
     explained=_EXPLAINED,
