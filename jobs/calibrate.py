@@ -75,7 +75,10 @@ def calibrations_of(
     Raises:
         UsageError: There is no such judge, an option does not fit it, two have one name, or they are of several tasks.
     """
-    found = [_calibration(arguments, experiment, cluster, text) for text in arguments.support or arguments.judge]
+    if arguments.support or not arguments.judge:
+        of = "--support: " if arguments.support else ""
+        raise UsageError(f"{of}expected --judge JUDGE, which takes judges of every task; settings say `task: support`")
+    found = [_calibration(arguments, experiment, cluster, text) for text in arguments.judge]
     names = [one.judge for one in found]
     if twice := [name for name in names if names.count(name) > 1]:
         raise UsageError(f"--judge: expected different judges, found {twice[0]!r} twice; name them in --config")
@@ -90,7 +93,7 @@ def _calibration(
     arguments: argparse.Namespace, experiment: Experiment | None, cluster: Cluster | None, text: str
 ) -> Calibration:
     known = {**KNOWN_JUDGES, **(experiment.judges if experiment else {})}
-    name, judges = named_judge(text, known, task="support" if arguments.support else None)
+    name, judges = named_judge(text, known)
     fault = None
     if cluster is not None:
         asked = {one: judges[one] for one in (name, *getattr(judges.get(name), "members", ())) if one in judges}
@@ -164,8 +167,9 @@ def _perturbations(
 
 def has_page(arguments: argparse.Namespace) -> bool:
     """Return whether `--out` is a folder with a page: of several judges, or if it is one or ends in a slash."""
-    several = len(arguments.support or arguments.judge) > 1
-    return several or bool(arguments.out and (arguments.out.endswith("/") or Path(arguments.out).is_dir()))
+    return len(arguments.judge) > 1 or bool(
+        arguments.out and (arguments.out.endswith("/") or Path(arguments.out).is_dir())
+    )
 
 
 def _own_threshold(settings: JudgeSettings | None) -> float:

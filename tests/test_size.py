@@ -58,7 +58,7 @@ ROOMS = {
     ),
     "formats, ingest": Room(52, 6_934, "longform/formats/* jobs/ingest.py jobs/files/* jobs/write_benchmark.py"),
     "metrics, statistics, measures": Room(22, 3_564, "longform/metrics/* longform/measures.py actors/measures.py"),
-    "settings, other verbs, presets": Room(69, 5_708, "longform/settings/* jobs/*"),
+    "settings, other verbs, presets": Room(69, 5_707, "longform/settings/* jobs/*"),
     "summaries, support, repair, text": Room(
         49, 5_018, "longform/summaries/* longform/support/* longform/repair/* longform/text/* actors/summarizers/*"
     ),

@@ -8,10 +8,10 @@ Judges against human labels: agreement, bias, cost, and the cards and the page t
     longform calibrate HUMAN --judge NAME --config CONFIG --plan
     longform calibrate HUMAN --judge NAME --config CONFIG --adversarial
     longform calibrate HUMAN --judge NAME --config CONFIG --annotator first
-    longform calibrate LABELS --support offline --modes document,full,chunk-1024 --orders
-    longform calibrate LABELS --support mean:offline+checker
-    longform calibrate LABELS --support offline --support checker --modes paper --orders --out judges
-    longform calibrate LABELS --support '{kind: checkpoint, model: FOLDER}' --out card.json
+    longform calibrate LABELS --judge offline --modes document,full,chunk-1024 --orders
+    longform calibrate LABELS --judge mean:offline+checker
+    longform calibrate LABELS --judge offline --judge checker --modes paper --orders --out judges
+    longform calibrate LABELS --judge '{task: support, kind: checkpoint, model: FOLDER}' --out card.json
 
 Reads   summaries, targets, documents and labels of a benchmark; those of all annotators but `released:NAME`, unless
         told
@@ -32,10 +32,9 @@ from jobs.parsers.verb import verb_parser
 def parser() -> argparse.ArgumentParser:
     made = verb_parser("calibrate", __doc__)
     made.add_argument("benchmark", metavar="BENCH", help="a benchmark with summaries and labels, or a run")
-    which = made.add_mutually_exclusive_group(required=True)
     told = "released:NAME, one that ships, mean:A+B, one of --config, or settings as YAML; may be repeated"
-    which.add_argument("--judge", action="append", default=[], metavar="JUDGE", help=told)
-    which.add_argument("--support", action="append", default=[], metavar="JUDGE", help="the same, of task support")
+    made.add_argument("--judge", action="append", default=[], metavar="JUDGE", help=told)
+    made.add_argument("--support", help=argparse.SUPPRESS)  # its error says what took its place
     made.add_argument("--config", help="a configuration whose judges may be named")
     made.add_argument(
         "--annotator",

@@ -251,8 +251,8 @@ def test_summaries_of_a_run_are_labelled_in_the_run(
     assert run.read("labels").num_rows == 2
 
     capsys.readouterr()
-    chat = "{kind: chat, chat: {provider: scripted, model: m, script: obedient}}"
-    assert calibrate([run.url, "--support", chat, "--plan", "--json", "--ledger", str(tmp_path / "ledger")]) == 0
+    chat = "{task: support, kind: chat, chat: {provider: scripted, model: m, script: obedient}}"
+    assert calibrate([run.url, "--judge", chat, "--plan", "--json", "--ledger", str(tmp_path / "ledger")]) == 0
     assert json.loads(capsys.readouterr().out)["stages"][0]["calls"] == 2
 
 

@@ -161,7 +161,7 @@ def test_a_chat_judge_is_asked_if_the_command_line_says_so(calibrate: Calibrate,
 
 
 def test_a_judge_of_support_has_no_perturbed_summaries(bench: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([bench, "--support", "offline", "--adversarial"]) == 2
+    assert main([bench, "--judge", "offline", "--adversarial"]) == 2
     assert "--adversarial: expected a judge of coverage" in capsys.readouterr().err
 
 

@@ -108,7 +108,7 @@ def test_a_card_is_of_the_annotators_named_or_of_all_people(
     [
         (["--judge", "offline-people", "--annotator", "cy"], "of annotator 'cy', found ['ann', 'bo', 'released:m']"),
         (["--judge", "offline-people", "--orders"], "--orders: expected a support judge"),
-        (["--support", "offline", "--annotator", "ann"], "of support of annotator 'ann', found none"),
+        (["--judge", "offline", "--annotator", "ann"], "of support of annotator 'ann', found none"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(

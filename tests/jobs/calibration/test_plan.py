@@ -1,4 +1,4 @@
-"""`calibrate --support --plan`: what it counts is what the calibration then asks, and it asks nothing itself."""
+"""`calibrate --plan` of a judge of support: it counts what the calibration then asks, and asks nothing itself."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LABELLED = [
 N_CALLS = 2 * 3
 """Documents with text x distinct sentences: both summaries are of one article, and say one sentence both."""
 
-JUDGE = "{kind: chat, chat: {provider: scripted, model: m, script: profile-flat}}"
+JUDGE = "{task: support, kind: chat, chat: {provider: scripted, model: m, script: profile-flat}}"
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def arguments(tmp_path: Path) -> list[str]:
     bench = str(tmp_path / "bench")
     ingest("longformfact", [str(tmp_path / "said.jsonl")], bench)
     paths = ["--ledger", str(tmp_path / "ledger"), "--prices", str(tmp_path / "prices.yaml")]
-    return [bench, "--support", JUDGE, "--resamples", "100", "--json", *paths]
+    return [bench, "--judge", JUDGE, "--resamples", "100", "--json", *paths]
 
 
 def stage_of(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def stage_of(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> dict[s
 def test_plan_states_calls_tokens_and_dollars_and_asks_nothing(
     arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    priced = "{kind: chat, chat: {model: m}}"
+    priced = "{task: support, kind: chat, chat: {model: m}}"
     stage = stage_of([priced if argument == JUDGE else argument for argument in arguments], capsys)
 
     assert (stage["calls"], stage["paid_already"]) == (N_CALLS, 0)
@@ -106,5 +106,5 @@ def test_plan_of_a_coverage_judge_wants_labels_of_coverage(
 
 
 def test_plan_of_a_judge_that_calls_nobody_says_so(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([arguments[0], "--support", "offline", "--plan"]) == 0
+    assert main([arguments[0], "--judge", "offline", "--plan"]) == 0
     assert "no model is called" in capsys.readouterr().out

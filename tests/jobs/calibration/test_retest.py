@@ -45,7 +45,7 @@ def test_perturbed_summaries_are_no_questions_of_the_retest(tmp_path: Path) -> N
 
 
 def test_a_judge_of_support(tmp_path: Path) -> None:
-    card = card_of(labelled_bench(tmp_path), tmp_path, "--support", json.dumps(CHAT))
+    card = card_of(labelled_bench(tmp_path), tmp_path, "--judge", json.dumps({**CHAT, "task": "support"}))
 
     assert (card["retest"]["n_repeats"], card["retest"]["n_pairs"]) == (3, 15)
     assert "asked 3 times (15 questions): same answer again" in describe(card)

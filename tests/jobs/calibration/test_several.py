@@ -254,7 +254,7 @@ def test_the_page_of_support_has_the_paper_s_tables(tmp_path: Path, capsys: pyte
     ]
     (tmp_path / "x.jsonl").write_text(lines_of(examples))
     ingest("longformfact", [str(tmp_path / "x.jsonl")], str(tmp_path / "b"))
-    arguments = [str(tmp_path / "b"), "--support", "offline", "--support", SCRIPTED]
+    arguments = [str(tmp_path / "b"), *judges("offline", SCRIPTED.replace("{", "{task: support, ", 1))]
     more = ["--modes", "document,full,chunk-1024", "--orders", "--workers", "0", "--ledger", str(tmp_path / "ledger")]
     code, found = told([*arguments, *more, "--out", str(tmp_path / "out")], capsys)
     page = (tmp_path / "out" / "judges.md").read_text()

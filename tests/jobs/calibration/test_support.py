@@ -143,43 +143,42 @@ def test_chunks_join_to_the_text_and_are_full_but_the_last() -> None:
 
 
 def test_names_and_settings_of_judges() -> None:
-    name, known = named_judge("offline", SHIPPED_JUDGES, task="support")
+    name, known = named_judge("offline", SHIPPED_JUDGES)
     assert (name, known[name]) == ("offline", OfflineJudgeSettings(kind="offline", task="support"))
-    name, known = named_judge("{kind: checkpoint, model: some/folder}", SHIPPED_JUDGES, task="support")
+    name, known = named_judge("{task: support, kind: checkpoint, model: some/folder}", SHIPPED_JUDGES)
     assert (name, type(known[name])) == ("some/folder", CheckpointJudgeSettings)
-    with pytest.raises(UsageError, match=r"no judge 'gpt' of support.*\['checker', 'offline'\]"):
-        named_judge("gpt", SHIPPED_JUDGES, task="support")
-    with pytest.raises(UsageError, match="no judge 'offline-people' of support"):
-        named_judge("offline-people", SHIPPED_JUDGES, task="support")
+    with pytest.raises(UsageError, match=r"no judge 'gpt': expected released:NAME, .*'checker', .*'offline'"):
+        named_judge("gpt", SHIPPED_JUDGES)
     with pytest.raises(UsageError, match="modle"):
-        named_judge("{kind: checkpoint, modle: x}", SHIPPED_JUDGES, task="support")
+        named_judge("{task: support, kind: checkpoint, modle: x}", SHIPPED_JUDGES)
 
 
-@pytest.mark.parametrize("task", ["support", None])
-def test_a_judge_of_any_task_may_be_its_settings(task: str | None) -> None:
-    """Without a task of the command they say it themselves, or are of coverage."""
-    name, known = named_judge("{task: support, kind: checkpoint, model: m}", SHIPPED_JUDGES, task=task)
-    assert (name, known[name].task) == ("m", "support")
-    name, known = named_judge("{kind: chat, chat: {model: gpt-4o}}", SHIPPED_JUDGES, task=task)
-    assert (name, known[name].task) == ("gpt-4o", task or "coverage")
+def test_a_judge_that_names_no_task_is_of_coverage() -> None:
+    name, known = named_judge("{kind: chat, chat: {model: gpt-4o}}", SHIPPED_JUDGES)
+    assert (name, known[name].task) == ("gpt-4o", "coverage")
 
 
-@pytest.mark.parametrize("text", ["mean:offline+checker", "{kind: mean, of: [offline, checker]}"])
+def test_the_option_of_judges_of_support_names_the_one_of_all_judges(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "--support", "offline"]) == USAGE
+    assert "--support: expected --judge JUDGE, which takes judges of every task" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["mean:offline+checker", "{task: support, kind: mean, of: [offline, checker]}"])
 def test_mean_asks_its_members_and_no_mean_is_one(text: str) -> None:
-    name, known = named_judge(text, SHIPPED_JUDGES, task="support")
+    name, known = named_judge(text, SHIPPED_JUDGES)
     mean = known[name]
 
     assert mean.members == ("offline", "checker")
     assert {one: known[one] for one in mean.members} == SUPPORT_JUDGES
     with pytest.raises(UsageError, match=r"of \['checker', 'offline'\]; found the mean 'inner'"):
-        named_judge("mean:offline+inner", {**SUPPORT_JUDGES, "inner": mean}, task="support")
-    with pytest.raises(UsageError, match=r"no judge 'nobody' of support.*\['checker', "):
-        named_judge("mean:checker+nobody", SUPPORT_JUDGES, task="support")
+        named_judge("mean:offline+inner", {**SUPPORT_JUDGES, "inner": mean})
+    with pytest.raises(UsageError, match=r"no judge 'nobody'.*\['checker', "):
+        named_judge("mean:checker+nobody", SUPPORT_JUDGES)
 
 
 def test_version_and_settings_of_a_mean_follow_its_members() -> None:
     """A card of the mean is of these members as they are."""
-    name, known = named_judge("mean:offline+checker", SUPPORT_JUDGES, task="support")
+    name, known = named_judge("mean:offline+checker", SUPPORT_JUDGES)
     mean = known[name]
     judges: dict[str, JudgeSettings] = dict(SUPPORT_JUDGES)
     others = judges | {"checker": SHIPPED_CHECKER.model_copy(update={"best_windows": 2})}
@@ -198,13 +197,13 @@ def test_modes_are_read_each_once() -> None:
 
 
 def test_wrong_use_is_exit_2(bench: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([bench, "--support", "gpt"]) == USAGE
-    assert main([bench, "--support", "offline", "--threshold", "1"]) == USAGE
-    assert main([bench, "--support", "offline", "--modes", "full", "--out", str(tmp_path / "card")]) == USAGE
+    assert main([bench, "--judge", "gpt"]) == USAGE
+    assert main([bench, "--judge", "offline", "--threshold", "1"]) == USAGE
+    assert main([bench, "--judge", "offline", "--modes", "full", "--out", str(tmp_path / "card")]) == USAGE
     assert "a card is of mode document" in capsys.readouterr().err
     (tmp_path / "plain.jsonl").write_text(json.dumps({"documents": ["a"], "summary": "a."}))
     ingest("longformfact", [str(tmp_path / "plain.jsonl")], str(tmp_path / "unlabelled"))
-    assert main([str(tmp_path / "unlabelled"), "--support", "offline"]) == USAGE
+    assert main([str(tmp_path / "unlabelled"), "--judge", "offline"]) == USAGE
     assert "expected people's labels of support" in capsys.readouterr().err
 
 
@@ -212,7 +211,7 @@ def test_orders_need_a_ranking(tmp_path: Path, capsys: pytest.CaptureFixture[str
     (tmp_path / "whole.jsonl").write_text(json.dumps(SUMMARIES[0]))
     ingest("longformfact", [str(tmp_path / "whole.jsonl")], str(tmp_path / "b"))
 
-    assert main([str(tmp_path / "b"), "--support", "offline", "--orders"]) == USAGE
+    assert main([str(tmp_path / "b"), "--judge", "offline", "--orders"]) == USAGE
     assert "no summary has one" in capsys.readouterr().err
 
 
@@ -228,7 +227,7 @@ def test_offline_judge_tells_copied_from_invented(
     bench: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Copied sentences are supported and invented ones are not, by every cell; a second call judges nothing."""
-    argv = [bench, "--support", "offline", "--run", str(tmp_path / "run"), "--resamples", "100"]
+    argv = [bench, "--judge", "offline", "--run", str(tmp_path / "run"), "--resamples", "100"]
     code, found = answered(
         [*argv, "--modes", "document,full,chunk-1024", "--orders", "--out", str(tmp_path / "card.json")], capsys
     )
@@ -258,9 +257,9 @@ def test_offline_judge_tells_copied_from_invented(
 def test_chat_judge_that_answers_nonsense_is_unjudged_and_exit_3(
     bench: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    settings = "{kind: chat, chat: {provider: scripted, model: scripted, script: SCRIPT}}"
-    good = [bench, "--support", settings.replace("SCRIPT", "obedient"), "--ledger", str(tmp_path / "ledger")]
-    bad = [bench, "--support", settings.replace("SCRIPT", "misbehaving"), "--ledger", str(tmp_path / "ledger")]
+    settings = "{task: support, kind: chat, chat: {provider: scripted, model: scripted, script: SCRIPT}}"
+    good = [bench, "--judge", settings.replace("SCRIPT", "obedient"), "--ledger", str(tmp_path / "ledger")]
+    bad = [bench, "--judge", settings.replace("SCRIPT", "misbehaving"), "--ledger", str(tmp_path / "ledger")]
 
     code, found = answered([*good, "--resamples", "100"], capsys)
     assert (code, found["n_cells_unjudged"]) == (DONE, 0)
@@ -276,7 +275,7 @@ def test_chat_judge_that_answers_nonsense_is_unjudged_and_exit_3(
         "support_judges": {"talker": {"kind": "chat", "chat": chat}},
     }  # fmt: skip
     (tmp_path / "c.yaml").write_text(json.dumps(experiment))
-    mean = [bench, "--support", "mean:offline+talker", "--config", str(tmp_path / "c.yaml"), *bad[3:]]
+    mean = [bench, "--judge", "mean:offline+talker", "--config", str(tmp_path / "c.yaml"), *bad[3:]]
     code, found = answered([*mean, "--resamples", "100", "--out", str(tmp_path / "card.json")], capsys)
     card = found["card"]
     assert isinstance(card, dict)
@@ -295,7 +294,7 @@ def test_shipped_card_is_what_the_offline_judge_reaches(
     bench = str(tmp_path / "bench")
     ingest("longformfact", [str(file) for file in files], bench)
     shipped = shipped_card(SUPPORT_LEXICAL)
-    _, found = answered([bench, "--support", "offline"], capsys, workers=0)
+    _, found = answered([bench, "--judge", "offline"], capsys, workers=0)
     card = found["card"]
 
     assert shipped is not None
@@ -310,7 +309,7 @@ def test_shipped_card_is_what_the_offline_judge_reaches(
 
 @pytest.mark.parametrize(("said", "threshold"), [([], SHIPPED_CHECKER.threshold), (["--threshold", "0.2"], 0.2)])
 def test_a_judge_is_measured_at_its_own_threshold_where_none_is_said(said: list[str], threshold: float) -> None:
-    arguments = parser().parse_args(["bench", "--support", "checker", *said])
+    arguments = parser().parse_args(["bench", "--judge", "checker", *said])
     labelled = calibration_of(arguments, None).labelled
     assert isinstance(labelled, LabelledDocuments)
     assert labelled.scoring.threshold == threshold != Scoring().threshold

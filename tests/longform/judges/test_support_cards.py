@@ -65,7 +65,7 @@ def test_card_without_documents_apart_is_none() -> None:
 
 
 def test_shipped_card_is_of_the_model_that_ships_on_labels_that_it_was_not_fitted_on() -> None:
-    """A refitted model needs a new card: `longform calibrate BENCH --support offline --out`."""
+    """A refitted model needs a new card: `longform calibrate BENCH --judge offline --out`."""
     shipped = shipped_card(SUPPORT_LEXICAL)
 
     assert shipped is not None
