@@ -186,13 +186,12 @@ def train_checker(
         raise UsageError(f"expected --pairs and --threads above 0, found {n_pairs}, {threads}")
     out.mkdir(parents=True, exist_ok=True)
     corpus = read_corpus(bench_urls, people_urls)
-    groups = corpus.groups
     stating, nearly = stated(corpus, threads=threads), near(corpus, threads=threads)
-    pairs = checker_pairs(corpus.trained, n_pairs, seed=_SEED, groups=groups, stated=stating, near=nearly)
+    pairs = checker_pairs(corpus.trained, n_pairs, seed=_SEED, groups=corpus.groups, stated=stating, near=nearly)
     recipe = Recipe(seed=_SEED)
     trainer = CheckerTrainer(recipe, threads=threads)
     checkpoint = _write_checkpoint(trainer.fit(pairs, out, said=_say), out)
-    held_out = checker_pairs(corpus.kept, min(HELD_OUT_PAIRS, n_pairs), seed=_HELD_OUT_SEED, groups=groups)
+    held_out = checker_pairs(corpus.kept, min(HELD_OUT_PAIRS, n_pairs), seed=_HELD_OUT_SEED, groups=corpus.groups)
     encoder = Encoder(MINILM, threads=threads)
     cosine = np.array([_cosine(encoder, pair.sentence, pair.passage) for pair in held_out])
     share = SHIPPED_CHECKER.cosine_share

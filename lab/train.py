@@ -17,7 +17,6 @@ from actors.storage.benchmark import Benchmark
 from jobs.command.run import Outcome, run_verb
 from jobs.parsers.train import parser
 from lab import parsers
-from lab.checker import train_checker
 from lab.fits import reach_table, write_json
 from lab.fits.haystacks import GoldHaystack, fit_support
 from lab.fits.judge import (
@@ -250,6 +249,8 @@ def _models(told: argparse.Namespace) -> Outcome:
 
 
 def _checker(told: argparse.Namespace) -> Outcome:
+    from lab.checker import train_checker  # it brings torch, which takes two seconds
+
     return _reached(train_checker(told.benchmarks, told.people, told.out, n_pairs=told.pairs, threads=told.threads))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +12,10 @@ import pytest
 from actors.judges.opening import make_judge
 from actors.local_models.checkpoints import change_content, checkpoint_path
 from jobs.synthesize import read_config, synthesize
-from lab import checker as train_checker
 from lab.fits import reach_table
 from lab.parsers import PAIRS
 from lab.train import main
+from longform.errors import UsageError
 from longform.judges.card_columns import Reach
 from longform.judges.cards import SUPPORT_CHECKER, judged_by, shipped_card
 from longform.models import read_model
@@ -49,10 +50,13 @@ def test_the_shipped_change_is_the_one_its_files_speak_of() -> None:
 
 
 def test_the_shipped_recipe_is_the_one_of_the_job() -> None:
+    from lab import checker
+    from lab.checker_training import Recipe
+
     recipe = read_model("checker")["recipe"]
-    stated = train_checker.asdict(train_checker.Recipe(seed=1))
+    stated = asdict(Recipe(seed=1))
     assert {name: recipe[name] for name in stated} == stated
-    assert (recipe["version"], recipe["pairs"]) == (train_checker.VERSION, PAIRS)
+    assert (recipe["version"], recipe["pairs"]) == (checker.VERSION, PAIRS)
 
 
 def test_the_page_has_the_table_of_the_file() -> None:
@@ -106,11 +110,13 @@ def test_what_is_missing_is_said(bench: str, tmp_path: Path, capsys: pytest.Capt
 
 
 def test_documents_that_people_labelled_are_never_trained_on(bench: str) -> None:
-    everything = train_checker.read_corpus([bench], [])
+    from lab import checker
+
+    everything = checker.read_corpus([bench], [])
     assert everything.trained
     assert set(everything.trained).isdisjoint(everything.kept)
-    with pytest.raises(train_checker.UsageError, match="found 0 and 0 documents"):
-        train_checker.read_corpus([bench], [bench])
+    with pytest.raises(UsageError, match="found 0 and 0 documents"):
+        checker.read_corpus([bench], [bench])
 
 
 @ONLY_IN_SOAK
@@ -119,9 +125,9 @@ def test_a_stopped_training_goes_on_to_the_same_weights(
     bench: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Interrupted behind its second saved state, and again: the weights of an undisturbed training, and one table."""
-    import lab.checker_training
+    from lab import checker, checker_training
 
-    monkeypatch.setattr(lab.checker_training, "_SAVE_EVERY", 2)
+    monkeypatch.setattr(checker_training, "_SAVE_EVERY", 2)
     command = ["checker", bench, "--pairs", "96", "--json", "--out"]
     assert main([*command, str(tmp_path / "whole")]) == 0
     whole = json.loads(capsys.readouterr().out)
@@ -133,7 +139,7 @@ def test_a_stopped_training_goes_on_to_the_same_weights(
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(train_checker, "_say", interrupt)
+        patch.setattr(checker, "_say", interrupt)
         assert main([*command, str(tmp_path / "halves")]) == 130
     assert (tmp_path / "halves" / "training.pt").is_file()
     capsys.readouterr()

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sentence_transformers import SentenceTransformer
 
 from actors.local_models import vector_table
 from actors.local_models.encoder import Encoder, _table_key
@@ -54,6 +53,8 @@ def test_vectors_have_unit_length_and_follow_the_texts(encoder: Encoder) -> None
 
 def test_vectors_are_those_of_the_library(encoder: Encoder) -> None:
     """Rounded to float16, whose step is 6e-5 at components between 0.06 and 0.12."""
+    from sentence_transformers import SentenceTransformer
+
     texts = ["The Fed raised rates.", "Rates rose."]
     direct = SentenceTransformer(model_path(MODEL)).encode(texts, normalize_embeddings=True)
     assert encoder.embed(texts) == pytest.approx(direct, abs=1.2e-4)

@@ -1,14 +1,20 @@
 from __future__ import annotations
 
-import pytest
-import torch
-from torch import nn
+from typing import TYPE_CHECKING
 
-from actors.local_models.low_rank import LowRankLinear, add_low_rank, low_rank_tensors, with_low_rank
+import pytest
+
+if TYPE_CHECKING:
+    from torch import nn
 
 
 def taught(rank: int = 2) -> nn.Sequential:
     """Two layers whose changes are not 0."""
+    import torch
+    from torch import nn
+
+    from actors.local_models.low_rank import LowRankLinear, add_low_rank
+
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(6, 5), nn.Tanh(), nn.Linear(5, 3))
     add_low_rank(model, rank)
@@ -19,6 +25,11 @@ def taught(rank: int = 2) -> nn.Sequential:
 
 
 def test_a_change_does_nothing_at_first_and_leaves_the_base_alone() -> None:
+    import torch
+    from torch import nn
+
+    from actors.local_models.low_rank import add_low_rank
+
     torch.manual_seed(0)
     plain = nn.Sequential(nn.Linear(6, 5), nn.Linear(5, 3))
     inputs = torch.randn(4, 6)
@@ -30,6 +41,11 @@ def test_a_change_does_nothing_at_first_and_leaves_the_base_alone() -> None:
 
 
 def test_base_and_change_put_together_are_the_trained_model() -> None:
+    import torch
+    from torch import nn
+
+    from actors.local_models.low_rank import low_rank_tensors, with_low_rank
+
     model = taught()
     weights = {f"{place}.{name}": value for place in (0, 2) for name, value in model[place].base.named_parameters()}
     merged = nn.Sequential(nn.Linear(6, 5), nn.Tanh(), nn.Linear(5, 3))
@@ -42,11 +58,19 @@ def test_base_and_change_put_together_are_the_trained_model() -> None:
 
 
 def test_tensors_that_change_no_layer_are_taken_as_they_are() -> None:
+    import torch
+
+    from actors.local_models.low_rank import with_low_rank
+
     merged = with_low_rank({}, {"classifier.weight": torch.ones(1, 3).half()})
     assert merged["classifier.weight"].dtype == torch.float32
 
 
 def test_a_change_of_another_base_is_refused() -> None:
+    import torch
+
+    from actors.local_models.low_rank import with_low_rank
+
     change = {"0.low_rank_a": torch.ones(2, 6), "0.low_rank_b": torch.ones(5, 2)}
     with pytest.raises(ValueError, match=r"'0\.weight' of shape \(5, 6\)"):
         with_low_rank({"0.weight": torch.zeros(5, 7)}, change)

@@ -1,11 +1,12 @@
+from __future__ import annotations
+
 import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import aiohttp
-import openai
 import pytest
 
 from actors.chat.openai_client import OpenAIChat
@@ -18,6 +19,9 @@ from longform.judges.kind import Verdict
 from longform.judges.kinds.coverage import COVERAGE, numbered_bullets, parse_coverage
 from longform.rehearsal.settings import ALL_FAULTS, FAULTS, FakeSettings, draw_fate
 from longform.settings.chat import ChatSettings
+
+if TYPE_CHECKING:
+    import openai
 
 QUICK: dict[str, Any] = {"delay_s": 0.0}
 
@@ -39,6 +43,8 @@ async def ask(chat: OpenAIChat, *texts: str) -> list[ChatReply]:
 
 
 def client(fake: FakeProvider) -> openai.AsyncOpenAI:
+    import openai
+
     return openai.AsyncOpenAI(base_url=fake.url, api_key="none", max_retries=0)
 
 
@@ -277,6 +283,8 @@ async def test_a_file_that_is_no_batch_fails_by_its_lines() -> None:
 
 async def test_batches_and_files_can_be_found_again() -> None:
     """A process that died after it submitted one must not submit it twice."""
+    import openai
+
     async with asking() as (fake, _), client(fake) as api:
         batch = await submitted(api, [line(0)])
         assert [one.id async for one in api.batches.list()] == [batch.id]
