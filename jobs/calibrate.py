@@ -37,6 +37,7 @@ from longform.judges.cards import describe
 from longform.judges.kind import Kind
 from longform.judges.lexical_support import shipped_lexical_support
 from longform.judges.meta_evaluation import DOCUMENT, EACH_DOCUMENT, JOINED, Mode, Scoring, chunks_of
+from longform.report.answers import answer_text
 from longform.settings.experiment import Experiment
 from longform.settings.judges import JudgeSettings
 from longform.settings.named_judges import KNOWN_JUDGES
@@ -238,7 +239,7 @@ def _one(calibration: Calibration, found: Measured, arguments: argparse.Namespac
     judged_some = found.n > found.n_unjudged
     if found.card and arguments.out and judged_some:
         write_card(found.card, arguments.out)
-    words = _words(calibration.judge, found)
+    words = _words(calibration, found)
     if arguments.out and not judged_some:
         words += f"\n{arguments.out}: no card is written, since no label was judged"
     told = {**found.card} if found.card and not found.told else {**(found.told or {}), "card": found.card}
@@ -265,12 +266,14 @@ def _several(
     return Outcome(answer.document, words, max(failed or codes))
 
 
-def _words(judge: str, found: Measured) -> str:
-    parts = [found.words] if found.words else []
+def _words(calibration: Calibration, found: Measured) -> str:
+    """Return the card, below the tables of what it does not state."""
+    parts = [answer_text(calibration.labelled.compared([found], calibration.kind.task))] if found.told else []
+    if found.told and (failures := found.told["failures"]):
+        parts.append(f"unjudged: {', '.join(f'{n:,} {reason}' for reason, n in failures.items())}")
     if found.card:
-        parts.append(
-            f"{'The card:' if parts else judge} {describe(found.card)}\ncost: {cost_words(found.card['cost'])}"
-        )
+        name = "The card:" if parts else calibration.judge
+        parts.append(f"{name} {describe(found.card)}\ncost: {cost_words(found.card['cost'])}")
         parts += adversarial_words(found.card)
     return "\n\n".join(parts)
 

@@ -32,7 +32,6 @@ from longform.judges.meta_evaluation import (
     order_study,
     text_index,
 )
-from longform.judges.meta_evaluation_words import meta_evaluation_words
 from longform.judges.support_cards import shown_row, support_card
 from longform.judges.support_meta import SupportJudge, support_meta
 from longform.keys import content_key
@@ -151,7 +150,7 @@ class LabelledDocuments(Labelled):
             n_unjudged=n_unjudged,
             n_cells=n,
         )
-        return Measured(card, found, meta_evaluation_words(found), n, n_unjudged, beside)
+        return Measured(card, found, n, n_unjudged, beside)
 
     def compared(self, found: Sequence[Measured], task: str) -> VerbAnswer:
         beside = support_meta(

@@ -64,7 +64,6 @@ class Measured(NamedTuple):
     Attributes:
         card: None if the labels allow none.
         told: All that was found, if the card is a part of it.
-        words: The same.
         n: Answers that were wanted.
         n_unjudged: Of them.
         beside: The judge with its answers, to be held beside others of its task.
@@ -72,7 +71,6 @@ class Measured(NamedTuple):
 
     card: Card | None
     told: SupportFound | None
-    words: str
     n: int
     n_unjudged: int
     beside: Any

@@ -119,7 +119,7 @@ class LabelledTargets(Labelled):
         card: TargetCard = {**frame, **figures}
         cost = _cost(calibration, frame["cost"])
         beside = TargetJudge(calibration.judge, labelled, fitted, cost, describe(card), perturbed)
-        return Measured(card, None, "", len(labelled), figures["n_unjudged"], beside)
+        return Measured(card, None, len(labelled), figures["n_unjudged"], beside)
 
     def _adversarial(self, kind: Kind, verdicts: Verdicts) -> Adversarial | None:
         """Return the section of a card on perturbed summaries; None if a judge of this kind has none."""

@@ -133,7 +133,9 @@ def _merged(judge: SupportJudge, documents: str, sentences: str, items: Mapping[
     numbers = {name: sum(one.number is not None for one in of_set) for name, of_set in items.items()}
     found = {name: of_draws(values, numbers[name]) for name, values in drawn.items()}
     undefined = [name for name, one in found.items() if one.value is None]
-    whole = np.mean(np.stack(list(drawn.values())), axis=0) if drawn and not undefined else np.array([np.nan])
+    # a data set of one article has no draws, and then the average has no interval
+    sets = np.broadcast_arrays(*drawn.values()) if drawn and not undefined else [np.array([np.nan])]
+    whole = np.mean(np.stack(sets), axis=0)
     average = of_draws(whole, sum(numbers.values()))
     if any(one.low is None for one in found.values()):
         average = average._replace(low=None, high=None)

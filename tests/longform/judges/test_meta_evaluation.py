@@ -17,7 +17,6 @@ from longform.judges.meta_evaluation import (
     labelled_numbers,
     order_study,
 )
-from longform.judges.meta_evaluation_words import meta_evaluation_words
 from longform.metrics.faithfulness import MERGES, Merging
 
 NAN = np.nan
@@ -173,22 +172,3 @@ def test_counts_of_labels() -> None:
 
     assert (x["n_labels"], x["n_supported"], x["n_summaries"], x["n_articles"], x["level"]) == (2, 1, 2, 1, "summary")
     assert (y["n_labels"], y["n_supported"], y["n_articles"], y["level"]) == (4, 2, 2, "sentence")
-
-
-def test_words_say_threshold_unjudged_and_why_a_figure_is_unknown() -> None:
-    found = {
-        "judge": "j",
-        "scoring": SCORING._asdict(),
-        "data_sets": [{**counts, "held_out": counts["data_set"] == "y"} for counts in label_counts(FOUR[:2])],
-        "n_cells": 4,
-        "n_cells_unjudged": 1,
-        "failures": {"timeout": 1},
-        "grid": grid(FOUR[:2], ordered(dict.fromkeys(ORDERS, 4)), [FULL], SCORING),
-        "orders": order_study(FOUR[:2], ordered(dict.fromkeys(ORDERS, 4)), SCORING),
-    }
-    words = meta_evaluation_words(found)
-
-    assert "1 unjudged (1 timeout)" in words
-    assert "above 0.5 is supported" in words
-    assert "unknown: all judged items are supported" in words
-    assert "Sensitivity is unknown" in words

@@ -73,6 +73,15 @@ def test_the_average_has_the_interval_of_sets_drawn_apart() -> None:
     assert (average["value"], average["low"], average["high"], average["n"]) == (0.75, 0.75, 0.75, 3 * N)
 
 
+def test_a_data_set_of_one_article_leaves_the_average_without_an_interval() -> None:
+    one = judge("right", True)
+    summaries = [*SENTENCES, *(summary._replace(article="one") for summary in WHOLE)]
+    found = support_meta([one], summaries, [], people("ann"), ("document",), importance=None)
+
+    average = row(found, "right", "max")["average"]
+    assert (average["value"], average["low"], average["n"]) == (1.0, None, 3 * N)
+
+
 def test_the_joined_documents_of_a_judge_that_cuts_them_are_its_original() -> None:
     found = meta(judge("cutter", True, cuts=True), judge("reader", True))
 
