@@ -13,7 +13,6 @@ from importlib import import_module
 
 from jobs.command.exit_codes import DONE, USAGE
 from jobs.command.interrupts import end_at_once_while_loading
-from longform import __version__
 from longform.nearest import meant
 
 VERBS = {
@@ -50,9 +49,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             end_at_once_while_loading(f"longform {words[0]}")
         return _run(words[0].replace("-", "_"), words[1:])
     if words == ["--version"]:
+        from longform import __version__  # of the installed package, which takes a while to find
+
         print(__version__)
         return DONE
-    usage = "\n".join([f"longform {__version__}: longform VERB ... (longform VERB --help)", "", *_verb_lines()])
+    usage = "\n".join(["longform VERB ... (longform VERB --help)", "", *_verb_lines()])
     verbs = f"longform: no verb {words[0]!r}{meant(words[0], VERBS)}" if words else ""
     wanted = not words or words[0] in {"-h", "--help"}
     print(usage if wanted else f"{verbs}\n\n{usage}", file=sys.stdout if wanted else sys.stderr)

@@ -2,31 +2,10 @@
 The science: pure functions and types. No Ray, no network, no clock, no environment.
 
 The names below are for use from Python (docs/python.md). They stand in `actors.surface`, which loads models and reads
-folders, and in `jobs.compare`; each is imported when it is first asked for.
+folders, and in `jobs.compare`; each is imported when it is first asked for. `__init__.pyi` has their types.
 """
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-__version__ = "0.6.0"
-
-__all__ = [
-    "Benchmark",
-    "CitedSummary",
-    "ComparedRuns",
-    "Coverage",
-    "Insight",
-    "JudgedInsight",
-    "Run",
-    "Sentence",
-    "Support",
-    "check",
-    "cite",
-    "compare",
-    "judge",
-    "summarize",
-]
 
 _MODULES = {
     "Benchmark": "actors.surface.folders",
@@ -46,27 +25,27 @@ _MODULES = {
 }
 """Name -> the module that has it."""
 
-if TYPE_CHECKING:
-    from actors.surface.citations import CitedSummary, cite
-    from actors.surface.coverage import Coverage, Insight, JudgedInsight, judge
-    from actors.surface.folders import Benchmark, Run
-    from actors.surface.summaries import summarize
-    from actors.surface.support import Sentence, Support, check
-    from jobs.compare import ComparedRuns, compare
-else:
+__all__ = list(_MODULES)
 
-    def __getattr__(name: str) -> object:
-        """Import a public name when it is first asked for."""
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is first asked for; the version is that of the installed package."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        value: object = version(__name__)
+    elif name in _MODULES:
         from importlib import import_module
 
         from longform.halls import hold_halls
 
-        if name not in _MODULES:
-            raise AttributeError(f"module 'longform' has no attribute {name!r}; it offers {', '.join(__all__)}")
         hold_halls()
         value = getattr(import_module(_MODULES[name]), name)
-        globals()[name] = value
-        return value
+    else:
+        raise AttributeError(f"module 'longform' has no attribute {name!r}; it offers {', '.join(__all__)}")
+    globals()[name] = value
+    return value
 
-    def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__})
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

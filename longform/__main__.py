@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from importlib import import_module
+
 from longform.halls import hold_halls
 
-hold_halls()
 
-from jobs.command_line import main  # noqa: E402  # after the folder of the command cannot stand in its place
+def main(argv: Sequence[str] | None = None) -> int:
+    """Hand over to the command line, once no folder of the command can stand in the place of a package of ours."""
+    hold_halls()
+    return int(import_module("jobs.command_line").main(argv))
 
-__all__ = ["main"]
 
 if __name__ == "__main__":
     raise SystemExit(main())
