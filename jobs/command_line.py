@@ -49,9 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             end_at_once_while_loading(f"longform {words[0]}")
         return _run(words[0].replace("-", "_"), words[1:])
     if words == ["--version"]:
-        from longform import __version__  # of the installed package, which takes a while to find
-
-        print(__version__)
+        print(import_module("longform").__version__)  # found in the installed package, which takes a while
         return DONE
     usage = "\n".join(["longform VERB ... (longform VERB --help)", "", *_verb_lines()])
     verbs = f"longform: no verb {words[0]!r}{meant(words[0], VERBS)}" if words else ""
