@@ -1,7 +1,7 @@
 """
-Classes of a user's own, loaded by import path (`my_module:MyClass`) on the driver and on workers.
+Classes by import path (`my_module:MyClass`), on the driver and on workers: those that settings name, and users' own.
 
-A module is looked for in the folder that the settings name, which is that of the configuration file, then in the
+A user's module is looked for in the folder that the settings name, which is that of the configuration file, then in the
 current folder, which is the submitted one in a Ray job, and among installed packages.
 """
 
@@ -27,13 +27,23 @@ from longform.errors import LongformError, UsageError
 from longform.keys import KEY_LENGTH
 from longform.nearest import meant
 from longform.settings.python_class import PythonClassSettings
+from longform.settings.strict import PartSettings
 
 P = TypeVar("P")
+Role = TypeVar("Role")
 
 _FRAMES_SHOWN = 3
 _OURS = Path(__file__).resolve().parent.parent
 _NOT_THEIRS = ("<frozen", *(f"{_OURS / name}/" for name in ("longform", "actors", "jobs", "serve")))
 _INSTALLED = tuple(get_paths()[kind] for kind in ("stdlib", "purelib", "platlib"))
+
+
+def actor_of(settings: PartSettings, role: type[Role]) -> type[Role]:
+    """Return the class that does the work of a part that ships; *role* is the base of all classes of such parts."""
+    module, _, name = settings.actor.partition(":")
+    actor: type[Role] = getattr(import_module(module), name)
+    assert issubclass(actor, role), f"{settings.actor} is no {role.__name__}"
+    return actor
 
 
 def load(path: str, *, folder: str | None) -> Any:

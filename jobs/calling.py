@@ -18,7 +18,7 @@ from actors.terminal import say
 from jobs.parsers.calling import LEDGER_VARIABLE
 from longform.chat.server_standing import Server, Standing
 from longform.errors import ServerGoneError, UsageError
-from longform.settings.chat import ChatSettings, asked_by
+from longform.settings.chat import ChatSettings
 from longform.settings.experiment import Experiment
 
 _LONGEST_NAMED_S = 1e9  # thirty years; a date beyond is no date
@@ -175,7 +175,7 @@ def time_words(wait_s: float, now: datetime) -> str:
 
 def chat_models(experiment: Experiment) -> list[ChatSettings]:
     """Return the chat models that an experiment asks."""
-    writing = [asked for settings in experiment.summarizers.values() if (asked := asked_by(settings)) is not None]
+    writing = [asked for settings in experiment.summarizers.values() if (asked := settings.asked_model) is not None]
     ranking = [experiment.retrievers[name] for name in experiment.used_retrievers]
     scoring = [*ranking, *experiment.used_rerankers.values(), *experiment.judges.values()]
     return [*writing, *(one.asked_model for one in scoring if one.asked_model is not None)]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping, Sequence
 
+from pydantic import JsonValue
+
 from actors.chat.live import carry_out, together
 from actors.chat.matrix_executor import MatrixExecutor, group_of
-from actors.chat.opening import REPAIR_PROMPT, Asking, asked_again, prompt_request
-from actors.retrieval.reranker import Ranking, Reranked, Reranker, reranked
+from actors.chat.opening import REPAIR_PROMPT, asked_again, check_chat, load_prompt, prompt_request, versions_of
+from actors.retrieval.reranker import Means, Ranking, Reranked, Reranker, reranked
 from longform.chat.asking import Asks, Name
 from longform.chat.call import ChatReply, ChatRequest
 from longform.errors import UsageError
@@ -21,7 +23,7 @@ FIELDS = frozenset({"document", "query", "n_points"})
 """Fields of a prompt that asks for a score."""
 
 
-class ChatReranker(Reranker):
+class ChatReranker(Reranker[ChatRerankerSettings]):
     """
     Asks the model for a whole number once for each query and document.
 
@@ -31,20 +33,28 @@ class ChatReranker(Reranker):
     Prompts begin with the document: a query is some words long, a document thousands, and many queries of a corpus meet
     the same one. So calls about one document are a group, and the server reads it once.
 
-    Args:
-        settings: Model, prompt and scale.
-        asking: With what is asked.
-
     Raises:
         UsageError: The prompt cannot be used, or shows other fields.
     """
 
-    def __init__(self, settings: ChatRerankerSettings, asking: Asking) -> None:
-        self._settings, self._chat = settings, asking.chat
+    def __init__(self, settings: ChatRerankerSettings, means: Means) -> None:
+        super().__init__(settings, means)
+        asking = means.asking
+        assert asking is not None, "a chat model is asked with something"
+        self._chat = asking.chat
         self._executor = MatrixExecutor(asking.chat, settings.chat)
         self._prompt, self._wish = asking.prompt(settings.prompt), asking.prompt(REPAIR_PROMPT).render()
         check_prompt(self._prompt)
         self._count_tokens = asking.counter
+
+    @classmethod
+    def version(cls, settings: ChatRerankerSettings, prompts: str | None) -> dict[str, JsonValue]:
+        return {"prompts": versions_of([settings.prompt, REPAIR_PROMPT], prompts)}
+
+    @classmethod
+    def check(cls, settings: ChatRerankerSettings, prompts: str | None, with_keys: bool) -> None:
+        check_chat(settings.chat, with_key=with_keys)
+        check_prompt(load_prompt(settings.prompt, prompts))
 
     async def order(self, query: Query, documents: Sequence[Document]) -> list[Reranked]:
         (found,) = await self.orders([(query, documents)])

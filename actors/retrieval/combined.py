@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from actors.retrieval.haystack import Haystack
-from actors.retrieval.retriever import Retriever, Scores
+from actors.retrieval.retriever import Resources, Retriever, Scores
 from longform.records import Query
 from longform.retrieval.feedback import feedback_scores
 from longform.retrieval.ranking import reciprocal_rank_fusion, z_sum
@@ -14,16 +15,13 @@ from longform.settings.retrievers import Bm25RetrieverSettings, FeedbackRetrieve
 _FEEDBACK_INDEX = Bm25RetrieverSettings(kind="bm25")
 
 
-class ScoredOnce(Retriever):
+class ScoredOnce(Retriever[Any]):
     """Scores each query once for all that build on *retriever*."""
 
-    def __init__(self, retriever: Retriever) -> None:
+    def __init__(self, retriever: Retriever[Any]) -> None:
         self._retriever = retriever
         self.of_others = retriever.of_others
         self._scored: dict[str, Scores] = {}
-
-    def check(self) -> None:
-        self._retriever.check()
 
     def prepare(self, queries: Sequence[Query]) -> None:
         self._scored.clear()
@@ -35,12 +33,12 @@ class ScoredOnce(Retriever):
         return self._scored[query.query_id]
 
 
-class FusionRetriever(Retriever):
+class FusionRetriever(Retriever[FusionRetrieverSettings]):
     """Adds the z-scores or the reciprocal ranks of its bases."""
 
-    def __init__(self, settings: FusionRetrieverSettings, bases: Sequence[Retriever]) -> None:
-        self._settings = settings
-        self._bases = bases
+    def __init__(self, settings: FusionRetrieverSettings, resources: Resources) -> None:
+        super().__init__(settings, resources)
+        self._bases = [resources.retrievers[name] for name in settings.of]
 
     def scores(self, haystack: Haystack, query: Query) -> Scores:
         scores = [base.scores(haystack, query) for base in self._bases]
@@ -50,12 +48,12 @@ class FusionRetriever(Retriever):
         return reciprocal_rank_fusion(scores, rank_constant=self._settings.rank_constant, of_others=of_others)
 
 
-class FeedbackRetriever(Retriever):
+class FeedbackRetriever(Retriever[FeedbackRetrieverSettings]):
     """Expands the query by the best documents of its base."""
 
-    def __init__(self, settings: FeedbackRetrieverSettings, base: Retriever) -> None:
-        self._settings = settings
-        self._base = base
+    def __init__(self, settings: FeedbackRetrieverSettings, resources: Resources) -> None:
+        super().__init__(settings, resources)
+        self._base = resources.retrievers[settings.of]
 
     def scores(self, haystack: Haystack, query: Query) -> Scores:
         return feedback_scores(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from actors.local_models.checkpoints import checkpoint_path
+from pydantic import JsonValue
+
+from actors.local_models.checkpoints import changing_content, check_checkpoint, checkpoint_path
 from actors.local_models.texts_read import TEXTS_READ
 from actors.local_models.weights import cannot_load
-from actors.retrieval.reranker import Reranked, Reranker, reranked
+from actors.retrieval.reranker import Means, Reranked, Reranker, reranked
 from longform.errors import UsageError
 from longform.records import Document, Query
 from longform.retrieval.ranking import ranked
@@ -87,7 +89,7 @@ class CrossEncoderModel:
         return reranked([(place, scores[place]) for place in ranked(scores)], len(texts))
 
 
-class CrossEncoderReranker(Reranker):
+class CrossEncoderReranker(Reranker[CrossEncoderRerankerSettings]):
     """
     Reorders by a model that is loaded here.
 
@@ -95,9 +97,18 @@ class CrossEncoderReranker(Reranker):
         UsageError: The model cannot be used.
     """
 
-    def __init__(self, settings: CrossEncoderRerankerSettings, *, threads: int) -> None:
-        self._model = CrossEncoderModel(settings.model, threads=threads)
-        self._depth = settings.depth
+    def __init__(self, settings: CrossEncoderRerankerSettings, means: Means) -> None:
+        super().__init__(settings, means)
+        self._model = CrossEncoderModel(settings.model, threads=means.threads)
+
+    @classmethod
+    def version(cls, settings: CrossEncoderRerankerSettings, _prompts: str | None, /) -> dict[str, JsonValue]:
+        content = changing_content(settings.model)
+        return {"content": content} if content else {}
+
+    @classmethod
+    def check(cls, settings: CrossEncoderRerankerSettings, _prompts: str | None, _with_keys: bool, /) -> None:
+        check_checkpoint(settings.model)
 
     async def order(self, query: Query, documents: Sequence[Document]) -> list[Reranked]:
-        return self._model.rerank(query.text, [document.text for document in documents], depth=self._depth)
+        return self._model.rerank(query.text, [document.text for document in documents], depth=self._settings.depth)

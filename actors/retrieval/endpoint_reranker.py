@@ -6,33 +6,44 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from math import isfinite
 
-from actors.retrieval.reranker import Reranked, Reranker, reranked
-from actors.serving.endpoint import Endpoint
+from pydantic import JsonValue
+
+from actors.retrieval.reranker import Means, Reranked, Reranker, reranked
+from actors.serving.endpoint import Endpoint, token_of
 from longform.errors import LongformError
 from longform.records import Document, Query
-from longform.retrieval.ranking import rounded
+from longform.retrieval.ranking import OTHERS_VERSION, rounded
 from longform.settings.retrievers import EndpointRerankerSettings
 
 KIND = "reranker"
 
 
-class EndpointReranker(Reranker):
+class EndpointReranker(Reranker[EndpointRerankerSettings]):
     """
-    Asks with all documents of a query at once; overload and dead replicas are waited out.
-
-    Args:
-        settings: Of the configuration.
-        sleep: Waits.
+    Asks with all documents of a query at once; overload and dead replicas are waited out, by *sleep*.
 
     Raises:
         UsageError: The variable with the token is unset, or this cluster has no such application.
     """
 
     def __init__(
-        self, settings: EndpointRerankerSettings, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+        self,
+        settings: EndpointRerankerSettings,
+        means: Means,
+        *,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        self._settings = settings
+        super().__init__(settings, means)
         self._endpoint = Endpoint(KIND, settings, sleep=sleep)
+
+    @classmethod
+    def version(cls, _settings: EndpointRerankerSettings, _prompts: str | None, /) -> dict[str, JsonValue]:
+        return {"scores": OTHERS_VERSION}
+
+    @classmethod
+    def check(cls, settings: EndpointRerankerSettings, _prompts: str | None, with_keys: bool, /) -> None:
+        if with_keys:
+            token_of(KIND, settings)
 
     async def order(self, query: Query, documents: Sequence[Document]) -> list[Reranked]:
         return await self.rerank(query.text, [document.text for document in documents])

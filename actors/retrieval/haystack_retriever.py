@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from actors.python_class import actor_of
+from actors.retrieval.combined import ScoredOnce
 from actors.retrieval.haystack import Haystack
-from actors.retrieval.opening import make_retrievers
-from actors.retrieval.retriever import Resources
+from actors.retrieval.retriever import Resources, Retriever
 from longform.errors import LongformError
 from longform.records import Query
 from longform.retrieval.ranking import ranked, rounded
@@ -34,7 +35,10 @@ class HaystackRetriever:
         self._resources = Resources(bench_url, query_text=settings.query_text, threads=threads)
         self._benchmark = self._resources.benchmark
         here = [name for name, retriever in settings.retrievers.items() if retriever.asked_model is None]
-        self._retrievers = make_retrievers(settings.retrievers, here, self._resources)
+        self._retrievers = self._resources.retrievers
+        for name in with_bases(settings.retrievers, here):
+            how = settings.retrievers[name]
+            self._retrievers[name] = ScoredOnce(actor_of(how, Retriever)(how, self._resources))
         self._haystack: Haystack | None = None
 
     def rank(self, haystack_id: str, query_ids: Sequence[str], names: Sequence[str]) -> list[RankedRow]:

@@ -2,79 +2,105 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
 from functools import cached_property
+from typing import ClassVar, Generic, TypeVar
+
+from pydantic import JsonValue
 
 from actors.local_models.encoder import TextEncoder
-from actors.retrieval.encoders import open_encoder
+from actors.retrieval.encoders import check_encoder, open_encoder
 from actors.storage.benchmark import Benchmark
 from longform.errors import UsageError
 from longform.records import relevance_by_query
 from longform.retrieval.packing import ImportanceOf
-from longform.settings.endpoints import EncoderSettings
 from longform.settings.importance import (
-    ImportanceSettings,
     RankedImportanceSettings,
     RelevanceImportanceSettings,
     SimilarityImportanceSettings,
 )
+from longform.settings.strict import PartSettings
 
-Weigh = Callable[[str], ImportanceOf]
-"""Query id -> the importance of its haystack's documents."""
-
-Ranks = dict[str, dict[str, int]]
+Settings = TypeVar("Settings", bound=PartSettings)
 
 
-def document_importance(benchmark: Benchmark, settings: ImportanceSettings) -> Weigh:
-    """
-    Return the weight by which the orders top, middle and bottom sort.
+class Importance(ABC, Generic[Settings]):
+    """Weighs documents, for the orders top, middle and bottom to sort by."""
 
-    Raises:
-        UsageError: From the function returned: the benchmark lacks the ranking or the reference.
-    """
-    match settings:
-        case RelevanceImportanceSettings():
-            relevance = relevance_by_query(benchmark.qrels)
-            return lambda query_id: _by_relevance(benchmark, query_id, relevance.get(query_id, {}))
-        case RankedImportanceSettings(name=name):
-            rankings = _released_ranks(benchmark, name)
-            return lambda query_id: _by_ranking(benchmark, query_id, name, rankings)
-        case SimilarityImportanceSettings():
-            return _Likeness(benchmark, settings)
+    embeds: ClassVar[bool] = False  # true: it has an encoder
 
+    def __init__(self, settings: Settings, benchmark: Benchmark) -> None:
+        self._settings, self._benchmark = settings, benchmark
 
-def _by_relevance(benchmark: Benchmark, query_id: str, relevant: dict[str, int]) -> ImportanceOf:
-    documents = benchmark.documents(benchmark.queries[query_id].haystack_id)
-    return ImportanceOf([relevant.get(document.doc_id, 0) for document in documents], by_relevance=True)
+    @classmethod
+    def check(cls, settings: Settings, /) -> None:
+        """Look for its model."""
 
+    @classmethod
+    def version(cls, settings: Settings, /) -> list[JsonValue]:
+        """Return all that its orders depend on beside the benchmark."""
+        return [settings.identity]
 
-def _released_ranks(benchmark: Benchmark, name: str) -> Ranks:
-    found: Ranks = {}
-    for row in benchmark.folder.read("rankings", columns=["query_id", "system", "doc_id", "rank"]).to_pylist():
-        if row["system"] == name:
-            found.setdefault(row["query_id"], {})[row["doc_id"]] = -row["rank"]
-    return found
+    @abstractmethod
+    def of(self, query_id: str) -> ImportanceOf:
+        """
+        Return the importance of the documents of a query's haystack.
+
+        Raises:
+            UsageError: The benchmark lacks the ranking or the reference.
+        """
 
 
-def _by_ranking(benchmark: Benchmark, query_id: str, name: str, rankings: Ranks) -> ImportanceOf:
-    haystack_id = benchmark.queries[query_id].haystack_id
-    ranked = rankings.get(query_id, {})
-    documents = benchmark.documents(haystack_id)
-    if missing := [document.doc_id for document in documents if document.doc_id not in ranked]:
-        raise UsageError(
-            f"importance: expected a ranking {name!r} of all documents of query {query_id!r}, "
-            f"found none of {missing[:3]}"
-        )
-    return ImportanceOf([ranked[document.doc_id] for document in documents], by_relevance=False)
+class ByRelevance(Importance[RelevanceImportanceSettings]):
+    """Weighs by the relevance that people gave."""
+
+    @classmethod
+    def version(cls, _settings: RelevanceImportanceSettings, /) -> list[JsonValue]:
+        return []
+
+    def of(self, query_id: str) -> ImportanceOf:
+        relevant = self._relevance.get(query_id, {})
+        documents = self._benchmark.documents(self._benchmark.queries[query_id].haystack_id)
+        return ImportanceOf([relevant.get(document.doc_id, 0) for document in documents], by_relevance=True)
+
+    @cached_property
+    def _relevance(self) -> dict[str, dict[str, int]]:
+        return relevance_by_query(self._benchmark.qrels)
 
 
-class _Likeness:
-    """Cosine of each document with the query's reference summary."""
+class ByRanking(Importance[RankedImportanceSettings]):
+    """Weighs by a ranking that the benchmark ships."""
 
-    def __init__(self, benchmark: Benchmark, encoder: EncoderSettings) -> None:
-        self._benchmark, self._settings = benchmark, encoder
+    def of(self, query_id: str) -> ImportanceOf:
+        ranked = self._ranks.get(query_id, {})
+        documents = self._benchmark.documents(self._benchmark.queries[query_id].haystack_id)
+        if missing := [document.doc_id for document in documents if document.doc_id not in ranked]:
+            raise UsageError(
+                f"importance: expected a ranking {self._settings.name!r} of all documents of query {query_id!r}, "
+                f"found none of {missing[:3]}"
+            )
+        return ImportanceOf([ranked[document.doc_id] for document in documents], by_relevance=False)
 
-    def __call__(self, query_id: str) -> ImportanceOf:
+    @cached_property
+    def _ranks(self) -> dict[str, dict[str, int]]:
+        found: dict[str, dict[str, int]] = {}
+        columns = ["query_id", "system", "doc_id", "rank"]
+        for row in self._benchmark.folder.read("rankings", columns=columns).to_pylist():
+            if row["system"] == self._settings.name:
+                found.setdefault(row["query_id"], {})[row["doc_id"]] = -row["rank"]
+        return found
+
+
+class ByLikeness(Importance[SimilarityImportanceSettings]):
+    """Weighs by the cosine of each document with the query's reference summary."""
+
+    embeds = True
+
+    @classmethod
+    def check(cls, settings: SimilarityImportanceSettings) -> None:
+        check_encoder(settings)  # a plan packs, and so asks an endpoint
+
+    def of(self, query_id: str) -> ImportanceOf:
         references = [t.text for t in self._benchmark.targets.get(query_id, []) if t.kind == "reference"]
         if not references:
             raise UsageError(f"importance: expected a reference summary of query {query_id!r}, found none")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
@@ -14,21 +15,19 @@ from longform.records import Query
 from longform.settings.retrievers import ReleasedRetrieverSettings
 
 
-class OracleRetriever(Retriever):
+class OracleRetriever(Retriever[Any]):
     """Scores by the relevance that people gave."""
 
-    def __init__(self, resources: Resources) -> None:
-        self._resources = resources
-
-    def check(self) -> None:
-        benchmark = self._resources.benchmark
+    @classmethod
+    def check(cls, _settings: Any, resources: Resources, /) -> None:
+        benchmark = resources.benchmark
         if not benchmark.qrels:
             raise UsageError(
                 f"the oracle retriever reads the qrels, and the benchmark at {benchmark.folder.url!r} has none"
             )
 
     def scores(self, haystack: Haystack, query: Query) -> Scores:
-        self.check()
+        self.check(self._settings, self._resources)
         relevance = self._resources.relevance.get(query.query_id, {})
         return np.array([float(relevance.get(doc_id, 0)) for doc_id in haystack.doc_ids])
 
@@ -41,17 +40,17 @@ class GoldRetriever(OracleRetriever):
         return np.where(scores > 0, scores, np.nan)
 
 
-class ReleasedRetriever(Retriever):
+class ReleasedRetriever(Retriever[ReleasedRetrieverSettings]):
     """Scores as a ranking that the benchmark ships; documents that it leaves out are not ranked."""
 
     of_others = True
 
     def __init__(self, settings: ReleasedRetrieverSettings, resources: Resources) -> None:
+        super().__init__(settings, resources)
         self._names = (f"released:{settings.name}", settings.name)  # of a release; of a run of one's own
-        self._resources = resources
 
     @cached_property
-    def _system(self) -> str:
+    def system(self) -> str:
         known = sorted(pc.unique(self._resources.rankings["system"]).to_pylist())
         for name in self._names:
             if name in known:
@@ -61,16 +60,17 @@ class ReleasedRetriever(Retriever):
             "retriever that looks them up, or define it by another kind"
         )
 
-    def check(self) -> None:
-        assert self._system, "rankings have a name"
+    @classmethod
+    def check(cls, settings: ReleasedRetrieverSettings, resources: Resources) -> None:
+        assert cls(settings, resources).system, "rankings have a name"
 
     def scores(self, haystack: Haystack, query: Query) -> Scores:
         rankings = self._resources.rankings
-        wanted = pc.and_(pc.equal(rankings["system"], self._system), pc.equal(rankings["query_id"], query.query_id))
+        wanted = pc.and_(pc.equal(rankings["system"], self.system), pc.equal(rankings["query_id"], query.query_id))
         rows = rankings.filter(wanted)
         found = dict(zip(rows["doc_id"].to_pylist(), rows["score"].to_pylist(), strict=True))
         if not found:
             raise LongformError(
-                f"the benchmark's rankings of {self._system!r} have no rows for query {query.query_id!r}"
+                f"the benchmark's rankings of {self.system!r} have no rows for query {query.query_id!r}"
             )
         return np.array([found.get(doc_id, np.nan) for doc_id in haystack.doc_ids], dtype=np.float64)

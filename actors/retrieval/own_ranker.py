@@ -3,26 +3,55 @@
 from __future__ import annotations
 
 import json
+from abc import abstractmethod
 from collections.abc import Awaitable, Mapping, Sequence
-from math import isnan
 
 from pydantic import JsonValue
 
 from actors.chat.live import carry_out
 from actors.chat.model import ChatModel
-from actors.chat.own_system_client import ClassChat
-from actors.python_class import class_version, open_class
-from actors.retrieval.python_ranker import numbers
+from actors.chat.opening import check_endpoint
+from actors.retrieval.retriever import Resources, Retriever, Settings
 from actors.storage.benchmark import Benchmark
 from longform.chat.asking import Asks, Name
 from longform.chat.call import ChatReply, ChatRequest
-from longform.chat.own_systems import body_of, documents_of, ranking_request, read_scores
-from longform.protocols import Ranker
-from longform.records import Document, Query, shown_query
-from longform.retrieval.ranking import NOT_RANKED, ranked, rounded
+from longform.chat.own_systems import body_of, ranking_request, read_scores
+from longform.records import Document, Query
+from longform.retrieval.ranking import NOT_RANKED, OTHERS_VERSION, ranked, rounded
 from longform.rows import RankedRow
-from longform.settings.chat import ChatSettings
-from longform.settings.retrievers import HttpRetrieverSettings, OwnRetrieverSettings, PythonRetrieverSettings
+from longform.settings.retrievers import HttpRetrieverSettings
+
+
+class OwnRetriever(Retriever[Settings]):
+    """A system of one's own, which may be asked through the ledger."""
+
+    of_others = True
+
+    @classmethod
+    @abstractmethod
+    def about(cls, settings: Settings, /) -> dict[str, JsonValue]:
+        """Return the model that a request names, and the options that it holds."""
+
+    @classmethod
+    def client(cls, _settings: Settings, _benchmark: Benchmark, _query_text: str, /) -> ChatModel | None:
+        """Return what carries a request about the benchmark; None: what its calls' settings name."""
+        return None
+
+
+class HttpRetriever(OwnRetriever[HttpRetrieverSettings]):
+    """A server, which is asked by a stage of its own."""
+
+    @classmethod
+    def version(cls, _settings: HttpRetrieverSettings, /) -> list[str]:
+        return [OTHERS_VERSION]
+
+    @classmethod
+    def about(cls, settings: HttpRetrieverSettings) -> dict[str, JsonValue]:
+        return {"model": settings.model, "options": settings.options}
+
+    @classmethod
+    def check(cls, settings: HttpRetrieverSettings, resources: Resources) -> None:
+        check_endpoint(settings.asked_model, with_key=resources.with_keys)
 
 
 class OwnRanker:
@@ -33,15 +62,13 @@ class OwnRanker:
 
     Args:
         name: Of the retriever.
-        settings: Of it.
+        about: What its requests say of it.
         chat: Carries the calls.
         depth: Documents kept of each ranking.
     """
 
-    def __init__(self, name: str, settings: OwnRetrieverSettings, chat: ChatModel, *, depth: int) -> None:
-        self._name, self._chat, self._depth = name, chat, depth
-        asked = settings.model if isinstance(settings, HttpRetrieverSettings) else _class_name(settings)
-        self._about: dict[str, JsonValue] = {"model": asked, "options": settings.options}
+    def __init__(self, name: str, about: dict[str, JsonValue], chat: ChatModel, *, depth: int) -> None:
+        self._name, self._about, self._chat, self._depth = name, about, chat, depth
 
     async def rank(self, query: Query, documents: Sequence[Document]) -> list[tuple[RankedRow, str | None]]:
         """Return the rows of a ranking, each with the reason if there is none."""
@@ -84,36 +111,3 @@ def equal_scores(request: ChatRequest) -> str:
     documents = body_of(request)["documents"]
     assert isinstance(documents, list), "we have written it"
     return json.dumps([0.0] * len(documents))
-
-
-def class_chat(
-    settings: PythonRetrieverSettings, asked: ChatSettings, benchmark: Benchmark, *, query_text: str
-) -> ClassChat:
-    """
-    Return what asks the class about the queries of *benchmark*.
-
-    Raises:
-        UsageError: The class cannot be used.
-        UserCodeError: Its constructor raised.
-    """
-    ranker = open_class(settings, Ranker)
-
-    def query_of(request: ChatRequest) -> Query:
-        told = body_of(request)["query"]
-        assert isinstance(told, dict), "we have written it"
-        return shown_query(benchmark.queries[str(told["id"])], query_text=query_text)
-
-    def given(request: ChatRequest) -> tuple[object, ...]:
-        query = query_of(request)
-        return query, documents_of(body_of(request), query.haystack_id)
-
-    def read(request: ChatRequest, returned: object) -> ChatReply:
-        query = query_of(request)
-        found = numbers(settings, returned, len(documents_of(body_of(request), "")), query)
-        return ChatReply(text=json.dumps([None if isnan(one) else one for one in found.tolist()]), failure=None)
-
-    return ClassChat(asked, settings, ranker.rank, given=given, read=read)
-
-
-def _class_name(settings: PythonRetrieverSettings) -> str:
-    return f"{settings.class_}@{class_version(settings)}"

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from functools import cached_property
+from math import isnan
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import JsonValue
 
-from actors.python_class import UserCodeError, check_class, open_class, user_code
+from actors.chat.own_system_client import ClassChat
+from actors.python_class import UserCodeError, check_class, class_version, open_class, user_code
 from actors.retrieval.haystack import Haystack
-from actors.retrieval.reranker import Reranked, Reranker, reranked
-from actors.retrieval.retriever import Resources, Retriever, Scores
+from actors.retrieval.own_ranker import OwnRetriever
+from actors.retrieval.reranker import Means, Reranked, Reranker, reranked
+from actors.retrieval.retriever import Resources, Scores
+from actors.storage.benchmark import Benchmark
+from longform.chat.call import ChatReply, ChatRequest
+from longform.chat.own_systems import body_of, documents_of
 from longform.protocols import Ranker
-from longform.records import Document, Query
-from longform.retrieval.ranking import ranked, rounded
+from longform.records import Document, Query, shown_query
+from longform.retrieval.ranking import OTHERS_VERSION, ranked, rounded
 from longform.settings.python_class import PythonClassSettings
-from longform.settings.retrievers import PythonRerankerSettings
+from longform.settings.retrievers import PythonRerankerSettings, PythonRetrieverSettings
 
 
 class PythonRanker:
@@ -69,17 +77,48 @@ def numbers(settings: PythonClassSettings, found: object, n_documents: int, quer
     return scores
 
 
-class PythonRetriever(Retriever):
+class PythonRetriever(OwnRetriever[PythonRetrieverSettings]):
     """Ranks all documents of a haystack with the user's class."""
 
-    of_others = True
+    @classmethod
+    def version(cls, settings: PythonRetrieverSettings) -> list[str]:
+        return [class_version(settings), OTHERS_VERSION]
 
-    def __init__(self, settings: PythonClassSettings, resources: Resources) -> None:
-        self._settings = settings
-        self._resources = resources
+    @classmethod
+    def about(cls, settings: PythonRetrieverSettings) -> dict[str, JsonValue]:
+        return {"model": f"{settings.class_}@{class_version(settings)}", "options": settings.options}
 
-    def check(self) -> None:
-        check_class(self._settings, Ranker)
+    @classmethod
+    def client(cls, settings: PythonRetrieverSettings, benchmark: Benchmark, query_text: str) -> ClassChat:
+        """
+        Return what asks the class.
+
+        Raises:
+            UsageError: The class cannot be used.
+            UserCodeError: Its constructor raised.
+        """
+        ranker, asked = open_class(settings, Ranker), settings.asked_model
+        assert asked is not None, "its rankings are asked for"
+
+        def query_of(request: ChatRequest) -> Query:
+            told = body_of(request)["query"]
+            assert isinstance(told, dict), "we have written it"
+            return shown_query(benchmark.queries[str(told["id"])], query_text=query_text)
+
+        def given(request: ChatRequest) -> tuple[object, ...]:
+            query = query_of(request)
+            return query, documents_of(body_of(request), query.haystack_id)
+
+        def read(request: ChatRequest, returned: object) -> ChatReply:
+            query = query_of(request)
+            found = numbers(settings, returned, len(documents_of(body_of(request), "")), query)
+            return ChatReply(text=json.dumps([None if isnan(one) else one for one in found.tolist()]), failure=None)
+
+        return ClassChat(asked, settings, ranker.rank, given=given, read=read)
+
+    @classmethod
+    def check(cls, settings: PythonRetrieverSettings, _resources: Resources, /) -> None:
+        check_class(settings, Ranker)
 
     def scores(self, haystack: Haystack, query: Query) -> Scores:
         return self._ranker.scores(self._resources.shown(query), haystack.documents)
@@ -89,12 +128,20 @@ class PythonRetriever(Retriever):
         return PythonRanker(self._settings)
 
 
-class PythonReranker(Reranker):
+class PythonReranker(Reranker[PythonRerankerSettings]):
     """Scores the first documents of another's ranking with the user's class."""
 
-    def __init__(self, settings: PythonRerankerSettings) -> None:
+    def __init__(self, settings: PythonRerankerSettings, means: Means) -> None:
+        super().__init__(settings, means)
         self._ranker = PythonRanker(settings)
-        self._depth = settings.depth
+
+    @classmethod
+    def version(cls, settings: PythonRerankerSettings, _prompts: str | None, /) -> dict[str, JsonValue]:
+        return {"version": class_version(settings), "scores": OTHERS_VERSION}
+
+    @classmethod
+    def check(cls, settings: PythonRerankerSettings, _prompts: str | None, _with_keys: bool, /) -> None:
+        check_class(settings, Ranker)
 
     async def order(self, query: Query, documents: Sequence[Document]) -> list[Reranked]:
         """
@@ -103,6 +150,6 @@ class PythonReranker(Reranker):
         The first of them, down to the depth, stand by descending score. Documents that the class does not rank follow
         those that it does.
         """
-        scores = rounded(self._ranker.scores(query, documents[: self._depth]), of_others=True)
+        scores = rounded(self._ranker.scores(query, documents[: self._settings.depth]), of_others=True)
         places = ranked(scores, of_others=True)
         return reranked([(place, float(scores[place])) for place in places], len(documents))

@@ -1,12 +1,20 @@
-"""The protocol of every reranker, and the order that it returns."""
+"""The base of every reranker, and the order that it returns."""
 
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import Generic, NamedTuple, TypeVar
 
+from pydantic import JsonValue
+
+from actors.chat.opening import Asking
+from longform.chat.asking import Asks
 from longform.records import Document, Query
+from longform.settings.strict import PartSettings
+
+Settings = TypeVar("Settings", bound=PartSettings)
 
 Ranking = tuple[Query, Sequence[Document]]
 """A query, whose text is what is searched with, and its documents as they were ranked."""
@@ -20,16 +28,45 @@ class Reranked(NamedTuple):
     failure: str | None = None  # why there is no score if one was asked for
 
 
-class Reranker(Protocol):
+class Means(NamedTuple):
+    """The means of a reranker: threads of a local model, and what a chat model is asked with; None: it asks none."""
+
+    threads: int = 1
+    asking: Asking | None = None
+
+
+class Reranker(ABC, Generic[Settings]):
     """Reorders the first documents of another's ranking."""
 
+    def __init__(self, settings: Settings, _means: Means, /) -> None:
+        self._settings = settings
+
+    @classmethod
+    def version(cls, _settings: Settings, _prompts: str | None, /) -> dict[str, JsonValue]:
+        """Return all that its orders depend on beside the settings; a folder of prompts may have its own."""
+        return {}
+
+    @classmethod
+    @abstractmethod
+    def check(cls, settings: Settings, prompts: str | None, with_keys: bool, /) -> None:
+        """
+        Look for what it needs, the tokens of endpoints if *with_keys*; nothing is loaded.
+
+        Raises:
+            UsageError: It is not there.
+        """
+
+    @abstractmethod
     async def order(self, query: Query, documents: Sequence[Document]) -> list[Reranked]:
         """Return all *documents* in their new order; the query's text is what is searched with."""
-        ...
 
     async def orders(self, rankings: Sequence[Ranking]) -> list[list[Reranked]]:
         """Return the new order of each of *rankings*."""
         return list(await asyncio.gather(*(self.order(*ranking) for ranking in rankings)))
+
+    def plan(self, rankings: Sequence[Ranking]) -> Asks[list[list[Reranked]]]:
+        """Return the plan by which its chat model is asked about *rankings*."""
+        raise NotImplementedError(f"{type(self).__name__} asks no chat model")
 
 
 def reranked(

@@ -1,31 +1,34 @@
-"""The protocol of every retriever, and what the retrievers of a configuration share: models, benchmark, query text."""
+"""The base of every retriever, and what the retrievers of a configuration share: models, benchmark, query text."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from actors.local_models.checkpoints import checkpoint_path
-from actors.local_models.encoder import Encoder, TextEncoder
+from actors.local_models.encoder import Encoder
 from actors.local_models.weights import MINILM
 from actors.retrieval.endpoint_encoder import EndpointEncoder
 from actors.retrieval.haystack import Haystack
 from actors.storage.benchmark import Benchmark
 from longform.records import Query, relevance_by_query, retrieval_text, shown_query
-from longform.settings.retrievers import DenseSettings, EmbeddingsRetrieverSettings, EncoderRetrieverSettings
+from longform.settings.retrievers import EmbeddingsRetrieverSettings
+from longform.settings.strict import PartSettings
 from longform.summaries.query_relevance import QueryText
 
 Scores = NDArray[np.float64] | NDArray[np.float32]
+Settings = TypeVar("Settings", bound=PartSettings)
 
 _RELEASED_COLUMNS = ["query_id", "system", "doc_id", "score"]
 
 
-class Retriever(Protocol):
+class Retriever(ABC, Generic[Settings]):
     """
     Scores the documents of a haystack. It loads its model on first use, so that making it costs nothing.
 
@@ -35,34 +38,44 @@ class Retriever(Protocol):
 
     of_others: bool = False
 
+    def __init__(self, settings: Settings, resources: Resources) -> None:
+        self._settings, self._resources = settings, resources
+
+    @classmethod
+    def version(cls, _settings: Settings, /) -> list[str]:
+        """Return the versions of all that decides a ranking beside the settings."""
+        return []
+
+    @abstractmethod
     def scores(self, haystack: Haystack, query: Query, /) -> Scores:
         """Return a score for each document, shape (documents,): the larger, the earlier; NaN: it is not ranked."""
-        ...
 
     def prepare(self, _queries: Sequence[Query], /) -> None:
         """Take note of the queries that will be asked, to embed them in one batch."""
         return
 
-    def check(self) -> None:
+    @classmethod
+    def check(cls, _settings: Settings, _resources: Resources, /) -> None:
         """
         Look for its model and its tables; no weights are read.
 
         Raises:
             UsageError: Something is missing.
         """
-        return
 
 
 class Resources:
     """
-    Models, which stay once they are loaded, and tables of the benchmark.
+    Models, which stay once they are loaded, tables of the benchmark, and the retrievers that are there to build on.
 
     Raises:
         UsageError: No benchmark stands at the URL.
     """
 
-    def __init__(self, bench_url: str, *, query_text: str, threads: int) -> None:
+    def __init__(self, bench_url: str, *, query_text: str, threads: int, with_keys: bool = True) -> None:
         self.benchmark = Benchmark(bench_url)
+        self.with_keys = with_keys
+        self.retrievers: dict[str, Retriever[Any]] = {}
         self._query_text = query_text
         self._threads = threads
         self._encoders: dict[str, Encoder] = {}
@@ -73,15 +86,8 @@ class Resources:
             self._encoders[model] = Encoder(checkpoint_path(model), threads=self._threads)
         return self._encoders[model]
 
-    def encoder_of(self, settings: DenseSettings) -> TextEncoder:
-        """
-        Return the encoder of a retriever.
-
-        Raises:
-            UsageError: Its model cannot be loaded, or its server not be asked.
-        """
-        if isinstance(settings, EncoderRetrieverSettings):
-            return self.encoder(settings.model)
+    def endpoint(self, settings: EmbeddingsRetrieverSettings) -> EndpointEncoder:
+        """Return the encoder behind an endpoint: one for all retrievers that ask it alike."""
         alike = {"query_prefix": "", "document_prefix": "", "pooling": "whole", "chunk_tokens": None}
         asked = settings.model_copy(update=alike)
         if asked not in self._endpoints:

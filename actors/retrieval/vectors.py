@@ -2,39 +2,36 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.local_models.checkpoints import check_checkpoint
+from actors.local_models.checkpoints import changing_content, check_checkpoint
 from actors.local_models.encoder import TextEncoder
 from actors.retrieval.endpoint_encoder import KIND
 from actors.retrieval.haystack import Haystack
 from actors.retrieval.retriever import Resources, Retriever, Scores
 from actors.serving.endpoint import token_of
 from longform.records import Query
-from longform.settings.retrievers import DenseSettings, EncoderRetrieverSettings
+from longform.settings.retrievers import DenseSettings, EmbeddingsRetrieverSettings, EncoderRetrieverSettings
+
+Dense = TypeVar("Dense", bound=DenseSettings)
 
 
-class EncoderRetriever(Retriever):
+class _VectorRetriever(Retriever[Dense]):
     """
-    Scores by the cosine of the query with each document, by the vectors of an encoder here or behind an endpoint.
+    Scores by the cosine of the query with each document, by the vectors of an encoder.
 
     `whole`: with the document cut at the window. `max`: with its best chunk. `mean`: with the mean of its chunks'
     vectors weighted by their words (MSRS, released code; the paper's sizes, section 4.1, may be tokens).
     """
 
-    def __init__(self, settings: DenseSettings, resources: Resources) -> None:
-        self._settings = settings
-        self._resources = resources
+    def __init__(self, settings: Dense, resources: Resources) -> None:
+        super().__init__(settings, resources)
         self._embedded: tuple[Haystack, NDArray[np.float32]] | None = None
-
-    def check(self) -> None:
-        if isinstance(self._settings, EncoderRetrieverSettings):
-            check_checkpoint(self._settings.model)
-        else:
-            token_of(KIND, self._settings)
 
     def prepare(self, queries: Sequence[Query]) -> None:
         self._encoder.embed([self._shown(query) for query in queries])
@@ -48,8 +45,9 @@ class EncoderRetriever(Retriever):
         return np.asarray(np.maximum.reduceat(cosines, _starts(self._chunks(haystack))))
 
     @property
+    @abstractmethod
     def _encoder(self) -> TextEncoder:
-        return self._resources.encoder_of(self._settings)
+        """The encoder, which is opened once for all retrievers that share it."""
 
     def _shown(self, query: Query) -> str:
         return self._settings.query_prefix + self._resources.text(query)
@@ -69,6 +67,35 @@ class EncoderRetriever(Retriever):
         n_words = np.array([max(len(chunk.split()), 1) for chunks in chunked for chunk in chunks], dtype=np.float32)
         sums = np.add.reduceat(vectors * n_words[:, None], _starts(chunked), axis=0)
         return np.asarray(sums / np.linalg.norm(sums, axis=1, keepdims=True))
+
+
+class EncoderRetriever(_VectorRetriever[EncoderRetrieverSettings]):
+    """Has an encoder here."""
+
+    @classmethod
+    def version(cls, settings: EncoderRetrieverSettings) -> list[str]:
+        content = changing_content(settings.model)
+        return [content] if content else []
+
+    @classmethod
+    def check(cls, settings: EncoderRetrieverSettings, _resources: Resources, /) -> None:
+        check_checkpoint(settings.model)
+
+    @property
+    def _encoder(self) -> TextEncoder:
+        return self._resources.encoder(self._settings.model)
+
+
+class EmbeddingsRetriever(_VectorRetriever[EmbeddingsRetrieverSettings]):
+    """Asks an endpoint."""
+
+    @classmethod
+    def check(cls, settings: EmbeddingsRetrieverSettings, _resources: Resources, /) -> None:
+        token_of(KIND, settings)
+
+    @property
+    def _encoder(self) -> TextEncoder:
+        return self._resources.endpoint(self._settings)
 
 
 def _starts(chunked: Sequence[Sequence[str]]) -> NDArray[np.int64]:

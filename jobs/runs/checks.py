@@ -8,7 +8,7 @@ from actors.chat.openai_client import servers
 from actors.chat.opening import REPAIR_PROMPT, check_chat, load_prompt
 from actors.judges.opening import check_judge
 from actors.measures import check_tokens
-from actors.retrieval.opening import check_loadable
+from actors.retrieval.checks import check_loadable
 from actors.serving.handle import is_of_cluster
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder

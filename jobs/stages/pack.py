@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar, NamedTuple
 
+from actors.python_class import actor_of
+from actors.retrieval.importance import Importance
 from actors.storage.benchmark import Benchmark
 from jobs.stages.items import Given, Item, Source, SourceReader
 from jobs.stages.retrieve import Ranked
@@ -18,7 +20,7 @@ from longform.retrieval.ranking import NOT_RANKED
 from longform.rows import ContextRow, RankingRow
 from longform.schemas import CONTEXTS, DOCUMENTS
 from longform.settings.experiment import Experiment
-from longform.settings.importance import ImportanceSettings, RelevanceImportanceSettings, SimilarityImportanceSettings
+from longform.settings.importance import ImportanceSettings
 from longform.settings.systems import Order, System
 
 VERSION = "pack@2"
@@ -83,7 +85,7 @@ class Pack(Stage[Packed]):
 
     @property
     def embeds(self) -> bool:
-        return isinstance(self.importance, SimilarityImportanceSettings)
+        return actor_of(self.importance, Importance).embeds
 
     def items(self, plan: Plan) -> list[Item[Packed]]:
         found = []
@@ -99,18 +101,18 @@ class Pack(Stage[Packed]):
         length = [] if packed.length_tokens is None else ["length_tokens", packed.length_tokens]
         cut = [] if packed.document_tokens is None else ["document_tokens", packed.document_tokens]
         numbers = [n for n in (packed.n_documents, packed.permutation) if n is not None]
-        by_relevance = isinstance(self.importance, RelevanceImportanceSettings)
-        weighed = [] if by_relevance or packed.order not in BY_IMPORTANCE else [self.importance.identity]
+        weighed = (
+            actor_of(self.importance, Importance).version(self.importance) if packed.order in BY_IMPORTANCE else []
+        )
         depends = [ranking, packed.budget_tokens, packed.order, self.seed, VERSION, *numbers, *weighed, *length, *cut]
         return content_key("contexts", *depends)
 
     def worker(self, reader: SourceReader) -> Works[Packed]:
         from actors.local_models.tokenizer import TokenCounter
-        from actors.retrieval.importance import document_importance
 
         benchmark = Benchmark(self.bench)
         counter = TokenCounter(threads=1)
-        weigh = document_importance(benchmark, self.importance)
+        importance = actor_of(self.importance, Importance)(self.importance, benchmark)
 
         @lru_cache(maxsize=2)
         def tokens(haystack_id: str) -> Sequence[int]:
@@ -134,7 +136,7 @@ class Pack(Stage[Packed]):
                 document_tokens=whole,
                 budget_tokens=how.budget_tokens,
                 order=how.order,
-                importance=weigh(how.query_id) if needed else None,
+                importance=importance.of(how.query_id) if needed else None,
                 seed=stable_seed(self.seed, how.query_id, how.order),
                 permutation=how.permutation,
                 most_tokens=how.document_tokens,

@@ -12,8 +12,8 @@ from typing import ClassVar
 
 from actors.chat.call_context import CallContext
 from actors.chat.opening import Asking, open_pool
-from actors.retrieval.opening import open_reranker, reranker_identity
-from actors.retrieval.reranker import Ranking, Reranked
+from actors.python_class import actor_of
+from actors.retrieval.reranker import Means, Ranking, Reranked, Reranker
 from actors.storage.benchmark import Benchmark
 from jobs.stages.items import WHOLE, Given, Item, Source, SourceReader
 from jobs.stages.retrieve import Ranked
@@ -27,7 +27,7 @@ from longform.schemas import DOCUMENTS, QUERIES, RANKINGS
 from longform.settings.chat import ChatSettings
 from longform.settings.experiment import Experiment
 from longform.settings.resources import ResourcesSettings
-from longform.settings.retrievers import ChatRerankerSettings, RerankerSettings
+from longform.settings.retrievers import RerankerSettings
 
 VERSION = "rerank@1"
 _RANKINGS_A_TASK = 16
@@ -84,7 +84,7 @@ class Rerank(Stage[Ranked]):
         return _RANKINGS_A_TASK if self.chat is None else _CHAT_RANKINGS_A_TASK
 
     def items(self, plan: Plan) -> list[Item[Ranked]]:
-        how = reranker_identity(self.settings, self.prompts)
+        how = self.settings.identity | actor_of(self.settings, Reranker).version(self.settings, self.prompts)
         found = []
         for ranking in plan.of(Ranked):
             if ranking.key.reranker is None and ranking.key.retriever in self.retrievers:
@@ -94,10 +94,7 @@ class Rerank(Stage[Ranked]):
         return found
 
     def plans(self, asking: Asking, reader: SourceReader) -> Plans[Ranked]:
-        from actors.retrieval.chat_reranker import ChatReranker
-
-        assert isinstance(self.settings, ChatRerankerSettings), self.name
-        reranker, rankings = ChatReranker(self.settings, asking), self._rankings(reader)
+        reranker, rankings = self._reranker(asking), self._rankings(reader)
 
         def plan(given: Sequence[Given[Ranked]]) -> Asks[list[RankingRow]]:
             before = [rankings(one) for one in given]
@@ -109,7 +106,7 @@ class Rerank(Stage[Ranked]):
     def worker(self, reader: SourceReader) -> Works[Ranked]:
         chat, rankings = self.chat, self._rankings(reader)
         asking = None if chat is None else Asking(chat=open_pool(chat, self.context), prompts_folder=self.prompts)
-        reranker = open_reranker(self.settings, threads=self.threads, asking=asking)
+        reranker = self._reranker(asking)
 
         async def rerank(given: Sequence[Given[Ranked]]) -> list[RankingRow]:
             before = [rankings(one) for one in given]
@@ -117,6 +114,9 @@ class Rerank(Stage[Ranked]):
             return self._after(given, before, orders)
 
         return rerank
+
+    def _reranker(self, asking: Asking | None) -> Reranker[RerankerSettings]:
+        return actor_of(self.settings, Reranker)(self.settings, Means(self.threads, asking))
 
     def _rankings(self, reader: SourceReader) -> Callable[[Given[Ranked]], Before]:
         """Return what reads a ranking as it was, as a reranker takes it and as its rows."""

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
-from actors.retrieval.opening import made_by
+from actors.python_class import actor_of
+from actors.retrieval.retriever import Retriever
 from jobs.stages.items import Given, Item, SourceReader
 from jobs.stages.stage import Plan, Site, Stage, Works
 from longform.axes import Axes
@@ -48,7 +49,7 @@ def definition(retrievers: Mapping[str, RetrieverSettings], name: str) -> dict[s
     """Return all that a retriever's rankings depend on: its settings, and those of the retrievers it builds on."""
     settings = retrievers[name]
     return settings.identity | {
-        "made_by": made_by(settings),
+        "made_by": actor_of(settings, Retriever).version(settings),
         "bases": [definition(retrievers, base) for base in settings.bases],
     }
 

@@ -11,7 +11,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from actors.chat.call_context import CallContext
+from actors.chat.model import ChatModel
 from actors.chat.opening import Asking, open_pool
+from actors.python_class import actor_of
+from actors.retrieval.own_ranker import OwnRanker, OwnRetriever, equal_scores
 from actors.storage.benchmark import Benchmark
 from jobs.stages.items import Given, Item, SourceReader
 from jobs.stages.retrieve import Ranked, ranking_items
@@ -23,12 +26,7 @@ from longform.rows import RankedRow, RankingRow
 from longform.schemas import DOCUMENTS, QUERIES, RANKINGS
 from longform.settings.chat import ChatSettings
 from longform.settings.experiment import Experiment
-from longform.settings.retrievers import (
-    HttpRetrieverSettings,
-    OwnRetrieverSettings,
-    PythonRetrieverSettings,
-    RetrievalSettings,
-)
+from longform.settings.retrievers import RetrievalSettings, RetrieverSettings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +50,7 @@ class RetrieveAsked(Stage[Ranked]):
 
     bench: str
     retriever: str
-    settings: OwnRetrieverSettings
+    settings: RetrieverSettings
     retrieval: RetrievalSettings
     context: CallContext
 
@@ -69,15 +67,10 @@ class RetrieveAsked(Stage[Ranked]):
 
     def assumed(self, request: ChatRequest) -> str:
         """Assume that a ranking leaves the documents in their order."""
-        from actors.retrieval.own_ranker import equal_scores
-
         return equal_scores(request)
 
     def plans(self, asking: Asking, _reader: SourceReader) -> Plans[Ranked]:
-        from actors.retrieval.own_ranker import OwnRanker
-
-        ranker = OwnRanker(self.retriever, self.settings, asking.chat, depth=self.retrieval.ranking_depth)
-        benchmark = Benchmark(self.bench)
+        ranker, benchmark = self._ranker(asking.chat), Benchmark(self.bench)
 
         def plan(one: Given[Ranked]) -> Asks[list[RankingRow]]:
             found = yield from ranker.plan(*self._asked(benchmark, one))
@@ -86,21 +79,21 @@ class RetrieveAsked(Stage[Ranked]):
         return lambda given: [plan(one) for one in given]
 
     def worker(self, _reader: SourceReader) -> Works[Ranked]:
-        from actors.retrieval.own_ranker import OwnRanker, class_chat
-
-        chat, benchmark = self.settings.asked_model, Benchmark(self.bench)
+        chat, benchmark = self.chat, Benchmark(self.bench)
         assert chat is not None, "its rankings are asked for"
-        model = None
-        if isinstance(self.settings, PythonRetrieverSettings):
-            model = class_chat(self.settings, chat, benchmark, query_text=self.retrieval.query_text)
-        pool = open_pool(chat, self.context, model)
-        ranker = OwnRanker(self.retriever, self.settings, pool, depth=self.retrieval.ranking_depth)
+        actor = actor_of(self.settings, OwnRetriever)
+        model = actor.client(self.settings, benchmark, self.retrieval.query_text)
+        ranker = self._ranker(open_pool(chat, self.context, model))
 
         async def retrieve(given: Sequence[Given[Ranked]]) -> list[RankingRow]:
             (one,) = given
             return _rows(one, await ranker.rank(*self._asked(benchmark, one)))
 
         return retrieve
+
+    def _ranker(self, chat: ChatModel) -> OwnRanker:
+        about = actor_of(self.settings, OwnRetriever).about(self.settings)
+        return OwnRanker(self.retriever, about, chat, depth=self.retrieval.ranking_depth)
 
     def _asked(self, benchmark: Benchmark, one: Given[Ranked]) -> tuple[Query, Sequence[Document]]:
         query = shown_query(benchmark.queries[one.key.query_id], query_text=self.retrieval.query_text)
@@ -128,11 +121,10 @@ def stages(experiment: Experiment, site: Site) -> list[RetrieveAsked]:
             run=site.run,
             bench=site.bench,
             retriever=name,
-            settings=settings,
+            settings=experiment.retrievers[name],
             retrieval=experiment.retrieval,
             context=site.calling.context(f"retrieve {name}"),
         )
         for name in experiment.used_retrievers
-        if isinstance(settings := experiment.retrievers[name], PythonRetrieverSettings | HttpRetrieverSettings)
-        and settings.asked_model is not None
+        if experiment.retrievers[name].asked_model is not None
     ]

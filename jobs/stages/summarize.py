@@ -34,7 +34,6 @@ from longform.settings.chat import (
     OwnSummarizerSettings,
     PythonSummarizerSettings,
     SummarizerSettings,
-    asked_by,
     is_free,
 )
 from longform.settings.experiment import Experiment
@@ -117,7 +116,7 @@ class Summarize(Stage[Summarized]):
 
     @property
     def chat(self) -> ChatSettings | None:
-        return asked_by(self.settings)
+        return self.settings.asked_model
 
     @property
     def holds_model(self) -> bool:

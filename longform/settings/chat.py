@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, JsonValue, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from longform.settings.extra_body import ExtraBody
 from longform.settings.python_class import PythonClassSettings
 from longform.settings.resources import ResourcesSettings
-from longform.settings.strict import Strict
+from longform.settings.strict import PartSettings, Strict
 
 
 class ChatSettings(Strict):
@@ -86,13 +86,13 @@ class ChatSettings(Strict):
         return self.provider in ("http", "python")
 
 
-class MayAskSettings(Strict):
+class MayAskSettings(PartSettings):
     """Settings of a component that asks a chat model in some of its kinds."""
 
     @property
     def asked_model(self) -> ChatSettings | None:
-        """The chat model that it asks; None: it asks none."""
-        return None
+        """The chat model that it asks, its `chat` unless a kind says otherwise; None: it asks none."""
+        return getattr(self, "chat", None)
 
     @property
     def prompt_name(self) -> str | None:
@@ -102,10 +102,8 @@ class MayAskSettings(Strict):
     @property
     def asked_resources(self) -> ResourcesSettings | None:
         """Resources that each worker that holds it asks of the cluster; None: none."""
-        if (own := getattr(self, "resources", None)) is not None:
-            assert isinstance(own, ResourcesSettings), "that is what the fields of this name are"
-            return own
-        return None if self.asked_model is None else self.asked_model.resources
+        own: ResourcesSettings | None = getattr(self, "resources", None)
+        return own if own or self.asked_model is None else self.asked_model.resources
 
 
 class CallSettings(Strict):
@@ -168,34 +166,28 @@ class OwnClassSettings(PythonClassSettings):
         return None if self.calls is None else self.calls.asked_as("python", self.class_)
 
 
-class OfflineSummarizerSettings(Strict):
+class OfflineSummarizerSettings(MayAskSettings):
     """Quotes of the documents, chosen without any language model."""
 
     newer = frozenset({"bullets"})
+    ignores_order: ClassVar[bool] = True  # it writes the same for every order of documents
+    deterministic: ClassVar[bool] = True  # it writes the same text every time it is asked
 
     kind: Literal["offline"]
     max_words: int = Field(300, gt=0)  # of a summary
     bullets: Literal["free"] | None = None  # free: not told how many, it writes the usual 7; null: the experiment's
-
-    @property
-    def ignores_order(self) -> bool:
-        """Return whether it writes the same for every order of documents."""
-        return True
-
-    @property
-    def deterministic(self) -> bool:
-        """Return whether it writes the same text every time it is asked."""
-        return True
 
 
 FROM_MEMORY = "answer_from_memory"
 """The prompt that shows no documents."""
 
 
-class ChatSummarizerSettings(Strict):
+class ChatSummarizerSettings(MayAskSettings):
     """A prompted chat model."""
 
     newer = frozenset({"prompt_with", "collection", "bullets"})
+    ignores_order: ClassVar[bool] = False
+    deterministic: ClassVar[bool] = False
 
     kind: Literal["chat"]
     chat: ChatSettings  # the model that writes
@@ -216,18 +208,8 @@ class ChatSummarizerSettings(Strict):
         """Return the prompt in systems with this retriever; None: by the query's domain."""
         return (self.prompt_with or {}).get(retriever or "", self.prompt)
 
-    @property
-    def ignores_order(self) -> bool:
-        """Return whether it writes the same for every order of documents."""
-        return False
 
-    @property
-    def deterministic(self) -> bool:
-        """Return whether it writes the same text every time it is asked."""
-        return False
-
-
-class ShippedSummarizerSettings(Strict):
+class ShippedSummarizerSettings(MayAskSettings):
     """
     Summaries that the benchmark ships, of one who wrote them elsewhere.
 
@@ -236,25 +218,21 @@ class ShippedSummarizerSettings(Strict):
     """
 
     how_it_is_asked = frozenset({"ignores_order"})
+    deterministic: ClassVar[bool] = True
 
     kind: Literal["shipped", "released"]  # released: the name that older files have for it
     name: str | None = None  # of the summarizer in the benchmark; null: all that it ships
     ignores_order: bool = True  # false: it read the documents in an order, so that places and orders can be compared
 
-    @property
-    def deterministic(self) -> bool:
-        """Return whether it writes the same text every time it is asked."""
-        return True
 
-
-class PythonSummarizerSettings(OwnClassSettings):
+class PythonSummarizerSettings(OwnClassSettings, MayAskSettings):
     """A class of one's own that writes."""
 
     ignores_order: bool = False  # whether it writes the same for every order of documents
     deterministic: bool = False  # whether it writes the same text however often it is asked
 
 
-class HttpSummarizerSettings(HttpSettings):
+class HttpSummarizerSettings(HttpSettings, MayAskSettings):
     """A server of one's own that writes."""
 
     ignores_order: bool = False  # as above
@@ -276,14 +254,3 @@ SummarizerSettings = Annotated[
 def is_free(settings: SummarizerSettings) -> bool:
     """Tell whether the number of bullets is withheld (SummHay, section 6)."""
     return getattr(settings, "bullets", None) == "free"
-
-
-def asked_by(settings: SummarizerSettings) -> ChatSettings | None:
-    """Return the model that a summarizer asks through the ledger; None: it asks none."""
-    match settings:
-        case ChatSummarizerSettings():
-            return settings.chat
-        case PythonSummarizerSettings() | HttpSummarizerSettings():
-            return settings.asked_model
-        case _:
-            return None

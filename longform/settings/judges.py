@@ -299,10 +299,6 @@ class ChatJudgeSettings(_Judge):
         return self
 
     @property
-    def asked_model(self) -> ChatSettings:
-        return self.chat
-
-    @property
     def prompt_name(self) -> str:
         return self.prompt
 

@@ -35,6 +35,7 @@ class _Retriever(MayAskSettings):
 class RandomRetrieverSettings(_Retriever):
     """An order that a seed draws."""
 
+    actor = "actors.retrieval.query_free:RandomRetriever"
     kind: Literal["random"]
     seed: int  # of the order that is drawn
 
@@ -42,12 +43,14 @@ class RandomRetrieverSettings(_Retriever):
 class KeywordRetrieverSettings(_Retriever):
     """Counts keywords that a document shares with the query."""
 
+    actor = "actors.retrieval.word_match:KeywordRetriever"
     kind: Literal["keywords"]
 
 
 class Bm25RetrieverSettings(_Retriever):
     """BM25 over stemmed words."""
 
+    actor = "actors.retrieval.word_match:Bm25Retriever"
     kind: Literal["bm25"]
     k1: float = Field(1.5, ge=0)  # how soon further occurrences of a word count less
     b: float = Field(0.75, ge=0, le=1)  # how far long documents are held back: 0 not at all, 1 in full
@@ -57,6 +60,7 @@ class Bm25RetrieverSettings(_Retriever):
 class OkapiRetrieverSettings(_Retriever):
     """BM25 as the package `rank_bm25` computes it (Okapi), over words that are split at single spaces, case kept."""
 
+    actor = "actors.retrieval.word_match:OkapiRetriever"
     kind: Literal["bm25_okapi"]
     k1: float = Field(1.5, ge=0)  # how soon further occurrences of a word count less
     b: float = Field(0.75, ge=0, le=1)  # how far long documents are held back: 0 not at all, 1 in full
@@ -76,6 +80,7 @@ class _Vectors(_Retriever):
 class EncoderRetrieverSettings(_Vectors):
     """A Sentence Transformers model. `whole` cuts a document at the window; `mean` and `max` pool chunks within it."""
 
+    actor = "actors.retrieval.vectors:EncoderRetriever"
     how_it_is_asked = frozenset({"resources"})
 
     kind: Literal["encoder"]
@@ -87,6 +92,7 @@ class EncoderRetrieverSettings(_Vectors):
 class EmbeddingsRetrieverSettings(_Vectors, EmbeddingsEndpointSettings):
     """A server that speaks OpenAI's dialect of embeddings, `serve/` among them."""
 
+    actor = "actors.retrieval.vectors:EmbeddingsRetriever"
     how_it_is_asked = EmbeddingsEndpointSettings.how_it_is_asked
 
     kind: Literal["embeddings"]
@@ -106,6 +112,7 @@ DenseSettings = EncoderRetrieverSettings | EmbeddingsRetrieverSettings
 class FusionRetrieverSettings(_Retriever):
     """The sum of other retrievers' rankings, by z-scores or by reciprocal ranks."""
 
+    actor = "actors.retrieval.combined:FusionRetriever"
     kind: Literal["fusion"]
     of: tuple[str, ...] = Field(min_length=2)  # names of other retrievers
     by: Literal["z_sum", "reciprocal_rank"]  # what is added up: z-scores, or 1 / (rank_constant + rank)
@@ -127,12 +134,14 @@ class FusionRetrieverSettings(_Retriever):
 class ShortFirstRetrieverSettings(_Retriever):
     """Shorter documents first; in a fusion, because more of them fit a budget."""
 
+    actor = "actors.retrieval.query_free:ShortFirstRetriever"
     kind: Literal["short_first"]
 
 
 class FeedbackRetrieverSettings(_Retriever):
     """RM3: expands the query by terms of the base retriever's best documents, adds the expansion's BM25 z-score."""
 
+    actor = "actors.retrieval.combined:FeedbackRetriever"
     kind: Literal["feedback"]
     of: str  # the retriever whose ranking is expanded
     documents: int = Field(10, gt=0)  # the first of its ranking, whose terms are taken
@@ -147,6 +156,7 @@ class FeedbackRetrieverSettings(_Retriever):
 class ClusterFeedbackRetrieverSettings(_Retriever):
     """Documents that support the query's most relevant repeated sentences; learnt from no query."""
 
+    actor = "actors.retrieval.statements:ClusterFeedbackRetriever"
     loads_model = True
     fitted_models = frozenset({"support"})
 
@@ -156,6 +166,7 @@ class ClusterFeedbackRetrieverSettings(_Retriever):
 class StatementsRetrieverSettings(_Retriever):
     """Documents that support the offline summarizer's quotes, short ones first."""
 
+    actor = "actors.retrieval.statements:StatementsRetriever"
     loads_model = True
     fitted_models = frozenset({"support", "ranker"})
 
@@ -166,30 +177,35 @@ class StatementsRetrieverSettings(_Retriever):
 class OracleRetrieverSettings(_Retriever):
     """Ranks by the relevance that people gave."""
 
+    actor = "actors.retrieval.looked_up:OracleRetriever"
     kind: Literal["oracle"]
 
 
 class GoldRetrieverSettings(_Retriever):
     """Ranks the documents that are judged relevant and no others; a query without them gets none."""
 
+    actor = "actors.retrieval.looked_up:GoldRetriever"
     kind: Literal["gold"]
 
 
 class NoDocumentsSettings(_Retriever):
     """Ranks nothing: prompts hold the query alone, which shows what a model knows by heart."""
 
+    actor = "actors.retrieval.query_free:NoDocuments"
     kind: Literal["none"]
 
 
 class FullContextSettings(_Retriever):
     """All documents, as they stand in the haystack."""
 
+    actor = "actors.retrieval.query_free:FullContext"
     kind: Literal["full"]
 
 
 class ReleasedRetrieverSettings(_Retriever):
     """Scores that the benchmark ships, by the name they have there."""
 
+    actor = "actors.retrieval.looked_up:ReleasedRetriever"
     kind: Literal["released"]
     name: str  # the name of the scores in the benchmark
 
@@ -197,14 +213,14 @@ class ReleasedRetrieverSettings(_Retriever):
 class PythonRetrieverSettings(OwnClassSettings, _Retriever):
     """A class that scores documents."""
 
+    actor = "actors.retrieval.python_ranker:PythonRetriever"
     loads_model = True
 
 
 class HttpRetrieverSettings(HttpSettings, _Retriever):
     """A server of one's own that scores documents."""
 
-
-OwnRetrieverSettings = PythonRetrieverSettings | HttpRetrieverSettings
+    actor = "actors.retrieval.own_ranker:HttpRetriever"
 
 
 RetrieverSettings = Annotated[
@@ -271,6 +287,7 @@ class RetrievalSettings(NamedTuple):
 class CrossEncoderRerankerSettings(MayAskSettings):
     """A cross-encoder that reads query and document together."""
 
+    actor = "actors.retrieval.cross_encoder:CrossEncoderReranker"
     how_it_is_asked = frozenset({"resources"})
 
     kind: Literal["cross_encoder"]
@@ -282,6 +299,7 @@ class CrossEncoderRerankerSettings(MayAskSettings):
 class EndpointRerankerSettings(MayAskSettings, EndpointSettings):
     """A server that speaks Cohere's or Jina's dialect, `serve/` among them; one request holds all documents."""
 
+    actor = "actors.retrieval.endpoint_reranker:EndpointReranker"
     kind: Literal["endpoint"]
     depth: int = Field(20, gt=0)  # as above
 
@@ -289,21 +307,20 @@ class EndpointRerankerSettings(MayAskSettings, EndpointSettings):
 class PythonRerankerSettings(MayAskSettings, PythonClassSettings):
     """A class that scores documents as a retriever's does."""
 
+    actor = "actors.retrieval.python_ranker:PythonReranker"
+
     depth: int = Field(20, gt=0)  # as above
 
 
 class ChatRerankerSettings(MayAskSettings):
     """A prompted chat model that gives each document a whole number, one call each (MSRS, section 4.1)."""
 
+    actor = "actors.retrieval.chat_reranker:ChatReranker"
     kind: Literal["chat"]
     chat: ChatSettings  # the model that is asked
     depth: int = Field(20, gt=0)  # as above
     scale: int = Field(20, ge=2)  # the highest score; the lowest is 1
     prompt: str = "rerank_documents"  # the name of a prompt, of the project or of the folder `prompts`
-
-    @property
-    def asked_model(self) -> ChatSettings:
-        return self.chat
 
     @property
     def prompt_name(self) -> str:

@@ -26,3 +26,9 @@ class Strict(BaseModel):
         unset = {name for name in self.newer if getattr(self, name, None) is None}
         found = self.model_dump(mode="json", exclude={*self.how_it_is_asked, *unset})
         return found | {name: part.identity for name in found if isinstance(part := getattr(self, name, None), Strict)}
+
+
+class PartSettings(Strict):
+    """Settings of a part of an experiment; *actor* is the import path of the class that does its work."""
+
+    actor: ClassVar[str]

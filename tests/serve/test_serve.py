@@ -13,6 +13,7 @@ import yaml
 from actors.chat.openai_client import OpenAIChat
 from actors.local_models.weights import MINILM
 from actors.retrieval.endpoint_reranker import EndpointReranker
+from actors.retrieval.reranker import Means
 from actors.serving.client import ServedClient, over_handle, over_http
 from longform.chat.call import ChatRequest, Message
 from longform.errors import UsageError
@@ -84,7 +85,7 @@ async def test_a_stage_may_name_the_application_in_place_of_a_url(served: str) -
     orders, replies = [], []
     for place in (served, "serve://longform"):
         reranker = EndpointRerankerSettings(kind="endpoint", url=f"{place}/v1/rerank", model="minilm-cosine")
-        orders.append(await EndpointReranker(reranker).rerank("a bank", texts))
+        orders.append(await EndpointReranker(reranker, Means()).rerank("a bank", texts))
         chat = OpenAIChat(ChatSettings(model="smollm2", base_url=f"{place}/v1"))
         replies.append(await chat.complete(SAY_YES))
         await chat.close()
@@ -98,7 +99,7 @@ async def test_a_stage_may_name_the_application_in_place_of_a_url(served: str) -
 async def test_an_application_that_is_not_there_is_named(served: str) -> None:
     chat = OpenAIChat(ChatSettings(model="m", base_url="serve://other/v1"))
     with pytest.raises(UsageError, match="expected an application 'other' of Ray Serve"):
-        EndpointReranker(EndpointRerankerSettings(kind="endpoint", url="serve://other/v1/rerank", model="m"))
+        EndpointReranker(EndpointRerankerSettings(kind="endpoint", url="serve://other/v1/rerank", model="m"), Means())
     with pytest.raises(UsageError, match="expected an application 'other' of Ray Serve"):
         await chat.complete(SAY_YES)
 

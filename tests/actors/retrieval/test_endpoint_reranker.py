@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from starlette.responses import JSONResponse
 
 from actors.retrieval.endpoint_reranker import KIND, EndpointReranker, check_order
-from actors.retrieval.opening import open_reranker
+from actors.retrieval.reranker import Means
 from actors.serving.endpoint import token_of
 from longform.errors import LongformError, UsageError
 from longform.records import Document, Query
@@ -36,7 +36,7 @@ async def test_order_of_the_real_application_through_overload(path: str) -> None
     app = Overloaded(make_app(small_backends(), Access(bind="127.0.0.1")), 2)
     query, documents = Query("q", "h", QUERY), [Document(text, "h", 0, None, text) for text in TEXTS]
     with running(app) as url:
-        found = await open_reranker(settings(f"{url}{path}"), threads=1).order(query, documents)
+        found = await EndpointReranker(settings(f"{url}{path}"), Means()).order(query, documents)
 
     assert app.refused == 2
     assert [one.place for one in found] == [1, 2, 4, 0, 3, 5]  # by words shared; ties as they came; the last unscored
@@ -51,9 +51,9 @@ async def test_token_is_sent_and_its_lack_found_before_any_work(monkeypatch: pyt
     with running(app) as url:
         with pytest.raises(UsageError, match="expected its token in MY_TOKEN, which is unset"):
             token_of(KIND, settings(url, api_key_env="MY_TOKEN"))
-        found = await EndpointReranker(settings(f"{url}/v1/rerank", api_key_env="RIGHT")).rerank(QUERY, TEXTS)
+        found = await EndpointReranker(settings(f"{url}/v1/rerank", api_key_env="RIGHT"), Means()).rerank(QUERY, TEXTS)
         with pytest.raises(LongformError, match=r"reranker 'words' at http.* answered 401"):
-            await EndpointReranker(settings(f"{url}/v1/rerank")).rerank(QUERY, TEXTS)
+            await EndpointReranker(settings(f"{url}/v1/rerank"), Means()).rerank(QUERY, TEXTS)
     assert len(found) == len(TEXTS)
 
 
@@ -80,7 +80,7 @@ async def test_answer_in_another_dialect_is_refused() -> None:
         return JSONResponse({"data": [{"index": 0, "relevance_score": 1.0}]})
 
     with running(app) as url, pytest.raises(LongformError, match="expected results with index and relevance_score"):
-        await EndpointReranker(settings(f"{url}/v1/rerank")).rerank(QUERY, TEXTS)
+        await EndpointReranker(settings(f"{url}/v1/rerank"), Means()).rerank(QUERY, TEXTS)
 
 
 @pytest.mark.parametrize(

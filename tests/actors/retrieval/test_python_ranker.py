@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from actors.python_class import UserCodeError
+from actors.retrieval.checks import check_loadable
 from actors.retrieval.haystack_retriever import HaystackRetriever
-from actors.retrieval.opening import check_loadable, open_reranker
-from actors.retrieval.python_ranker import PythonRanker
-from actors.retrieval.reranker import Reranked
+from actors.retrieval.python_ranker import PythonRanker, PythonReranker
+from actors.retrieval.reranker import Means, Reranked
 from actors.storage.folder import Folder
 from jobs.stages.retrieve import definition
 from longform.errors import UsageError
@@ -104,7 +104,7 @@ async def test_a_reranker_scores_the_first_documents(write: Write, tmp_path: Pat
     write("their_ranker", LONGEST)
     query = QUERY._replace(text="What of the dam? its cost")
 
-    reranker = open_reranker(settings(tmp_path, depth=3), threads=1)  # type: ignore[arg-type]
+    reranker = PythonReranker(settings(tmp_path, depth=3), Means())  # type: ignore[arg-type]
 
     assert await reranker.order(query, DOCUMENTS) == [
         Reranked(2, 8.0),
@@ -117,7 +117,7 @@ async def test_a_reranker_scores_the_first_documents(write: Write, tmp_path: Pat
 async def test_documents_that_a_reranker_does_not_rank_follow_those_it_does(write: Write, tmp_path: Path) -> None:
     write("their_ranker", "class Some:\n    def rank(self, query, documents): return [None, 1, None, 2]")
 
-    reranker = open_reranker(settings(tmp_path, "their_ranker:Some", depth=9), threads=1)  # type: ignore[arg-type]
+    reranker = PythonReranker(settings(tmp_path, "their_ranker:Some", depth=9), Means())  # type: ignore[arg-type]
 
     assert await reranker.order(QUERY, DOCUMENTS) == [
         Reranked(3, 2.0),

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from actors.ledger.ledger import Ledger
-from actors.retrieval.opening import reranker_identity
+from actors.python_class import actor_of
+from actors.retrieval.reranker import Reranker
 from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
@@ -26,6 +27,7 @@ from longform.settings.retrievers import (
     ChatRerankerSettings,
     CrossEncoderRerankerSettings,
     EndpointRerankerSettings,
+    RerankerSettings,
 )
 from serve.engine import Engine
 from serve.http.access import Access
@@ -237,12 +239,14 @@ def test_documents_without_a_score_are_told_and_those_that_may_pass_are_asked_ag
     assert {item.work_id for item in done.plan.items(stage)} - done.run.locate("rankings").keys() == passing
 
 
+def identity(settings: RerankerSettings) -> dict[str, Any]:
+    return settings.identity | actor_of(settings, Reranker).version(settings, None)
+
+
 def test_keys_of_rerankings_that_ask_no_chat_model_do_not_move() -> None:
     cross = CrossEncoderRerankerSettings(kind="cross_encoder", model="tiny")
     served = EndpointRerankerSettings(kind="endpoint", url="http://127.0.0.1:1/v1/rerank", model="m")
-    keys = [
-        content_key("reranked", "r" * 20, "name", reranker_identity(one), "query", VERSION) for one in (cross, served)
-    ]
+    keys = [content_key("reranked", "r" * 20, "name", identity(one), "query", VERSION) for one in (cross, served)]
     assert keys == ["cf71c2d65550057ddb28", "5de7236019be45cb3792"]
 
 
@@ -250,5 +254,5 @@ def test_prompt_is_part_of_a_key_and_limits_are_not() -> None:
     plain = ChatRerankerSettings.model_validate(BY_CHAT["rerankers"]["asked"])
     limited = plain.model_copy(update={"chat": plain.chat.model_copy(update={"concurrency": 2})})
     other = plain.model_copy(update={"prompt": "rerank_oracle"})
-    assert reranker_identity(limited) == reranker_identity(plain)
-    assert reranker_identity(other)["prompts"] != reranker_identity(plain)["prompts"]
+    assert identity(limited) == identity(plain)
+    assert identity(other)["prompts"] != identity(plain)["prompts"]

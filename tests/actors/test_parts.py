@@ -1,0 +1,84 @@
+"""A part that ships works as well outside of the package: its settings name its class by import path."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import actors
+from actors.python_class import actor_of
+from actors.retrieval.haystack_retriever import HaystackRetriever
+from actors.retrieval.query_free import ShortFirstRetriever
+from actors.retrieval.reranker import Means, Reranked, Reranker
+from actors.retrieval.retriever import Retriever
+from actors.storage.folder import Folder
+from longform.records import Document, Query
+from longform.settings.python_class import FOLDER
+from longform.settings.retrievers import (
+    KeywordRetrieverSettings,
+    PythonRerankerSettings,
+    RetrievalSettings,
+    ShortFirstRetrieverSettings,
+)
+
+QUERY = Query("q", "h", "Who built the dam?")
+TEXTS = ["The dam was built.", "A mill.", "A dam, built by the town, the dam."]
+DOCUMENTS = [Document(f"d{place}", "h", place, None, text) for place, text in enumerate(TEXTS)]
+
+
+@pytest.fixture
+def moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Copies of shipped files under names of their own."""
+    for name in ("word_match", "python_ranker"):
+        source = (Path(actors.__file__).parent / "retrieval" / f"{name}.py").read_text()
+        (tmp_path / f"moved_{name}.py").write_text(source)
+        monkeypatch.delitem(sys.modules, f"moved_{name}", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+
+
+class MovedRetrieverSettings(KeywordRetrieverSettings):
+    actor = "moved_word_match:KeywordRetriever"
+
+
+class MovedRerankerSettings(PythonRerankerSettings):
+    actor = "moved_python_ranker:PythonReranker"
+
+
+@pytest.mark.usefixtures("moved")
+def test_a_retriever_of_another_module_ranks_as_the_shipped_one(tmp_path: Path) -> None:
+    bench = Folder(str(tmp_path / "bench"))
+    for table, rows in (("documents", DOCUMENTS), ("queries", [QUERY])):
+        bench.commit(table, [bench.write_part(table, [row._asdict() for row in rows], work_ids=["h#0"])])
+    bench.write_json("benchmark.json", {})
+    retrievers = {"ours": KeywordRetrieverSettings(kind="keywords"), "moved": MovedRetrieverSettings(kind="keywords")}
+
+    retriever = HaystackRetriever(bench.url, RetrievalSettings(retrievers, "query", 9), threads=1)
+    rows = retriever.rank("h", ["q"], [*retrievers])
+
+    ours, moved = ([(row["doc_id"], row["score"]) for row in rows if row["system"] == name] for name in retrievers)
+    assert ours == moved
+    assert ours[0][0] != "d1"
+    assert actor_of(retrievers["moved"], Retriever).__module__ == "moved_word_match"
+
+
+@pytest.mark.usefixtures("moved")
+async def test_a_reranker_of_another_module_orders_as_the_shipped_one(tmp_path: Path) -> None:
+    longest = "class Longest:\n    def rank(self, query, documents): return [len(one.text) for one in documents]"
+    (tmp_path / "longest.py").write_text(longest)
+    content = {"kind": "python", "class": "longest:Longest"}
+    context = {FOLDER: str(tmp_path)}
+    kinds = [kind.model_validate(content, context=context) for kind in (PythonRerankerSettings, MovedRerankerSettings)]
+
+    ours, moved = [await actor_of(kind, Reranker)(kind, Means()).order(QUERY, DOCUMENTS) for kind in kinds]
+
+    assert ours == moved == [Reranked(2, 34.0), Reranked(0, 18.0), Reranked(1, 7.0)]
+    assert actor_of(kinds[1], Reranker).version(kinds[1], None).keys() == {"version", "scores"}
+
+
+def test_a_class_of_another_role_is_refused() -> None:
+    settings = ShortFirstRetrieverSettings(kind="short_first")
+    assert actor_of(settings, Retriever) is ShortFirstRetriever
+    with pytest.raises(AssertionError, match="query_free:ShortFirstRetriever is no Reranker"):
+        actor_of(settings, Reranker)
