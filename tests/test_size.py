@@ -37,7 +37,7 @@ ROOMS = {
     "studies": Room(23, 4_288, "longform/studies/*"),
     "results, report and the verbs that read": Room(
         105,
-        14_808,
+        14_807,
         "longform/results/* longform/report/* jobs/results/* actors/studies.py jobs/compar*.py jobs/gate.py"
         " jobs/correct.py jobs/export.py jobs/status.py jobs/report.py jobs/plan_sample.py",
     ),
@@ -52,17 +52,17 @@ ROOMS = {
     ),
     "stages, runs, evaluate, judge, replay, cluster": Room(
         44,
-        6_689,
+        6_657,
         "jobs/stages/* jobs/runs/* jobs/evaluat*.py jobs/judge.py jobs/replay.py jobs/aggregate.py jobs/cluster.py"
         " jobs/local_ray.py jobs/job_package.py",
     ),
     "formats, ingest": Room(52, 6_934, "longform/formats/* jobs/ingest.py jobs/files/* jobs/write_benchmark.py"),
     "metrics, statistics, measures": Room(22, 3_564, "longform/metrics/* longform/measures.py actors/measures.py"),
-    "settings, other verbs, presets": Room(69, 5_696, "longform/settings/* jobs/*"),
+    "settings, other verbs, presets": Room(69, 5_694, "longform/settings/* jobs/*"),
     "summaries, support, repair, text": Room(
-        49, 5_018, "longform/summaries/* longform/support/* longform/repair/* longform/text/* actors/summarizers/*"
+        47, 5_002, "longform/summaries/* longform/support/* longform/repair/* longform/text/* actors/summarizers/*"
     ),
-    "retrieval, local models, storage, surface, the rest": Room(97, 9_839, "*"),
+    "retrieval, local models, storage, surface, the rest": Room(97, 9_822, "*"),
 }
 
 

@@ -9,24 +9,24 @@ of its method, then the summary itself.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import NamedTuple
 
 from actors.chat.live import carry_out, together
 from actors.chat.matrix_executor import MatrixExecutor
-from actors.chat.opening import Asking
+from actors.chat.opening import check_chat, versions_of
 from actors.storage.benchmark import Benchmark
-from actors.summarizers.prompts import SummaryPrompts
-from actors.summarizers.summarizer import AskedContext, Summarizer, summary_row
+from actors.summarizers.prompts import SummaryPrompts, check_prompts, prompts_of
+from actors.summarizers.summarizer import AskedContext, Means, Summarizer, summary_row
 from longform.chat.asking import Asks, Name
 from longform.chat.call import ChatReply, ChatRequest, failed
 from longform.errors import UsageError
 from longform.keys import content_key, stable_seed
 from longform.rows import SummaryRow
 from longform.settings.chat import ChatSummarizerSettings
-from longform.settings.methods import SHIPPED_METHODS, CalibrationMethodSettings, MethodSettings
+from longform.settings.methods import CalibrationMethodSettings, MethodSettings
 from longform.summaries.asking import step_replies
 from longform.summaries.drawn_orders import drawn_replies
 from longform.summaries.methods import Plan, Step, make_plan
@@ -58,7 +58,7 @@ class RowPlan(NamedTuple):
     asks: Asks[InPlace]
 
 
-class ChatSummarizer(Summarizer):
+class ChatSummarizer(Summarizer[ChatSummarizerSettings]):
     """
     Asks the model for one summary a row, all rows of a call at once within the model's concurrency.
 
@@ -74,37 +74,38 @@ class ChatSummarizer(Summarizer):
     `usage`, cost and seconds of a row are those of its own call. A row's `summary_id` is a hash of its work id, and of
     its step's name if it is not the summary itself.
 
-    Args:
-        bench_url: The benchmark folder that holds the documents and queries.
-        name: Of the summarizer, for messages.
-        settings: Model and prompt; without a prompt, the query's domain decides.
-        asking: The client and its limits.
-        methods: By the names that rows give.
-
     Raises:
         UsageError: A prompt cannot be used, before anything is asked.
     """
 
-    def __init__(
-        self,
-        bench_url: str,
-        name: str,
-        settings: ChatSummarizerSettings,
-        asking: Asking,
-        *,
-        methods: Mapping[str, MethodSettings] = SHIPPED_METHODS,
-    ) -> None:
-        self.chat = asking.chat
-        self._settings = settings.chat
-        self._methods = methods
-        self._prompts = SummaryPrompts(Benchmark(bench_url), name, settings, asking)
+    def __init__(self, settings: ChatSummarizerSettings, means: Means) -> None:
+        super().__init__(settings, means)
+        assert means.asking is not None, "a chat model is asked with something"
+        self.chat, self._methods = means.asking.chat, means.methods
+        self._prompts = SummaryPrompts(self._benchmark, means.name, settings, means.asking)
+
+    @classmethod
+    def check(cls, settings: ChatSummarizerSettings, _benchmark: Benchmark, with_keys: bool, /) -> None:
+        check_prompts(settings)
+        check_chat(settings.chat, with_key=with_keys)
+
+    @classmethod
+    def prompts(cls, settings: ChatSummarizerSettings, method: MethodSettings) -> list[str]:
+        return prompts_of(settings, method)
+
+    @classmethod
+    def version(cls, settings: ChatSummarizerSettings, method: MethodSettings, prompts: str | None) -> str:
+        return versions_of(prompts_of(settings, method), prompts)
 
     async def summarize(self, rows: Sequence[AskedContext]) -> list[SummaryRow]:
-        found = await asyncio.gather(*(self._carried_out(plan) for plan in self.plans(rows)))
+        found = await asyncio.gather(*(self._carried_out(plan) for plan in self.row_plans(rows)))
         in_place = {place: written for of_plan in found for place, written in of_plan.items()}
         return [summary for place in range(len(rows)) for summary in in_place[place]]
 
-    def plans(self, rows: Sequence[AskedContext]) -> list[RowPlan]:
+    def plans(self, rows: Sequence[AskedContext]) -> Iterable[Asks[list[SummaryRow]]]:
+        return (_in_order(plan.asks) for plan in self.row_plans(rows))
+
+    def row_plans(self, rows: Sequence[AskedContext]) -> list[RowPlan]:
         """Return plans that ask for all rows: one for rows of one step that begin alike, one for each other row."""
         alike: dict[tuple[str, str], dict[int, _Asked]] = {}
         found: list[RowPlan] = []
@@ -156,7 +157,7 @@ class ChatSummarizer(Summarizer):
 
     @cached_property
     def _executor(self) -> MatrixExecutor:
-        return MatrixExecutor(self.chat, self._settings)
+        return MatrixExecutor(self.chat, self._settings.chat)
 
     def _plan(self, row: AskedContext) -> Plan | str:
         """Return the row's plan, or the reason why it has none."""
@@ -174,6 +175,11 @@ class ChatSummarizer(Summarizer):
         """Return the row's method if it draws orders until their summaries agree."""
         method = self._methods[row["method"]]
         return method if isinstance(method, CalibrationMethodSettings) and method.spread is not None else None
+
+
+def _in_order(plan: Asks[InPlace]) -> Asks[list[SummaryRow]]:
+    in_place = yield from plan
+    return [row for place in sorted(in_place) for row in in_place[place]]
 
 
 def _seed(row: AskedContext) -> int:

@@ -7,12 +7,13 @@ from functools import lru_cache
 
 from actors.local_models.encoder import Encoder
 from actors.local_models.weights import MINILM
-from actors.storage.benchmark import Benchmark
-from actors.summarizers.summarizer import AskedContext, Summarizer, summary_row
+from actors.summarizers.summarizer import AskedContext, Means, Summarizer, summary_row
 from longform.chat.call import ChatReply, failed
 from longform.records import retrieval_text
 from longform.rows import SummaryRow
-from longform.summaries.extractive import Extractor, bullet_lines, extractor_version, shipped_ranker
+from longform.settings.chat import OfflineSummarizerSettings
+from longform.settings.methods import MethodSettings
+from longform.summaries.extractive import VERSION, Extractor, bullet_lines, extractor_version, shipped_ranker
 from longform.summaries.query_relevance import QueryText
 from longform.summaries.requested import USUAL_BULLETS
 from longform.support.model import shipped_support_model
@@ -23,7 +24,7 @@ _EXTRACTORS_HELD = 2  # one of 100 documents is about 60 MB
 _Sources = tuple[tuple[str, int, int], ...]  # (doc_id, number, characters kept)
 
 
-class OfflineSummarizer(Summarizer):
+class OfflineSummarizer(Summarizer[OfflineSummarizerSettings]):
     """
     Summarize the documents of a context for its query.
 
@@ -31,12 +32,17 @@ class OfflineSummarizer(Summarizer):
     The order of the documents changes nothing.
     """
 
-    def __init__(self, bench_url: str, max_words: int, *, threads: int) -> None:
-        self._benchmark = Benchmark(bench_url)
-        self._max_words = max_words
-        self._encoder = Encoder(MINILM, threads=threads)
+    embeds = True
+
+    def __init__(self, settings: OfflineSummarizerSettings, means: Means) -> None:
+        super().__init__(settings, means)
+        self._encoder = Encoder(MINILM, threads=means.threads)
         self._haystack_id: str | None = None
         self._extractor = lru_cache(maxsize=_EXTRACTORS_HELD)(self._read)
+
+    @classmethod
+    def version(cls, _settings: OfflineSummarizerSettings, _method: MethodSettings, _prompts: str | None, /) -> str:
+        return VERSION
 
     async def summarize(self, rows: Sequence[AskedContext]) -> list[SummaryRow]:
         """Return summaries of all rows; one without a document or a usable sentence has no text."""
@@ -49,7 +55,7 @@ class OfflineSummarizer(Summarizer):
             return failed("no_documents")
         extractor = self._extractor(row["haystack_id"], sources)
         n = USUAL_BULLETS if row["n_requested"] is None else row["n_requested"]
-        extracted = extractor.extract(self._query_text(row["query_id"]), n, self._max_words)
+        extracted = extractor.extract(self._query_text(row["query_id"]), n, self._settings.max_words)
         return ChatReply(text=bullet_lines(extracted), failure=None) if extracted else failed("no_sentence")
 
     def _query_text(self, query_id: str) -> QueryText:

@@ -1,46 +1,62 @@
-"""Summaries by a system of one's own that is asked through the ledger: a server, or a class with `calls`."""
+"""Summaries by a system of one's own: a server that is asked through the ledger, or a class, through it or not."""
 
 from __future__ import annotations
 
+import inspect
 from asyncio import gather
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from functools import cached_property
+from typing import TypeVar
 
 from pydantic import JsonValue
 
 from actors.chat.live import carry_out
-from actors.chat.model import ChatModel
+from actors.chat.opening import check_endpoint
 from actors.chat.own_system_client import ClassChat
-from actors.python_class import class_version, open_class
+from actors.python_class import UserCodeError, check_class, class_version, open_class, user_code
 from actors.storage.benchmark import Benchmark
-from actors.summarizers.python import checked, written_reply
-from actors.summarizers.summarizer import AskedContext, Summarizer, shown_documents, summary_row
+from actors.summarizers.summarizer import AskedContext, Means, Summarizer, shown_documents, summary_row
 from longform import protocols
 from longform.chat.asking import Asks, Name
-from longform.chat.call import ChatReply, ChatRequest, failed
+from longform.chat.call import ChatReply, ChatRequest, Usage, failed
 from longform.chat.own_systems import PROTOCOL, body_of, documents_of, summary_request
+from longform.protocols import Written
+from longform.records import Document
 from longform.rows import SummaryRow
-from longform.settings.chat import ChatSettings, HttpSummarizerSettings, OwnSummarizerSettings, PythonSummarizerSettings
+from longform.settings.chat import HttpSummarizerSettings, OwnSummarizerSettings, PythonSummarizerSettings
+from longform.settings.methods import MethodSettings
+
+Own = TypeVar("Own", bound=OwnSummarizerSettings)
+_TEXTLESS = "no_text"
 
 
-class OwnSummarizer(Summarizer):
+class OwnSummarizer(Summarizer[Own]):
     """
     Asks for one summary a row, all rows of a call at once within the limits.
 
     A row that cannot be summarised stays a row, with the reason in `failure`.
 
-    Args:
-        bench_url: The benchmark folder that holds the documents and queries.
-        settings: Of the system.
-        chat: Carries the calls.
+    Attributes:
+        model: The name of what writes, in requests.
+        prompt_version: Its version, in rows: that of the class, or of the protocol.
     """
 
-    def __init__(self, bench_url: str, settings: OwnSummarizerSettings, chat: ChatModel) -> None:
-        self._benchmark, self._settings, self._chat = Benchmark(bench_url), settings, chat
+    model: str
+    prompt_version: str
+
+    def __init__(self, settings: Own, means: Means) -> None:
+        super().__init__(settings, means)
+        self._asking = means.asking
 
     async def summarize(self, rows: Sequence[AskedContext]) -> list[SummaryRow]:
         """Return the summary of each row."""
         return list(await gather(*(carry_out(self.plan(row), self._send) for row in rows)))
+
+    def plans(self, rows: Sequence[AskedContext]) -> Iterable[Asks[list[SummaryRow]]]:
+        return (self._rows(row) for row in rows)
+
+    def _rows(self, row: AskedContext) -> Asks[list[SummaryRow]]:
+        return [(yield from self.plan(row))]
 
     def plan(self, row: AskedContext) -> Asks[SummaryRow]:
         """Return the plan that asks about a row."""
@@ -52,49 +68,133 @@ class OwnSummarizer(Summarizer):
             query = self._benchmark.queries[row["query_id"]]
             n = row["n_requested"]
             assert n is not None, "settings of such a summarizer withhold nothing"
-            asked = summary_request(self._about, query, documents, n, repeat=row["repeat"])
+            about: dict[str, JsonValue] = {"model": self.model, "options": self._settings.options}
+            asked = summary_request(about, query, documents, n, repeat=row["repeat"])
             new: Mapping[Name, ChatRequest] = {0: asked}
             while not replies:
                 replies |= yield new
                 new = {}
-        return summary_row(row, replies[0], own_version(self._settings))
+        return summary_row(row, replies[0], self.prompt_version)
 
     def _send(self, requests: Mapping[Name, ChatRequest]) -> Mapping[Name, Awaitable[ChatReply]]:
-        return {name: self._chat.complete(request) for name, request in requests.items()}
-
-    @cached_property
-    def _about(self) -> dict[str, JsonValue]:
-        settings = self._settings
-        name = settings.model if isinstance(settings, HttpSummarizerSettings) else own_version(settings)
-        return {"model": name, "options": settings.options}
+        assert self._asking is not None, "its calls go through the ledger"
+        chat = self._asking.chat
+        return {name: chat.complete(request) for name, request in requests.items()}
 
 
-def own_version(settings: OwnSummarizerSettings) -> str:
-    """Return the version of what writes: the class with its own, or the protocol."""
-    if isinstance(settings, PythonSummarizerSettings):
-        return f"{settings.class_}@{class_version(settings)}"
-    return f"http@{PROTOCOL}"
+class HttpSummarizer(OwnSummarizer[HttpSummarizerSettings]):
+    """Asks a server."""
+
+    def __init__(self, settings: HttpSummarizerSettings, means: Means) -> None:
+        super().__init__(settings, means)
+        self.model, self.prompt_version = settings.model, f"http@{PROTOCOL}"
+
+    @classmethod
+    def check(cls, settings: HttpSummarizerSettings, _benchmark: Benchmark, with_keys: bool, /) -> None:
+        check_endpoint(settings.asked_model, with_key=with_keys)
+
+    @classmethod
+    def version(cls, _settings: HttpSummarizerSettings, _method: MethodSettings, _prompts: str | None, /) -> str:
+        return f"http@{PROTOCOL}"
 
 
-def class_chat(settings: PythonSummarizerSettings, asked: ChatSettings, benchmark: Benchmark) -> ClassChat:
+class PythonSummarizer(OwnSummarizer[PythonSummarizerSettings]):
     """
-    Return what asks the class about the queries of *benchmark*.
+    Asks a class, whose calls are its own if none go through the ledger.
 
     Raises:
         UsageError: The class cannot be used.
         UserCodeError: Its constructor raised.
     """
-    summarizer = open_class(settings, protocols.Summarizer)
 
-    def given(request: ChatRequest) -> tuple[object, ...]:
-        body = body_of(request)
-        query = benchmark.queries[_query_id(body)]
-        return query, documents_of(body, query.haystack_id), body["n_requested"]
+    def __init__(self, settings: PythonSummarizerSettings, means: Means) -> None:
+        super().__init__(settings, means)
+        self.prompt_version = self.model = f"{settings.class_}@{class_version(settings)}"
 
-    def read(request: ChatRequest, returned: object) -> ChatReply:
-        return written_reply(checked(settings, returned, _query_id(body_of(request))))
+    @classmethod
+    def check(cls, settings: PythonSummarizerSettings, _benchmark: Benchmark, _with_keys: bool, /) -> None:
+        check_class(settings, protocols.Summarizer)
 
-    return ClassChat(asked, settings, summarizer.summarize, given=given, read=read)
+    @classmethod
+    def version(cls, settings: PythonSummarizerSettings, _method: MethodSettings, _prompts: str | None, /) -> str:
+        return class_version(settings)
+
+    @classmethod
+    def client(cls, settings: PythonSummarizerSettings, benchmark: Benchmark) -> ClassChat | None:
+        """
+        Return what asks the class about the queries of *benchmark*.
+
+        Raises:
+            UsageError: The class cannot be used.
+            UserCodeError: Its constructor raised.
+        """
+        if settings.asked_model is None:
+            return None
+        summarizer = open_class(settings, protocols.Summarizer)
+
+        def given(request: ChatRequest) -> tuple[object, ...]:
+            body = body_of(request)
+            query = benchmark.queries[_query_id(body)]
+            return query, documents_of(body, query.haystack_id), body["n_requested"]
+
+        def read(request: ChatRequest, returned: object) -> ChatReply:
+            return written_reply(checked(settings, returned, _query_id(body_of(request))))
+
+        return ClassChat(settings.asked_model, settings, summarizer.summarize, given=given, read=read)
+
+    async def summarize(self, rows: Sequence[AskedContext]) -> list[SummaryRow]:
+        """Return the summaries of all rows; those of a coroutine function are written at the same time."""
+        if self._asking is not None:
+            return await super().summarize(rows)
+        return list(await gather(*(self._summary(row) for row in rows)))
+
+    @cached_property
+    def _summarizer(self) -> protocols.Summarizer:
+        return open_class(self._settings, protocols.Summarizer)
+
+    async def _summary(self, row: AskedContext) -> SummaryRow:
+        documents = shown_documents(self._benchmark, row)
+        written = await self._written(row, documents) if documents else Written(None, "no_documents")
+        return summary_row(row, written_reply(written), self.prompt_version)
+
+    async def _written(self, row: AskedContext, documents: Sequence[Document]) -> Written:
+        query = self._benchmark.queries[row["query_id"]]
+        n = row["n_requested"]
+        assert n is not None, "settings of such a summarizer withhold nothing"
+        with user_code(self._settings, "summarize"):
+            found = self._summarizer.summarize(query, documents, n)
+            if inspect.isawaitable(found):
+                found = await found
+        return checked(self._settings, found, query.query_id)
+
+
+def written_reply(written: Written) -> ChatReply:
+    """Return what a class wrote as a reply."""
+    return ChatReply(
+        text=written.text,
+        failure=written.failure if written.text is None else None,
+        model=written.model,
+        usage=Usage(input_tokens=written.input_tokens, output_tokens=written.output_tokens),
+        cost_usd=written.cost_usd,
+    )
+
+
+def checked(settings: PythonSummarizerSettings, found: object, query_id: str) -> Written:
+    """
+    Return what a class returned for a query, as written.
+
+    Raises:
+        UserCodeError: It is neither a text nor `Written`.
+    """
+    written = Written(found) if isinstance(found, str) else found
+    if not isinstance(written, Written) or not isinstance(written.text, str | None):
+        raise UserCodeError(
+            f"{settings.class_}: summarize: expected a text, or longform.protocols.Written with one, "
+            f"found {type(found).__name__} {str(found)[:60]!r}, for query {query_id!r}"
+        )
+    if written.text is None or not written.text.strip():
+        return written._replace(text=None, failure=written.failure or _TEXTLESS)
+    return written
 
 
 def _query_id(body: dict[str, JsonValue]) -> str:

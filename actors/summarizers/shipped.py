@@ -9,17 +9,21 @@ from typing import Any
 import pyarrow.compute as pc
 
 from actors.storage.benchmark import Benchmark
-from actors.summarizers.summarizer import AskedContext, Summarizer, summary_row
+from actors.summarizers.summarizer import AskedContext, Means, Summarizer, summary_row
 from longform.chat.call import ChatReply
 from longform.errors import UsageError
 from longform.rows import SummaryRow
 from longform.settings.chat import ShippedSummarizerSettings
+from longform.settings.methods import MethodSettings
+
+RELEASED = "released@1"
+"""Version of looking a shipped summary up."""
 
 NOT_SHIPPED = "not_shipped"
 """The failure of a query for which the benchmark has no summary by this summarizer in this setting."""
 
 
-class ShippedSummarizer(Summarizer):
+class ShippedSummarizer(Summarizer[ShippedSummarizerSettings]):
     """
     Looks a summary up by query, summarizer and setting; the setting is the name of the ranking of its system.
 
@@ -33,10 +37,27 @@ class ShippedSummarizer(Summarizer):
         UsageError: The benchmark ships no summary of such a summarizer.
     """
 
-    def __init__(self, bench_url: str, settings: ShippedSummarizerSettings) -> None:
+    def __init__(self, settings: ShippedSummarizerSettings, means: Means) -> None:
+        super().__init__(settings, means)
         assert settings.name is not None, "a configuration refuses it beside a retriever"
-        self._benchmark, self._name = Benchmark(bench_url), settings.name
-        check_shipped(settings, self._benchmark)
+        self._name = settings.name
+        self.check(settings, self._benchmark, False)
+
+    @classmethod
+    def version(cls, _settings: ShippedSummarizerSettings, _method: MethodSettings, _prompts: str | None, /) -> str:
+        return RELEASED
+
+    @classmethod
+    def check(cls, settings: ShippedSummarizerSettings, benchmark: Benchmark, _with_keys: bool, /) -> None:
+        batches = benchmark.folder.batches("summaries", columns=["summarizer"])
+        known = sorted({name for batch in batches for name in batch["summarizer"].unique().to_pylist()})
+        if settings.name not in known and (settings.name is not None or not known):
+            named = f"summaries of {settings.name!r}" if settings.name is not None else "summaries"
+            raise UsageError(
+                f"expected {named} in the benchmark at {benchmark.folder.url!r}, which ships "
+                f"{f'those of {known}' if known else 'none'}; leave such systems out, or ingest the outputs too "
+                "(`longform ingest outputs`)"
+            )
 
     async def summarize(self, rows: Sequence[AskedContext]) -> list[SummaryRow]:
         """Return the shipped summary of each row."""
@@ -62,21 +83,3 @@ class ShippedSummarizer(Summarizer):
 def _ranking(row: Mapping[str, Any]) -> str:
     ordered = row["order"] not in (None, "given") and row["retriever"] is not None
     return str(row["retriever"] if ordered else row["setting"])
-
-
-def check_shipped(settings: ShippedSummarizerSettings, benchmark: Benchmark) -> None:
-    """
-    Check that *benchmark* ships summaries of the summarizer.
-
-    Raises:
-        UsageError: It ships none.
-    """
-    batches = benchmark.folder.batches("summaries", columns=["summarizer"])
-    known = sorted({name for batch in batches for name in batch["summarizer"].unique().to_pylist()})
-    if settings.name not in known and (settings.name is not None or not known):
-        named = f"summaries of {settings.name!r}" if settings.name is not None else "summaries"
-        raise UsageError(
-            f"expected {named} in the benchmark at {benchmark.folder.url!r}, which ships "
-            f"{f'those of {known}' if known else 'none'}; leave such systems out, or ingest the outputs too "
-            "(`longform ingest outputs`)"
-        )

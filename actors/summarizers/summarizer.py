@@ -1,16 +1,24 @@
-"""The protocol of every summarizer, the rows it is given and the rows it writes."""
+"""The base of every summarizer, the rows it is given and the rows it writes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from typing import ClassVar, Generic, NamedTuple, TypeVar
 
+from actors.chat.model import ChatModel
+from actors.chat.opening import Asking
 from actors.storage.benchmark import Benchmark
+from longform.chat.asking import Asks
 from longform.chat.call import ChatReply
 from longform.keys import content_key
 from longform.records import Document
 from longform.rows import ContextRow, SummaryRow
+from longform.settings.methods import SHIPPED_METHODS, MethodSettings
+from longform.settings.strict import PartSettings
 from longform.summaries.methods import FINAL, Step
+
+Settings = TypeVar("Settings", bound=PartSettings)
 
 SUMMARY = Step(FINAL, "summarize")
 """The step of a summary that is written in one step."""
@@ -26,12 +34,69 @@ class AskedContext(ContextRow):
     repeat: int
 
 
-class Summarizer(Protocol):
-    """Writes summaries."""
+class Means(NamedTuple):
+    """
+    The means of a summarizer.
 
+    Attributes:
+        bench_url: The benchmark folder that holds the documents and queries.
+        name: The summarizer's name, for messages.
+        methods: By the names that rows give.
+        threads: Threads of a local model.
+        asking: The client and its limits; None: it asks no model.
+    """
+
+    bench_url: str
+    name: str
+    methods: Mapping[str, MethodSettings] = SHIPPED_METHODS
+    threads: int = 1
+    asking: Asking | None = None
+
+
+class Summarizer(ABC, Generic[Settings]):
+    """
+    Writes summaries of the documents of a benchmark.
+
+    Attributes:
+        embeds: True: it has an encoder, and nothing else that is dear to load.
+    """
+
+    embeds: ClassVar[bool] = False
+
+    def __init__(self, settings: Settings, means: Means) -> None:
+        self._settings, self._benchmark = settings, Benchmark(means.bench_url)
+
+    @classmethod
+    def check(cls, _settings: Settings, _benchmark: Benchmark, _with_keys: bool, /) -> None:
+        """
+        Check that it can be used on a benchmark; look for a model's key if *with_keys*.
+
+        Raises:
+            UsageError: Its class, its prompt, its model, its key or its texts are missing.
+        """
+
+    @classmethod
+    def prompts(cls, _settings: Settings, _method: MethodSettings, /) -> list[str]:
+        """Return the names of all prompts that it may use under a method."""
+        return []
+
+    @classmethod
+    @abstractmethod
+    def version(cls, settings: Settings, method: MethodSettings, prompts: str | None, /) -> str:
+        """Return the version of what makes its summaries: its prompts under *method*, or its code."""
+
+    @classmethod
+    def client(cls, _settings: Settings, _benchmark: Benchmark, /) -> ChatModel | None:
+        """Return what its calls are carried to; None: to what their settings name."""
+        return None
+
+    @abstractmethod
     async def summarize(self, rows: Sequence[AskedContext]) -> list[SummaryRow]:
         """Return a row for each of *rows*, in their order, and before it one for each earlier step of its method."""
-        ...
+
+    def plans(self, rows: Sequence[AskedContext]) -> Iterable[Asks[list[SummaryRow]]]:
+        """Return the plans by which its model is asked for *rows*."""
+        raise NotImplementedError(f"{type(self).__name__} asks no model")
 
 
 def summary_row(row: AskedContext, reply: ChatReply, prompt_version: str | None, step: Step = SUMMARY) -> SummaryRow:

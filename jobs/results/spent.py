@@ -33,7 +33,7 @@ def spent_on(
 
     A twin costs what its original does; *calls*, those of the run's commands, tell what rerankers cost.
     """
-    offline = [name for name, settings in experiment.summarizers.items() if settings.kind == "offline"]
+    offline = [name for name, settings in experiment.summarizers.items() if settings.fitted_models]
     rows = as_frame(run.read("summaries", work_ids=work_ids, columns=_COLUMNS)).with_columns(
         usd_a_summary="cost_usd",
         tokens_in=pl.col("input_tokens") + pl.col("cached_tokens").fill_null(0),

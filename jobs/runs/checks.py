@@ -8,16 +8,16 @@ from actors.chat.openai_client import servers
 from actors.chat.opening import REPAIR_PROMPT, check_chat, load_prompt
 from actors.judges.opening import check_judge
 from actors.measures import check_tokens
+from actors.python_class import actor_of
 from actors.retrieval.checks import check_loadable
 from actors.serving.handle import is_of_cluster
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from actors.summarizers.opening import check_summarizer
-from actors.summarizers.prompts import prompts_of
+from actors.summarizers.summarizer import Summarizer
 from jobs.stages.repair import check_documents
 from longform.errors import UsageError
 from longform.prompts import prompt_names
-from longform.settings.chat import ChatSettings, ChatSummarizerSettings
+from longform.settings.chat import ChatSettings
 from longform.settings.experiment import Experiment
 
 
@@ -29,10 +29,9 @@ def check_experiment(experiment: Experiment, benchmark: Benchmark, *, with_keys:
         UsageError: A model, folder, key, prompt or table is not there; nothing has been done.
     """
     check_loadable(experiment, bench_url=benchmark.folder.url, with_keys=with_keys)
-    for name in dict.fromkeys(system.summarizer for system in experiment.all_systems()):
-        check_summarizer(experiment.summarizers[name], benchmark, with_keys=with_keys)
-    for shipped in experiment.shipped.values():
-        check_summarizer(shipped, benchmark, with_keys=with_keys)
+    writers = {system.summarizer for system in experiment.all_systems()} | experiment.shipped.keys()
+    for writer in (settings for name, settings in experiment.summarizers.items() if name in writers):
+        actor_of(writer, Summarizer).check(writer, benchmark, with_keys)
     for judge in experiment.judges.values():
         if judge.asked_model is not None:
             check_chat(judge.asked_model, logprobs=judge.needs_logprobs, with_key=with_keys)
@@ -83,9 +82,8 @@ def prompt_versions(experiment: Experiment) -> dict[str, str]:
     names = {
         name
         for settings in experiment.summarizers.values()
-        if isinstance(settings, ChatSummarizerSettings)
         for method in methods
-        for name in prompts_of(settings, experiment.all_methods()[method])
+        for name in actor_of(settings, Summarizer).prompts(settings, experiment.all_methods()[method])
     }
     for one in (*experiment.used_rerankers.values(), *experiment.judges.values()):
         if one.prompt_name is not None:

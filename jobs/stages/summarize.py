@@ -13,29 +13,20 @@ from math import inf
 from typing import Any, ClassVar, NamedTuple, Self
 
 from actors.chat.call_context import CallContext
-from actors.chat.opening import Asking
+from actors.chat.opening import Asking, open_pool
+from actors.python_class import actor_of
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from actors.summarizers.opening import make_summarizer, summarizer_version
-from actors.summarizers.summarizer import AskedContext
+from actors.summarizers.summarizer import AskedContext, Means, Summarizer
 from jobs.stages.check_methods import Asked, check_methods
 from jobs.stages.items import Given, Item, Source, SourceReader
 from jobs.stages.pack import HowPacked, Packed, how_packed
 from jobs.stages.stage import Plan, Plans, Site, Stage, Works
-from longform.chat.asking import Asks
 from longform.formats.longformfact import SENTENCES
 from longform.keys import content_key
 from longform.rows import ContextRow, SummaryRow
 from longform.schemas import CONTEXTS, DOCUMENTS, QUERIES, SUMMARIES
-from longform.settings.chat import (
-    ChatSettings,
-    ChatSummarizerSettings,
-    HttpSummarizerSettings,
-    OwnSummarizerSettings,
-    PythonSummarizerSettings,
-    SummarizerSettings,
-    is_free,
-)
+from longform.settings.chat import ChatSettings, SummarizerSettings, is_free
 from longform.settings.experiment import Experiment
 from longform.settings.methods import MethodSettings, PlainMethodSettings
 from longform.summaries.requested import OWN_BULLETS, USUAL_BULLETS
@@ -120,11 +111,11 @@ class Summarize(Stage[Summarized]):
 
     @property
     def holds_model(self) -> bool:
-        return self.settings.kind != "offline"  # it loads in a second where its process has loaded one before
+        return not self.embeds  # an encoder loads in a second where its process has loaded one before
 
     @property
     def embeds(self) -> bool:
-        return self.settings.kind == "offline"
+        return actor_of(self.settings, Summarizer).embeds
 
     def on_cores(self, cores: int) -> Self:
         return replace(self, threads=cores)
@@ -170,39 +161,19 @@ class Summarize(Stage[Summarized]):
         return USUAL_BULLETS if key.n_requested is None else key.n_requested
 
     def plans(self, asking: Asking, reader: SourceReader) -> Plans[Summarized]:
-        from actors.summarizers.chat import ChatSummarizer, InPlace
+        summarizer = self._summarizer(asking)
+        return lambda given: summarizer.plans(_asked_rows(reader, given))
 
-        if isinstance(self.settings, PythonSummarizerSettings | HttpSummarizerSettings):
-            return self._own_plans(self.settings, asking, reader)
-        assert isinstance(self.settings, ChatSummarizerSettings), self.name
-        summarizer = ChatSummarizer(self.bench, self.summarizer, self.settings, asking, methods=self.methods)
-
-        def rows(plan: Asks[InPlace]) -> Asks[list[SummaryRow]]:
-            in_place = yield from plan
-            return [row for place in sorted(in_place) for row in in_place[place]]
-
-        return lambda given: [rows(plan.asks) for plan in summarizer.plans(_asked_rows(reader, given))]
-
-    def _own_plans(self, settings: OwnSummarizerSettings, asking: Asking, reader: SourceReader) -> Plans[Summarized]:
-        from actors.summarizers.own import OwnSummarizer
-
-        own = OwnSummarizer(self.bench, settings, asking.chat)
-
-        def rows(row: AskedContext) -> Asks[list[SummaryRow]]:
-            return [(yield from own.plan(row))]
-
-        return lambda given: [rows(row) for row in _asked_rows(reader, given)]
+    def _summarizer(self, asking: Asking | None) -> Summarizer[SummarizerSettings]:
+        means = Means(self.bench, self.summarizer, self.methods, self.threads, asking)
+        return actor_of(self.settings, Summarizer)(self.settings, means)
 
     def worker(self, reader: SourceReader) -> Works[Summarized]:
-        summarizer = make_summarizer(
-            self.bench,
-            self.summarizer,
-            self.settings,
-            methods=self.methods,
-            prompts=self.prompts,
-            context=self.context,
-            threads=self.threads,
-        )
+        asking = None
+        if (chat := self.chat) is not None:
+            client = actor_of(self.settings, Summarizer).client(self.settings, Benchmark(self.bench))
+            asking = Asking(chat=open_pool(chat, self.context, client), prompts_folder=self.prompts)
+        summarizer = self._summarizer(asking)
 
         async def summarize(given: Sequence[Given[Summarized]]) -> list[SummaryRow]:
             return await summarizer.summarize(_asked_rows(reader, given))
@@ -258,6 +229,7 @@ def stages(experiment: Experiment, site: Site) -> list[Summarize]:
         systems = {system: n for system, n in experiment.repeats.items() if system.summarizer == name}
         methods = {system.method: experiment.all_methods()[system.method] for system in systems}
         if systems:
+            version = actor_of(settings, Summarizer).version
             stage = Summarize(
                 run=site.run,
                 bench=site.bench,
@@ -265,9 +237,7 @@ def stages(experiment: Experiment, site: Site) -> list[Summarize]:
                 settings=settings,
                 wanted=tuple(Wanted(one.setting, one.method, how_packed(one), n) for one, n in systems.items()),
                 methods=methods,
-                versions={
-                    method: summarizer_version(settings, how, experiment.prompts) for method, how in methods.items()
-                },
+                versions={method: version(settings, how, experiment.prompts) for method, how in methods.items()},
                 bullets=experiment.bullets,
                 prompts=experiment.prompts,
                 context=site.calling.context(f"summarize {name}"),

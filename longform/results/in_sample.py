@@ -68,10 +68,9 @@ def fitted_of(experiment: Experiment) -> Mapping[str, Models]:
     """Return the fitted models behind judges, summarizers and retrievers of a run, by name, and behind all twins."""
     retrievers = dict.fromkeys(system.retriever for system in experiment.all_systems())
     judges = experiment.judges_of("coverage").items()
-    offline = [name for name, one in experiment.summarizers.items() if one.kind == "offline"]
     return {
         "judges": {name: models_of_judge(judge, experiment.judges) for name, judge in judges},
-        "summarizers": dict.fromkeys(offline, frozenset({"support", "ranker"})),
+        "summarizers": {name: one.fitted_models for name, one in experiment.summarizers.items() if one.fitted_models},
         "retrievers": {name: models_of_retriever(name, experiment.retrievers) for name in retrievers},
         **(TWINS_ONLY if experiment.citing_judge is None else {}),
     }

@@ -89,6 +89,8 @@ class ChatSettings(Strict):
 class MayAskSettings(PartSettings):
     """Settings of a component that asks a chat model in some of its kinds."""
 
+    fitted_models: ClassVar[frozenset[str]] = frozenset()  # shipped ones, by which it chooses documents or sentences
+
     @property
     def asked_model(self) -> ChatSettings | None:
         """The chat model that it asks, its `chat` unless a kind says otherwise; None: it asks none."""
@@ -169,9 +171,11 @@ class OwnClassSettings(PythonClassSettings):
 class OfflineSummarizerSettings(MayAskSettings):
     """Quotes of the documents, chosen without any language model."""
 
+    actor = "actors.summarizers.offline:OfflineSummarizer"
     newer = frozenset({"bullets"})
     ignores_order: ClassVar[bool] = True  # it writes the same for every order of documents
     deterministic: ClassVar[bool] = True  # it writes the same text every time it is asked
+    fitted_models = frozenset({"support", "ranker"})
 
     kind: Literal["offline"]
     max_words: int = Field(300, gt=0)  # of a summary
@@ -185,6 +189,7 @@ FROM_MEMORY = "answer_from_memory"
 class ChatSummarizerSettings(MayAskSettings):
     """A prompted chat model."""
 
+    actor = "actors.summarizers.chat:ChatSummarizer"
     newer = frozenset({"prompt_with", "collection", "bullets"})
     ignores_order: ClassVar[bool] = False
     deterministic: ClassVar[bool] = False
@@ -217,6 +222,7 @@ class ShippedSummarizerSettings(MayAskSettings):
     without a retriever are all that the benchmark ships of the writer, in every setting and at every minute.
     """
 
+    actor = "actors.summarizers.shipped:ShippedSummarizer"
     how_it_is_asked = frozenset({"ignores_order"})
     deterministic: ClassVar[bool] = True
 
@@ -228,6 +234,7 @@ class ShippedSummarizerSettings(MayAskSettings):
 class PythonSummarizerSettings(OwnClassSettings, MayAskSettings):
     """A class of one's own that writes."""
 
+    actor = "actors.summarizers.own:PythonSummarizer"
     ignores_order: bool = False  # whether it writes the same for every order of documents
     deterministic: bool = False  # whether it writes the same text however often it is asked
 
@@ -235,6 +242,7 @@ class PythonSummarizerSettings(OwnClassSettings, MayAskSettings):
 class HttpSummarizerSettings(HttpSettings, MayAskSettings):
     """A server of one's own that writes."""
 
+    actor = "actors.summarizers.own:HttpSummarizer"
     ignores_order: bool = False  # as above
     deterministic: bool = False  # as above
 

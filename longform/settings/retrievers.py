@@ -20,12 +20,10 @@ class _Retriever(MayAskSettings):
 
     Attributes:
         loads_model: Whether its worker loads something that takes a while.
-        fitted_models: Shipped models that choose its documents.
         bases: The names of the retrievers that it combines or expands.
     """
 
     loads_model: ClassVar[bool] = False
-    fitted_models: ClassVar[frozenset[str]] = frozenset()
 
     @property
     def bases(self) -> tuple[str, ...]:
@@ -270,18 +268,11 @@ def with_bases(retrievers: Mapping[str, RetrieverSettings], names: Iterable[str]
 
 
 class RetrievalSettings(NamedTuple):
-    """
-    A configuration's slice for ranking.
+    """A configuration's slice for ranking."""
 
-    Attributes:
-        retrievers: By their names.
-        query_text: What they search with.
-        ranking_depth: Documents kept of each ranking.
-    """
-
-    retrievers: Mapping[str, RetrieverSettings]
-    query_text: str
-    ranking_depth: int
+    retrievers: Mapping[str, RetrieverSettings]  # by their names
+    query_text: str  # what they search with
+    ranking_depth: int  # documents kept of each ranking
 
 
 class CrossEncoderRerankerSettings(MayAskSettings):

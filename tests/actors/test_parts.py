@@ -11,10 +11,13 @@ import actors
 from actors.python_class import actor_of
 from actors.retrieval.haystack_retriever import HaystackRetriever
 from actors.retrieval.query_free import ShortFirstRetriever
-from actors.retrieval.reranker import Means, Reranked, Reranker
+from actors.retrieval.reranker import Means as RerankerMeans
+from actors.retrieval.reranker import Reranked, Reranker
 from actors.retrieval.retriever import Retriever
 from actors.storage.folder import Folder
+from actors.summarizers.summarizer import Means, Summarizer
 from longform.records import Document, Query
+from longform.settings.chat import PythonSummarizerSettings
 from longform.settings.python_class import FOLDER
 from longform.settings.retrievers import (
     KeywordRetrieverSettings,
@@ -22,6 +25,7 @@ from longform.settings.retrievers import (
     RetrievalSettings,
     ShortFirstRetrieverSettings,
 )
+from tests.actors.summarizers.contexts import asked_context
 
 QUERY = Query("q", "h", "Who built the dam?")
 TEXTS = ["The dam was built.", "A mill.", "A dam, built by the town, the dam."]
@@ -31,11 +35,19 @@ DOCUMENTS = [Document(f"d{place}", "h", place, None, text) for place, text in en
 @pytest.fixture
 def moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Copies of shipped files under names of their own."""
-    for name in ("word_match", "python_ranker"):
-        source = (Path(actors.__file__).parent / "retrieval" / f"{name}.py").read_text()
-        (tmp_path / f"moved_{name}.py").write_text(source)
-        monkeypatch.delitem(sys.modules, f"moved_{name}", raising=False)
+    for file in ("retrieval/word_match.py", "retrieval/python_ranker.py", "summarizers/own.py"):
+        source = Path(actors.__file__).parent / file
+        (tmp_path / f"moved_{source.name}").write_text(source.read_text())
+        monkeypatch.delitem(sys.modules, f"moved_{source.stem}", raising=False)
     monkeypatch.syspath_prepend(tmp_path)
+
+
+def bench(folder: Path) -> str:
+    found = Folder(str(folder / "bench"))
+    for table, rows in (("documents", DOCUMENTS), ("queries", [QUERY])):
+        found.commit(table, [found.write_part(table, [row._asdict() for row in rows], work_ids=["h#0"])])
+    found.write_json("benchmark.json", {})
+    return found.url
 
 
 class MovedRetrieverSettings(KeywordRetrieverSettings):
@@ -46,15 +58,15 @@ class MovedRerankerSettings(PythonRerankerSettings):
     actor = "moved_python_ranker:PythonReranker"
 
 
+class MovedSummarizerSettings(PythonSummarizerSettings):
+    actor = "moved_own:PythonSummarizer"
+
+
 @pytest.mark.usefixtures("moved")
 def test_a_retriever_of_another_module_ranks_as_the_shipped_one(tmp_path: Path) -> None:
-    bench = Folder(str(tmp_path / "bench"))
-    for table, rows in (("documents", DOCUMENTS), ("queries", [QUERY])):
-        bench.commit(table, [bench.write_part(table, [row._asdict() for row in rows], work_ids=["h#0"])])
-    bench.write_json("benchmark.json", {})
     retrievers = {"ours": KeywordRetrieverSettings(kind="keywords"), "moved": MovedRetrieverSettings(kind="keywords")}
 
-    retriever = HaystackRetriever(bench.url, RetrievalSettings(retrievers, "query", 9), threads=1)
+    retriever = HaystackRetriever(bench(tmp_path), RetrievalSettings(retrievers, "query", 9), threads=1)
     rows = retriever.rank("h", ["q"], [*retrievers])
 
     ours, moved = ([(row["doc_id"], row["score"]) for row in rows if row["system"] == name] for name in retrievers)
@@ -71,10 +83,26 @@ async def test_a_reranker_of_another_module_orders_as_the_shipped_one(tmp_path: 
     context = {FOLDER: str(tmp_path)}
     kinds = [kind.model_validate(content, context=context) for kind in (PythonRerankerSettings, MovedRerankerSettings)]
 
-    ours, moved = [await actor_of(kind, Reranker)(kind, Means()).order(QUERY, DOCUMENTS) for kind in kinds]
+    ours, moved = [await actor_of(kind, Reranker)(kind, RerankerMeans()).order(QUERY, DOCUMENTS) for kind in kinds]
 
     assert ours == moved == [Reranked(2, 34.0), Reranked(0, 18.0), Reranked(1, 7.0)]
     assert actor_of(kinds[1], Reranker).version(kinds[1], None).keys() == {"version", "scores"}
+
+
+@pytest.mark.usefixtures("moved")
+async def test_a_summarizer_of_another_module_writes_as_the_shipped_one(tmp_path: Path) -> None:
+    first = "class First:\n    version = 1\n    def summarize(self, query, documents, n): return documents[0].text"
+    (tmp_path / "first.py").write_text(first)
+    content, context = {"kind": "python", "class": "first:First"}, {FOLDER: str(tmp_path)}
+    kinds = [
+        kind.model_validate(content, context=context) for kind in (PythonSummarizerSettings, MovedSummarizerSettings)
+    ]
+    means = Means(bench(tmp_path), "mine")
+
+    ours, moved = [await actor_of(kind, Summarizer)(kind, means).summarize([asked_context(["d1"])]) for kind in kinds]
+
+    assert ours == moved
+    assert [(row["text"], row["prompt_version"]) for row in ours] == [("A mill.", "first:First@version 1")]
 
 
 def test_a_class_of_another_role_is_refused() -> None:

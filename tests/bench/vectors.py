@@ -17,16 +17,17 @@ from contextlib import ExitStack
 from actors.local_models.vector_table import VectorsPlace, forget_tables, use_vectors
 from actors.storage.benchmark import Benchmark
 from actors.summarizers.offline import OfflineSummarizer
-from actors.summarizers.summarizer import AskedContext
+from actors.summarizers.summarizer import AskedContext, Means
 from jobs.ingest import ingest
 from longform.records import Document
+from longform.settings.chat import OfflineSummarizerSettings
 from tests.actors.summarizers.contexts import asked_context
 from tests.bench.inputs import make_small_benchmark, released_folder
 from tests.bench.measure import Figure, Pairs, seconds
 
 _TOPICS = ("topic_news3.json.gz",)
 _SYSTEMS, _QUERIES, _DOCUMENTS = 15, 2, 15  # queries of each haystack; documents of a context
-_WORDS, _BULLETS = 300, 7
+_BULLETS = 7
 _MOST_BYTES = 2_000_000_000
 _LEAST_RATIO = 3.0
 
@@ -87,7 +88,7 @@ def _context(query_id: str, haystack_id: str, documents: Sequence[Document], dra
 
 def _summaries(url: str, tasks: _Tasks, place: VectorsPlace | None) -> None:
     use_vectors(place)
-    summarizer = OfflineSummarizer(url, _WORDS, threads=1)
+    summarizer = OfflineSummarizer(OfflineSummarizerSettings(kind="offline"), Means(url, "offline"))
     for task in tasks:
         asyncio.run(summarizer.summarize(task))
     forget_tables()

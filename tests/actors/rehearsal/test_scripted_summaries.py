@@ -11,6 +11,7 @@ from actors.rehearsal.scripted_summaries import PROFILES
 from actors.storage.benchmark import part_work_id
 from actors.storage.folder import Folder
 from actors.summarizers.chat import ChatSummarizer
+from actors.summarizers.summarizer import Means
 from longform.settings.chat import ChatSettings, ChatSummarizerSettings
 from longform.settings.methods import SHIPPED_METHODS
 from longform.text.citations import bullets
@@ -52,7 +53,7 @@ async def summaries(
     settings = ChatSummarizerSettings(
         kind="chat", chat=ChatSettings(provider="scripted", model="m", script=script), prompt=prompt
     )
-    made = ChatSummarizer(bench, "mine", settings, Asking(chat=open_chat(settings.chat)))
+    made = ChatSummarizer(settings, Means(bench, "mine", asking=Asking(chat=open_chat(settings.chat))))
     rows = [
         asked_context(
             [f"d{place}" for place in range(N_DOCUMENTS)],

@@ -9,7 +9,7 @@ from actors.rehearsal.scripted_chat import ScriptedChat
 from actors.storage.benchmark import part_work_id
 from actors.storage.folder import Folder
 from actors.summarizers.chat import ChatSummarizer
-from actors.summarizers.summarizer import AskedContext
+from actors.summarizers.summarizer import AskedContext, Means
 from longform.chat.asking import unanswered
 from longform.chat.call import ChatReply, ChatRequest, Usage, failed, refusal_reason
 from longform.settings.chat import ChatSettings, ChatSummarizerSettings
@@ -60,7 +60,8 @@ def summarizer(bench: str, *, prompt: str | None = None, folder: str | None = No
     settings = {"provider": "scripted", "model": "fake", "script": "obedient"} | chat
     chat = ChatSettings(**settings)
     definition = ChatSummarizerSettings(kind="chat", chat=chat, prompt=prompt)
-    return ChatSummarizer(bench, "mine", definition, Asking(chat=open_chat(chat), prompts_folder=folder))
+    asking = Asking(chat=open_chat(chat), prompts_folder=folder)
+    return ChatSummarizer(definition, Means(bench, "mine", asking=asking))
 
 
 class Recorder:
@@ -117,5 +118,5 @@ def texts(chat: Recorder) -> list[str]:
 
 def first_requests(made: ChatSummarizer, row: Mapping[str, Any]) -> list[ChatRequest]:
     """List the requests for a row before any reply is there."""
-    (plan,) = made.plans([row])
+    (plan,) = made.row_plans([row])
     return list(unanswered(plan.asks, lambda _: {}))

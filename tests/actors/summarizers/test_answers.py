@@ -9,7 +9,7 @@ import pytest
 
 from actors.chat.opening import Asking, open_chat
 from actors.summarizers.chat import ChatSummarizer
-from actors.summarizers.opening import summarizer_version
+from actors.summarizers.summarizer import Means
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings, ChatSummarizerSettings
 from longform.settings.methods import SHIPPED_METHODS
@@ -28,7 +28,7 @@ def answerer(bench: str, **settings: Any) -> ChatSummarizer:
     definition = ChatSummarizerSettings(
         kind="chat", chat=CHAT, **{"prompt": "summarize_story", "prompt_with": ARMS} | settings
     )
-    return ChatSummarizer(bench, "mine", definition, Asking(chat=open_chat(CHAT)))
+    return ChatSummarizer(definition, Means(bench, "mine", asking=Asking(chat=open_chat(CHAT))))
 
 
 def shown_nothing(retriever: str = "none") -> Any:
@@ -68,7 +68,7 @@ def test_versions_follow_every_prompt_that_may_be_asked() -> None:
     plain = SHIPPED_METHODS["plain"]
     one = ChatSummarizerSettings(kind="chat", chat=CHAT, prompt="summarize_story")
     versions = {
-        summarizer_version(one.model_copy(update={"prompt_with": prompts}), plain, None)
+        ChatSummarizer.version(one.model_copy(update={"prompt_with": prompts}), plain, None)
         for prompts in (None, {"none": "answer_from_memory"}, ARMS)
     }
     assert len(versions) == 3
@@ -93,7 +93,7 @@ async def test_documents_are_condensed_and_the_answer_shows_what_is_left(bench: 
     (*snippets, final) = await asked.summarize([row])
     definition = ChatSummarizerSettings(kind="chat", chat=CHAT, prompt="answer_question")
     versions = {
-        summarizer_version(definition, SHIPPED_METHODS[name], None) for name in ("snippets", "summaries", "plain")
+        ChatSummarizer.version(definition, SHIPPED_METHODS[name], None) for name in ("snippets", "summaries", "plain")
     }
 
     assert [one["step"] for one in snippets] == [f"document-{n + 1}" for n in range(len(row["doc_ids"]))]

@@ -7,6 +7,7 @@ import pytest
 from actors.chat.opening import Asking, open_chat
 from actors.summarizers.chat import ChatSummarizer
 from actors.summarizers.prompts import check_prompts, prompts_of
+from actors.summarizers.summarizer import Means
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings, ChatSummarizerSettings, OfflineSummarizerSettings
 from longform.settings.methods import SHIPPED_METHODS
@@ -20,7 +21,7 @@ FREE = ChatSummarizerSettings(kind="chat", chat=CHAT, bullets="free")
 
 @pytest.mark.parametrize("query_id", ["q-news", "q-talk", "q-any"])
 async def test_the_prompt_names_no_number_of_bullets(query_id: str, tmp_path: Path) -> None:
-    made = ChatSummarizer(write_bench(tmp_path), "mine", FREE, Asking(chat=open_chat(CHAT), prompts_folder=None))
+    made = ChatSummarizer(FREE, Means(write_bench(tmp_path), "mine", asking=Asking(chat=open_chat(CHAT))))
     chat = recorded(made)
 
     (row,) = await made.summarize([context(query_id, n_requested=None)])
@@ -34,7 +35,7 @@ async def test_the_prompt_names_no_number_of_bullets(query_id: str, tmp_path: Pa
 
 
 async def test_the_scripted_writer_takes_the_usual_number(tmp_path: Path) -> None:
-    made = ChatSummarizer(write_bench(tmp_path), "mine", FREE, Asking(chat=open_chat(CHAT), prompts_folder=None))
+    made = ChatSummarizer(FREE, Means(write_bench(tmp_path), "mine", asking=Asking(chat=open_chat(CHAT))))
 
     (row,) = await made.summarize([context("q-any", n_requested=None)])
 

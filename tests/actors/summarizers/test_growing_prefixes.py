@@ -16,7 +16,7 @@ from actors.chat.opening import Asking, open_pool
 from actors.storage.benchmark import part_work_id
 from actors.storage.folder import Folder
 from actors.summarizers.chat import ChatSummarizer
-from actors.summarizers.summarizer import AskedContext
+from actors.summarizers.summarizer import AskedContext, Means
 from longform.chat.call import Capabilities, ChatReply, ChatRequest
 from longform.settings.chat import ChatSettings, ChatSummarizerSettings
 from tests.actors.chat.test_matrix_llama import WORDS, counted, tokens
@@ -92,9 +92,8 @@ def summarizer(
     bench: str, chat: ChatModel, prompt: str | None = "summarize_sentences", **settings: Any
 ) -> ChatSummarizer:
     chat_settings = ChatSettings.model_validate({"model": "m", "base_url": "http://127.0.0.1", **settings})
-    return ChatSummarizer(
-        bench, "mine", ChatSummarizerSettings(kind="chat", chat=chat_settings, prompt=prompt), Asking(chat=chat)
-    )
+    definition = ChatSummarizerSettings(kind="chat", chat=chat_settings, prompt=prompt)
+    return ChatSummarizer(definition, Means(bench, "mine", asking=Asking(chat=chat)))
 
 
 async def test_a_server_with_slots_is_asked_for_one_length_after_the_other_longest_first(bench: str) -> None:

@@ -9,6 +9,7 @@ import pytest
 from actors.chat.opening import Asking, open_chat
 from actors.summarizers.chat import ChatSummarizer
 from actors.summarizers.prompts import SEPARATOR, prompts_of
+from actors.summarizers.summarizer import Means
 from longform.chat.asking import priced
 from longform.chat.call import ChatReply, ChatRequest, Usage
 from longform.keys import content_key
@@ -184,7 +185,8 @@ async def test_all_models_see_the_same_sampled_orders(bench: str) -> None:
         chat = ChatSettings(provider="scripted", model=name, script="obedient")
         definition = ChatSummarizerSettings(kind="chat", chat=chat, prompt="summarize_sentences")
         methods = {"mine": CalibrationMethodSettings(kind="calibration", orders="sampled", n_orders=3)}
-        made = ChatSummarizer(bench, name, definition, Asking(chat=open_chat(chat)), methods=methods)
+        asking = Asking(chat=open_chat(chat))
+        made = ChatSummarizer(definition, Means(bench, name, methods, asking=asking))
         requests = first_requests(made, context(work_id=work_id, context_id=context_id, method="mine"))
         return [request.messages[0].text for request in requests]
 
@@ -253,7 +255,7 @@ async def test_a_plan_asks_what_the_run_asks(bench: str, method: str, prompt: st
     chat = telling(made, lambda _: "Summary: same")
     row = context(method=method)
     planned: list[ChatRequest] = []
-    (plan,) = made.plans([row])
+    (plan,) = made.row_plans([row])
     same = ChatReply(text="Summary: same", failure=None)
     value = priced(plan.asks, lambda _: {}, lambda _: same, planned.append)
     known = first_requests(made, row)

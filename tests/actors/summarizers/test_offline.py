@@ -8,12 +8,14 @@ import pytest
 from actors.storage.folder import Folder
 from actors.summarizers import offline
 from actors.summarizers.offline import OfflineSummarizer
-from actors.summarizers.summarizer import AskedContext
+from actors.summarizers.summarizer import AskedContext, Means
 from longform.keys import content_key
 from longform.schemas import SUMMARIES, conform
+from longform.settings.chat import OfflineSummarizerSettings
 from longform.summaries.extractive import Extractor
 from tests.actors.summarizers.contexts import asked_context
 
+OFFLINE = OfflineSummarizerSettings(kind="offline")
 PLANTED = "The library opens at seven on exam days this year."
 TEXTS = {"d0": f"{PLANTED}\nTrains ran late.", "d1": "Bread got dearer in town again.", "d2": f"Rain fell.\n{PLANTED}"}
 
@@ -38,7 +40,7 @@ def context(*doc_ids: str, chars: int = 1000) -> AskedContext:
 
 
 async def test_summary_quotes_what_is_repeated_and_cites_it(bench: str) -> None:
-    rows = await OfflineSummarizer(bench, max_words=300, threads=1).summarize([context("d2", "d1", "d0")])
+    rows = await OfflineSummarizer(OFFLINE, Means(bench, "offline")).summarize([context("d2", "d1", "d0")])
     assert rows[0]["text"] == f"- {PLANTED} [1][3]"
     assert rows[0]["summary_id"] == content_key("w")
     assert conform(rows, SUMMARIES).num_rows == 1
@@ -46,7 +48,7 @@ async def test_summary_quotes_what_is_repeated_and_cites_it(bench: str) -> None:
 
 
 async def test_prompt_order_changes_nothing_and_reads_nothing_twice(bench: str) -> None:
-    summarizer = OfflineSummarizer(bench, max_words=300, threads=1)
+    summarizer = OfflineSummarizer(OFFLINE, Means(bench, "offline"))
     first, second = await summarizer.summarize([context("d0", "d1", "d2"), context("d2", "d0", "d1")])
     assert first == second
     assert summarizer._extractor.cache_info().misses == 1
@@ -62,7 +64,7 @@ async def test_indexes_of_earlier_contexts_are_let_go(bench: str, monkeypatch: p
 
     monkeypatch.setattr(offline, "Extractor", noted)
     rows = [context("d0", "d1", "d2", chars=chars) for chars in range(60, 66)]
-    summarizer = OfflineSummarizer(bench, max_words=300, threads=1)
+    summarizer = OfflineSummarizer(OFFLINE, Means(bench, "offline"))
     await summarizer.summarize(rows)
     gc.collect()
 
@@ -72,7 +74,7 @@ async def test_indexes_of_earlier_contexts_are_let_go(bench: str, monkeypatch: p
 
 async def test_what_was_cut_away_is_not_quoted(bench: str) -> None:
     """A summarizer sees a document as the context keeps it."""
-    rows = await OfflineSummarizer(bench, max_words=300, threads=1).summarize([context("d0", "d2", chars=30)])
+    rows = await OfflineSummarizer(OFFLINE, Means(bench, "offline")).summarize([context("d0", "d2", chars=30)])
     assert PLANTED not in rows[0]["text"]
     assert rows[0]["text"].startswith("- The library opens at seven")
 
@@ -85,5 +87,5 @@ async def test_what_was_cut_away_is_not_quoted(bench: str) -> None:
     ],
 )
 async def test_nothing_to_quote_is_a_failure_with_its_reason(bench: str, row: AskedContext, failure: str) -> None:
-    (summary,) = await OfflineSummarizer(bench, max_words=300, threads=1).summarize([row])
+    (summary,) = await OfflineSummarizer(OFFLINE, Means(bench, "offline")).summarize([row])
     assert (summary["text"], summary["failure"]) == (None, failure)

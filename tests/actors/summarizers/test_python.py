@@ -9,8 +9,8 @@ import pytest
 
 from actors.python_class import UserCodeError
 from actors.storage.folder import Folder
-from actors.summarizers.python import PythonSummarizer
-from actors.summarizers.summarizer import AskedContext
+from actors.summarizers.own import PythonSummarizer
+from actors.summarizers.summarizer import AskedContext, Means
 from longform.keys import content_key
 from longform.schemas import SUMMARIES, conform
 from longform.settings.chat import PythonSummarizerSettings
@@ -66,7 +66,8 @@ def context(*doc_ids: str) -> AskedContext:
 
 def summarizer(bench: str, folder: Path, path: str, **options: Any) -> PythonSummarizer:
     content = {"kind": "python", "class": path, "options": options}
-    return PythonSummarizer(bench, PythonSummarizerSettings.model_validate(content, context={FOLDER: str(folder)}))
+    settings = PythonSummarizerSettings.model_validate(content, context={FOLDER: str(folder)})
+    return PythonSummarizer(settings, Means(bench, "mine"))
 
 
 async def test_a_summarizer_is_given_the_documents_as_they_are_packed(write: Write, tmp_path: Path, bench: str) -> None:

@@ -13,6 +13,7 @@ from actors.chat.opening import Asking, open_chat
 from actors.storage.benchmark import Benchmark, part_work_id
 from actors.storage.folder import Folder
 from actors.summarizers.chat import ChatSummarizer
+from actors.summarizers.summarizer import Means
 from jobs import ingest
 from jobs.calling import Calling
 from jobs.runs.stage_order import stages_of
@@ -156,7 +157,7 @@ def test_growing_prompts_of_a_released_haystack_share_nine_tenths(released: Path
     documents = benchmark.documents(query.haystack_id)
     settings = experiment().summarizers["chat"]
     assert settings.kind == "chat"
-    made = ChatSummarizer(url, "chat", settings, Asking(chat=open_chat(settings.chat)))
+    made = ChatSummarizer(settings, Means(url, "chat", asking=Asking(chat=open_chat(settings.chat))))
     texts = []
     for n in range(10, len(documents) + 1, 10):
         row = asked_context(
