@@ -9,8 +9,7 @@ from typing import NotRequired, TypedDict
 
 from actors.judges.kinds import named_kind
 from jobs.calibration.labelled import RELEASED
-from jobs.calibration.place import LabelledPlace
-from jobs.calibration.samples import BESIDE_SHEETS, keep_samples, kept_samples, note_sample, samples_beside
+from jobs.calibration.place import BESIDE_SHEETS, LabelledPlace, keep_samples, kept_samples, note_sample, samples_beside
 from jobs.calibration.sheets import (
     GUIDE,
     QuerySubjects,
@@ -26,10 +25,10 @@ from jobs.calibration.targets_checked import CheckedColumns, TargetSubjects, che
 from jobs.command.run import Outcome, run_verb
 from jobs.parsers.annotate import parser
 from longform.errors import UsageError
+from longform.judges.card_figures import with_interval
 from longform.judges.kind import SheetKind
 from longform.judges.rubrics import RUBRICS, Rated, Rubric, rated
 from longform.judges.sheets import Filled, check_columns
-from longform.judges.support_cards import with_interval
 from longform.judges.target_checks import CHECKS, TargetCheck
 from longform.keys import in_groups
 from longform.metrics.agreement import Between, Label, between_annotators

@@ -10,15 +10,14 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from actors.judges.cards import write_card
 from actors.storage.folder import Folder
 from jobs.calibration.asking import plan_calibrations
-from jobs.calibration.card import calibrate
-from jobs.calibration.cost import cost_words
+from jobs.calibration.card import PAGE, Several, answer_of, calibrate, calibrate_all, cost_words, write_cards
 from jobs.calibration.documents import LabelledDocuments
-from jobs.calibration.importance import importance_by
 from jobs.calibration.judges_by_name import named_judge
+from jobs.calibration.label_texts import importance_by
 from jobs.calibration.labelled import Calibration, Labelled, Measured, kind_of_judge
-from jobs.calibration.several import PAGE, Several, answer_of, calibrate_all, write_cards
 from jobs.calibration.targets import LabelledTargets, fitted_haystacks
 from jobs.calling import calling_of
 from jobs.cluster import Cluster, cluster_of
@@ -27,12 +26,10 @@ from jobs.command.run import Outcome, run_verb
 from jobs.configs import read_experiment
 from jobs.parsers.calibrate import parser
 from jobs.results.answers import answered
-from jobs.runs.cards import write_card
 from jobs.runs.served_judges import described, with_versions
 from jobs.spending.plan import plan_words
 from longform.errors import LongformError, StoppedError, UsageError
-from longform.judges.adversarial import ADVERSARIAL
-from longform.judges.adversarial_words import adversarial_words
+from longform.judges.adversarial import ADVERSARIAL, adversarial_words
 from longform.judges.cards import describe
 from longform.judges.kind import Kind
 from longform.judges.lexical_support import shipped_lexical_support

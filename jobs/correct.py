@@ -11,8 +11,7 @@ from actors.measures import open_measures
 from actors.storage.benchmark import MANIFEST
 from actors.storage.folder import Folder
 from jobs.calibration.labelled import RELEASED
-from jobs.calibration.place import RECORD, LabelledPlace
-from jobs.calibration.samples import kept_samples, samples_beside
+from jobs.calibration.place import RECORD, LabelledPlace, kept_samples, samples_beside
 from jobs.calibration.sheets import SummarySubjects, label_row, read_sheets
 from jobs.command.run import Outcome, run_verb
 from jobs.parsers.correct import parser

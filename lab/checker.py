@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
 
+from actors.judges.cards import card_bytes
 from actors.local_models.checkpoints import change_content
 from actors.local_models.encoder import Encoder
 from actors.local_models.low_rank import write_checkpoint
@@ -26,7 +27,6 @@ from actors.local_models.weights import MINILM, model_path
 from actors.storage.benchmark import Benchmark
 from actors.terminal import say
 from jobs.calibration.people_labels import people_reach
-from jobs.runs.cards import card_bytes
 from lab.checker_training import MAX_TOKENS, CheckerTrainer, Recipe
 from lab.fits import INTERVALS, best_threshold, write_json
 from lab.fits.checker_pairs import (

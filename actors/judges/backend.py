@@ -1,11 +1,15 @@
-"""The protocol of every judge, for any backend."""
+"""The protocol of every judge, and judges that stand before others: one that remembers, and one that is their mean."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from longform.judges.kind import Group, Verdicts
+from longform.judges.kind import Group, Kind, Verdict, Verdicts
+from longform.judges.merged import mean_verdict
+from longform.judges.pairs import Pair, in_place, open_groups, shared_of
+from longform.keys import content_key
 
 
 class Backend(Protocol):
@@ -14,3 +18,67 @@ class Backend(Protocol):
     async def ask(self, groups: Sequence[Group]) -> Verdicts:
         """Judge all pairs: shape (groups, items). A pair that cannot be judged has no answer, and says why."""
         ...
+
+
+_PAIRS_HELD = 100_000  # those of a long summary and a haystack; some 50 MB with their evidence
+
+
+class Remembering:
+    """
+    Asks another judge about pairs that it has not judged before, so that a pair of several summaries is judged once.
+
+    Args:
+        judge: Asked for what is not remembered.
+    """
+
+    def __init__(self, kind: Kind, judge: Backend) -> None:
+        self._kind, self._judge = kind, judge
+        self._held: dict[tuple[str, str], Verdict] = {}  # by the key of the shared text, in the order of asking
+
+    async def ask(self, groups: Sequence[Group]) -> Verdicts:
+        """Judge all pairs: shape (groups, items)."""
+        wanted = open_groups(self._kind, groups)
+        keys = [content_key(shared_of(group)) for group in wanted]
+        known: dict[Pair, Verdict] = {}
+        new: list[Group] = []
+        for key, group in zip(keys, wanted, strict=True):
+            held = {item: found for item in group.items if (found := self._held.get((key, item))) is not None}
+            known |= {(shared_of(group), item): verdict for item, verdict in held.items()}
+            if left := tuple(item for item in group.items if item not in held):
+                new.append(group._replace(items=left))
+        verdicts = await self._judge.ask(new) if new else []
+        known |= {
+            (shared_of(group), item): verdict
+            for group, of_group in zip(new, verdicts, strict=True)
+            for item, verdict in zip(group.items, of_group, strict=True)
+        }
+        for key, group in zip(keys, wanted, strict=True):
+            self._held |= {(key, item): known[shared_of(group), item] for item in group.items}
+        for pair in list(self._held)[: max(0, len(self._held) - _PAIRS_HELD)]:
+            del self._held[pair]
+        return in_place(self._kind, groups, known)
+
+
+class MeanJudge:
+    """
+    Gives the mean of judges of its kind, each of which is asked as it would be by itself.
+
+    Args:
+        kind: Of all members.
+        members: Name -> member, in the order in which the mean names them.
+        bounds: Means from which an answer is another.
+    """
+
+    def __init__(self, kind: Kind, members: Mapping[str, Backend], *, bounds: Sequence[float]) -> None:
+        self._kind, self._members, self._bounds = kind, members, bounds
+
+    async def ask(self, groups: Sequence[Group]) -> Verdicts:
+        """Judge all pairs: shape (groups, items)."""
+        found = await asyncio.gather(*(member.ask(groups) for member in self._members.values()))
+        return [
+            [
+                mean_verdict(self._kind, dict(zip(self._members, of_pair, strict=True)), self._bounds)
+                for of_pair in zip(*of_group, strict=True)
+            ]
+            for of_group in zip(*found, strict=True)
+        ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from actors.storage.folder import file_place
 from longform.errors import UsageError
 from longform.judges.card_columns import Card
@@ -25,3 +27,14 @@ def card_of_file(url: str, task: str, *, expected: str) -> Card:
         return read_card(folder.read_bytes(name), task)
     except (OSError, ValueError) as error:
         raise UsageError(f"{url}: expected {expected}: {error}") from error
+
+
+def write_card(card: Card, out: str) -> None:
+    """Write the card to the file *out*, a path or `s3://` URL."""
+    folder, name = file_place(out)
+    folder.write_bytes(name, card_bytes(card))
+
+
+def card_bytes(card: Card) -> bytes:
+    """A card as a file."""
+    return (json.dumps(card, indent=1, allow_nan=False) + "\n").encode()

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from actors.chat.live import carry_out, together
 from actors.chat.matrix_executor import MatrixExecutor, group_of
-from actors.chat.opening import Asking
-from actors.judges.prompt import JudgePrompt
+from actors.chat.opening import REPAIR_PROMPT, Asking, asked_again, prompt_request
 from longform.chat.asking import Asks, Name
 from longform.chat.call import ChatReply, ChatRequest, call_id
 from longform.errors import UsageError
@@ -38,13 +37,19 @@ class ChatJudge:
         asking: With what is asked.
 
     Raises:
-        UsageError: The prompt cannot be used, or the model is known to give no log probabilities and they are wanted.
+        UsageError: The prompt cannot be used or shows other fields than the kind's, or log probabilities are wanted of
+            a model that is known to give none.
     """
 
     def __init__(self, kind: Kind, name: str, settings: ChatJudgeSettings, asking: Asking) -> None:
         self._kind, self._settings, self._chat = kind, settings, asking.chat
         self._executor = MatrixExecutor(asking.chat, settings.chat)
-        self._prompt = JudgePrompt(kind, name, settings=settings, asking=asking)
+        self._prompt, self._wish = asking.prompt(settings.prompt), asking.prompt(REPAIR_PROMPT).render()
+        if self._prompt.fields != kind.prompt_fields:
+            fields = sorted(kind.prompt_fields)
+            raise UsageError(f"judge {name!r}: prompt {settings.prompt!r} is not one for {kind.task}, with {fields}")
+        self._json_schema = kind.schema if asking.chat.accepted.json_schema else None
+        self._count_tokens = asking.counter
         if settings.probability and asking.chat.accepted.logprobs is False:
             msg = (
                 f"judge {name!r}: model {settings.chat.model!r} does not accept logprobs, which `probability: true` "
@@ -89,13 +94,14 @@ class ChatJudge:
 
     def request(self, group: Group, item: str) -> ChatRequest:
         """Ask about one pair."""
-        request = self._prompt.request(group, item)
+        text, options = self._prompt.render(**self._kind.filled(group, item)), {"json_schema": self._json_schema}
+        request = prompt_request(self._settings.chat, text, count_tokens=self._count_tokens, **options)
         return replace(request, top_logprobs=ALTERNATIVES) if self._with_probability else request
 
     def again(self, request: ChatRequest, unreadable: str) -> ChatRequest | None:
         """Ask once more, unless the judge samples, or reads as the release does, which reads nearly everything."""
         once = self._settings.fidelity == "release" or self.samples is not None
-        return None if once else self._prompt.again(request, unreadable)
+        return None if once else asked_again(request, unreadable, self._wish)
 
     def read(self, group: Group, request: ChatRequest, reply: ChatReply) -> Verdict:
         """Read a reply; that of a failed call is unjudged, with the call's reason."""

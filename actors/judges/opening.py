@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 from actors.chat.call_context import CallContext
 from actors.chat.opening import REPAIR_PROMPT, Asking, load_prompt
-from actors.judges.backend import Backend
+from actors.judges.backend import Backend, MeanJudge
 from actors.judges.chat import ChatJudge
 from actors.judges.kinds import kind_of, with_kind
-from actors.judges.mean import MeanJudge
 from actors.local_models.checkpoints import check_checkpoint, checkpoint_content
 from actors.local_models.weights import MINILM
 from actors.python_class import check_class, class_version
@@ -19,7 +18,7 @@ from longform.errors import UsageError
 from longform.judges import lexical_support
 from longform.judges.cards import Version
 from longform.judges.kind import Kind
-from longform.judges.mean import VERSION as MEAN_VERSION
+from longform.judges.merged import MEAN_VERSION
 from longform.keys import content_key
 from longform.models import models_version
 from longform.settings.judges import (

@@ -1,20 +1,28 @@
-"""Holds a judge of any kind against labels, and makes its card."""
+"""Holds judges of any kind against labels, and makes their cards; several answer in one document and page."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
+from actors.judges.cards import card_bytes
 from actors.storage.folder import Folder
-from jobs.calibration.asking import ask, verdicts_of
-from jobs.calibration.cost import cost_of
+from jobs.calibration.asking import ask, requests, verdicts_of
 from jobs.calibration.labelled import Calibration, Measured, Verdicts
 from jobs.calling import Calling
 from jobs.cluster import Cluster
+from jobs.spending.plan import opened_ledger
+from longform.chat.call import call_id
+from longform.errors import LongformError, StoppedError
+from longform.judges.card_columns import CostColumns
 from longform.judges.cards import card_of
-from longform.judges.mean import mean_rows
-from longform.judges.repeats import merged_repeats, repeated_pairs
+from longform.judges.merged import mean_rows, merged_repeats, repeated_pairs
 from longform.metrics.agreement import Retest, retest
+from longform.results.answer import VerbAnswer
 from longform.rows import JudgementRow
+from longform.settings.chat import ChatSettings
+from longform.tables.table import Column, Table
 
 
 def calibrate(calibration: Calibration, *, run: Folder, cluster: Cluster, calling: Calling) -> Measured:
@@ -105,3 +113,153 @@ def _own(calibration: Calibration, given: Mapping[str, Verdicts]) -> Verdicts:
         )
         for place in places
     }
+
+
+# ---------------------------------------------------------------- cost
+
+_RELEASED_USD = {
+    "released:gemini-1.5-pro": 15.1,
+    "released:gpt-4o-9fs": 26.1,
+    "released:gpt-4o": 6.9,
+    "released:claude3-opus": 23.8,
+    "released:claude3-haiku": 0.4,
+    "released:gpt3.5": 1.3,
+}
+"""For the study's 200 summaries (SummHay, table 1)."""
+
+
+def cost_words(cost: CostColumns) -> str:
+    """Say the dollars, and where the number is from."""
+    usd = cost["usd"]
+    return f"{'unknown' if usd is None else f'${usd:,.4f}'} ({cost['why']})"
+
+
+def cost_of(calibration: Calibration, given: dict[str, Verdicts], calling: Calling) -> CostColumns:
+    """Return the cost of a judge's verdicts: its own, or its members'."""
+    parts = {name: _member_cost(calibration, name, verdicts, calling) for name, verdicts in given.items()}
+    if len(parts) == 1:
+        return next(iter(parts.values()))
+    known = [part["usd"] for part in parts.values() if part["usd"] is not None]
+    whys = "; ".join(f"{name}: {part['why']}" for name, part in parts.items())
+    return {"usd": sum(known) if len(known) == len(parts) else None, "why": f"its members' ({whys})"}
+
+
+def _member_cost(calibration: Calibration, name: str, verdicts: Verdicts, calling: Calling) -> CostColumns:
+    if chat := calibration.chats.get(name):
+        return _spent(calibration, name, chat, verdicts, calling)
+    if name in calibration.made:
+        return {"usd": 0.0, "why": "no model service is called"}
+    if name in _RELEASED_USD:
+        return {"usd": _RELEASED_USD[name], "why": "200 summaries, SummHay, table 1"}
+    return {"usd": None, "why": "the release does not say what its predictions cost"}
+
+
+def _spent(
+    calibration: Calibration, name: str, chat: ChatSettings, verdicts: Verdicts, calling: Calling
+) -> CostColumns:
+    """Return the cost of the calls behind the verdicts, whichever command made them."""
+    pieces = calibration.labelled.pieces(calibration.made[name])
+    asked = {call_id(chat, request) for request in requests(calibration, name, chat, pieces)}
+    asked |= {row["call_id"] for rows in verdicts.values() for row in rows if row["call_id"]}
+    with opened_ledger(calling) as ledger:
+        if ledger is None:
+            return {"usd": None, "why": f"there is no ledger at {calling.ledger}"}
+        totals = ledger.totals_of_calls(sorted(asked))
+    why = f"{totals.calls} calls in the ledger {calling.ledger}"
+    if totals.n_unknown_usd:
+        return {"usd": None, "why": f"{why}, {totals.n_unknown_usd} of them of unknown price; state it with --prices"}
+    return {"usd": totals.known_usd, "why": why}
+
+
+# ---------------------------------------------------------------- several judges
+
+PAGE, CARDS = "judges", "cards"
+
+
+class Several(NamedTuple):
+    """
+    The findings on several judges.
+
+    Attributes:
+        measured: Judge -> its findings, of those that could be held against the labels.
+        failed: The others, each with the reason and the exit code that it alone would give.
+        compared: All of them beside each other; None: every judge failed.
+    """
+
+    measured: Mapping[str, Measured]
+    failed: Sequence[Mapping[str, Any]]
+    compared: VerbAnswer | None
+
+
+def calibrate_all(calibrations: Sequence[Calibration], *, run: Folder, cluster: Cluster, calling: Calling) -> Several:
+    """
+    Hold each judge against the labels; one that fails is named, and the others go on.
+
+    Args:
+        calibrations: One a judge, all of one task and of the same labels.
+        run: Where verdicts are, and are found.
+        cluster: Where judges run that have much to do.
+        calling: Where calls are recorded, and what they may cost.
+
+    Raises:
+        UsageError: There are no labels.
+        StoppedError: The command is over.
+    """
+    _ = calibrations[0].labelled.chosen
+    measured: dict[str, Measured] = {}
+    failed = []
+    for one in calibrations:
+        try:
+            measured[one.judge] = calibrate(one, run=run, cluster=cluster, calling=calling)
+        except StoppedError:
+            raise
+        except LongformError as error:
+            failed.append({"judge": one.judge, "reason": str(error), "exit_code": error.exit_code})
+    first = calibrations[0]
+    compared = first.labelled.compared(list(measured.values()), first.kind.task) if measured else None
+    return Several(measured, failed, compared)
+
+
+def answer_of(calibrations: Sequence[Calibration], found: Several) -> VerbAnswer:
+    """Return all findings as an answer."""
+    first, task = calibrations[0].labelled, calibrations[0].kind.task
+    name = first.url.rstrip("/").rpartition("/")[2]
+    facts = {
+        "labels": name,
+        "data set hash": str(first.place.benchmark.manifest["dataset_hash"]),
+        "annotators": ", ".join(first.chosen),
+        "task": task,
+        "intervals": f"95 %, {first.resamples:,} resamples, seed {first.seed}",
+        "unreadable or missing answers": "unknown: in no figure, and counted as unjudged",
+        "note": "; ".join(sorted({one.note for one in calibrations if one.note})),
+    }
+    rows = [{"what": what, "value": value} for what, value in facts.items() if value]
+    made = Table("made", [Column("what"), Column("value")], rows, "How the numbers were made", key=["what"])
+    nothing = VerbAnswer("", [], [], beside={"of_targets": None, "of_support": None})
+    compared = found.compared or nothing
+    cards = {judge: one.card for judge, one in found.measured.items()}
+    return compared._replace(
+        title=f"Judges of {task} against people: {name}",
+        told=[*compared.told, *(f"Missing: {one['judge']}: {one['reason']}" for one in found.failed)],
+        tables=[*compared.tables, made],
+        beside={"benchmark": first.url, "task": task, "cards": cards, **compared.beside, "failed": [*found.failed]},
+    )
+
+
+def write_cards(folder: Folder, measured: Mapping[str, Measured]) -> list[str]:
+    """Write a card a judge; return their names."""
+    cards = {name: one.card for name, one in measured.items() if one.card}
+    names = card_names([*cards])
+    for name, file in names.items():
+        folder.write_bytes(file, card_bytes(cards[name]))
+    return [*names.values()]
+
+
+def card_names(judges: Sequence[str]) -> dict[str, str]:
+    """Return the file of each judge's card; names that differ in signs alone are numbered."""
+    found: dict[str, str] = {}
+    for judge in judges:
+        plain = re.sub(r"[^A-Za-z0-9._+-]+", "_", judge).strip("._") or "judge"
+        taken = sum(file.startswith(f"{CARDS}/{plain}.") for file in found.values())
+        found[judge] = f"{CARDS}/{plain}{f'.{taken + 1}' if taken else ''}.json"
+    return found

@@ -10,12 +10,19 @@ from functools import cached_property
 import numpy as np
 
 from actors.judges.opening import Judge
-from jobs.calibration.importance import AS_RELEASED, ImportanceBy
-from jobs.calibration.label_texts import LabelledText, data_set_statistics, labelled_texts, texts_of_mode
+from jobs.calibration.label_texts import (
+    AS_RELEASED,
+    ImportanceBy,
+    LabelledText,
+    data_set_statistics,
+    labelled_texts,
+    texts_of_mode,
+)
 from jobs.calibration.labelled import Calibration, Labelled, Measured, Piece, Verdicts, nth
 from longform.errors import UsageError
 from longform.formats.longformfact import PEOPLE
 from longform.judges.card_columns import CardFrame, SupportCard, SupportFound
+from longform.judges.card_figures import shown_row, support_card
 from longform.judges.cards import describe
 from longform.judges.kind import Kind
 from longform.judges.kinds.support import SUPPORT
@@ -32,7 +39,6 @@ from longform.judges.meta_evaluation import (
     order_study,
     text_index,
 )
-from longform.judges.support_cards import shown_row, support_card
 from longform.judges.support_meta import SupportJudge, support_meta
 from longform.keys import content_key
 from longform.metrics.agreement import Label

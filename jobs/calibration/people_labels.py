@@ -15,11 +15,11 @@ from jobs.calibration.label_texts import LabelledText, labelled_texts, labels_of
 from jobs.calibration.place import LabelledPlace
 from longform.formats.longformfact import PEOPLE
 from longform.judges.card_columns import Card, Graded, Reach, SupportCard, reach_of
+from longform.judges.card_figures import shown_row, support_card
 from longform.judges.cards import SUPPORT_CHECKER, Version, card_of
 from longform.judges.kind import Group
 from longform.judges.kinds.support import SUPPORT
 from longform.judges.meta_evaluation import DOCUMENT, Scoring, grid, label_counts
-from longform.judges.support_cards import shown_row, support_card
 from longform.metrics.statistics import Estimate
 from longform.settings.judges import CheckpointJudgeSettings
 from longform.support.index import SupportIndex

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from actors.judges.cards import card_of_file
 from actors.judges.opening import make_judges
-from actors.storage.folder import file_place
-from longform.judges.adversarial_words import section_of
-from longform.judges.brief_cards import worth
+from longform.judges.adversarial import section_of
 from longform.judges.card_columns import Adversarial, Card
-from longform.judges.cards import describe, described_parts, judged_by, other_judge, shipped_card, shipped_card_of
+from longform.judges.cards import (
+    describe,
+    described_parts,
+    judged_by,
+    other_judge,
+    shipped_card,
+    shipped_card_of,
+    worth,
+)
 from longform.results.results import JudgeRow
 from longform.settings.experiment import Experiment
 from longform.settings.judges import judge_scale
@@ -71,14 +76,3 @@ def _line_of(card: Card | None) -> _CardLine:
     if card is None:
         return _CardLine(None)
     return _CardLine(describe(card), None, worth(card), section_of(card), described_parts(card))
-
-
-def write_card(card: Card, out: str) -> None:
-    """Write the card to the file *out*, a path or `s3://` URL."""
-    folder, name = file_place(out)
-    folder.write_bytes(name, card_bytes(card))
-
-
-def card_bytes(card: Card) -> bytes:
-    """A card as a file."""
-    return (json.dumps(card, indent=1, allow_nan=False) + "\n").encode()

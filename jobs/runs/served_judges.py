@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from actors.judges.served_about import ServedAbout, about_served, served_judges
+from actors.judges.served import ServedAbout, about_served, served_judges
 from actors.serving.handle import is_of_cluster
 from actors.storage.folder import Folder
 from jobs.cluster import Cluster

@@ -15,9 +15,9 @@ from typing import NamedTuple, Self
 
 from actors.chat.call_context import CallContext
 from actors.chat.opening import Asking
+from actors.judges.backend import Remembering
 from actors.judges.kinds import kind_of
 from actors.judges.opening import Judge, make_judge
-from actors.judges.remembering import Remembering
 from actors.judges.rows import judged_rows, rounds_of
 from actors.storage.benchmark import Benchmark
 from jobs.stages.items import Given, Item, Place, Source, SourceReader
@@ -25,9 +25,8 @@ from jobs.stages.judged_texts import CheckedHaystack, SummaryToJudge, checked_su
 from jobs.stages.split import UnitsOf
 from jobs.stages.stage import OfQuery, Plan, Plans, Site, Stage, Works
 from longform.chat.asking import Asks
-from longform.judges import cited_first
 from longform.judges.kind import Kind
-from longform.judges.matrix import JudgedText
+from longform.judges.matrix import CITED_FIRST_VERSION, JudgedText
 from longform.judges.meta_evaluation import CITED
 from longform.keys import content_key, in_groups
 from longform.rows import ContextRow, SummaryRow, UnitRow, VerdictRow
@@ -206,7 +205,7 @@ class AskJudge(JudgeStage):
 
     def _item(self, kind: Kind, units: Item[UnitsOf], summary: Item[OfQuery], repeat: int) -> Item[Judged]:
         shown, mode = (summary.sources, [self.mode]) if of_documents(kind) else ((), [])
-        mode += [f"cited first {cited_first.VERSION}"] if mode == [CITED] else []
+        mode += [f"cited first {CITED_FIRST_VERSION}"] if mode == [CITED] else []
         how = [self.judge, self.settings.identity, self.version, *mode, *([f"repeat {repeat}"] if repeat else [])]
         work_id = content_key(kind.work, units.work_id, *(context.work_id for context in shown), *how)
         context = next((context.work_id for context in shown), None)

@@ -13,9 +13,8 @@ from typing import TypedDict
 import numpy as np
 
 from actors.storage.benchmark import Benchmark
-from longform.judges.cited_first import cited_first
 from longform.judges.kind import Kind
-from longform.judges.matrix import JudgedText, TargetText
+from longform.judges.matrix import JudgedText, TargetText, cited_first
 from longform.records import Document
 from longform.retrieval.bm25 import Bm25, stem_documents
 from longform.rows import ContextRow

@@ -10,8 +10,7 @@ from jobs.stages.items import WHOLE, Given, Item, Source, SourceReader
 from jobs.stages.judge import Judged, JudgeStage, columns_of, of_documents
 from jobs.stages.stage import Plan, Site, Works
 from longform.judges.kind import Kind
-from longform.judges.mean import VERSION, mean_rows
-from longform.judges.repeats import merged_repeats
+from longform.judges.merged import MEAN_VERSION, mean_rows, merged_repeats
 from longform.keys import content_key
 from longform.rows import VerdictRow
 from longform.settings.experiment import Experiment
@@ -43,7 +42,7 @@ class Mean(JudgeStage):
 
     def _item(self, kind: Kind, members: Sequence[Item[Judged]]) -> Item[Judged]:
         given = [[member.key.judge, member.work_id] for member in members]
-        work_id = content_key(*self._depends(kind), given, VERSION)
+        work_id = content_key(*self._depends(kind), given, MEAN_VERSION)
         sources = tuple(Source("verdicts", member.work_id) for member in members)
         return Item(work_id, members[0].key._replace(judge=self.judge), sources)
 

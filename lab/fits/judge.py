@@ -35,10 +35,10 @@ from lab.fits.judge_examples import (
 )
 from longform.errors import LongformError
 from longform.judges.card_columns import Reach, reach_of
+from longform.judges.card_figures import SCALE_NAMES, TOPIC_KEPT_OUT
 from longform.judges.coverage_model import VECTORS, WORDS, Calibration, Design, JudgeModel, column
 from longform.judges.offline_coverage import SHIPPED, Reading
 from longform.judges.perturbations import PERTURBATIONS, PerturbedScore, drop_table, perturb
-from longform.judges.target_cards import SCALE_NAMES, TOPIC_KEPT_OUT
 from longform.metrics import agreement
 from longform.metrics.agreement import WEIGHTS, JudgedPair
 

@@ -7,14 +7,22 @@ A card is made by `longform calibrate` or ships as a JSON file. A judge without 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import NamedTuple
 
-from longform.judges.card_columns import Card, CardFrame, HeldOutRow, JudgedBy
-from longform.judges.retest_words import retest_words
-from longform.judges.support_cards import support_words
-from longform.judges.target_cards import SCALE_NAMES, TOPIC_KEPT_OUT, target_words
+from longform.judges.card_columns import Card, CardFrame, HeldOutRow, JudgedBy, SupportCard, TargetCard
+from longform.judges.card_figures import (
+    SCALE_NAMES,
+    TOPIC_KEPT_OUT,
+    by_measure,
+    support_words,
+    target_words,
+    topics_kept_out,
+    with_interval,
+)
+from longform.metrics.agreement import Retest
+from longform.metrics.statistics import EstimateColumns
 from longform.models import read_model
 from longform.settings.judges import JudgeSettings, judge_scale
 from longform.settings.shipped_judges import SHIPPED_CHECKER, SHIPPED_KEY_POINT_CHECKER
@@ -211,3 +219,96 @@ def _differences(was: object, wanted: object, place: str = "") -> Iterator[tuple
             yield from _differences(one, other, place)
     elif was != wanted:
         yield place, was, wanted
+
+
+def worth(card: Card) -> str:
+    """
+    Return a verb phrase that says what a judge is worth, for readers who know no coefficients; the card has these.
+
+    A judge of targets is put beside the language model whose correlation with people is nearest to its own on the
+    same labels. Figures are of text that the judge was not fitted on, if there is such text.
+    """
+    return _of_support(card) if "data_sets" in card else _of_targets(card)
+
+
+def _of_support(card: SupportCard) -> str:
+    accuracy, n = card["mean"]["balanced_accuracy"], len(card["data_sets"])
+    if accuracy is None:
+        return "was measured against people on too few labels to say how often it is right"
+    told = f"is right on {100 * accuracy:.0f} of 100 labels by people, where guessing is right on 50"
+    return told if n == 1 else f"{told}, the mean of {n} data sets"
+
+
+def _of_targets(card: TargetCard) -> str:
+    topics = [by_measure(rows)["pearson"] for rows in topics_kept_out(card).values()]
+    own = _reach(card) or {row["n"]: row for row in topics if len(topics) > 1}
+    if not own and all(row["fitted"] for row in card["texts"]):
+        return "was measured against people only on text that it was fitted on, where any judge looks better"
+    if not own:
+        return "was measured against people on too few labels to say how far it agrees"
+    peers = {title: reach for title, reach in _peers(card) if reach.keys() >= own.keys()}
+    if not peers:
+        values = " and ".join(f"{one['value']:.2f}" for one in own.values())
+        return f"agrees with people by a correlation of {values}, where 1 is full agreement"
+    title = min(peers, key=lambda name: abs(_sum(peers[name], own) - _sum(own, own)))
+    n = sum(row["n_summaries"] for row in card["texts"] if len(row["texts"]) == 1 and row["n"] in own)
+    return f"agrees with people {_beside(own, peers[title])} {title} does on the same {n} summaries"
+
+
+def _reach(card: TargetCard) -> dict[int, EstimateColumns]:
+    """Return the known correlation on each kind of text that the judge was not fitted on, by its number of labels."""
+    rows = [row for row in card["texts"] if not row["fitted"] and len(row["texts"]) == 1]
+    return {row["n"]: row["pearson"] for row in rows if row["pearson"]["value"] is not None}
+
+
+def _peers(card: TargetCard) -> Iterator[tuple[str, Mapping[int, EstimateColumns]]]:
+    """Yield the name and the figures of each other language model that was held against the same labels."""
+    for judge, printed in TABLE_1.items():
+        peer = shipped_card(judge)
+        if judge != card["judge"] and peer and "texts" in peer and peer["labels"]["hash"] == card["labels"]["hash"]:
+            yield printed.title, _reach(peer)
+
+
+def _sum(reach: Mapping[int, EstimateColumns], labels: Iterable[int]) -> float:
+    return sum(reach[n]["value"] or 0.0 for n in labels)
+
+
+def _beside(own: Mapping[int, EstimateColumns], peer: Mapping[int, EstimateColumns]) -> str:
+    """Say how a judge stands beside another; of overlapping intervals neither is called better."""
+    if all((own[n]["low"] or -1.0) > (peer[n]["high"] or 1.0) for n in own):
+        return "better than"
+    return "less than" if all((peer[n]["low"] or -1.0) > (own[n]["high"] or 1.0) for n in own) else "about as well as"
+
+
+def retest_words(found: Retest) -> str:
+    """Say how often a judge with repeats answered the same, with kappa and r between its answers."""
+    if not found["n_pairs"]:
+        return f"asked {found['n_repeats']} times: no question has two answers"
+    return (
+        f"asked {found['n_repeats']} times ({found['n_pairs']} questions): same answer again "
+        f"{with_interval(found['same'], 100, 1)} %, kappa {with_interval(found['kappa'], 1, 2)}, "
+        f"r {with_interval(found['r'], 1, 2)}"
+    )
+
+
+STUDY_SUMMARIES, STUDY_LABELS = 200, 1419
+"""Summaries and judgements of the human study."""
+
+
+class PrintedJudge(NamedTuple):
+    """A row of table 1: correlation, linking accuracy in per cent, dollars for all summaries; and the model's name."""
+
+    pearson: float
+    linking_accuracy: float
+    usd: float
+    title: str
+
+
+TABLE_1: Mapping[str, PrintedJudge] = {
+    "released:gemini-1.5-pro": PrintedJudge(0.751, 89.3, 15.1, "Gemini 1.5 Pro"),
+    "released:gpt-4o-9fs": PrintedJudge(0.719, 89.2, 26.1, "GPT-4o with nine examples"),
+    "released:gpt-4o": PrintedJudge(0.716, 88.9, 6.9, "GPT-4o"),
+    "released:claude3-opus": PrintedJudge(0.677, 87.9, 23.8, "Claude 3 Opus"),
+    "released:claude3-haiku": PrintedJudge(0.498, 87.7, 0.4, "Claude 3 Haiku"),
+    "released:gpt3.5": PrintedJudge(0.495, 86.7, 1.3, "GPT-3.5"),
+}

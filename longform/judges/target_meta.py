@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from longform.judges.card_columns import Adversarial, CostColumns
+from longform.judges.card_figures import LabelledTarget, labels_of_targets, sample_bias
 from longform.judges.people_agreement import ONE_ANNOTATOR, Findings, people_agreement
-from longform.judges.target_cards import LabelledTarget, labels_of_targets, sample_bias
 from longform.metrics import agreement
 from longform.metrics.agreement import JudgedPair, Label
 from longform.metrics.contrasts import Compared, contrasts

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from longform.judges.adversarial_words import row_words, should_words
+from longform.judges.adversarial import row_words, should_words
 from longform.judges.card_columns import Adversarial, AdversarialRow
-from longform.judges.retest_words import retest_words
+from longform.judges.cards import retest_words
 from longform.tables.names import JUDGE
 from longform.tables.table import Column, Table
 

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from longform.judges.cards import STUDY_LABELS, STUDY_SUMMARIES, TABLE_1
 from longform.judges.meta_evaluation import ORDERS
-from longform.judges.printed_judges import STUDY_LABELS, STUDY_SUMMARIES, TABLE_1
 from longform.judges.support_meta import AVERAGE, ORIGINAL
 from longform.judges.target_meta import ALL
 from longform.metrics.contrasts import contrast_words

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from longform.evidence.scan import pl
-from longform.judges.cited_first import BEST
+from longform.judges.matrix import BEST
 from longform.metrics.cited_support import SHARE
 from longform.metrics.faithfulness import GRID
 from longform.results import faithfulness_tables as statistics

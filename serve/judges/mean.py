@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from actors.judges.opening import Judge
 from actors.serving.messages import About
-from longform.judges.mean import VERSION, mean_verdict
+from longform.judges.merged import MEAN_VERSION, mean_verdict
 from longform.judges.served import read_verdict, served_verdict
 from longform.keys import content_key
 from longform.settings.strict import Strict
@@ -36,7 +36,7 @@ class MeanWorker:
         self.about = About(
             name,
             "judge",
-            version=content_key(VERSION, judge.settings.stated, [about.version for about in abouts]),
+            version=content_key(MEAN_VERSION, judge.settings.stated, [about.version for about in abouts]),
             task=abouts[0].task,
             score_kind="probability",
             **card_fields(card, none=NO_CARD_OF_MEAN),

@@ -14,8 +14,7 @@ from actors.judges.offline_coverage import PROMPT_VERSION
 from actors.storage.folder import Folder
 from jobs.calibrate import main
 from jobs.ingest import ingest
-from longform.judges.brief_cards import worth
-from longform.judges.cards import KEY_POINT_CHECKER, describe, shipped_card, shipped_card_of
+from longform.judges.cards import KEY_POINT_CHECKER, describe, shipped_card, shipped_card_of, worth
 from longform.judges.offline_coverage import shipped_judge
 from longform.metrics.agreement import WEIGHTS
 from longform.settings.judges import judges_of

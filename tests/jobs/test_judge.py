@@ -13,7 +13,7 @@ from jobs.ingest import main as ingest
 from jobs.judge import default_out, main, table
 from jobs.results.documents import kept_documents
 from jobs.status import main as status
-from longform.judges.cited_first import BEST
+from longform.judges.matrix import BEST
 from tests.jobs.answers.town import EMPTY, N_ANSWERS, OUT_OF_RANGE, TOPICS, town, write_answers, write_corpus
 
 

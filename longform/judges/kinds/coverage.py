@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from longform.chat.call import TokenLogprobs
-from longform.judges.json_replies import UnreadableError, read_object, whole_number
 from longform.judges.kind import Fidelity, Group, Kind, Verdict
+from longform.judges.replies import UnreadableError, read_object, whole_number
 
 _ANSWERS = {"FULL_COVERAGE": "full", "PARTIAL_COVERAGE": "partial", "NO_COVERAGE": "none"}
 _NO_BULLET = ("NA", "N/A", "NONE", "NULL", "")

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from longform.chat.call import TokenLogprobs
-from longform.judges.json_replies import UnreadableError, read_object
 from longform.judges.kind import Fidelity, Group, Kind, Verdict, settle_empty
+from longform.judges.replies import UnreadableError, read_object
 from longform.metrics.verdict_means import ERRORS_MADE, NO_LABEL, label_set, label_sets
 from longform.text.citations import without_citations
 

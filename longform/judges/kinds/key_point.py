@@ -14,8 +14,7 @@ from longform.chat.call import TokenLogprobs
 from longform.chat.first_word import stated_word, yes_probability
 from longform.judges.kind import Fidelity, Group, Kind, Verdict, settle_empty, unjudged
 from longform.judges.kinds.support import claim
-from longform.judges.quotes import quote_failure
-from longform.judges.yes_no_replies import above, unread
+from longform.judges.replies import above, quote_failure, unread
 from longform.text.reasoning import without_reasoning
 
 NO_KEY_POINT = "key_point_without_text"

@@ -14,7 +14,7 @@ from longform.chat.first_word import stated_word
 from longform.judges.kind import Fidelity, Group, Kind, Verdict, settle_empty, unjudged
 from longform.judges.kinds.key_point import NO_KEY_POINT
 from longform.judges.kinds.support import claim
-from longform.judges.yes_no_replies import unread
+from longform.judges.replies import unread
 from longform.metrics.verdict_means import SAID, WAYS
 
 UNREADABLE = "no_way_of_missing"

@@ -13,7 +13,7 @@ from math import exp
 from longform.chat.call import LARGEST_LOGPROB, TokenLogprobs
 from longform.chat.first_word import stated_word, token_of_answer
 from longform.judges.kind import Fidelity, Group, Kind, Verdict, settle_empty, unjudged
-from longform.judges.yes_no_replies import unread
+from longform.judges.replies import unread
 from longform.text.citations import without_citations
 
 NO_REFERENCE = "reference_without_text"

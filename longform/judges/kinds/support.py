@@ -8,7 +8,7 @@ each pair of document and sentence. Every judge decides a pair by its document a
 from __future__ import annotations
 
 from longform.judges.kind import Kind, settle_empty
-from longform.judges.yes_no_replies import above, read_yes_or_no
+from longform.judges.replies import above, read_yes_or_no
 from longform.text.citations import without_citations
 
 NO_SENTENCE = "sentence_without_text"

@@ -13,7 +13,7 @@ from longform.chat.call import Capabilities, ChatReply, ChatRequest, TokenLogpro
 from longform.errors import UsageError
 from longform.judges.kind import Group
 from longform.judges.kinds.support import NO_SENTENCE, SUPPORT
-from longform.judges.yes_no_replies import UNREADABLE
+from longform.judges.replies import UNREADABLE
 from longform.settings.chat import ChatSettings
 from longform.settings.judges import ChatJudgeSettings
 

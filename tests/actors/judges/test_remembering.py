@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from actors.judges.remembering import Remembering
+from actors.judges.backend import Remembering
 from longform.judges.kind import Group, Verdict, Verdicts
 from longform.judges.kinds.support import SUPPORT
 

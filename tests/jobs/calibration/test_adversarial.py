@@ -13,8 +13,7 @@ import yaml
 from actors.storage.folder import Folder
 from jobs.calibrate import main
 from jobs.runs.cards import judge_rows
-from longform.judges.adversarial import ADVERSARIAL, PRECISION
-from longform.judges.adversarial_words import adversarial_words
+from longform.judges.adversarial import ADVERSARIAL, PRECISION, adversarial_words
 from longform.results.judges import perturbed_tables
 from longform.tables.table import checked
 from tests.jobs.calibration.test_coverage import with_a_second_annotator

@@ -11,10 +11,15 @@ import pytest
 from actors.ledger.ledger import Ledger
 from actors.storage.folder import Folder
 from jobs.calibrate import has_page, main, modes_of
-from jobs.calibration.importance import ImportanceBy, importance_by
-from jobs.calibration.label_texts import data_set_statistics, labelled_texts, labels_of_people
+from jobs.calibration.card import card_names
+from jobs.calibration.label_texts import (
+    ImportanceBy,
+    data_set_statistics,
+    importance_by,
+    labelled_texts,
+    labels_of_people,
+)
 from jobs.calibration.place import LabelledPlace
-from jobs.calibration.several import card_names
 from jobs.command.exit_codes import DONE, USAGE
 from jobs.ingest import ingest
 from jobs.parsers.calibrate import parser

@@ -7,14 +7,15 @@ import pytest
 from longform.judges.adversarial import (
     ADVERSARIAL,
     PRECISION,
+    TOLD,
     LabelledLines,
     Others,
     Perturbed,
     ScoredPair,
     adversarial,
     perturbed_summaries,
+    row_words,
 )
-from longform.judges.adversarial_words import TOLD, row_words
 from longform.judges.card_columns import AdversarialRow
 
 DAM = "The dam was closed in May."

@@ -5,9 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longform.judges.cited_first import BEST, cited_first
 from longform.judges.kinds.support import SUPPORT
-from longform.judges.matrix import JudgedText, TargetText, groups_of, rows_of
+from longform.judges.matrix import BEST, JudgedText, TargetText, cited_first, groups_of, rows_of
 
 N = 8
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from longform.judges.card_figures import support_card
 from longform.judges.cards import SUPPORT_CHECKER, SUPPORT_LEXICAL, Version, card_of, describe, shipped_card
 from longform.judges.lexical_support import shipped_lexical_support
 from longform.judges.meta_evaluation import LabelledSummary, Scoring, grid, label_counts
-from longform.judges.support_cards import support_card
 from longform.models import models_version, read_model
 from longform.settings.judges import OfflineJudgeSettings
 

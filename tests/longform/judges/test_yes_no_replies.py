@@ -9,7 +9,7 @@ from longform.chat.first_word import stated_word, yes_probability
 from longform.judges.kind import Group
 from longform.judges.kinds.key_point import KEY_POINT
 from longform.judges.kinds.support import SUPPORT
-from longform.judges.yes_no_replies import CONTRADICTS, UNREADABLE
+from longform.judges.replies import CONTRADICTS, UNREADABLE
 
 
 @pytest.mark.parametrize(

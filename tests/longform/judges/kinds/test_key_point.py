@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from longform.chat.call import TokenLogprobs
+from longform.judges.card_figures import LabelledTarget
 from longform.judges.kind import Group, Verdict
 from longform.judges.kinds.key_point import KEY_POINT, parse_entailment
 from longform.judges.kinds.misses import MISSES
-from longform.judges.target_cards import LabelledTarget
 
 RESPONSE = "The dam was closed in May.\n\nFarmers asked  for water all summer."
 
