@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from longform.axes import Axes
 from longform.evidence.scores import ScoreTable
 from longform.metrics.measure import Better, Measure, Score
+from longform.report import plots
 from longform.report.findings import findings
 from longform.report.first_page import forest
 from longform.report.scores import groups_column
@@ -32,6 +33,14 @@ from longform.studies.schema_1 import as_before
 from tests.frames import FramesOf, SummaryInfo, contents_of, spent_of
 
 SCORE = 0.7  # of a tie
+
+
+@pytest.fixture(scope="module", autouse=True)
+def undrawn() -> Iterator[None]:
+    """Let figures be empty pictures: what is said stands in their captions."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plots, "render", lambda *_, **__: "<svg/>")
+        yield
 
 
 @st.composite
@@ -169,7 +178,7 @@ def check_page(results: Any) -> None:
 
 
 @given(tables())
-@settings(max_examples=30, deadline=None, phases=[Phase.generate])  # a shrunk table says no more
+@settings(phases=[Phase.generate])  # a shrunk table says no more
 def test_no_statement_of_a_report_contradicts_another(results: Any) -> None:
     check(results)
 
