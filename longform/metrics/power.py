@@ -21,11 +21,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import gammaincinv, ndtr, ndtri, stdtr, stdtrit
 
 from longform.metrics.paired_differences import ALPHA
 from longform.metrics.position_bias import FOUND, MOST_BINS
@@ -43,22 +44,16 @@ U_POWER = 0.999
 
 def level_of_one(critical: float, n: int) -> float:
     """Return the level of a single test whose critical |t| is *critical*, with *n* clusters; 0: none passes."""
-    from scipy.special import stdtr  # slow to import
-
     return 0.0 if critical == inf or n < 2 else float(2 * stdtr(n - 1, -critical))
 
 
 def critical_at(level: float, n: int) -> float:
     """Return the critical value of |t| of a test at *level* with *n* clusters, 2 or more."""
-    from scipy.special import stdtrit  # slow to import
-
     return float(-stdtrit(n - 1, level / 2)) if level > 0 else inf
 
 
 def power_of(difference: float, *, spread: float, n: int, critical: float) -> float:
     """Return the probability that a true *difference* is told from chance with *n* clusters, 2 or more."""
-    from scipy.special import ndtr  # slow to import
-
     if critical == inf:
         return 0.0
     if spread == 0:
@@ -72,28 +67,24 @@ def power_of(difference: float, *, spread: float, n: int, critical: float) -> fl
 @lru_cache(maxsize=512)  # 16 KB each; the reports of one process ask for the same again
 def _root_mean_squares(n: int) -> Array:
     """Return equally likely values of the root of the mean square of n - 1 normal numbers, shape (_POINTS,)."""
-    from scipy.special import gammaincinv  # slow to import
-
     return np.asarray(np.sqrt(2 * gammaincinv((n - 1) / 2, (np.arange(_POINTS) + 0.5) / _POINTS) / (n - 1)))
 
 
 def detectable(*, spread: float, n: int, critical: float, power: float = POWER) -> float | None:
-    """
-    Return the smallest true difference that is told from chance with probability *power*.
+    """Return the smallest true difference told from chance with *power*; None: few clusters, or so large a family."""
+    return None if critical == inf or n < 2 else spread / sqrt(n) * _standardized(n, critical, power)
 
-    None if no difference would be: so few clusters, or so large a family.
-    """
-    if critical == inf or n < 2:
-        return None
-    low, high = 0.0, spread / sqrt(n) * (critical + 10)
-    while power_of(high, spread=spread, n=n, critical=critical) < power:
+
+@lru_cache  # families of one table have as many clusters
+def _standardized(n: int, critical: float, power: float) -> float:
+    """Return the smallest difference over its standard error that is told from chance with probability *power*."""
+    low, high = 0.0, critical + 10
+    while power_of(high, spread=sqrt(n), n=n, critical=critical) < power:
         high *= 2
     while high - low > _PRECISION * high:
         middle = (low + high) / 2
-        if power_of(middle, spread=spread, n=n, critical=critical) < power:
-            low = middle
-        else:
-            high = middle
+        short = power_of(middle, spread=sqrt(n), n=n, critical=critical) < power
+        low, high = (middle, high) if short else (low, middle)
     return high
 
 
@@ -106,16 +97,23 @@ def clusters_for_difference(
     difference: float, *, spread: float, level: float = ALPHA, power: float = POWER
 ) -> int | None:
     """Return the fewest clusters that tell a true *difference* from chance with *power*; None: over MOST."""
+    if level <= 0 or not difference:
+        return None
+    alone = ndtri(level / 2)
+    near = ((alone - ndtri(power)) * spread / difference) ** 2 + alone**2 / 2  # of a normal number, nearly
+    enough = partial(power_of, difference, spread=spread)
+    return _fewest(lambda n: enough(n=n, critical=critical_at(level, n)) >= power, near=int(min(near, MOST)))
 
-    def enough(n: int) -> bool:
-        return power_of(difference, spread=spread, n=n, critical=critical_at(level, n)) >= power
 
-    return _fewest(enough) if level > 0 and difference else None
-
-
-def _fewest(enough: Callable[[int], bool], least: int = 2) -> int | None:
-    """Return the smallest n from *least* that is *enough*, which every larger one is too."""
-    sizes = range(least, MOST + 1)
+def _fewest(enough: Callable[[int], bool], least: int = 2, near: int = 2) -> int | None:
+    """Return the smallest n from *least* that is *enough*, which every larger one is too; perhaps it is *near*."""
+    low = high = max(least, near)
+    step = 1
+    while low > least and enough(low):
+        low, step = max(least, low - step), 2 * step
+    while high < MOST and not enough(high):
+        high, step = min(MOST, high + step), 2 * step
+    sizes = range(low, high + 1)
     place = bisect_left(sizes, x=True, key=enough)
     return sizes[place] if place < len(sizes) else None
 

@@ -145,12 +145,15 @@ def _copy(run: Folder, place: Path) -> Folder:
 
 @pytest.mark.ray
 def test_two_workers_write_the_rows_of_one(
-    ray_session: None, finished: tuple[Folder, dict[str, Any]], bench: str, experiment: Experiment, tmp_path: Path
+    ray_session: None, bench: str, experiment: Experiment, tmp_path: Path
 ) -> None:
-    evaluate(experiment, bench, str(tmp_path), cluster=Cluster(address=None, workers=2), calling=CALLING)
+    here, workers = Folder(str(tmp_path / "here")), Folder(str(tmp_path / "workers"))
+    evaluate(experiment, bench, here.url, cluster=Cluster(address=None, workers=0), calling=CALLING, limit=2)
+
+    evaluate(experiment, bench, workers.url, cluster=Cluster(address=None, workers=2), calling=CALLING, limit=2)
 
     for table in TABLES:
-        assert contents(Folder(str(tmp_path)), table) == contents(finished[0], table), table
+        assert contents(workers, table) == contents(here, table), table
 
 
 def test_stage_that_lost_parts_is_finished_and_no_more(
