@@ -1,292 +1,83 @@
-"""Hold judges against human labels, and write their cards and a page that holds them beside each other."""
+"""
+Judges against human labels: agreement, bias, cost, and the cards and the page that state them.
+
+    longform calibrate HUMAN --judge released:gpt-4o --json
+    longform calibrate HUMAN --judge offline-people --out card.json
+    longform calibrate HUMAN --judge mean:offline-people+released:gpt-4o
+    longform calibrate HUMAN --judge offline-people --judge released:gpt-4o --out judges
+    longform calibrate HUMAN --judge NAME --config CONFIG --plan
+    longform calibrate HUMAN --judge NAME --config CONFIG --adversarial
+    longform calibrate HUMAN --judge NAME --config CONFIG --annotator first
+    longform calibrate LABELS --judge offline --modes document,full,chunk-1024 --orders
+    longform calibrate LABELS --judge mean:offline+checker
+    longform calibrate LABELS --judge offline --judge checker --modes paper --orders --out judges
+    longform calibrate LABELS --judge '{task: support, kind: checkpoint, model: FOLDER}' --out card.json
+
+Reads   summaries, targets, documents and labels of a benchmark; those of all annotators but `released:NAME`, unless
+        told
+Writes  the card, if `--out` names a file; of several judges judges.html, judges.md, judges.json and cards into the
+        folder that it names; `verdicts` into the folder that `--run` names, else into that of the page, where they are
+        found again. A judge that fails is named, and the others go on
+"""
 
 from __future__ import annotations
 
 import argparse
-import re
-import tempfile
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
-from pathlib import Path
-from typing import Any
 
-from actors.judges.cards import write_card
-from actors.storage.folder import Folder
-from jobs.calibration.asking import plan_calibrations
-from jobs.calibration.card import PAGE, Several, answer_of, calibrate, calibrate_all, cost_words, write_cards
-from jobs.calibration.documents import LabelledDocuments
-from jobs.calibration.judges_by_name import named_judge
-from jobs.calibration.label_texts import importance_by
-from jobs.calibration.labelled import Calibration, Labelled, Measured, kind_of_judge
-from jobs.calibration.targets import LabelledTargets, fitted_haystacks
-from jobs.calling import calling_of
-from jobs.cluster import Cluster, cluster_of
-from jobs.command.exit_codes import DONE, FAILURES_ABOVE_THRESHOLD
-from jobs.command.run import Outcome, run_verb
-from jobs.configs import read_experiment
-from jobs.parsers.calibrate import parser
-from jobs.results.answers import answered
-from jobs.runs.served_judges import described, with_versions
-from jobs.spending.plan import plan_words
-from longform.errors import LongformError, StoppedError, UsageError
-from longform.judges.adversarial import ADVERSARIAL, adversarial_words
-from longform.judges.cards import describe
-from longform.judges.kind import Kind
-from longform.judges.lexical_support import shipped_lexical_support
-from longform.judges.meta_evaluation import DOCUMENT, EACH_DOCUMENT, JOINED, Mode, Scoring, chunks_of
-from longform.report.answers import answer_text
-from longform.settings.experiment import Experiment
-from longform.settings.judges import JudgeSettings
-from longform.settings.named_judges import KNOWN_JUDGES
-
-_UNJUDGED_THRESHOLD: float = Experiment.model_fields["unjudged_threshold"].default
-"""The share of answers above which the exit code says so, if no configuration states one."""
-
-_OF_SUPPORT = {"modes": "document", "orders": False, "fidelity": "ours", "threshold": None, "importance": "released"}
-"""Options of support judges alone, and what they are when nobody names them."""
-
-PAPER = "paper"
-PAPER_MODES = ("document", "full", "chunk-1024", "chunk-2048", "chunk-4096", "chunk-8192")
-"""Texts of tables 3, 6 and 7 of Wan et al."""
+from jobs.command.options import add_calling_arguments, add_cluster_arguments
+from jobs.command.parser import VerbParser
+from jobs.command.run import Outcome, command
 
 
-def calibration_of(
-    arguments: argparse.Namespace, experiment: Experiment | None, cluster: Cluster | None = None
-) -> Calibration:
-    """
-    Return the first judge that the command line names, with the labels.
-
-    A served judge is asked for its version on *cluster*.
-
-    Raises:
-        UsageError: There is no such judge, or an option does not fit it.
-    """
-    return calibrations_of(arguments, experiment, cluster)[0]
-
-
-def calibrations_of(
-    arguments: argparse.Namespace, experiment: Experiment | None, cluster: Cluster | None = None
-) -> list[Calibration]:
-    """
-    Return each judge that the command line names, with the labels.
-
-    Raises:
-        UsageError: There is no such judge, an option does not fit it, two have one name, or they are of several tasks.
-    """
-    if arguments.support or not arguments.judge:
-        of = "--support: " if arguments.support else ""
-        raise UsageError(f"{of}expected --judge JUDGE, which takes judges of every task; settings say `task: support`")
-    found = [_calibration(arguments, experiment, cluster, text) for text in arguments.judge]
-    names = [one.judge for one in found]
-    if twice := [name for name in names if names.count(name) > 1]:
-        raise UsageError(f"--judge: expected different judges, found {twice[0]!r} twice; name them in --config")
-    if has_page(arguments) and arguments.out and Path(arguments.out).is_file():
-        raise UsageError(f"--out: expected a folder for the page, found the file {arguments.out}")
-    if len(tasks := list(dict.fromkeys(one.kind.task for one in found))) > 1:
-        raise UsageError(f"--judge: expected judges of one task, found {' and '.join(tasks)}")
-    return found
-
-
-def _calibration(
-    arguments: argparse.Namespace, experiment: Experiment | None, cluster: Cluster | None, text: str
-) -> Calibration:
-    known = {**KNOWN_JUDGES, **(experiment.judges if experiment else {})}
-    name, judges = named_judge(text, known)
-    fault = None
-    if cluster is not None:
-        asked = {one: judges[one] for one in (name, *getattr(judges.get(name), "members", ())) if one in judges}
-        try:
-            judges = {**judges, **with_versions(asked, described(asked, cluster))}
-        except StoppedError:
-            raise
-        except LongformError as error:  # told where the judge's turn comes: others have theirs
-            fault = error
-    return Calibration(
-        judge=name,
-        judges=judges,
-        labelled=_labelled(arguments, name, judges),
-        prompts=experiment.prompts if experiment else None,
-        note=arguments.note,
-        fault=fault,
+def parser() -> VerbParser:
+    made = VerbParser("calibrate", __doc__)
+    made.add_argument("benchmark", metavar="BENCH", help="a benchmark with summaries and labels, or a run")
+    which = made.used.add_mutually_exclusive_group(required=True)
+    told = "released:NAME, one that ships, mean:A+B, one of --config, or settings as YAML; may be repeated"
+    which.add_argument("--judge", action="append", default=[], metavar="JUDGE", help=told)
+    which.add_argument("--support", action="append", default=[], metavar="JUDGE", help="the same, of task support")
+    made.used.add_argument(
+        "--out", metavar="OUT", help="file of the card; of several judges, or with / behind it, a folder"
     )
-
-
-def _labelled(arguments: argparse.Namespace, name: str, judges: Mapping[str, JudgeSettings]) -> Labelled:
-    settings = judges.get(name)
-    kind = kind_of_judge(settings)
-    common: dict[str, Any] = {
-        "url": arguments.benchmark,
-        "task": kind.task,
-        "target_kind": kind.targets,
-        "answers": tuple(kind.counts),
-        "annotators": tuple(dict.fromkeys(arguments.annotator)),
-        "seed": arguments.seed,
-        "resamples": arguments.resamples,
-    }
-    if kind.targets != "document":
-        if given := [name for name, usual in _OF_SUPPORT.items() if getattr(arguments, name) != usual]:
-            raise UsageError(f"--{given[0]}: expected a support judge, found one of {kind.task}")
-        return LabelledTargets(**common, **_perturbations(arguments, kind, name, judges))
-    if arguments.adversarial is not None:
-        raise UsageError("--adversarial: expected a judge of coverage, found one of support")
-    modes = modes_of(arguments.modes)
-    if arguments.out and not has_page(arguments) and EACH_DOCUMENT not in modes:
-        raise UsageError(f"--out: a card is of mode {DOCUMENT}, found --modes {arguments.modes}")
-    scoring, importance = _scoring(arguments, settings), importance_by(arguments.importance)
-    return LabelledDocuments(**common, modes=modes, orders=arguments.orders, scoring=scoring, importance=importance)
-
-
-_CANNOT_BE_ASKED = "a release ships the predictions of {}, and perturbed summaries are not among them"
-_COSTS = "{}; --adversarial asks it about perturbed summaries, too"
-
-
-def _perturbations(
-    arguments: argparse.Namespace, kind: Kind, name: str, judges: Mapping[str, JudgeSettings]
-) -> dict[str, Any]:
-    """Return the perturbations that a judge is asked about; one whose answers may cost is only by `--adversarial`."""
-    settings, wanted = judges.get(name), arguments.adversarial
-    if not kind.links:
-        if wanted:
-            raise UsageError(f"--adversarial: expected a judge that links bullets, found one of {kind.task}")
-        return {}
-    members = {one: judges.get(one) for one in (settings.members if settings else ()) or (name,)}
-    released = [one for one, judge in members.items() if judge is None]
-    dear = [f"{one} {judge.costs}" for one, judge in members.items() if judge is not None and judge.costs]
-    full = max(kind.counts, key=lambda answer: kind.counts[answer])
-    found = {"full": full, "fitted": fitted_haystacks(members.values())}
-    if wanted is False:
-        return found | {"why_unperturbed": "left out by --no-adversarial"}
-    if released:
-        return found | {"why_unperturbed": _CANNOT_BE_ASKED.format(" and ".join(released))}
-    if dear and not wanted:
-        return found | {"why_unperturbed": _COSTS.format(" and ".join(dear))}
-    return found | {"perturbations": tuple(ADVERSARIAL)}
-
-
-def has_page(arguments: argparse.Namespace) -> bool:
-    """Return whether `--out` is a folder with a page: of several judges, or if it is one or ends in a slash."""
-    return len(arguments.judge) > 1 or bool(
-        arguments.out and (arguments.out.endswith("/") or Path(arguments.out).is_dir())
+    labels = made.add_argument_group("judges, labels and the card")
+    labels.add_argument("--config", help="a configuration whose judges may be named")
+    labels.add_argument("--plan", action="store_true", help="say what the judge is asked and its cost; ask nothing")
+    labels.add_argument(
+        "--annotator",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="hold the judge against this annotator's labels; may be repeated; default: all but released:NAME",
     )
+    labels.add_argument("--note", help="what a reader of the card must know besides, in one sentence")
+    told = "ask a judge of coverage about perturbed summaries, too; default: if its answers cost nothing"
+    labels.add_argument("--adversarial", action=argparse.BooleanOptionalAction, default=None, help=told)
+    labels.add_argument("--resamples", type=int, default=2000, help="of each interval")
+    labels.add_argument("--seed", type=int, default=1, help="of the intervals")
+    kept = "keep verdicts in this folder, and find them there; default: only replies that cost are kept, in the ledger"
+    labels.add_argument("--run", metavar="RUN", help=kept)
+    support = made.add_argument_group("support judges")
+    modes = "comma list of document, full, chunk-N (N tokens), or paper: document, full and four sizes of chunks"
+    support.add_argument("--modes", default="document", help=modes)
+    support.add_argument(
+        "--orders", action="store_true", help="judge the joined documents in four orders by importance"
+    )
+    likeness = "what ranks documents for --orders: released, or likeness by summary[:MODEL] or reference[:MODEL]"
+    support.add_argument("--importance", default="released", help=likeness)
+    support.add_argument("--fidelity", choices=["ours", "release"], default="ours", help="how missing cells are merged")
+    support.add_argument("--threshold", type=float, help="a number above it is supported; default: the judge's own")
+    add_calling_arguments(made)
+    add_cluster_arguments(made)
+    return made
 
 
-def _own_threshold(settings: JudgeSettings | None) -> float:
-    if settings is not None and settings.is_lexical:
-        return shipped_lexical_support().threshold
-    stated = None if settings is None else settings.own_threshold
-    return Scoring().threshold if stated is None else stated
+def _work(arguments: argparse.Namespace) -> Outcome:
+    from jobs.calibration.calibrated import outcome
+
+    return outcome(arguments)
 
 
-def _scoring(arguments: argparse.Namespace, settings: JudgeSettings | None) -> Scoring:
-    if arguments.threshold is not None and not 0 <= arguments.threshold < 1:
-        raise UsageError(f"--threshold: expected a number in [0, 1), found {arguments.threshold:g}")
-    threshold = _own_threshold(settings) if arguments.threshold is None else arguments.threshold
-    return Scoring(arguments.fidelity, threshold, arguments.seed, arguments.resamples)
-
-
-def modes_of(text: str) -> tuple[Mode, ...]:
-    """
-    Return the modes of a comma list, each once; `paper` stands for all of tables 3, 6 and 7 (Wan et al.).
-
-    Raises:
-        UsageError: One is none.
-    """
-    parts = [part.strip() for part in text.split(",")]
-    return tuple(dict.fromkeys(_mode(one) for part in parts for one in (PAPER_MODES if part == PAPER else [part])))
-
-
-def _mode(text: str) -> Mode:
-    named = {mode.name: mode for mode in (EACH_DOCUMENT, JOINED)}
-    if chunk := re.fullmatch(r"chunk-0*([1-9]\d*)", text, re.ASCII):
-        return chunks_of(int(chunk[1]))
-    if text not in named:
-        raise UsageError(f"--modes: expected document, full, chunk-N with N tokens or paper, found {text!r}")
-    return named[text]
-
-
-# ---------------------------------------------------------------- command line
-
-
-def outcome(arguments: argparse.Namespace) -> Outcome:
-    """Calibrate; exit code 3 if more than the threshold of the answers are missing."""
-    experiment = read_experiment(arguments.config) if arguments.config else None
-    calling = calling_of(arguments, "calibrate", arguments.benchmark)
-    most = experiment.unjudged_threshold if experiment else _UNJUDGED_THRESHOLD
-    with ExitStack() as until_done, cluster_of(arguments) as cluster:
-        calibrations = calibrations_of(arguments, experiment, None if arguments.plan else cluster)
-        run = _run_of(arguments, until_done)
-        if arguments.plan:
-            planned = plan_calibrations(calibrations, run=run, calling=calling, workers=cluster.workers)
-            return Outcome(planned, "\n".join([plan_words(planned), *_not_planned(calibrations)]))
-        if has_page(arguments):
-            return _several(
-                calibrations, calibrate_all(calibrations, run=run, cluster=cluster, calling=calling), arguments, most
-            )
-        found = calibrate(calibrations[0], run=run, cluster=cluster, calling=calling)
-    return _one(calibrations[0], found, arguments, most)
-
-
-def _not_planned(calibrations: Sequence[Calibration]) -> list[str]:
-    """Say which judges are not asked about perturbed summaries, so that their calls are not in a plan."""
-    whys = [one.labelled.why_unperturbed for one in calibrations if one.chats]
-    return [f"not in it: perturbed summaries ({why})" for why in dict.fromkeys(whys) if why]
-
-
-def _one(calibration: Calibration, found: Measured, arguments: argparse.Namespace, most: float) -> Outcome:
-    judged_some = found.n > found.n_unjudged
-    if found.card and arguments.out and judged_some:
-        write_card(found.card, arguments.out)
-    words = _words(calibration, found)
-    if arguments.out and not judged_some:
-        words += f"\n{arguments.out}: no card is written, since no label was judged"
-    told = {**found.card} if found.card and not found.told else {**(found.told or {}), "card": found.card}
-    return Outcome(told, words, _code(found, most))
-
-
-def _code(found: Measured, most: float) -> int:
-    return FAILURES_ABOVE_THRESHOLD if found.n_unjudged / found.n > most else DONE
-
-
-def _several(
-    calibrations: Sequence[Calibration], found: Several, arguments: argparse.Namespace, most: float
-) -> Outcome:
-    """Write page and cards if `--out` names a folder; a judge that failed gives its own exit code."""
-    answer = answer_of(calibrations, found)
-    if found.measured:
-        cards = write_cards(Folder(arguments.out), found.measured) if arguments.out else []
-        done = answered(answer, PAGE, arguments.out)
-        words = "\n".join([done.words, *([f"cards: {', '.join(cards)}"] if cards else [])])
-    else:
-        words = "\n".join(["no judge could be held against the labels", *answer.told])
-    codes = [one["exit_code"] for one in found.failed] + [_code(one, most) for one in found.measured.values()]
-    failed = [code for code in codes if code not in (DONE, FAILURES_ABOVE_THRESHOLD)]
-    return Outcome(answer.document, words, max(failed or codes))
-
-
-def _words(calibration: Calibration, found: Measured) -> str:
-    """Return the card, below the tables of what it does not state."""
-    parts = [answer_text(calibration.labelled.compared([found], calibration.kind.task))] if found.told else []
-    if found.told and (failures := found.told["failures"]):
-        parts.append(f"unjudged: {', '.join(f'{n:,} {reason}' for reason, n in failures.items())}")
-    if found.card:
-        name = "The card:" if parts else calibration.judge
-        parts.append(f"{name} {describe(found.card)}\ncost: {cost_words(found.card['cost'])}")
-        parts += adversarial_words(found.card)
-    return "\n\n".join(parts)
-
-
-def _run_of(arguments: argparse.Namespace, until_done: ExitStack) -> Folder:
-    """Return the folder of verdicts: the one named, the page's, or one of the command's own, deleted behind it."""
-    if arguments.run:
-        return Folder(arguments.run)
-    if arguments.out and has_page(arguments):
-        return Folder(arguments.out)
-    return Folder(until_done.enter_context(tempfile.TemporaryDirectory(prefix="longform-calibrate-")))
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    return run_verb(parser(), outcome, argv)
-
+main = command(parser, _work)
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -1,4 +1,13 @@
-"""Print a shell's completion script, made from the parsers of all verbs."""
+"""
+A script by which a shell completes verbs, options and their values at the TAB.
+
+    longform completion bash > ~/.local/share/bash-completion/completions/longform
+    longform completion zsh > ~/.longform-completion.zsh      and in ~/.zshrc: source ~/.longform-completion.zsh
+    longform completion fish > ~/.config/fish/completions/longform.fish
+
+Reads   nothing but the program itself
+Writes  nothing; the script starts no Python at the TAB, so print it again after an upgrade
+"""
 
 from __future__ import annotations
 
@@ -7,14 +16,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import NamedTuple
 
-from jobs.command.run import Outcome, run_verb
+from jobs.command.parser import VerbParser
+from jobs.command.run import Outcome, command
 from jobs.command_line import VERBS
-from jobs.configs import preset_names
-from jobs.judge import JUDGES
-from jobs.parsers.completion import parser
-from jobs.parsers.list import LISTED
-from longform import measures
-from longform.results.gate import SUPPORT
+
+
+def parser() -> VerbParser:
+    made = VerbParser("completion", __doc__)
+    made.add_argument("shell", choices=[*SCRIPTS])
+    return made
+
+
+def _work(arguments: argparse.Namespace) -> Outcome:
+    script = SCRIPTS[arguments.shell](list(verbs()))
+    return Outcome({"shell": arguments.shell, "script": script}, script)
 
 
 class Option(NamedTuple):
@@ -57,7 +72,7 @@ def verbs() -> Iterator[Verb]:
     """Yield all verbs with their options and the values that are known of them."""
     values = _values()
     for name, told in VERBS.items():
-        made = import_module(f"jobs.parsers.{name.replace('-', '_')}").parser()
+        made = import_module(f"jobs.{name.replace('-', '_')}").parser()
         actions: list[argparse.Action] = made._actions  # noqa: SLF001  # argparse has no other way to its options
         first = next((action for action in actions if not action.option_strings), None)
         known = _known(first, values) if first else []
@@ -83,10 +98,16 @@ def _known(action: argparse.Action, values: Mapping[str, Sequence[str]]) -> list
 
 def _values() -> dict[str, Sequence[str]]:
     """Return the values of options and arguments without choices, by the option's flag and the name of its value."""
+    from jobs.configs import preset_names
+    from jobs.evaluations.answers import JUDGES
+    from jobs.list import LISTS
+    from longform import measures
+    from longform.results.gate import SUPPORT
+
     scored = [SUPPORT, *(one.name for one in measures.SHIPPED if " " not in one.name)]
     return {
         "CONFIG": preset_names(),
-        "WHAT": LISTED,
+        "WHAT": [*LISTS],
         "--judge NAME": [*JUDGES],
         "--measure M": scored,
         "--against-measure M": scored,
@@ -189,14 +210,7 @@ def _quoted(text: str) -> str:
 SCRIPTS = {"bash": bash_script, "zsh": zsh_script, "fish": fish_script}
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    return run_verb(parser(), _work, argv)
-
-
-def _work(arguments: argparse.Namespace) -> Outcome:
-    script = SCRIPTS[arguments.shell](list(verbs()))
-    return Outcome({"shell": arguments.shell, "script": script}, script)
-
+main = command(parser, _work)
 
 if __name__ == "__main__":
     raise SystemExit(main())

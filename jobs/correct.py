@@ -1,225 +1,67 @@
-"""Correct the scores of a run by summaries that people labelled."""
+"""
+Correct the scores of a run by summaries that people labelled: prediction-powered inference.
+
+    longform annotate RUN --sheets sheets --annotator ann --summaries 40
+    longform annotate RUN --filled sheets/ann.csv
+    longform correct RUN
+    longform correct RUN --measure coverage --systems A=B --out corrected
+    longform correct RUN --labels sheets/ann.csv --task coverage
+    longform correct RUN --labels BENCH
+
+A judge's mean of each system is moved by how far the judge is from people on the labelled summaries. The interval is
+right whatever the judge's errors are, if the labelled summaries were drawn at random, as `annotate --summaries` does;
+the better the judge, the narrower it is.
+
+Reads   the record, scores, summaries and labels of RUN, and its benchmark; sheets, or labels of another run or of a
+        benchmark on summaries of equal text
+Writes  DIR/corrected.html, DIR/corrected.md and DIR/corrected.json, if asked for
+"""
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from actors.judges.kinds import named_kind
-from actors.measures import open_measures
-from actors.storage.benchmark import MANIFEST
-from actors.storage.folder import Folder
-from jobs.calibration.labelled import RELEASED
-from jobs.calibration.place import RECORD, LabelledPlace, kept_samples, samples_beside
-from jobs.calibration.sheets import SummarySubjects, label_row, read_sheets
-from jobs.command.run import Outcome, run_verb
-from jobs.parsers.correct import parser
-from jobs.results.answers import answered
-from jobs.results.people_scores import ByPeople, labels_of_people, of_equal_texts, people_scores
-from jobs.results.stored_run import StoredRun, averaging_of, read_stored
-from jobs.results.two_runs import named_pair
-from jobs.stages.released import labelled_tasks
-from longform.errors import UsageError
-from longform.evidence.scan import pl
-from longform.judges.kind import Kind
-from longform.judges.kinds.support import SUPPORT
-from longform.measures import SHIPPED
-from longform.metrics.cited_support import MAIN
-from longform.metrics.measure import Description, Measure, described
-from longform.nearest import meant
-from longform.results.answer import VerbAnswer
-from longform.results.corrected import PeopleScores, Row, Sample, corrected_rows, correction_answer, sample_told
-from longform.rows import LabelRow
-from longform.settings.experiment import Experiment
-from longform.settings.system_names import SystemName
-
-NAME = "corrected"
+from jobs.command.parser import VerbParser
+from jobs.command.run import Outcome, command
 
 
-def correct(arguments: argparse.Namespace, *, now: float) -> VerbAnswer:
-    """
-    Return what people's labels say of a run; *now* is in seconds since 1970.
-
-    Raises:
-        UsageError: There is nothing to correct, or nothing to correct it by; the message says which.
-    """
-    url = str(arguments.run).rstrip("/")
-    run = read_stored(url, url.rpartition("/")[2], now=now)
-    if run.benchmark is None:
-        raise UsageError(
-            f"{url}: expected its benchmark at {run.record['benchmark']['url']}, as it was when the run was made "
-            f"(data set hash {run.dataset_hash}); labels are of its targets"
-        )
-    pairs = [_pair(words, run.systems) for words in arguments.systems]
-    judges, place = _judges(run, arguments), LabelledPlace(url)
-    kinds = {kind.task: kind for kind in judges.values()}
-    label_rows, drawn = _labels(place, arguments.labels, kinds)
-    share = float(run.record["config"].get("partial_score", 0.5))
-    cautions = [] if run.finished else [f"The run is not finished ({run.status['state']})."]
-    annotators: dict[str, list[str]] = {}
-    samples: list[str] = []
-    listed: list[Description] = []
-    people: list[tuple[str, list[Measure], PeopleScores]] = []
-    for task, kind in kinds.items():
-        names = [name for name, of in judges.items() if of.task == task]
-        measures = _measures(run, names, kind, arguments.measure)
-        own = people_scores(place, kind, labels_of_people(label_rows(kind), kind, arguments.annotator), measures, share)
-        cautions.extend(_cautions(task, own))
-        if own.scores:
-            people.extend((name, measures, own.scores) for name in names)
-            listed.extend(map(described, measures))
-            annotators[task] = own.annotators
-            written = run.summaries.filter(pl.col("failure").is_null())["summary_id"]
-            words, minded = sample_told(task, own.scores, drawn, whole={*written} <= {*own.scores})
-            samples.extend(words)
-            cautions.extend(minded)
-    if not people:
-        raise UsageError(_nothing(url, kinds, cautions, arguments))
-    systems, differences, without = _rows(run, people, pairs)
-    if not systems:
-        known = ", ".join(sorted({name for judge in run.table.judges for name in run.table.measures(judge)}))
-        raise UsageError(f"--measure: expected some of {known}, found {', '.join(arguments.measure)}")
-    cautions.extend(without)
-    return correction_answer(
-        url, annotators, samples, cautions, measures=listed, systems=systems, differences=differences
+def parser() -> VerbParser:
+    made = VerbParser("correct", __doc__)
+    made.add_argument("run", metavar="RUN", help="a folder or s3:// URL")
+    made.used.add_argument(
+        "--labels",
+        nargs="+",
+        default=[],
+        metavar="LABELS",
+        help="filled sheets, or folders of runs or benchmarks; default: labels in RUN and in its benchmark",
     )
-
-
-def _rows(
-    run: StoredRun,
-    people: Sequence[tuple[str, list[Measure], PeopleScores]],
-    pairs: Sequence[tuple[SystemName, SystemName]],
-) -> tuple[list[Row], list[Row], list[str]]:
-    """Return the rows of systems and of their differences, and sentences on systems without any."""
-    how, systems, differences, told = averaging_of(run), list[Row](), list[Row](), list[str]()
-    for judge, measures, scores in people:
-        for own in run.scored(run.summaries, [judge]).partition_by("dataset", maintain_order=True):
-            for measure in (one for one in measures if one.name in run.table.measures(judge)):
-                rows, between, without = corrected_rows(own, scores, described(measure), how, pairs=pairs)
-                systems.extend(rows)
-                differences.extend(between)
-                if without:
-                    told.append(f"Without a labelled summary, and so without a row: {'; '.join(map(str, without))}.")
-    return systems, differences, told
-
-
-# ---------------------------------------------------------------- judges and measures
-
-
-def _judges(run: StoredRun, arguments: argparse.Namespace) -> dict[str, Kind]:
-    """Return the judges to correct with their kinds."""
-    config = run.record["config"] or {}
-    if config.get("judges"):
-        stated = {name: (one.get("task", "coverage"), one.get("folder")) for name, one in config["judges"].items()}
-    else:
-        tasks = labelled_tasks(run.benchmark) if run.benchmark is not None else {}
-        stated = {name: (task, None) for name, task in tasks.items() if name.startswith(RELEASED)}
-    known = {
-        name: named_kind(task, folder=folder) for name, (task, folder) in stated.items() if name in run.table.judges
-    }
-    if not known:
-        raise UsageError(f"{run.url}: expected a judge whose scores people's labels can correct, found none")
-    for option, wanted, names in (
-        ("--judge", arguments.judge, known),
-        ("--task", [arguments.task] if arguments.task else [], [kind.task for kind in known.values()]),
-    ):
-        if unknown := [name for name in wanted if name not in names]:
-            raise UsageError(
-                f"{option}: expected one of {', '.join(dict.fromkeys(names))}, found {unknown[0]!r}"
-                f"{meant(unknown[0], list(names))}"
-            )
-    return {
-        name: kind
-        for name, kind in known.items()
-        if name in (arguments.judge or known) and kind.task == (arguments.task or kind.task)
-    }
-
-
-def _measures(run: StoredRun, judges: Sequence[str], kind: Kind, wanted: Sequence[str]) -> list[Measure]:
-    """Return the measures of verdicts of a kind: those wanted, else those that the run lists."""
-    config = run.record["config"] or {}
-    settings = [one for one in config.get("measures") or () if not isinstance(one, str)]
-    own = open_measures(Experiment.model_validate(config).measures or ()) if settings else []
-    known = {one.name: one for one in (*SHIPPED, *own) if isinstance(one, Measure) and one.judged_by == kind.task}
-    there = [name for name in known if any(name in run.table.measures(judge) for judge in judges)]
-    listed = {one["name"] for one in run.measures} | (set(MAIN) if kind is SUPPORT else set())
-    return [known[name] for name in there if name in (wanted or listed)]
-
-
-def _pair(words: str, known: Sequence[SystemName]) -> tuple[SystemName, SystemName]:
-    one, other = named_pair(words, (known, known), "two systems of the run")
-    if one == other:
-        raise UsageError(f"--systems: expected two systems, found {one} twice")
-    return one, other
-
-
-# ---------------------------------------------------------------- labels
-
-
-def _labels(
-    place: LabelledPlace, named: Sequence[str], kinds: Mapping[str, Kind]
-) -> tuple[Callable[[Kind], list[LabelRow]], list[Sample]]:
-    """
-    Return the labels of the sheets, runs and benchmarks named, and how their summaries were drawn.
-
-    If none is named, they are those of the run and its benchmark.
-    """
-    folders = [one for one in named if any(Folder(one).has(name) for name in (MANIFEST, RECORD))]
-    sheets = [one for one in named if one not in folders]
-    beside = samples_beside(sheets)
-    task = _task_of_sheets(beside, kinds) if sheets else None
-    others = [LabelledPlace(one) for one in folders]
-    if not named:
-        others = [place, *([] if place.is_benchmark else [LabelledPlace(place.benchmark.folder.url)])]
-    stored = [row for other in others for row in of_equal_texts(place, other, other.labels())]
-
-    def rows(kind: Kind) -> list[LabelRow]:
-        filled = read_sheets(SummarySubjects(place, kind), sheets) if kind.task == task else []
-        return [*stored, *(label_row(one) for one in filled if one.answer is not None)]
-
-    return (rows, [*beside, *(sample for other in others for sample in kept_samples(other.folder))])
-
-
-def _task_of_sheets(samples: Sequence[Sample], kinds: Mapping[str, Kind]) -> str:
-    """Return the task of sheets: the only one that is asked for, else the one that they were drawn for."""
-    known = list(kinds) if len(kinds) == 1 else list(dict.fromkeys(one["task"] for one in samples))
-    if len(known) != 1 or known[0] not in kinds:
-        raise UsageError(f"--labels: expected --task {' or '.join(kinds)} beside these sheets")
-    return known[0]
-
-
-def _cautions(task: str, people: ByPeople) -> Iterator[str]:
-    if people.n_partly:
-        yield f"{people.n_partly:,} summaries are labelled for {task} in part, not whole, and do not count."
-    if people.n_elsewhere:
-        yield (
-            f"{people.n_elsewhere:,} summaries with labels of {task} are not of this run, neither by id nor by query "
-            "and text, and are left out."
-        )
-
-
-def _nothing(url: str, kinds: Mapping[str, Kind], told: Sequence[str], arguments: argparse.Namespace) -> str:
-    by = f" by {' and '.join(arguments.annotator)}" if arguments.annotator else ""
-    where = ", ".join(arguments.labels) if arguments.labels else f"{url} and its benchmark"
-    first = next(iter(kinds))
-    return (
-        f"expected people's labels of {' or '.join(kinds)}{by} on summaries of {url}, found none in {where}. "
-        f"{''.join(f'{one} ' for one in told)}longform annotate {url} --task {first} --sheets DIR --annotator NAME "
-        "--summaries N draws summaries to label"
+    for option, metavar, what in (("--judge", "NAME", "judge"), ("--measure", "M", "measure")):
+        told = f"only this {what}; may be repeated"
+        made.used.add_argument(option, action="append", default=[], metavar=metavar, help=told)
+    made.used.add_argument(
+        "--systems",
+        action="append",
+        default=[],
+        metavar="A=B",
+        help="the difference of these two, each as 'SUMMARIZER, SETTING' or by one of both; default: all of up to six",
     )
-
-
-# ---------------------------------------------------------------- command line
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    return run_verb(parser(), _work, argv)
+    made.used.add_argument("--out", metavar="DIR", help="write the tables to this folder")
+    labels = made.add_argument_group("labels")
+    labels.add_argument("--task", metavar="TASK", help="of the labels; default: each that the judges of RUN have")
+    told = "only this annotator's labels; may be repeated"
+    labels.add_argument("--annotator", action="append", default=[], metavar="NAME", help=told)
+    return made
 
 
 def _work(arguments: argparse.Namespace) -> Outcome:
-    return answered(correct(arguments, now=time.time()), NAME, arguments.out)
+    from jobs.command.run import answered
+    from jobs.results.corrected import correct
 
+    return answered(correct(arguments, now=time.time()), "corrected", arguments.out)
+
+
+main = command(parser, _work)
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -1,142 +1,95 @@
-"""Run systems on a benchmark, judge what they write, report."""
+"""
+The main job: run systems on a benchmark, judge what they write, report.
+
+    longform evaluate CONFIG --bench BENCH --out RUN
+    longform evaluate CONFIG --bench BENCH --out RUN --citations matrix|JUDGE
+    longform evaluate CONFIG --bench BENCH --out RUN --plan
+    ray job submit --working-dir . -- python -m jobs.evaluate CONFIG --bench s3://... --out s3://...
+
+CONFIG is a YAML file or a preset (demo, summhay). A second call redoes nothing that stands in RUN.
+RUN belongs to one configuration: systems, judges and queries may be added, and what else changes is refused by name.
+"""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from actors.python_class import load
-from actors.storage.folder import Folder
-from jobs.calling import Calling, calling_of
-from jobs.cluster import Cluster, cluster_of
-from jobs.command.exit_codes import FAILURES_ABOVE_THRESHOLD
-from jobs.command.run import Outcome, run_verb
-from jobs.configs import read_experiment
-from jobs.evaluation import Evaluation
-from jobs.files.vectors import Vectors, vectors_of
-from jobs.parsers.evaluate import parser
-from jobs.parsers.steps import REPORT
-from jobs.results.faithfulness import with_another_order
-from jobs.results.retrieval import rankings_told, retrieval_so_far
-from jobs.runs.heartbeat import Heartbeat
-from jobs.runs.record import RECORD_FILE, check_goes_on
-from jobs.runs.retry import forget_passing_failures, say_what_is_redone
-from jobs.runs.unscored import unranked, unscored
-from jobs.spending.plan import plan_words
-from longform.errors import BudgetReachedError, UsageError
-from longform.report.measures import capitalized
-from longform.report.overview import size_told
-from longform.report.parts import failures_told
-from longform.report.shown_names import scripted_told
-from longform.results.cells import systems_in
-from longform.results.position_plan import positions_words
-from longform.results.results import Results
-from longform.settings.experiment import Experiment
+from jobs.command import FAILURES_ABOVE_THRESHOLD
+from jobs.command.options import (
+    REPORT,
+    STEPS,
+    add_calling_arguments,
+    add_cluster_arguments,
+    add_vector_arguments,
+    number,
+)
+from jobs.command.parser import VerbParser
+from jobs.command.run import Outcome, command
+from longform.errors import UsageError
+
+if TYPE_CHECKING:
+    from jobs.cluster import Cluster
+    from longform.results.results import Results
+    from longform.settings.experiment import Experiment
 
 _IMPORTED_BY_WORKERS = ("ray.data", "jobs.runs.stage_order", "actors.local_models.encoder", "onnx", "onnxruntime")
 
 
-def evaluate(
-    experiment: Experiment,
-    bench_url: str,
-    out_url: str,
-    *,
-    cluster: Cluster,
-    calling: Calling,
-    limit: int | None = None,
-    until: str = REPORT,
-    vectors: Vectors | None = None,
-    heartbeat: Heartbeat | None = None,
-) -> dict[str, Any]:
-    """
-    Return the results of an experiment; with an earlier *until*, the run's record.
-
-    Args:
-        experiment: What to run.
-        bench_url: On which benchmark.
-        out_url: Where the run's tables are, and come to be.
-        cluster: Where stages run.
-        calling: The ledger and the budget of model calls.
-        limit: Only the first queries of the benchmark.
-        until: The last stage to do.
-        vectors: Kept beside the benchmark; None: there are none.
-        heartbeat: Tells other processes how far the command is; None: it tells nobody.
-
-    Raises:
-        UsageError: Something the experiment names cannot be used; found before any work.
-        BudgetReachedError: The budget does not suffice for the rest; finished work is kept.
-        ServerGoneError: A model's server cannot be used; what is done is kept.
-    """
-    given: dict[str, Any] = {"cluster": cluster, "calling": calling, "limit": limit, "vectors": vectors}
-    given["heartbeat"] = heartbeat
-    evaluation = Evaluation(experiment, bench_url, out_url, **given)
-    say_what_is_redone(evaluation.run, evaluation.plan, evaluation.record.content)
-    forget_passing_failures(evaluation.run, evaluation.plan)
-    found = evaluation.through(until)
-    while until == REPORT and (more := with_another_order(evaluation.configured, found)) is not None:
-        before = evaluation
-        evaluation = Evaluation(more, bench_url, out_url, **given, goes_on=True)
-        try:
-            found = evaluation.through(until)
-        except BudgetReachedError:
-            before.budget_ended = True
-            before.report()
-            raise
-    if until == REPORT:
-        return found
-    told = unscored(evaluation.experiment, evaluation.benchmark, evaluation.plan.query_ids)
-    told += unranked(evaluation.run, evaluation.plan)
-    retrieval = retrieval_so_far(evaluation.run, evaluation.benchmark, evaluation.experiment, evaluation.plan)
-    judged = rankings_told(evaluation.benchmark, evaluation.plan.query_ids) if retrieval else []
-    return {"run": found, "unscored": told, "retrieval": retrieval, "rankings_told": judged}
+def parser() -> VerbParser:
+    made = VerbParser("evaluate", __doc__)
+    told = "a YAML file, or a preset: demo, summhay, positional_bias, length, length_tokens"
+    made.add_argument("config", metavar="CONFIG", help=told)
+    made.used.add_argument("--bench", metavar="BENCH", help="a benchmark folder; default: the configuration's")
+    made.used.add_argument("--out", required=True, metavar="RUN")
+    told = "say what models will be asked and what it costs; ask none"
+    made.used.add_argument("--plan", action="store_true", help=told)
+    add_calling_arguments(made)
+    add_cluster_arguments(made)
+    run = made.add_argument_group("what is run")
+    run.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="change the configuration; a preset takes the short names budget, retrievers, model, judge, support_judge",
+    )
+    run.add_argument("--limit", type=int, help="only the first queries")
+    run.add_argument("--until", choices=STEPS, default=REPORT, metavar="STEP", help=f"the last of {', '.join(STEPS)}")
+    run.add_argument(
+        "--citations",
+        metavar="matrix|JUDGE",
+        help="beside each summary, one that cites the documents that support each bullet: by the words they share "
+        "(matrix), or by the verdicts of one of the configuration's support judges",
+    )
+    plan = made.add_argument_group("with --plan")
+    told = "for N queries like those of the benchmark; default: for those that it has"
+    plan.add_argument("--queries", type=_count, metavar="N", help=told)
+    plan.add_argument(
+        "--depth",
+        type=number("points above 0 and up to 100", lambda value: 0 < value <= 100),
+        metavar="POINTS",
+        help="the size that finds a U of so many points over the prompt's places; default: 40, 20, 10",
+    )
+    add_vector_arguments(made)
+    return made
 
 
-def benchmark_url(experiment: Experiment, named: str | None, out_url: str) -> str:
-    """
-    Return the benchmark of the command line, else of the configuration, else one made as it says in the run's folder.
-
-    Raises:
-        UsageError: None of the three, or the run's folder holds a run of another configuration.
-    """
-    if named or experiment.benchmark:
-        return str(named or experiment.benchmark)
-    if experiment.synthesize is None:
-        raise UsageError(f"configuration {experiment.name!r} names no benchmark; name one with --bench")
-    check_goes_on(Folder(out_url), experiment)  # before the benchmark is written into it
-    url = f"{out_url.rstrip('/')}/benchmark"
-    load("jobs.synthesize:generate", folder=None)(experiment.synthesize, url)  # an annex
-    return url
-
-
-def shortfall(results: Mapping[str, Any], threshold: float) -> str | None:
-    """Say which share of judgements, or of a system's summaries, is missing above the threshold; None: none is."""
-    cells = systems_in(results)
-    told = []
-    unjudged = max((cell.get("unjudged_share") or 0.0 for cell in cells), default=0.0)
-    if unjudged > threshold:
-        told.append(f"{unjudged:.1%} of what a cell asks its judge is unjudged")
-    failed = {
-        f"{cell['summarizer']}, {cell['setting']}": _failed_share(cell)
-        for cell in cells
-        if cell["judge"] and not cell.get("twin_of")
-    }
-    worst = max(failed, key=lambda name: failed[name], default="")
-    if worst and failed[worst] > threshold:
-        told.append(f"{failed[worst]:.1%} of the summaries of {worst} failed, so that no judge was asked about them")
-    return f"{'; '.join(told)} (more than {threshold:.0%})" if told else None
-
-
-def _failed_share(cell: Mapping[str, Any]) -> float:
-    return float(cell.get("n_failed") or 0) / (cell["n_summaries"] or 1)
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    return run_verb(parser(), _work, argv)
+def _count(text: str) -> int:
+    """Read a number of queries."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number above 0, found {text!r}")
+    return int(text)
 
 
 def _work(arguments: argparse.Namespace) -> Outcome:
+    from actors.storage.folder import Folder
+    from jobs.cluster import cluster_of
+    from jobs.configs import read_experiment
+    from jobs.runs.record import RECORD_FILE
+
     if arguments.depth is not None and not arguments.plan:
         raise UsageError("--depth says what a plan is to find: expected --plan beside it")
     if arguments.queries is not None and not arguments.plan:
@@ -150,6 +103,13 @@ def _work(arguments: argparse.Namespace) -> Outcome:
 
 
 def _evaluated(arguments: argparse.Namespace, experiment: Experiment, cluster: Cluster) -> Outcome:
+    from jobs.calling import calling_of
+    from jobs.evaluations.evaluation import Evaluation, benchmark_url, evaluate
+    from jobs.files.vectors import vectors_of
+    from jobs.runs.heartbeat import Heartbeat
+    from jobs.spending.plan import plan_words
+    from longform.results.position_plan import positions_words
+
     bench = benchmark_url(experiment, arguments.bench, arguments.out)
     calling = calling_of(arguments, "evaluate", arguments.out)
     vectors = vectors_of(arguments, bench)
@@ -183,6 +143,13 @@ def _ranking_words(row: Mapping[str, Any]) -> str:
 
 def _outcome(results: dict[str, Any], threshold: float, out_url: str, failures: Sequence[str]) -> Outcome:
     """Return what a whole run says: done, or done with more missing than the threshold allows, and why."""
+    from jobs.results.gated import shortfall
+    from longform.report.measures import capitalized
+    from longform.report.overview import size_told
+    from longform.report.parts import failures_told
+    from longform.report.shown_names import scripted_told
+    from longform.results.cells import systems_in
+
     told = f"{size_told(results['size'])}; report: {out_url}/report/index.html"
     rehearsed = [f"{one}." for one in map(capitalized, scripted_told(cast("Results", results)))]
     noted = [*results["unscored"], *(results.get("rankings_told") or []), *failures_told(systems_in(results))]
@@ -191,6 +158,8 @@ def _outcome(results: dict[str, Any], threshold: float, out_url: str, failures: 
         return Outcome(results, "\n".join([*failures, *words]))
     return Outcome(results, "\n".join([*failures, above, *words]), FAILURES_ABOVE_THRESHOLD)
 
+
+main = command(parser, _work)
 
 if __name__ == "__main__":
     raise SystemExit(main())

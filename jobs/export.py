@@ -1,199 +1,50 @@
-"""Write a run in the format of a release."""
+"""
+Write a run as files that other tools load.
+
+    longform export RUN --as summhay --out DIR [--judge NAME]
+    longform export RUN --as trec|ir_measures|beir|csv|parquet|latex|inspect|hf --out DIR
+
+summhay  the run's summaries and one judge's labels in SummHay's own JSON, a file topic_HAYSTACK.json for each haystack;
+         `longform ingest summhay DIR --out BENCH` and `longform replay BENCH` give the run's scores again
+trec     run.SYSTEM.txt, qrels.txt and topics.tsv: rankings and judgements, for trec_eval
+ir_measures  the same with relevance 0 or 1, measures.txt and report.json: ir_measures finds the report's numbers
+beir     for each haystack a folder that BEIR and `longform ingest beir` read, with rankings as JSON in runs/
+csv      cells.csv (systems x judges x measures with intervals), scores.csv (of each summary), summaries.csv
+parquet  the cells and the run's tables, one file each, for pandas, Polars, DuckDB
+inspect  SYSTEM.json: a log of Inspect AI for each system, for `inspect view`
+hf       data/*.parquet and README.md: a data set for `datasets.load_dataset(DIR, "summaries")`, without documents
+latex    systems.tex: a tabular of systems and measures for each judge (booktabs)
+
+Reads   the tables of RUN, and its benchmark
+Writes  files in DIR; what the format cannot express is counted and told
+"""
 
 from __future__ import annotations
 
 import argparse
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
-from actors.storage.benchmark import Benchmark
-from actors.storage.folder import Folder
-from jobs.aggregate import open_run
-from jobs.cluster import Cluster
-from jobs.command.run import Outcome, run_verb
-from jobs.evaluation import Evaluation
-from jobs.parsers.export import parser
-from jobs.replay import Replay
-from jobs.results.evidence import by_summary
-from jobs.results.write import read_results
-from jobs.stages.judge import Judged
-from jobs.stages.released import labelled_tasks
-from jobs.stages.retrieve import Ranked
-from jobs.stages.split import UnitsOf
-from jobs.stages.stage import Plan
-from longform.errors import UsageError
-from longform.evidence.summaries import summaries
-from longform.formats.exported import ExportedFile, HaystackOfRun, RunFacts
-from longform.formats.exports import EXPORTS, ROW_EXPORTS, TABLE_EXPORTS, WHOLE_EXPORTS
-from longform.formats.names import FULL_CONTEXT
-from longform.formats.table_export import TablesOfRun
-from longform.formats.whole_run import SystemOf, WholeRun
-from longform.keys import in_groups
-from longform.retrieval.ranking import NOT_RANKED
+from jobs.command.parser import VerbParser
+from jobs.command.run import Outcome, command
+from longform.formats.names import EXPORTED
 
-_JUDGED = ["summary_id", "judge", "target_id", "answer", "linked_unit", "repeat"]
-_LINES = ["summary_id", "unit_index", "text"]
-_RANKED = ["query_id", "system", "doc_id", "rank", "score"]
-RESULTS = "results.json"
 _MOST_NAMED = 5
-_USUAL_SHARE = 0.5  # what partial coverage counts where nothing else is said
 
 
-class _Opened(NamedTuple):
-    """A run with what a format must know of it, and the settings of its scores."""
-
-    run: Folder
-    benchmark: Benchmark
-    plan: Plan
-    judges: Sequence[str]  # of coverage
-    full_context: frozenset[str]
-    partial_score: float
-    aggregate: str
-
-
-def export(url: str, out: str, *, form: str, judge: str | None) -> dict[str, Any]:
-    """
-    Write the run at *url* in a format of `longform.formats.exports` to *out*, and return what was written and left out.
-
-    A format that has labels writes those of *judge*; None: of the only judge of coverage.
-
-    Raises:
-        UsageError: No run stands there, it names no such judge, or it holds nothing that the format can say.
-    """
-    opened = _open(url)
-    chosen = _chosen(url, opened.judges, judge) if form in EXPORTS else None
-    if chosen is None and judge is not None:
-        raise UsageError(f"--judge {judge}: --as {form} writes no labels of one judge; leave it out")
-    folder, left_out, names, n_summaries = Folder(out), Counter[str](), list[str](), 0
-    for file in _files(url, opened, form, chosen):
-        if isinstance(file.content, bytes):
-            folder.write_bytes(file.name, file.content)
-        else:
-            folder.write_json(file.name, file.content)
-        names.append(file.name)
-        n_summaries += file.n_summaries
-        left_out.update(file.left_out)
-    if not names or (form in EXPORTS and not n_summaries):
-        wanted = "rankings" if form in (*ROW_EXPORTS, "ir_measures") else "summaries"
-        raise UsageError(f"{url}: expected a run with {wanted}, found none that can be written")
-    return {
-        "out": out,
-        "files": names,
-        "others": [name for name in folder.names() if name.endswith(".json") and name not in names] if chosen else [],
-        "summaries": n_summaries,
-        "judge": chosen,
-        "left_out": dict(left_out),
-        "settings": _settings(opened) if chosen else [],
-    }
-
-
-def _files(url: str, opened: _Opened, form: str, judge: str | None) -> Iterable[ExportedFile]:
-    if form in TABLE_EXPORTS:
-        return TABLE_EXPORTS[form](_tables(url, opened))
-    if form in WHOLE_EXPORTS:
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        return WHOLE_EXPORTS[form](WholeRun(_tables(url, opened), _haystacks(opened), _systems(opened), now))
-    if form in ROW_EXPORTS:
-        return ROW_EXPORTS[form](_haystacks(opened))
-    return EXPORTS[form](_haystacks(opened), RunFacts(str(judge), opened.full_context))
-
-
-def _tables(url: str, opened: _Opened) -> TablesOfRun:
-    if not opened.run.has(RESULTS):
-        raise UsageError(f"{url}: expected a run with {RESULTS}, found none; the command that made it writes it")
-    return TablesOfRun(
-        read_results(opened.run), lambda name: opened.run.read(name, work_ids=opened.plan.work_ids(name))
-    )
-
-
-def _systems(opened: _Opened) -> dict[str, SystemOf]:
-    """Return the system of each summary that is no earlier step of another."""
-    work_ids, queries = opened.plan.work_ids("summaries"), opened.benchmark.queries
-    found = summaries(lambda columns: opened.run.batches("summaries", work_ids=work_ids, columns=columns), work_ids)
-    named = found.select("summary_id", "summarizer", "setting", "query_id").iter_rows()
-    return {one: SystemOf(summarizer, setting, queries[query].dataset) for one, summarizer, setting, query in named}
-
-
-def _open(url: str) -> _Opened:
-    job = open_run(url, [], cluster=Cluster(address=None, workers=0))
-    match job:
-        case Evaluation(experiment=experiment):
-            whole = {name for name, retriever in experiment.retrievers.items() if retriever.kind == "full"}
-            judges = list(experiment.judges_of("coverage"))
-            share, aggregate = experiment.partial_score, experiment.aggregate
-        case Replay(settings=settings):
-            whole = {FULL_CONTEXT}
-            judges = [name for name, task in labelled_tasks(job.benchmark).items() if task == "coverage"]
-            share, aggregate = settings.partial_score, settings.aggregate
-    return _Opened(job.run, job.benchmark, job.plan, judges, frozenset(whole), share, aggregate)
-
-
-def _chosen(url: str, judges: Sequence[str], judge: str | None) -> str:
-    if judge is None and len(judges) == 1:
-        return judges[0]
-    if judge in judges:
-        return str(judge)
-    found = "no judge of coverage" if not judges else f"judges of coverage {', '.join(judges)}"
-    wanted = "--judge with one of them" if judge is None else f"one of them, found --judge {judge}"
-    raise UsageError(f"{url}: {found}; expected {wanted if judges else 'a run that was judged'}")
-
-
-def _settings(opened: _Opened) -> list[str]:
-    """Return the settings that a replay needs to give the run's scores, as `--set` takes them."""
-    return [
-        *([f"partial_score={opened.partial_score}"] if opened.partial_score != _USUAL_SHARE else []),
-        *([f"aggregate={opened.aggregate}"] if opened.aggregate != "pooled" else []),
-    ]
-
-
-# ---------------------------------------------------------------- rows of a run
-
-
-def _haystacks(opened: _Opened) -> Iterator[HaystackOfRun]:
-    """Yield the rows of each haystack of which summaries or rankings are there."""
-    run, plan = opened.run, opened.plan
-    summaries = _by("haystack_id", _rows(run, "summaries", plan.work_ids("summaries"), None))
-    units = {item.key.summary: item.work_id for item in plan.of(UnitsOf)}
-    verdicts = by_summary(plan.of(Judged))
-    rankings = in_groups((ranked.key.haystack_id, ranked.work_id) for ranked in plan.of(Ranked))
-    for haystack_id in opened.benchmark.haystack_ids:
-        own = summaries.get(haystack_id, [])
-        placed = _rows(run, "rankings", rankings.get(haystack_id, []), _RANKED)
-        lists = [row for row in placed if row["doc_id"] != NOT_RANKED]
-        if own or lists:
-            work_ids = {row["work_id"] for row in own}
-            lines = _rows(run, "units", [units[one] for one in work_ids if one in units], _LINES)
-            texts = _by("summary_id", sorted(lines, key=lambda row: int(row["unit_index"])))
-            judgements = [one for work_id in work_ids for one in verdicts.get(work_id, ())]
-            yield HaystackOfRun(
-                haystack_id,
-                *opened.benchmark.haystack_tables(haystack_id),
-                rankings=lists,
-                summaries=own,
-                units={summary_id: [row["text"] for row in rows] for summary_id, rows in texts.items()},
-                verdicts=_by("summary_id", _rows(run, "verdicts", judgements, _JUDGED)),
-            )
-
-
-def _rows(run: Folder, table: str, work_ids: Iterable[str], columns: list[str] | None) -> Iterator[Any]:
-    for batch in run.batches(table, work_ids=list(work_ids), columns=columns):
-        yield from batch.to_pylist()
-
-
-def _by(column: str, rows: Iterable[Any]) -> dict[str, list[Any]]:
-    return in_groups((row[column], row) for row in rows)
-
-
-# ---------------------------------------------------------------- the command
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    return run_verb(parser(), _work, argv)
+def parser() -> VerbParser:
+    made = VerbParser("export", __doc__)
+    made.add_argument("run", metavar="RUN")
+    made.used.add_argument("--as", dest="format", required=True, choices=tuple(EXPORTED), help="the format")
+    made.used.add_argument("--out", required=True, metavar="DIR", help="a folder or s3:// URL")
+    told = "whose labels are written, if several judged coverage"
+    made.used.add_argument("--judge", metavar="NAME", help=told)
+    return made
 
 
 def _work(arguments: argparse.Namespace) -> Outcome:
+    from jobs.evaluations.stored import export
+
     document = export(arguments.run, arguments.out, form=arguments.format, judge=arguments.judge)
     return Outcome(document, _words(document))
 
@@ -215,6 +66,8 @@ def _words(document: Mapping[str, Any]) -> str:
         lines.append(f"  the run's scores need --set {' --set '.join(document['settings'])} in a replay")
     return "\n".join(lines)
 
+
+main = command(parser, _work)
 
 if __name__ == "__main__":
     raise SystemExit(main())

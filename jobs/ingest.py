@@ -1,4 +1,27 @@
-"""Read published or own files into a benchmark folder."""
+"""
+Read published or own files into a benchmark folder.
+
+    longform ingest summhay topic_news3.json.gz topic_news5.json.gz --out BENCH
+    longform ingest summhay eval_benchmark_data.json.gz --out HUMAN
+    longform ingest longformfact generation/multixscience.jsonl.gz --out BENCH
+    longform ingest msrs story/ --out BENCH
+    longform ingest beir scifact/ --out BENCH
+    longform ingest jsonl my_corpus/ --out BENCH
+    longform ingest folder notes/ --queries questions.txt --out BENCH
+    longform ingest csv articles.csv --queries questions.csv --out BENCH
+    longform ingest hf saved_dataset/ --queries questions.txt --out BENCH
+    longform ingest trec docs.trectext --queries topics.xml --qrels qrels.txt --run runs/ --out BENCH
+    longform ingest ir_datasets beir/scifact/test --out BENCH
+    longform ingest python --class my_module:MyReader notes/ --out BENCH
+    longform ingest outputs answers.jsonl --bench BENCH [--out BENCH2]
+
+Reads   SummHay's files (plain or gzipped, or a folder of topic_*.json), longformfact's (labels or inputs), a folder of
+        MSRS, of BEIR or of plain JSON Lines, a folder of texts, HTML, PDF and Word files with questions, tables, a
+        saved data set, a TREC collection (docs/own-files.md), or what a class of your own reads (docs/extending.md);
+        outputs: answers that any system wrote to the queries of BENCH, put beside it, or beside its copy BENCH2
+        (docs/outputs.md)
+Writes  documents, queries, targets, qrels, rankings, summaries, labels; benchmark.json last. Malformed input: nothing
+"""
 
 from __future__ import annotations
 
@@ -6,28 +29,68 @@ import argparse
 import logging
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from actors.ir_datasets_reader import open_ir_dataset
-from actors.python_reader import made_by, python_files
-from actors.storage.folder import Folder
-from actors.terminal import say
-from jobs.command.run import Outcome, run_verb
-from jobs.configs import validated
-from jobs.files.answer_paths import output_files
-from jobs.files.located_file import LocatedFile, files_under
-from jobs.files.outputs import add_outputs
-from jobs.parsers.ingest import IR_DATASETS, OUTPUTS, parser
-from jobs.write_benchmark import Manifest, write_benchmark
+from jobs.command.options import NUMBERING, NUMBERINGS
+from jobs.command.parser import VerbParser
+from jobs.command.run import Outcome, command
 from longform.errors import UsageError
-from longform.formats.faults import SHOWN
-from longform.formats.ir_rows import ir_rows
+from longform.formats.names import NAMES
 from longform.formats.options import OPTIONS, FormatOption
-from longform.formats.outputs import told_in_words
-from longform.formats.shipped import FORMATS
-from longform.settings.python_class import PythonClassSettings
 
-PYTHON = "python"
+if TYPE_CHECKING:
+    from actors.storage.folder import Folder
+    from jobs.files.located_file import LocatedFile
+    from jobs.write_benchmark import Manifest
+    from longform.settings.python_class import PythonClassSettings
+
+PYTHON, IR_DATASETS, OUTPUTS = "python", "ir_datasets", "outputs"
+KINDS = (*NAMES, PYTHON, IR_DATASETS, OUTPUTS)
 _LOG = logging.getLogger(__name__)
+
+
+def parser() -> VerbParser:
+    made = VerbParser("ingest", __doc__)
+    made.add_argument("kind", choices=KINDS, metavar="FORMAT", help=", ".join(KINDS))
+    made.add_argument("paths", nargs="+", metavar="PATH")
+    made.used.add_argument("--out", metavar="BENCH", help="where the benchmark stands; outputs: a copy of BENCH")
+    groups = {"folder, csv, hf, trec": made.used}
+    for option in OPTIONS:
+        given: dict[str, Any] = {"choices": [*option.told]}
+        if option.default is False:
+            given = {"action": "store_true"}
+        elif option.key is not None:
+            given = {"metavar": "FILE" if option.files else "VALUE"}
+        if option.format not in groups:
+            groups[option.format] = made.add_argument_group(option.format)
+        groups[option.format].add_argument(option.flag, default=option.default, help=option.help, **given)
+    outputs = made.add_argument_group("outputs")
+    outputs.add_argument("--bench", metavar="BENCH", help="the benchmark whose queries are answered")
+    outputs.add_argument("--numbering", choices=NUMBERINGS, help=NUMBERING)
+    own = made.add_argument_group("python")
+    own.add_argument("--class", dest="class_", metavar="MODULE:CLASS", help="the class that reads")
+    told = "an option of the class, in YAML"
+    own.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help=told)
+    return made
+
+
+def _work(arguments: argparse.Namespace) -> Outcome:
+    if arguments.kind == OUTPUTS:
+        return _outputs(arguments)
+    if arguments.out is None or arguments.bench is not None or arguments.numbering is not None:
+        raise UsageError(
+            f"ingest {arguments.kind}: expected --out BENCH, and neither --bench nor --numbering, which are for outputs"
+        )
+    manifest = ingest(
+        arguments.kind,
+        arguments.paths,
+        arguments.out,
+        options={option.name: getattr(arguments, option.name) for option in OPTIONS},
+        reader=_reader(arguments.class_, arguments.set),
+    )
+    counts = ", ".join(f"{count:,} {table}" for table, count in manifest["rows"].items() if count)
+    words = f"{arguments.out}: {manifest['n_haystacks']} haystacks, {counts}"
+    return Outcome({"benchmark": arguments.out, **manifest}, words)
 
 
 def ingest(
@@ -52,6 +115,12 @@ def ingest(
         UsageError: The files are none of the format, the class cannot be used, or an option is another format's.
         InputError: A file is not what its format says, or the class made rows that no benchmark can hold.
     """
+    from actors.python_reader import made_by, python_files
+    from actors.storage.folder import Folder
+    from jobs.files.located_file import files_under
+    from jobs.write_benchmark import write_benchmark
+    from longform.formats.shipped import FORMATS
+
     if kind == IR_DATASETS:
         return _ingest_ir_datasets(urls, out, options or {})
     changed, made_with = _changed(kind, options or {})
@@ -77,6 +146,7 @@ def ingest(
 
 def _tell_alike(folder: Folder, table: str, name: str) -> None:
     """Say which ids differ in leading zeros or outer spaces alone: 007 of one file may be meant by 7 of another."""
+    from longform.formats.faults import SHOWN
 
     def ids() -> Iterator[str]:
         for batch in folder.batches(table, columns=[name]):
@@ -95,6 +165,8 @@ def _plain(one: str) -> str:
 
 def _files_of(option: FormatOption, url: str | bool) -> list[LocatedFile]:
     """Return the files that an option names, each by its own path."""
+    from jobs.files.located_file import files_under
+
     try:
         return list(files_under(str(url)).values())
     except UsageError as error:
@@ -108,6 +180,10 @@ def _without(files: Mapping[str, LocatedFile], apart: Collection[str]) -> dict[s
 
 def _ingest_ir_datasets(names: Sequence[str], out: str, options: Mapping[str, str | bool]) -> Manifest:
     """Return the manifest of the benchmark made of a data set that `ir_datasets` knows."""
+    from actors.ir_datasets_reader import open_ir_dataset
+    from jobs.write_benchmark import write_benchmark
+    from longform.formats.ir_rows import ir_rows
+
     _changed(IR_DATASETS, options)
     if len(names) != 1:
         raise UsageError(f"ingest {IR_DATASETS}: expected one name, such as beir/scifact/test, found {len(names)}")
@@ -127,6 +203,9 @@ def _changed(kind: str, options: Mapping[str, str | bool]) -> tuple[dict[str, st
 
 
 def _reader(path: str | None, options: Sequence[str]) -> PythonClassSettings | None:
+    from jobs.configs import validated
+    from longform.settings.python_class import PythonClassSettings
+
     if path is None:
         if options:
             raise UsageError(f"--set is for options of a class; name it with --class, found {' '.join(options)}")
@@ -136,6 +215,11 @@ def _reader(path: str | None, options: Sequence[str]) -> PythonClassSettings | N
 
 
 def _outputs(arguments: argparse.Namespace) -> Outcome:
+    from actors.terminal import say
+    from jobs.files.answer_paths import output_files
+    from jobs.files.outputs import add_outputs
+    from longform.formats.outputs import told_in_words
+
     if arguments.bench is None or arguments.class_ or arguments.set:
         raise UsageError("ingest outputs: expected --bench BENCH, and neither --class nor --set")
     _changed(OUTPUTS, {option.name: getattr(arguments, option.name) for option in OPTIONS})
@@ -146,28 +230,7 @@ def _outputs(arguments: argparse.Namespace) -> Outcome:
     return Outcome(added.document(), added.words())
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    return run_verb(parser(), _work, argv)
-
-
-def _work(arguments: argparse.Namespace) -> Outcome:
-    if arguments.kind == OUTPUTS:
-        return _outputs(arguments)
-    if arguments.out is None or arguments.bench is not None or arguments.numbering is not None:
-        raise UsageError(
-            f"ingest {arguments.kind}: expected --out BENCH, and neither --bench nor --numbering, which are for outputs"
-        )
-    manifest = ingest(
-        arguments.kind,
-        arguments.paths,
-        arguments.out,
-        options={option.name: getattr(arguments, option.name) for option in OPTIONS},
-        reader=_reader(arguments.class_, arguments.set),
-    )
-    counts = ", ".join(f"{count:,} {table}" for table, count in manifest["rows"].items() if count)
-    words = f"{arguments.out}: {manifest['n_haystacks']} haystacks, {counts}"
-    return Outcome({"benchmark": arguments.out, **manifest}, words)
-
+main = command(parser, _work)
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -1,4 +1,11 @@
-"""Print sums of a ledger's calls and costs."""
+"""
+Print sums of a ledger's calls and costs.
+
+    longform ledger [LEDGER | RUN] [--job JOB] [--by model|stage|job|day] [--parquet FILE]
+
+Reads   the ledger, a folder or s3:// URL; of a run, the calls of its commands; default: LONGFORM_LEDGER
+Writes  FILE, the whole table `calls`, if asked for
+"""
 
 from __future__ import annotations
 
@@ -8,25 +15,80 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pyarrow.parquet as pq
-
-from actors.ledger.ledger import Ledger
-from actors.ledger.totals import By, Totals
-from actors.storage.folder import Folder, file_place
-from jobs.calling import ledger_beside
-from jobs.command.run import Outcome, run_verb
-from jobs.parsers.calling import LEDGER_VARIABLE
-from jobs.parsers.ledger import parser
-from jobs.runs.record import RECORD_FILE, stored_record
-from jobs.spending.plan import open_ledger
+from jobs.command.options import LEDGER_VARIABLE
+from jobs.command.parser import VerbParser
+from jobs.command.run import Outcome, command
 from longform.errors import UsageError
-from longform.schemas import CALLS
-from longform.tables.files import aligned_text
+
+if TYPE_CHECKING:
+    from actors.ledger.ledger import Ledger
+    from actors.ledger.totals import By, Totals
 
 _HEADS = "calls answered failed unsettled input cached output reasoning".split()
 _JOBS_SHOWN = 5  # of those a ledger knows, in an error
+
+
+def parser() -> VerbParser:
+    made = VerbParser("ledger", __doc__)
+    told = f"its folder or s3:// URL, or a run; default: {LEDGER_VARIABLE}"
+    made.add_argument("ledger", nargs="?", metavar="LEDGER", help=told)
+    made.used.add_argument("--job", help="the calls of this job only")
+    made.used.add_argument("--by", choices=["model", "stage", "job", "day"], help="a line for each; days are of UTC")
+    made.used.add_argument("--parquet", metavar="FILE", help="write the table of all calls to this file")
+    return made
+
+
+def _work(arguments: argparse.Namespace) -> Outcome:
+    from actors.ledger.ledger import Ledger
+    from actors.storage.folder import Folder
+    from jobs.runs.record import RECORD_FILE, stored_record
+
+    named = _named(arguments.ledger)
+    is_run = Folder(named).has(RECORD_FILE)
+    jobs: list[dict[str, Any]] = stored_record(Folder(named)).get("jobs", []) if is_run else []
+    ledger = _of_run(named, jobs) if is_run else Ledger.existing(named)
+    ledger.check()
+    outcome = ledger_report(ledger, by=arguments.by, job=arguments.job, of=_names(jobs) if is_run else None)
+    if is_run:
+        outcome = outcome._replace(words=f"calls of {named}, from the ledger {ledger.url}\n{outcome.words}")
+    if arguments.parquet is None:
+        return outcome
+    written = {"file": arguments.parquet, "rows": write_calls(ledger, arguments.parquet)}
+    words = f"{outcome.words}\n{written['file']}: {written['rows']} calls"
+    return outcome._replace(document={**outcome.document, "parquet": written}, words=words)
+
+
+def _of_run(url: str, jobs: Sequence[Mapping[str, Any]]) -> Ledger:
+    """
+    Open the ledger of a run: where its commands say that it is, or beside the run, if it holds their calls.
+
+    Raises:
+        UsageError: They called no model, or their calls are in neither place.
+    """
+    from jobs.calling import ledger_beside
+    from jobs.spending.plan import open_ledger
+
+    if not jobs:
+        raise UsageError(f"{url}: expected a ledger or a run that called a model; no command of this run called one")
+    places = [*dict.fromkeys([*(job["ledger"] for job in jobs), ledger_beside(url)])]
+    for place in places:
+        ledger = open_ledger(place)
+        if ledger is not None and ledger.totals_of(_names(jobs)).calls:
+            return ledger
+    raise UsageError(f"{url}: expected the ledger of this run at {' or '.join(places)}, found none of its calls there")
+
+
+def _names(jobs: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [job["job"] for job in jobs]
+
+
+def _named(named: str | None) -> str:
+    url = named or os.environ.get(LEDGER_VARIABLE)
+    if not url:
+        raise UsageError(f"which ledger? name its folder or s3:// URL, a run, or set {LEDGER_VARIABLE}")
+    return url
 
 
 def ledger_report(ledger: Ledger, *, by: By | None, job: str | None, of: Sequence[str] | None = None) -> Outcome:
@@ -49,6 +111,11 @@ def ledger_report(ledger: Ledger, *, by: By | None, job: str | None, of: Sequenc
 
 def write_calls(ledger: Ledger, target: str) -> int:
     """Write the table `calls` to one Parquet file, a batch at a time; the rows written."""
+    import pyarrow.parquet as pq
+
+    from actors.storage.folder import file_place
+    from longform.schemas import CALLS
+
     folder, name = file_place(target)
     with tempfile.TemporaryDirectory() as scratch:
         whole = Path(scratch) / "calls.parquet"
@@ -58,12 +125,14 @@ def write_calls(ledger: Ledger, target: str) -> int:
     return n_rows
 
 
-def _written(writer: pq.ParquetWriter, batch: Any) -> int:
+def _written(writer: Any, batch: Any) -> int:
     writer.write_table(batch)
     return int(batch.num_rows)
 
 
 def _table(groups: Mapping[str, Totals]) -> str:
+    from longform.tables.files import aligned_text
+
     rows = [["", *_HEADS, "cached share", "dollars", "answered by"]]
     rows += [[name, *_cells(totals)] for name, totals in groups.items()]
     return aligned_text(rows, left={0, len(rows[0]) - 1})
@@ -88,53 +157,7 @@ def _dollars(known: float, n_unknown: int) -> str:
     return f"${known:,.4f}" + (f" + {n_unknown} of unknown price" if n_unknown else "")
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    return run_verb(parser(), _work, argv)
-
-
-def _work(arguments: argparse.Namespace) -> Outcome:
-    named = _named(arguments.ledger)
-    is_run = Folder(named).has(RECORD_FILE)
-    jobs: list[dict[str, Any]] = stored_record(Folder(named)).get("jobs", []) if is_run else []
-    ledger = _of_run(named, jobs) if is_run else Ledger.existing(named)
-    ledger.check()
-    outcome = ledger_report(ledger, by=arguments.by, job=arguments.job, of=_names(jobs) if is_run else None)
-    if is_run:
-        outcome = outcome._replace(words=f"calls of {named}, from the ledger {ledger.url}\n{outcome.words}")
-    if arguments.parquet is None:
-        return outcome
-    written = {"file": arguments.parquet, "rows": write_calls(ledger, arguments.parquet)}
-    words = f"{outcome.words}\n{written['file']}: {written['rows']} calls"
-    return outcome._replace(document={**outcome.document, "parquet": written}, words=words)
-
-
-def _of_run(url: str, jobs: Sequence[Mapping[str, Any]]) -> Ledger:
-    """
-    Open the ledger of a run: where its commands say that it is, or beside the run, if it holds their calls.
-
-    Raises:
-        UsageError: They called no model, or their calls are in neither place.
-    """
-    if not jobs:
-        raise UsageError(f"{url}: expected a ledger or a run that called a model; no command of this run called one")
-    places = [*dict.fromkeys([*(job["ledger"] for job in jobs), ledger_beside(url)])]
-    for place in places:
-        ledger = open_ledger(place)
-        if ledger is not None and ledger.totals_of(_names(jobs)).calls:
-            return ledger
-    raise UsageError(f"{url}: expected the ledger of this run at {' or '.join(places)}, found none of its calls there")
-
-
-def _names(jobs: Sequence[Mapping[str, Any]]) -> list[str]:
-    return [job["job"] for job in jobs]
-
-
-def _named(named: str | None) -> str:
-    url = named or os.environ.get(LEDGER_VARIABLE)
-    if not url:
-        raise UsageError(f"which ledger? name its folder or s3:// URL, a run, or set {LEDGER_VARIABLE}")
-    return url
-
+main = command(parser, _work)
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -1,29 +1,53 @@
-"""List the names that a configuration can hold."""
+"""
+The names that a configuration and the command line may hold, with one line of meaning each.
+
+    longform list WHAT [--json]
+
+Reads   nothing but the program itself
+Writes  nothing
+"""
 
 from __future__ import annotations
 
 import argparse
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from typing import Any, NamedTuple, get_args
 
-from pydantic import BaseModel
-
-from jobs.command.run import Outcome, run_verb
-from jobs.configs import preset_names, preset_text
-from jobs.parsers.list import parser
-from longform import measures
+from jobs.command.parser import VerbParser
+from jobs.command.run import Outcome, command
 from longform.formats.names import EXPORTED
-from longform.formats.shipped import FORMATS
-from longform.settings.chat import SummarizerSettings
-from longform.settings.judges import JudgeSettings
-from longform.settings.meanings import first_sentence, summary_of
-from longform.settings.measures import MeasureSettings
-from longform.settings.methods import SHIPPED_METHODS, MethodSettings
-from longform.settings.named_judges import KNOWN_JUDGES
-from longform.settings.retrievers import RerankerSettings, RetrieverSettings
-from longform.studies import study
+from longform.nearest import meant
+
+
+def parser() -> VerbParser:
+    made = VerbParser("list", __doc__)
+    made.add_argument("what", metavar="WHAT", type=_listed, help=f"one of {', '.join(LISTS)}")
+    return made
+
+
+def _listed(name: str) -> str:
+    if name not in LISTS:
+        msg = f"no list of {name!r}; expected one of {', '.join(LISTS)}{meant(name, LISTS)}"
+        raise argparse.ArgumentTypeError(msg)
+    return name
+
+
+def _work(arguments: argparse.Namespace) -> Outcome:
+    names = list(LISTS[arguments.what]())
+    return Outcome({arguments.what: [name._asdict() for name in names]}, _words(names))
+
+
+def _words(names: Sequence[Name]) -> str:
+    """Return the names by their places, each place above its names."""
+    width = max(len(name.name) for name in names)
+    lines: list[str] = []
+    for place in dict.fromkeys(name.place for name in names):
+        lines.append(f"{place}:")
+        lines += [f"  {one.name:<{width}}  {one.meaning or ''}".rstrip() for one in names if one.place == place]
+    return "\n".join(lines)
 
 
 class Name(NamedTuple):
@@ -43,6 +67,10 @@ class Name(NamedTuple):
 
 def kinds_of(union: Any, place: str) -> Iterator[Name]:
     """Yield the kinds of a component: *union* is of the classes of its settings, told apart by `kind`."""
+    from pydantic import BaseModel
+
+    from longform.settings.meanings import summary_of
+
     for model in get_args(get_args(union)[0]):
         assert issubclass(model, BaseModel), "kinds are classes of settings"
         for kind in get_args(model.model_fields["kind"].annotation):
@@ -50,6 +78,9 @@ def kinds_of(union: Any, place: str) -> Iterator[Name]:
 
 
 def _judges() -> Iterator[Name]:
+    from longform.settings.judges import JudgeSettings
+    from longform.settings.named_judges import KNOWN_JUDGES
+
     yield from kinds_of(JudgeSettings, "judges")
     for name, judge in KNOWN_JUDGES.items():
         model = f", model {judge.asked_model.model}" if judge.asked_model else ""
@@ -57,6 +88,8 @@ def _judges() -> Iterator[Name]:
 
 
 def _methods() -> Iterator[Name]:
+    from longform.settings.methods import SHIPPED_METHODS, MethodSettings
+
     yield from kinds_of(MethodSettings, "methods")
     for name, method in SHIPPED_METHODS.items():
         stated = method.model_dump(exclude_defaults=True)
@@ -64,6 +97,10 @@ def _methods() -> Iterator[Name]:
 
 
 def _measures() -> Iterator[Name]:
+    from longform import measures
+    from longform.settings.meanings import first_sentence
+    from longform.settings.measures import MeasureSettings
+
     for measure in (*measures.SHIPPED, *measures.RANKING):
         yield Name(measure.name, "measures", first_sentence(measure.told) or measure.title)
     for kind in kinds_of(MeasureSettings, "measures"):
@@ -71,6 +108,9 @@ def _measures() -> Iterator[Name]:
 
 
 def _studies() -> Iterator[Name]:
+    from longform.settings.meanings import first_sentence
+    from longform.studies import study
+
     for one in study.SHIPPED:
         own = one.result.__module__ != study.__name__
         doc = import_module(one.result.__module__).__doc__ if own else None
@@ -78,6 +118,9 @@ def _studies() -> Iterator[Name]:
 
 
 def _presets() -> Iterator[Name]:
+    from jobs.configs import preset_names, preset_text
+    from longform.settings.meanings import first_sentence
+
     for name in preset_names():
         comment = re.match(r"(?:#[^\n]*\n)+", preset_text(name))
         lines = [] if comment is None else [line.lstrip("# ") for line in comment[0].splitlines()]
@@ -85,16 +128,31 @@ def _presets() -> Iterator[Name]:
 
 
 def _formats() -> Iterator[Name]:
+    from longform.formats.shipped import FORMATS
+    from longform.settings.meanings import first_sentence
+
     for name, reader in FORMATS.items():
         yield Name(name, "longform ingest", first_sentence(import_module(reader.__module__).__doc__))
     for name, meaning in EXPORTED.items():
         yield Name(name, "longform export --as", meaning)
 
 
+def _rankers(which: str) -> Iterator[Name]:
+    from longform.settings import retrievers
+
+    yield from kinds_of(getattr(retrievers, f"{which.capitalize()}Settings"), f"{which}s")
+
+
+def _summarizers() -> Iterator[Name]:
+    from longform.settings.chat import SummarizerSettings
+
+    yield from kinds_of(SummarizerSettings, "summarizers")
+
+
 LISTS: Mapping[str, Callable[[], Iterator[Name]]] = {
-    "retrievers": lambda: kinds_of(RetrieverSettings, "retrievers"),
-    "rerankers": lambda: kinds_of(RerankerSettings, "rerankers"),
-    "summarizers": lambda: kinds_of(SummarizerSettings, "summarizers"),
+    "retrievers": partial(_rankers, "retriever"),
+    "rerankers": partial(_rankers, "reranker"),
+    "summarizers": _summarizers,
     "judges": _judges,
     "methods": _methods,
     "measures": _measures,
@@ -102,27 +160,10 @@ LISTS: Mapping[str, Callable[[], Iterator[Name]]] = {
     "presets": _presets,
     "formats": _formats,
 }
-"""A list's name -> its names; `jobs.parsers.list.LISTED` repeats the keys."""
+"""A list's name -> its names."""
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    return run_verb(parser(), _work, argv)
-
-
-def _work(arguments: argparse.Namespace) -> Outcome:
-    names = list(LISTS[arguments.what]())
-    return Outcome({arguments.what: [name._asdict() for name in names]}, _words(names))
-
-
-def _words(names: Sequence[Name]) -> str:
-    """Return the names by their places, each place above its names."""
-    width = max(len(name.name) for name in names)
-    lines: list[str] = []
-    for place in dict.fromkeys(name.place for name in names):
-        lines.append(f"{place}:")
-        lines += [f"  {one.name:<{width}}  {one.meaning or ''}".rstrip() for one in names if one.place == place]
-    return "\n".join(lines)
-
+main = command(parser, _work)
 
 if __name__ == "__main__":
     raise SystemExit(main())

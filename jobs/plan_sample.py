@@ -1,30 +1,56 @@
-"""Say how many queries show a difference, planned with a run's own differences."""
+"""
+Say how many queries show a difference, planned with the differences between the systems of a finished run.
+
+    longform plan-sample RUN --difference 5 [--power 0.8] [--measure M ...] [--systems A B]
+    longform plan-sample RUN --interval 2
+
+Sizes are in the unit of the measure (most: points, 0 to 100). The spread of a query's difference between two systems is
+the median of all pairs, or that of --systems. Queries of one haystack count as one if intervals resample haystacks.
+
+Reads   results.json of RUN
+Writes  nothing
+"""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 
-from actors.storage.folder import Folder
-from jobs.command.run import Outcome, run_verb
-from jobs.parsers.plan_sample import parser
-from jobs.results.answers import answered
-from jobs.results.write import read_results
-from longform.results.cells import measures_in
-from longform.results.sample_plan import Wanted, sample_answer, sample_rows
+from jobs.command.options import number
+from jobs.command.parser import VerbParser
+from jobs.command.run import Outcome, command
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    return run_verb(parser(), _work, argv)
+def parser() -> VerbParser:
+    made = VerbParser("plan-sample", __doc__)
+    made.add_argument("run", metavar="RUN", help="a folder or s3:// URL")
+    size = number("a number above 0, in the unit of the measure, such as 5", lambda value: 0 < value < float("inf"))
+    share = number("a number between 0 and 1, such as 0.8", lambda value: 0 < value < 1)
+    made.used.add_argument("--difference", type=size, metavar="SIZE", help="a true difference that is to be shown")
+    told = "half the width of a difference's 95 %% interval"
+    made.used.add_argument("--interval", type=size, metavar="HALF", help=told)
+    told = "probability that the difference is shown; default: 0.8"
+    made.used.add_argument("--power", type=share, default=0.8, help=told)
+    made.used.add_argument("--measure", action="append", default=[], metavar="M", help="only this measure")
+    told = "plan with the differences of these two, 'SUMMARIZER, SETTING'"
+    made.used.add_argument("--systems", nargs=2, metavar=("A", "B"), help=told)
+    return made
 
 
 def _work(arguments: argparse.Namespace) -> Outcome:
+    from actors.storage.folder import Folder
+    from jobs.command.run import answered
+    from jobs.results.write import read_results
+    from longform.results.cells import measures_in
+    from longform.results.sample_plan import Wanted, sample_answer, sample_rows
+
     systems = None if arguments.systems is None else (arguments.systems[0], arguments.systems[1])
     wanted = Wanted(arguments.difference, arguments.interval, arguments.power, systems)
     results = read_results(Folder(arguments.run))
     rows = sample_rows(results, wanted, measures=arguments.measure)
     return answered(sample_answer(rows, measures_in(results), wanted), "sample", None)
 
+
+main = command(parser, _work)
 
 if __name__ == "__main__":
     raise SystemExit(main())

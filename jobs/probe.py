@@ -1,124 +1,59 @@
-"""Ask a model a few small questions, and say which parameters it accepts beside what is known of it."""
+"""
+Ask a model a few small questions, and say which parameters it accepts beside what is known of it.
+
+    longform probe MODEL [--provider openai|litellm|llama_cpp] [--base-url URL] [--api-key-env NAME]
+
+Each probe is a real request. A parameter is refused if the provider answers 400 to it and not without it; any other
+failure leaves it unknown, with the reason.
+"""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import json
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-import yaml
+from jobs.command import DONE, FAILED, FAILURES_ABOVE_THRESHOLD
+from jobs.command.parser import VerbParser
+from jobs.command.run import Outcome, command
 
-from actors.chat.litellm_client import LitellmChat
-from actors.chat.llama_cpp_client import LlamaChat
-from actors.chat.openai_client import OpenAIChat
-from actors.chat.opening import open_chat
-from jobs.command.exit_codes import DONE, FAILED, FAILURES_ABOVE_THRESHOLD
-from jobs.command.run import Outcome, run_verb
-from jobs.parsers.probe import parser
-from longform.chat.call import Capabilities, ChatReply, ChatRequest, Message, capabilities
-from longform.settings.chat import ChatSettings
+if TYPE_CHECKING:
+    from actors.chat.probe import Finding
+    from longform.settings.chat import ChatSettings
 
-Model = OpenAIChat | LitellmChat | LlamaChat
-
-_REFUSED = ("http_400", "http_422")
-_ANSWERED = ("length", "not_finished", "empty_reply", "only_reasoning", "refusal", "content_filter", "bad_content")
-"""Beginnings of failures of requests that the provider took."""
-_SCHEMA = {
-    "type": "object",
-    "properties": {"verdict": {"type": "string", "enum": ["north", "south"]}},
-    "required": ["verdict"],
-    "additionalProperties": False,
-}
-_PLAIN = ChatRequest(messages=(Message("user", "Reply with the single word yes."),), max_tokens=500)
 _TIMEOUT_S = 120.0
 
 
-class Finding(NamedTuple):
-    """
-    Acceptance of a parameter: True, False, or None with the reason why it is not known, even if
-    there was an answer.
-    """
-
-    accepted: bool | None
-    reason: str | None = None
-    answered: bool = True
+def parser() -> VerbParser:
+    made = VerbParser("probe", __doc__)
+    made.add_argument("model", metavar="MODEL")
+    made.used.add_argument("--provider", choices=["openai", "litellm", "llama_cpp"], default="openai")
+    made.used.add_argument("--base-url", metavar="URL")
+    made.used.add_argument("--api-key-env", metavar="NAME", help="the variable that holds the key")
+    return made
 
 
-def _is_answered(reply: ChatReply) -> bool:
-    return reply.failure is None or reply.failure.startswith(_ANSWERED)
+def _work(arguments: argparse.Namespace) -> Outcome:
+    from actors.chat.probe import PLAIN, probed
+    from longform.settings.chat import ChatSettings
 
-
-async def probe(model: Model) -> dict[str, Finding]:
-    """
-    Return the parameters that *model* accepts, by the names of `Capabilities`.
-
-    `max_completion_tokens` is true if the output limit is accepted under that name and not as `max_tokens`.
-    """
-    model.accepted = Capabilities()  # nothing is held back for what is known
-    reply = await model.complete(_PLAIN)
-    limit = Finding(accepted=False)
-    if reply.failure in _REFUSED:
-        model.accepted = Capabilities(max_completion_tokens=True)
-        reply = await model.complete(_PLAIN)
-        limit = Finding(accepted=True)
-    if not _is_answered(reply):
-        return dict.fromkeys(("max_completion_tokens", *_PROBES), Finding(None, reply.failure, answered=False))
-    return {"max_completion_tokens": limit} | {name: await _probe(model, name) for name in _PROBES}
-
-
-async def _probe(model: Model, name: str) -> Finding:
-    changes, shortcoming = _PROBES[name]
-    reply = await model.complete(replace(_PLAIN, **changes))
-    if reply.failure in _REFUSED:
-        return Finding(accepted=False)
-    if not _is_answered(reply):
-        return Finding(None, reply.failure, answered=False)
-    reason = shortcoming(reply)
-    return Finding(accepted=True) if reason is None else Finding(None, reason)
-
-
-def _schema_shortcoming(reply: ChatReply) -> str | None:
-    """The question asks for something else, so that a model which ignores the schema is found out."""
-    if reply.text is None:
-        return reply.failure
-    try:
-        kept = json.loads(reply.text)["verdict"] in ("north", "south")
-    except (ValueError, KeyError, TypeError):
-        kept = False
-    return None if kept else "taken, but the reply does not keep the schema"
-
-
-_PROBES: dict[str, tuple[dict[str, Any], Callable[[ChatReply], str | None]]] = {
-    "temperature": ({"temperature": 0.0}, lambda _: None),
-    "top_p": ({"top_p": 0.9}, lambda _: None),
-    "seed": ({"seed": 1}, lambda _: None),  # taken; whether it is heeded, no one reply shows
-    "json_schema": ({"json_schema": _SCHEMA}, _schema_shortcoming),
-    "logprobs": ({"top_logprobs": 2}, lambda reply: None if reply.logprobs else "taken, but no logprobs came"),
-    "reasoning_effort": (
-        {"reasoning_effort": "low"},
-        lambda reply: None if reply.usage.reasoning_tokens is not None else "taken, but no reasoning was counted",
-    ),
-}
-"""Parameter -> what is asked in addition, and why a reply does not show that it was heeded."""
-
-
-async def _found(settings: ChatSettings) -> dict[str, Finding]:
-    model = open_chat(settings)
-    assert isinstance(model, Model), "the scripted model has no provider to ask"
-    try:
-        return await probe(model)
-    finally:
-        await model.close()
-
-
-# ---------------------------------------------------------------- what it says
+    named = {} if arguments.api_key_env is None else {"api_key_env": arguments.api_key_env}
+    settings = ChatSettings(
+        provider=arguments.provider,
+        model=arguments.model,
+        base_url=arguments.base_url,
+        timeout_s=_TIMEOUT_S,
+        max_tokens=PLAIN.max_tokens,
+        **named,
+    )
+    return outcome(settings, asyncio.run(probed(settings)))
 
 
 def outcome(settings: ChatSettings, found: dict[str, Finding]) -> Outcome:
     """The findings beside the capability table, and the lines of a configuration that they allow."""
+    from longform.chat.call import capabilities
+
     known = capabilities(settings)
     rows = [
         {"parameter": name, "probed": finding.accepted, "table": getattr(known, name), "reason": finding.reason}
@@ -144,28 +79,15 @@ def _row(row: dict[str, Any]) -> str:
 
 def _configuration(settings: ChatSettings, found: dict[str, Finding]) -> str:
     """YAML; of what was found, a configuration can say `json_schema`."""
+    import yaml
+
     stated = settings.model_dump(include={"provider", "model", "base_url", "api_key_env"}, exclude_defaults=True)
     accepted = found["json_schema"].accepted
     chat = {"provider": settings.provider} | stated | ({} if accepted is None else {"json_schema": accepted})
     return yaml.safe_dump({"chat": chat}, sort_keys=False, allow_unicode=True)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    return run_verb(parser(), _work, argv)
-
-
-def _work(arguments: argparse.Namespace) -> Outcome:
-    named = {} if arguments.api_key_env is None else {"api_key_env": arguments.api_key_env}
-    settings = ChatSettings(
-        provider=arguments.provider,
-        model=arguments.model,
-        base_url=arguments.base_url,
-        timeout_s=_TIMEOUT_S,
-        max_tokens=_PLAIN.max_tokens,
-        **named,
-    )
-    return outcome(settings, asyncio.run(_found(settings)))
-
+main = command(parser, _work)
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -1,203 +1,50 @@
-"""Score the summaries and labels that a benchmark ships, without a call."""
+"""
+Score the summaries and labels that a benchmark ships, without a call.
+
+    longform replay BENCH --out RUN [--json]
+    longform replay BENCH --out RUN --citations matrix
+
+Reads   BENCH/summaries, BENCH/labels and BENCH/released_scores
+Writes  summaries, units, verdicts, scores, results.json and report/ in RUN; a second call redoes nothing
+"""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
 
-from pydantic import Field
-
-from actors.measures import Listed, measures_of, with_studies
-from actors.storage.benchmark import Benchmark
-from actors.storage.folder import Folder
-from jobs.calling import command_name
-from jobs.cluster import Cluster, cluster_of
-from jobs.command.run import Outcome, run_verb
-from jobs.configs import validated
-from jobs.parsers.replay import parser
-from jobs.results.evidence import RunEvidence, Work, by_summary
-from jobs.results.write import write_results
-from jobs.runs.cards import released_judge_row
-from jobs.runs.heartbeat import Heartbeat, sizes_of
-from jobs.runs.record import RunRecord, check_replay_goes_on
-from jobs.runs.stage_order import check_order
-from jobs.stages.judge import Judged
-from jobs.stages.performing import Runnable
-from jobs.stages.released import CopySummaries, ReadLabels, Released, labelled_tasks, scored_measures
-from jobs.stages.repair import CopyVerdicts, Repair, check_documents, twins_of, with_twins
-from jobs.stages.runner import Task, no_pulse, run_stage
-from jobs.stages.score import Score, TaskOf
-from jobs.stages.split import Split, unit_work_id
-from jobs.stages.stage import Plan, Stage
-from longform.errors import UsageError
-from longform.measures import default_names
-from longform.repair import by_matrix
-from longform.report.overview import size_told
-from longform.results.aggregate import Averaging
-from longform.settings.measures import MeasureSettings
-from longform.settings.readings import Fidelity
-from longform.settings.strict import Strict
-from longform.settings.system_names import SystemName, named_system
-from longform.studies.study import named_studies
+from jobs.command.options import add_cluster_arguments
+from jobs.command.parser import VerbParser
+from jobs.command.run import Outcome, command
 
 
-class ReplaySettings(Strict):
-    """Rules for scoring shipped labels."""
-
-    aggregate: Literal["pooled", "per_summary"] = "pooled"
-    partial_score: float = Field(0.5, ge=0, le=1)  # what partial coverage counts
-    resamples: int = Field(2000, ge=100)  # of each interval
-    seed: int = 1  # of the intervals
-    compare_with: str | None = None  # the system that all others are compared with; null: the best on these data
-    measures: tuple[str | MeasureSettings, ...] | None = None  # null: those of the labels and released scores
-    sensitivity: Fidelity = "ours"  # whose rule of sensitivity to the order of documents
-    studies: tuple[str, ...] | None = None  # null: all that the run has anything for
-    citations: Literal["released", "matrix"] = (
-        "released"  # matrix: beside each system, one whose citations are repaired
-    )
-
-
-class Replay:
-    """The summaries and labels of one benchmark into one run folder, by stages that ask no model."""
-
-    def __init__(
-        self,
-        bench_url: str,
-        out_url: str,
-        settings: ReplaySettings,
-        *,
-        cluster: Cluster,
-        heartbeat: Heartbeat | None = None,
-    ) -> None:
-        self.settings, self.cluster = settings, cluster
-        self.benchmark, self.run = Benchmark(bench_url), Folder(out_url)
-        tasks = labelled_tasks(self.benchmark)
-        kinds = list(dict.fromkeys(tasks.values()))
-        listed = settings.measures
-        if listed is None:
-            listed = (*default_names(kinds), *scored_measures(self.benchmark))
-        self.measures, self.studies = measures_of(listed, kinds), named_studies(settings.studies)
-        stages = _stages(
-            out_url,
-            bench_url,
-            repaired=settings.citations == "matrix",
-            measures=with_studies(listed, self.studies, kinds),
-            tasks=tasks,
-            share=settings.partial_score,
-        )
-        check_order(stages)
-        self.plan = Plan(stages, self.benchmark)
-        if not self.plan.of(Released):
-            raise UsageError(
-                f"{bench_url}: expected summaries with labels or scores, found none; `longform evaluate` runs systems "
-                "and judges"
-            )
-        if settings.citations == "matrix":
-            check_documents(self.benchmark)
-        if settings.compare_with is not None:
-            named_system(settings.compare_with, self._released_systems())
-        check_replay_goes_on(self.run)
-        self.record = RunRecord(
-            self.run,
-            command=heartbeat.command if heartbeat else command_name("replay"),
-            verb="replay",
-            benchmark=self.benchmark,
-            config=settings.model_dump(),
-        )
-        self._pulse = heartbeat or no_pulse
-        if heartbeat is not None:
-            self.record.begin()
-            heartbeat.begin(self.run, sizes_of(self.plan))
-
-    def do(self, step: str) -> None:
-        """Do the stages of one step."""
-        self.record.begin()
-        for stage in self.plan.stages:
-            if stage.step == step:
-                self._do(stage)
-
-    def do_all(self) -> None:
-        """Do all stages."""
-        for stage in self.plan.stages:
-            self._do(stage)
-
-    def report(self) -> dict[str, Any]:
-        """Write the results, and return them."""
-        judges = list(dict.fromkeys(verdicts.key.judge for verdicts in self.plan.of(Judged)))
-        rows, title = [released_judge_row(judge) for judge in judges], "Released summaries, replayed"
-        return write_results(self._evidence(judges), self.record.content, self.studies, title=title, judges=rows)
-
-    def _evidence(self, judges: Sequence[str]) -> RunEvidence:
-        settings = self.settings
-        summaries = with_twins([summary.work_id for summary in self.plan.of(Released)], twins_of(self.plan))
-        return RunEvidence(
-            run=self.run,
-            benchmark=self.benchmark,
-            work=Work(
-                summaries=summaries,
-                units=[unit_work_id(work_id) for work_id in summaries],
-                verdicts=by_summary(self.plan.of(Judged)),
-                tables={table: self.plan.work_ids(table) for table in ("scores", "verdicts")},
-            ),
-            averaging=Averaging(settings.aggregate, settings.seed, settings.resamples),
-            measures=self.measures.of_summaries,
-            judges=judges,
-            compare_with=settings.compare_with,
-            sensitivity=settings.sensitivity,
-        )
-
-    def _do(self, stage: Stage[Any]) -> None:
-        items = self.plan.items(stage)
-        self._perform(stage, len(items), stage.tasks(self.run, items))
-
-    def _perform(self, stage: Runnable, wanted: int, tasks: list[Task]) -> None:
-        run_stage(self.run, stage, wanted, tasks, cluster=self.cluster, note=self.record.note, pulse=self._pulse)
-
-    def _released_systems(self) -> list[SystemName]:
-        return [SystemName(one.key.summarizer, one.key.setting) for one in self.plan.of(Released)]
-
-
-def _stages(
-    run: str, bench: str, *, repaired: bool, measures: Listed, tasks: Mapping[str, str], share: float
-) -> list[Stage[Any]]:
-    """Return the stages of a replay, in their order; *share* is what partial coverage counts."""
-    judges = {annotator: TaskOf(task) for annotator, task in tasks.items()}
-    return [
-        CopySummaries(run=run, bench=bench),
-        *([Repair(run=run, bench=bench, units="bullets")] if repaired else []),
-        Split(run=run),
-        ReadLabels(run=run, bench=bench, task_of=tasks),
-        *([CopyVerdicts(run=run, by=by_matrix.VERSION)] if repaired else []),
-        Score(run=run, bench=bench, listed=measures, partial_score=share, judges=judges),
-    ]
-
-
-def replay(
-    bench_url: str,
-    out_url: str,
-    settings: ReplaySettings,
-    *,
-    cluster: Cluster,
-    heartbeat: Heartbeat | None = None,
-) -> dict[str, Any]:
-    """Return the results: the tables of the report, as one JSON document."""
-    job = Replay(bench_url, out_url, settings, cluster=cluster, heartbeat=heartbeat)
-    job.do_all()
-    return job.report()
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    return run_verb(parser(), _work, argv)
+def parser() -> VerbParser:
+    made = VerbParser("replay", __doc__)
+    made.add_argument("benchmark", metavar="BENCH")
+    made.used.add_argument("--out", required=True, metavar="RUN")
+    told = "matrix: also with the documents that support each bullet"
+    made.used.add_argument("--citations", choices=["released", "matrix"], help=told)
+    told = "a setting of the scoring"
+    made.used.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help=told)
+    add_cluster_arguments(made)
+    return made
 
 
 def _work(arguments: argparse.Namespace) -> Outcome:
+    from jobs.calling import command_name
+    from jobs.cluster import cluster_of
+    from jobs.configs import validated
+    from jobs.evaluations.replay import ReplaySettings, replay
+    from jobs.runs.heartbeat import Heartbeat
+    from longform.report.overview import size_told
+
     given = {"citations": arguments.citations} if arguments.citations else {}
     settings = validated(ReplaySettings, given, arguments.set, where="replay")
     with cluster_of(arguments) as cluster, Heartbeat(command_name("replay"), "replay") as heartbeat:
         results = replay(arguments.benchmark, arguments.out, settings, cluster=cluster, heartbeat=heartbeat)
     return Outcome(results, f"{size_told(results['size'])}; report: {arguments.out}/report/index.html")
 
+
+main = command(parser, _work)
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -1,29 +1,52 @@
-"""Write the pages of finished runs again."""
+"""
+Write the pages of finished runs again, to a folder of their own; of several runs also one page over all of them.
+
+    longform report RUN... --out DIR
+
+Reads   results.json and the tables of each run
+Writes  of one run DIR/index.html, the pages that it links to, and DIR/report.md; of several runs these in DIR/<run>/,
+        with DIR/index.html and DIR/index.md over all of them
+"""
 
 from __future__ import annotations
 
 import argparse
 import time
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from actors.storage.folder import Folder
-from jobs.command.run import Outcome, run_verb
-from jobs.parsers.report import parser
-from jobs.results.documents import kept_documents
-from jobs.results.drilldown import kept_unfolded
-from jobs.results.live_pages import MARKDOWN, remove_pages
-from jobs.results.several_runs import several_runs
-from jobs.results.write import read_results, write_pages
+from jobs.command.parser import VerbParser
+from jobs.command.run import Outcome, command
 from longform.errors import UsageError
-from longform.report.answers import answer_html, answer_markdown
-from longform.report.page import INDEX, PageLink
+
+if TYPE_CHECKING:
+    from actors.storage.folder import Folder
+    from longform.report.page import PageLink
 
 OVER_ALL = "index.md"
 """The Markdown over several runs, beside their first page."""
 
 
+def parser() -> VerbParser:
+    made = VerbParser("report", __doc__)
+    made.add_argument("runs", nargs="+", metavar="RUN")
+    made.used.add_argument("--out", required=True, metavar="DIR")
+    return made
+
+
+def _work(arguments: argparse.Namespace) -> Outcome:
+    pages = report(arguments.runs, arguments.out)
+    return Outcome({"out": arguments.out, "pages": pages}, f"{arguments.out}: {', '.join(pages)}")
+
+
 def report(runs: Sequence[str], out: str) -> list[str]:
     """Write the pages, and return the first page and each run's own."""
+    from actors.storage.folder import Folder
+    from jobs.results.live_pages import MARKDOWN, remove_pages
+    from jobs.results.several_runs import several_runs
+    from longform.report.answers import answer_html, answer_markdown
+    from longform.report.page import INDEX, PageLink
+
     names = [url.rstrip("/").rsplit("/", 1)[-1] for url in runs]
     if len(set(names)) < len(names):
         raise UsageError(f"expected runs in folders of different names, got {names}")
@@ -46,18 +69,16 @@ def report(runs: Sequence[str], out: str) -> list[str]:
 
 def _write_run(url: str, folder: Folder, over: PageLink | None = None) -> None:
     """Write the pages of a run."""
+    from actors.storage.folder import Folder
+    from jobs.results.documents import kept_documents
+    from jobs.results.drilldown import kept_unfolded
+    from jobs.results.write import read_results, write_pages
+
     run = Folder(url)
     write_pages(folder, read_results(run), kept_unfolded(run), kept_documents(run), over=over)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    return run_verb(parser(), _work, argv)
-
-
-def _work(arguments: argparse.Namespace) -> Outcome:
-    pages = report(arguments.runs, arguments.out)
-    return Outcome({"out": arguments.out, "pages": pages}, f"{arguments.out}: {', '.join(pages)}")
-
+main = command(parser, _work)
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -32,10 +32,10 @@ from actors.serving.handle import SCHEME
 from actors.storage.folder import Folder
 from actors.terminal import say
 from jobs.cluster import cluster_of
-from jobs.command.exit_codes import DONE, FAILURES_ABOVE_THRESHOLD
+from jobs.command import DONE, FAILURES_ABOVE_THRESHOLD
+from jobs.command.options import add_cluster_arguments
+from jobs.command.parser import VerbParser
 from jobs.command.run import Outcome, run_verb
-from jobs.parsers.cluster import add_cluster_arguments
-from jobs.parsers.verb import verb_parser
 from longform.errors import LongformError, UsageError
 
 COLUMNS = ("document", "sentence")
@@ -191,14 +191,14 @@ def _counts(out: str) -> dict[str, Any]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = verb_parser("served_judge", __doc__)
+    parser = VerbParser("served_judge", __doc__)
     parser.add_argument("pairs", metavar="PAIRS")
-    parser.add_argument("--judge", required=True, metavar="NAME", help="as the server calls it")
-    where = parser.add_mutually_exclusive_group(required=True)
+    parser.used.add_argument("--judge", required=True, metavar="NAME", help="as the server calls it")
+    where = parser.used.add_mutually_exclusive_group(required=True)
     where.add_argument("--url", help="of the server")
     where.add_argument("--app", help="the application of Ray Serve in this cluster")
-    parser.add_argument("--token-env", metavar="VARIABLE", help="with the server's token; default: none is sent")
-    parser.add_argument("--out", required=True, metavar="FOLDER")
+    parser.used.add_argument("--token-env", metavar="VARIABLE", help="with the server's token; default: none is sent")
+    parser.used.add_argument("--out", required=True, metavar="FOLDER")
     add_cluster_arguments(parser)
 
     def work(arguments: argparse.Namespace) -> Outcome:

@@ -1,4 +1,13 @@
-"""Say how a run stands, once or until its command ends; while it goes on, its live report is written."""
+"""
+Say how a run stands: its stages, rate, time left, spend, refusals, failures, and what to do next.
+
+    longform status RUN [--watch]
+
+Reads   the run's record, tables, heartbeats and ledgers; it may be called while a command works
+Writes  nothing; with --watch RUN/report/live/index.html, the report of the queries that are judged so far
+
+With --json it prints one document, with --watch one for each refresh.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +15,46 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, TextIO
 
-from actors.secret_values import redacted
-from actors.terminal import say
 from jobs.command.interrupts import Interrupted, exit_code
-from jobs.command.run import Outcome, run_verb
-from jobs.parsers.status import parser
-from jobs.results.run_status import run_status
+from jobs.command.parser import VerbParser
+from jobs.command.run import Outcome, command
 from longform.errors import UsageError
-from longform.results.run_status import Status, status_line, status_words
 
 if TYPE_CHECKING:
     from jobs.results.live import LiveReport
+    from longform.results.run_status import Status
 
 _CLEAR = "\x1b[2J\x1b[H"
 _LOAD = 10  # a refresh that takes long waits so many times as long before the next one
+
+
+def parser() -> VerbParser:
+    made = VerbParser("status", __doc__)
+    made.add_argument("run", metavar="RUN", help="a folder or s3:// URL")
+    told = "say it again every few seconds until the command ends, and write a report of the queries judged so far"
+    made.used.add_argument("--watch", action="store_true", help=told)
+    made.used.add_argument("--every", type=float, default=5.0, metavar="SECONDS", help="of --watch; default: 5")
+    return made
+
+
+def _work(arguments: argparse.Namespace) -> Outcome:
+    from jobs.results.run_status import run_status
+
+    if arguments.every <= 0:
+        raise UsageError(f"--every: expected seconds above 0, found {arguments.every}")
+
+    def read() -> Status:
+        return run_status(arguments.run, now=time.time())
+
+    if not arguments.watch:
+        return _outcome(read())
+    from jobs.results.live import LiveReport  # what makes results loads for seconds
+
+    with LiveReport(arguments.run) as live:
+        return watch(read, every_s=arguments.every, as_json=arguments.json, out=sys.stdout, live=live)
 
 
 def watch(
@@ -39,6 +71,8 @@ def watch(
 
     A terminal is redrawn, elsewhere each refresh is a line; one that takes long waits longer than *every_s*.
     """
+    from actors.terminal import say
+
     status: Status | None = None
     while True:
         began = time.monotonic()
@@ -62,6 +96,9 @@ def watch(
 
 def _read_again(read: Callable[[], Status], before: Status | None) -> Status:
     """Read the status; if that fails for now, and it was read *before*, say so and return the one before."""
+    from actors.secret_values import redacted
+    from actors.terminal import say
+
     try:
         return read()
     except OSError as error:  # S3 does not answer, or a file is gone between two looks at the folder
@@ -72,33 +109,20 @@ def _read_again(read: Callable[[], Status], before: Status | None) -> Status:
 
 
 def _shown(status: Status, *, as_json: bool, whole: bool) -> str:
+    from longform.results.run_status import status_line, status_words
+
     if as_json:
         return json.dumps(status, ensure_ascii=False, allow_nan=False)
     return status_words(status) if whole else status_line(status)
 
 
 def _outcome(status: Status) -> Outcome:
+    from longform.results.run_status import status_words
+
     return Outcome(dict(status), status_words(status))
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    return run_verb(parser(), _work, argv)
-
-
-def _work(arguments: argparse.Namespace) -> Outcome:
-    if arguments.every <= 0:
-        raise UsageError(f"--every: expected seconds above 0, found {arguments.every}")
-
-    def read() -> Status:
-        return run_status(arguments.run, now=time.time())
-
-    if not arguments.watch:
-        return _outcome(read())
-    from jobs.results.live import LiveReport  # what makes results loads for seconds
-
-    with LiveReport(arguments.run) as live:
-        return watch(read, every_s=arguments.every, as_json=arguments.json, out=sys.stdout, live=live)
-
+main = command(parser, _work)
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from jobs.parsers.verb import verb_parser
+from jobs.command.parser import VerbParser
 
 PAIRS = 24_000
 """Pairs that the checker is trained on, unless told."""
@@ -36,22 +35,22 @@ Writes  support_judge.json (the model, how it was made, what it reaches)
 """
 
 
-def checker() -> argparse.ArgumentParser:
-    made = verb_parser("train checker", _CHECKER)
+def checker() -> VerbParser:
+    made = VerbParser("train checker", _CHECKER)
     made.add_argument("benchmarks", nargs="+", metavar="BENCH", help="documents to make pairs from")
-    made.add_argument("--people", nargs="+", default=[], metavar="LABELS", help="benchmarks with people's labels")
-    made.add_argument("--pairs", type=int, default=PAIRS, metavar="N", help=f"to train on; {PAIRS:,} where not said")
-    made.add_argument("--threads", type=int, default=2, metavar="N")
-    made.add_argument("--out", required=True, type=Path, metavar="DIR", help="a local folder")
+    made.used.add_argument("--people", nargs="+", default=[], metavar="LABELS", help="benchmarks with people's labels")
+    made.used.add_argument("--pairs", type=int, default=PAIRS, metavar="N", help=f"default: {PAIRS:,}")
+    made.used.add_argument("--threads", type=int, default=2, metavar="N")
+    made.used.add_argument("--out", required=True, type=Path, metavar="DIR", help="a local folder")
     return made
 
 
-def support_judge() -> argparse.ArgumentParser:
-    made = verb_parser("train support-judge", _SUPPORT_JUDGE)
+def support_judge() -> VerbParser:
+    made = VerbParser("train support-judge", _SUPPORT_JUDGE)
     made.add_argument("folder", metavar="FOLDER", type=Path, help="of labelled claims and their documents")
-    made.add_argument("--out", metavar="DIR", type=Path, required=True, help="for the fitted model")
-    made.add_argument("--threads", metavar="N", type=int, default=2, help="of the processor (default: 2)")
+    made.used.add_argument("--out", metavar="DIR", type=Path, required=True, help="for the fitted model")
+    made.used.add_argument("--threads", metavar="N", type=int, default=2, help="of the processor (default: 2)")
     return made
 
 
-PARSERS: Mapping[str, Callable[[], argparse.ArgumentParser]] = {"checker": checker, "support-judge": support_judge}
+PARSERS: Mapping[str, Callable[[], VerbParser]] = {"checker": checker, "support-judge": support_judge}

@@ -15,7 +15,7 @@ from actors.local_models.tokenizer import TokenCounter
 from actors.local_models.weights import MINILM
 from actors.storage.benchmark import Benchmark
 from jobs.command.run import Outcome, run_verb
-from jobs.parsers.train import parser
+from jobs.train import parser
 from lab import parsers
 from lab.fits import reach_table, write_json
 from lab.fits.haystacks import GoldHaystack, fit_support

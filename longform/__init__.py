@@ -2,7 +2,7 @@
 The science: pure functions and types. No Ray, no network, no clock, no environment.
 
 The names below are for use from Python (docs/python.md). They stand in `actors.surface`, which loads models and reads
-folders, and in `jobs.compare`; each is imported when it is first asked for. `__init__.pyi` has their types.
+folders, and in `jobs.results.compared`; each is imported when it is first asked for. `__init__.pyi` has their types.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 _MODULES = {
     "Benchmark": "actors.surface.folders",
     "CitedSummary": "actors.surface.citations",
-    "ComparedRuns": "jobs.compare",
+    "ComparedRuns": "jobs.results.compared",
     "Coverage": "actors.surface.coverage",
     "Insight": "actors.surface.coverage",
     "JudgedInsight": "actors.surface.coverage",
@@ -19,7 +19,7 @@ _MODULES = {
     "Support": "actors.surface.support",
     "check": "actors.surface.support",
     "cite": "actors.surface.citations",
-    "compare": "jobs.compare",
+    "compare": "jobs.results.compared",
     "judge": "actors.surface.coverage",
     "summarize": "actors.surface.summaries",
 }

@@ -3,7 +3,7 @@ from actors.surface.coverage import Coverage, Insight, JudgedInsight, judge
 from actors.surface.folders import Benchmark, Run
 from actors.surface.summaries import summarize
 from actors.surface.support import Sentence, Support, check
-from jobs.compare import ComparedRuns, compare
+from jobs.results.compared import ComparedRuns, compare
 
 __version__: str
 

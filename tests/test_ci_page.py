@@ -41,4 +41,4 @@ def test_their_commands_are_read_by_their_verbs() -> None:
     assert len(ours) == 3
     for _, verb, *rest in ours:
         assert verb in VERBS
-        import_module(f"jobs.parsers.{verb}").parser().parse_args(rest)
+        import_module(f"jobs.{verb}").parser().parse_args(rest)

@@ -27,38 +27,38 @@ class Room(NamedTuple):
 
 
 ROOMS = {
-    "laboratory": Room(14, 2_500, "lab/*"),
-    "synthesis": Room(81, 10_955, "longform/synthesis/* jobs/synthesis/* jobs/synthesize*.py actors/synthesis/*"),
+    "laboratory": Room(14, 2_499, "lab/*"),
+    "synthesis": Room(82, 11_011, "longform/synthesis/* jobs/synthesis/* jobs/synthesize*.py actors/synthesis/*"),
     "serve": Room(32, 3_918, "serve/*"),
     "rehearsal": Room(17, 2_280, "longform/rehearsal/* actors/rehearsal/*"),
-    "evidence as frames": Room(6, 664, "longform/evidence/* actors/surface/folders.py"),
+    "evidence as frames": Room(6, 653, "longform/evidence/* actors/surface/folders.py"),
     "tables": Room(7, 791, "longform/tables/*"),
     "results of older versions, for one release": Room(8, 953, "longform/studies/schema_1/*"),
     "studies": Room(23, 4_288, "longform/studies/*"),
     "results, report and the verbs that read": Room(
-        105,
-        14_807,
+        107,
+        14_836,
         "longform/results/* longform/report/* jobs/results/* actors/studies.py jobs/compar*.py jobs/gate.py"
         " jobs/correct.py jobs/export.py jobs/status.py jobs/report.py jobs/plan_sample.py",
     ),
     "judges, cards, calibration, sheets": Room(
-        62, 10_100, "longform/judges/* actors/judges/* jobs/calibration/* jobs/calibrate.py jobs/annotate.py"
+        64, 10_239, "longform/judges/* actors/judges/* jobs/calibration/* jobs/calibrate.py jobs/annotate.py"
     ),
     "chat, quota, ledger, spending": Room(
-        67,
-        9_500,
+        68,
+        9_534,
         "longform/chat/* longform/quota/* actors/chat/* actors/ledger/* jobs/spending/* longform/spending.py"
         " jobs/ledger.py jobs/calling.py jobs/probe.py",
     ),
     "stages, runs, evaluate, judge, replay, cluster": Room(
-        44,
-        6_648,
+        48,
+        6_962,
         "jobs/stages/* jobs/runs/* jobs/evaluat*.py jobs/judge.py jobs/replay.py jobs/aggregate.py jobs/cluster.py"
         " jobs/local_ray.py jobs/job_package.py",
     ),
-    "formats, ingest": Room(52, 6_934, "longform/formats/* jobs/ingest.py jobs/files/* jobs/write_benchmark.py"),
+    "formats, ingest": Room(52, 6_997, "longform/formats/* jobs/ingest.py jobs/files/* jobs/write_benchmark.py"),
     "metrics, statistics, measures": Room(22, 3_562, "longform/metrics/* longform/measures.py actors/measures.py"),
-    "settings, other verbs, presets": Room(69, 5_694, "longform/settings/* jobs/*"),
+    "settings, other verbs, presets": Room(40, 5_030, "longform/settings/* jobs/*"),
     "summaries, support, repair, text": Room(
         47, 5_002, "longform/summaries/* longform/support/* longform/repair/* longform/text/* actors/summarizers/*"
     ),

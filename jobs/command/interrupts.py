@@ -1,8 +1,8 @@
 """
 SIGINT (Ctrl-C) and SIGTERM (`ray job stop`, a scheduler) end a command with one line and exit code 130 or 143.
 
-While the modules of a command load, a signal ends the process at once: there is nothing to clean up, and libraries
-swallow exceptions that reach them in their imports. While the command works, the first signal raises, so that stages
+While modules load, a signal ends the process at once: libraries swallow exceptions that reach them in their imports,
+and what is kept stays. While the command works, the first signal raises, so that stages
 commit what is finished; a second one ends the process at once. In an event loop it raises between two steps: one that
 breaks off within a step leaves a future that nobody sets, and closing would wait for it. A process that has not ended
 some seconds after the signal is ended. A command whose work is done ends with its own exit code, whatever native
@@ -114,8 +114,8 @@ class Interruptible:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
-    def _on_signal(self, number: int, _frame: FrameType | None) -> None:
-        if self.received is not None:
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        if self.received is not None or _loads(frame):
             _end(self._program, number)
         self.received = number
         if (loop := _running_loop()) is None:
@@ -139,6 +139,13 @@ class Interruptible:
                     break
                 number, wait_s = told[0], self._closing_s
         _end(self._program, number)
+
+
+def _loads(frame: FrameType | None) -> bool:
+    """Return whether a module is being imported in a frame or in those that called it."""
+    while frame is not None and frame.f_code.co_filename != "<frozen importlib._bootstrap>":
+        frame = frame.f_back
+    return frame is not None
 
 
 def _running_loop() -> Any:

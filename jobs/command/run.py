@@ -9,17 +9,26 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from actors.secret_values import RedactingFormatter, redacted
-from actors.storage.errors import disk_message
-from actors.terminal import say
-from jobs.command.exit_codes import DONE, FAILED, USAGE
+from jobs.command import DONE, FAILED, USAGE
 from jobs.command.interrupts import WORDS, Interruptible, exit_code, final
-from jobs.command.missing_packages import missing_words
 from longform.errors import LongformError
 
+if TYPE_CHECKING:
+    from longform.results.answer import VerbAnswer
+
 _LOG = logging.getLogger(__name__)
+
+EXTRAS = {
+    "ray": ("ray", "fastapi", "starlette"),
+    "chat": ("litellm", "openai", "aiohttp", "certifi", "tiktoken"),
+    "s3": ("boto3", "botocore"),
+    "models": ("torch", "sentence_transformers", "transformers", "sklearn"),
+    "serve": ("prometheus_client", "httpx"),
+    "files": ("pypdf", "docx"),
+}
+"""Extra -> the packages, by the names of their modules, that it brings and the default does without."""
 
 
 class Outcome(NamedTuple):
@@ -30,11 +39,36 @@ class Outcome(NamedTuple):
     exit_code: int = DONE
 
 
+def answered(answer: VerbAnswer, name: str, out: str | None) -> Outcome:
+    """Return the outcome of a verb, once the files *name*.html, .md and .json stand in *out*; None: none is written."""
+    from actors.storage.folder import Folder
+    from longform.report.answers import answer_html, answer_markdown, answer_text
+
+    if out is None:
+        return Outcome(answer.document, answer_text(answer))
+    folder = Folder(out)
+    folder.write_bytes(f"{name}.html", answer_html(answer).encode())
+    folder.write_bytes(f"{name}.md", answer_markdown(answer).encode())
+    folder.write_json(f"{name}.json", answer.document)
+    names = ", ".join(f"{name}.{kind}" for kind in ("html", "md", "json"))
+    return Outcome(answer.document, f"{answer_text(answer)}\n\n{out}: {names}")
+
+
+def command(
+    parser: Callable[[], argparse.ArgumentParser], work: Callable[[argparse.Namespace], Outcome]
+) -> Callable[..., int]:
+    """Return the verb of a parser and its work: a function of the words behind it, by default those that were typed."""
+    return lambda argv=None: run_verb(parser(), work, argv)
+
+
 def run_verb(
     parser: argparse.ArgumentParser, work: Callable[[argparse.Namespace], Outcome], argv: Sequence[str] | None
 ) -> int:
     """Parse, work, print; an error that a user can mend is one line on standard error and its exit code."""
-    arguments = parser.parse_args(argv)
+    arguments = parser.parse_args(argv)  # help and wrong words end here, before anything large is loaded
+    from actors.secret_values import RedactingFormatter, redacted
+    from actors.terminal import say
+
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(RedactingFormatter(logging.BASIC_FORMAT))
     logging.basicConfig(level=arguments.log_level.upper(), handlers=[handler])
@@ -61,6 +95,8 @@ def _is_no_signal(record: logging.LogRecord) -> bool:
 
 def _print(text: str) -> None:
     """Print what a verb says; a reader that has seen enough, such as `head`, ends the printing and nothing else."""
+    from actors.terminal import say
+
     try:
         say(text, flush=True)
     except BrokenPipeError:
@@ -69,6 +105,8 @@ def _print(text: str) -> None:
 
 def _told(error: BaseException, received: int | None) -> tuple[str, int] | None:
     """Return the words and the exit code for what ended a command; None: it is a fault of ours, with a traceback."""
+    from actors.storage.errors import disk_message
+
     if received is not None or isinstance(error, KeyboardInterrupt):  # libraries put errors of their own in its place
         return WORDS, exit_code(received or signal.SIGINT)
     if isinstance(error, LongformError):
@@ -77,4 +115,13 @@ def _told(error: BaseException, received: int | None) -> tuple[str, int] | None:
         return words, USAGE
     if isinstance(error, OSError):
         return disk_message(str(error.filename or "a file"), "be used", error), FAILED
+    return None
+
+
+def missing_words(error: ModuleNotFoundError) -> str | None:
+    """Return the words for a package that no default installation has; None for a module that none of them brings."""
+    package = (error.name or "").partition(".")[0]
+    for extra, packages in EXTRAS.items():
+        if package in packages:
+            return f"expected the package {package}, found none; install it with: pip install 'longform[{extra}]'"
     return None

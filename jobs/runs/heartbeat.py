@@ -20,7 +20,7 @@ from typing import Any, Self
 from actors.ledger.entry import Session, process_lives, this_host, this_session
 from actors.storage.errors import StorageError
 from actors.storage.folder import Folder
-from jobs.command.exit_codes import DONE, FAILED
+from jobs.command import DONE, FAILED
 from jobs.command.interrupts import Interrupted, exit_code
 from jobs.stages.performing import Runnable
 from jobs.stages.stage import Plan

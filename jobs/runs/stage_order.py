@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from jobs.parsers.steps import STEPS
+from jobs.command.options import STEPS
 from jobs.stages import (
     judge,
     mean,

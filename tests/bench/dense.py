@@ -22,7 +22,7 @@ from actors.local_models.vector_table import FOLDER
 from actors.local_models.weights import MINILM
 from jobs.calling import Calling
 from jobs.cluster import Cluster
-from jobs.evaluation import Evaluation
+from jobs.evaluations.evaluation import Evaluation
 from jobs.files.vectors import Vectors
 from jobs.write_benchmark import write_benchmark
 from longform.formats.rows import HaystackRows

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from jobs.cluster import Cluster
-from jobs.replay import Replay, ReplaySettings
+from jobs.evaluations.replay import Replay, ReplaySettings
 from jobs.stages.stage import Stage
 from jobs.write_benchmark import write_benchmark
 from longform.formats.rows import HaystackRows, ShippedSummary

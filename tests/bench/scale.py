@@ -112,9 +112,9 @@ def _peak_mb() -> float:
 
 def _step(step: str, place: Path, shape: Shape) -> Callable[[], object]:
     """Return the work of a step; what it needs is imported."""
-    from jobs.aggregate import aggregate
     from jobs.cluster import Cluster
-    from jobs.replay import Replay, ReplaySettings
+    from jobs.evaluations.replay import Replay, ReplaySettings
+    from jobs.evaluations.stored import aggregate
     from jobs.report import report
     from jobs.write_benchmark import write_benchmark
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from jobs.calling import Calling
 from jobs.cluster import Cluster
-from jobs.evaluation import Evaluation
+from jobs.evaluations.evaluation import Evaluation
 from jobs.stages.judge import AskJudge
 from longform.settings.experiment import Experiment
 from longform.settings.judges import JudgeSettings

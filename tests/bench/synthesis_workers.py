@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from jobs.cluster import Cluster
-from jobs.synthesize import make_benchmark, read_config
+from jobs.synthesis.haystacks import make_benchmark, read_config
 from tests.bench.measure import Figure, Pairs
 
 _WORKERS = 2

@@ -47,7 +47,7 @@ def test_python_finds_ours_too(hostile: Path) -> None:
     )
     done = run(hostile, "-c", program)
 
-    assert done.stdout == "1.0 jobs.compare\n", done.stderr
+    assert done.stdout == "1.0 jobs.results.compared\n", done.stderr
 
 
 def test_a_package_that_was_imported_before_is_named(tmp_path: Path) -> None:

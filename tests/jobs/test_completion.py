@@ -11,7 +11,6 @@ import pytest
 
 from jobs.command_line import VERBS
 from jobs.completion import SCRIPTS, main, verbs
-from jobs.parsers.completion import SHELLS
 from longform.formats.names import EXPORTED
 
 """Seconds from TAB to answer, the start of the shell included."""
@@ -43,7 +42,7 @@ def test_verbs_options_and_values_are_completed(scripts: Path) -> None:
     assert completed(scripts, "longform", "judge", "a.jsonl", "--fail-u") == {"--fail-under"}
     assert completed(scripts, "longform", "judge", "--judge", "offline-k") == {"offline-key-points"}
     assert "summhay_paper" in completed(scripts, "longform", "evaluate", "summ")
-    assert completed(scripts, "longform", "completion", "--json", "") == set(SHELLS)
+    assert completed(scripts, "longform", "completion", "--json", "") == set(SCRIPTS)
 
 
 def test_values_of_options_are_no_arguments(scripts: Path) -> None:
@@ -55,7 +54,7 @@ def test_values_of_options_are_no_arguments(scripts: Path) -> None:
 def test_every_option_of_every_verb_stands_in_every_script(scripts: Path) -> None:
     bash, fish = (scripts / "bash").read_text(), (scripts / "fish").read_text()
     for verb in VERBS:
-        parser = importlib.import_module(f"jobs.parsers.{verb.replace('-', '_')}").parser()
+        parser = importlib.import_module(f"jobs.{verb.replace('-', '_')}").parser()
         for flag in (flag for action in parser._actions for flag in action.option_strings if flag.startswith("--")):
             assert f" {flag} " in bash.replace('"', " ")
             assert f"{verb}' " in fish

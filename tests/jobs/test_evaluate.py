@@ -13,8 +13,9 @@ from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.configs import read_experiment
-from jobs.evaluate import evaluate, main
-from jobs.synthesize import read_config, synthesize
+from jobs.evaluate import main
+from jobs.evaluations.evaluation import evaluate
+from jobs.synthesis.haystacks import read_config, synthesize
 from longform.errors import UsageError
 from longform.settings.experiment import Experiment
 from tests.tampering import change_commit

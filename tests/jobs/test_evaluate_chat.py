@@ -10,8 +10,9 @@ import pytest
 from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
-from jobs.evaluate import evaluate, main
-from jobs.synthesize import read_config, synthesize
+from jobs.evaluate import main
+from jobs.evaluations.evaluation import evaluate
+from jobs.synthesis.haystacks import read_config, synthesize
 from longform.settings.experiment import Experiment
 
 CHANGES = ["haystacks=2"]

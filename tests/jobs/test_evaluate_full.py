@@ -7,8 +7,8 @@ from pathlib import Path
 from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
-from jobs.evaluate import evaluate
-from jobs.synthesize import make_benchmark, read_config
+from jobs.evaluations.evaluation import evaluate
+from jobs.synthesis.haystacks import make_benchmark, read_config
 from longform.settings.experiment import Experiment
 
 EXPERIMENT = {

@@ -11,10 +11,11 @@ import pytest
 
 from actors.storage.benchmark import MANIFEST
 from actors.storage.folder import Folder
-from jobs.aggregate import aggregate
 from jobs.calling import Calling
 from jobs.cluster import Cluster
-from jobs.evaluate import evaluate, main
+from jobs.evaluate import main
+from jobs.evaluations.evaluation import evaluate
+from jobs.evaluations.stored import aggregate
 from longform.repair.twins import LABEL, METHOD
 from longform.settings.experiment import Experiment
 from tests.made.store import copied

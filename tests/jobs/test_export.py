@@ -11,9 +11,10 @@ import pytest
 from actors.storage.folder import Folder
 from jobs.cluster import Cluster
 from jobs.evaluate import main as evaluate
-from jobs.export import export, main
+from jobs.evaluations.replay import ReplaySettings, replay
+from jobs.evaluations.stored import export
+from jobs.export import main
 from jobs.ingest import ingest
-from jobs.replay import ReplaySettings, replay
 from longform.errors import UsageError
 
 SCRIPTED = "{provider: scripted, model: m, script: obedient}"

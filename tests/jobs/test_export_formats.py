@@ -11,7 +11,8 @@ import pyarrow.compute as pc
 import pytest
 
 from actors.storage.folder import Folder
-from jobs.export import export, main
+from jobs.evaluations.stored import export
+from jobs.export import main
 from jobs.ingest import ingest
 from longform.errors import UsageError
 from tests.made.demo import two_systems

@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from actors.storage.folder import Folder
-from jobs.export import export
+from jobs.evaluations.stored import export
 from tests.made.demo import two_systems
 from tests.places import ROOT
 

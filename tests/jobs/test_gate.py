@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from actors.storage.folder import Folder
-from jobs.command.exit_codes import FAILURES_ABOVE_THRESHOLD, USAGE, WORSE
+from jobs.command import FAILURES_ABOVE_THRESHOLD, USAGE, WORSE
 from jobs.gate import main as gate
 from jobs.ingest import main as ingest
 from jobs.judge import main as judge

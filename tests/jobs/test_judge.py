@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from actors.storage.folder import Folder
+from jobs.evaluations.answers import default_out, table
 from jobs.ingest import main as ingest
-from jobs.judge import default_out, main, table
+from jobs.judge import main
 from jobs.results.documents import kept_documents
 from jobs.status import main as status
 from longform.judges.matrix import BEST

@@ -18,7 +18,7 @@ import pytest
 
 from actors.rehearsal.fake_provider import fake_process
 from actors.storage.folder import Folder
-from jobs.synthesize import read_config, synthesize
+from jobs.synthesis.haystacks import read_config, synthesize
 from longform.rehearsal.settings import FakeSettings
 from tests.jobs.killing import (
     CONCURRENCY,

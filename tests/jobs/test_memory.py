@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from actors.storage.folder import Folder
-from jobs.synthesize import read_config, synthesize
+from jobs.synthesis.haystacks import read_config, synthesize
 from tests.places import ROOT
 from tests.soak import ONLY_IN_SOAK
 

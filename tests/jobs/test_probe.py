@@ -4,8 +4,9 @@ from typing import Any
 import pytest
 
 from actors.chat.openai_client import OpenAIChat
+from actors.chat.probe import Finding, probe
 from actors.rehearsal.fake_provider import FakeProvider
-from jobs.probe import Finding, main, outcome, probe
+from jobs.probe import main, outcome
 from longform.rehearsal.settings import FakeSettings
 from longform.settings.chat import ChatSettings
 

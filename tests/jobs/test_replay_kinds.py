@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from jobs.cluster import Cluster
-from jobs.replay import ReplaySettings, replay
+from jobs.evaluations.replay import ReplaySettings, replay
 from jobs.write_benchmark import write_benchmark
 from longform.errors import UsageError
 from longform.formats.rows import HaystackRows, ShippedLabel, ShippedSummary

@@ -15,7 +15,7 @@ import yaml
 from actors.rehearsal.fake_provider import fake_process
 from actors.storage.folder import Folder
 from jobs.evaluate import main
-from jobs.synthesize import read_config, synthesize
+from jobs.synthesis.haystacks import read_config, synthesize
 from longform.rehearsal.settings import FakeSettings
 from tests.jobs.killing import CONCURRENCY, WORKERS, Command, Fake, until
 from tests.jobs.run_content import TABLES, sorted_content

@@ -11,7 +11,7 @@ import pytest
 
 from actors.storage.folder import Folder
 from jobs.calibrate import main as calibrate
-from jobs.command.exit_codes import FAILED
+from jobs.command import FAILED
 from jobs.evaluate import main as evaluate
 from jobs.ingest import ingest
 from tests.bench.served_load import on_serve

@@ -13,7 +13,7 @@ import yaml
 from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
-from jobs.evaluate import evaluate
+from jobs.evaluations.evaluation import evaluate
 from longform.settings.experiment import Experiment
 from tests.head import ROOT, Head, command, running_head
 from tests.jobs.killing import until

@@ -9,7 +9,8 @@ import pytest
 
 from actors.storage.benchmark import Benchmark
 from jobs.cluster import Cluster
-from jobs.synthesize import main, read_config, synthesize, wants_workers
+from jobs.synthesis.haystacks import read_config, synthesize, wants_workers
+from jobs.synthesize import main
 from longform.errors import UsageError
 from longform.records import gold_documents
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from actors.secret_values import RedactingFormatter
+from jobs.command.parser import VerbParser
 from jobs.command.run import Outcome, run_verb
-from jobs.parsers.verb import verb_parser
 from jobs.status import watch
 from longform.errors import UsageError
 from tests.jobs.test_status import told
@@ -24,7 +24,7 @@ SHOWN = "\\u001b[31mred\\u009b2J\\u202e"
 
 def printed(capsys: pytest.CaptureFixture[str], work: Any, *options: str) -> str:
     capsys.readouterr()
-    run_verb(verb_parser("x", "Says something."), work, list(options))
+    run_verb(VerbParser("x", "Says something."), work, list(options))
     return "".join(capsys.readouterr())
 
 

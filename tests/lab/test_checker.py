@@ -11,7 +11,7 @@ import pytest
 
 from actors.judges.opening import make_judge
 from actors.local_models.checkpoints import change_content, checkpoint_path
-from jobs.synthesize import read_config, synthesize
+from jobs.synthesis.haystacks import read_config, synthesize
 from lab.fits import reach_table
 from lab.parsers import PAIRS
 from lab.train import main

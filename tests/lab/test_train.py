@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from actors.storage.folder import Folder
 from jobs.ingest import main as ingest
-from jobs.synthesize import read_config, synthesize
+from jobs.synthesis.haystacks import read_config, synthesize
 from lab.fits import reach_table
 from lab.fits.reach import KINDS, readers_without
 from lab.train import Training, main, train

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from jobs.evaluate import main as evaluate
-from jobs.synthesize import read_config, synthesize
+from jobs.synthesis.haystacks import read_config, synthesize
 from tests.made.store import made
 
 

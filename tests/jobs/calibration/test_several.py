@@ -10,7 +10,8 @@ import pytest
 
 from actors.ledger.ledger import Ledger
 from actors.storage.folder import Folder
-from jobs.calibrate import has_page, main, modes_of
+from jobs.calibrate import main, parser
+from jobs.calibration.calibrated import has_page, modes_of
 from jobs.calibration.card import card_names
 from jobs.calibration.label_texts import (
     ImportanceBy,
@@ -20,9 +21,8 @@ from jobs.calibration.label_texts import (
     labels_of_people,
 )
 from jobs.calibration.place import LabelledPlace
-from jobs.command.exit_codes import DONE, USAGE
+from jobs.command import DONE, USAGE
 from jobs.ingest import ingest
-from jobs.parsers.calibrate import parser
 from longform.errors import UsageError
 from longform.judges.cards import read_card
 

@@ -10,14 +10,14 @@ import pytest
 
 from actors.judges.opening import make_judge
 from actors.storage.folder import Folder
-from jobs.calibrate import calibration_of, main, modes_of
+from jobs.calibrate import main, parser
+from jobs.calibration.calibrated import calibration_of, modes_of
 from jobs.calibration.documents import LabelledDocuments
 from jobs.calibration.judges_by_name import named_judge
 from jobs.calibration.label_texts import chunks, labelled_texts, labels_of_people, texts_of_mode
 from jobs.calibration.place import LabelledPlace
-from jobs.command.exit_codes import DONE, FAILURES_ABOVE_THRESHOLD, USAGE
+from jobs.command import DONE, FAILURES_ABOVE_THRESHOLD, USAGE
 from jobs.ingest import ingest
-from jobs.parsers.calibrate import parser
 from jobs.stages.judged_texts import SEPARATOR
 from longform.errors import UsageError
 from longform.judges.cards import SUPPORT_LEXICAL, describe, shipped_card

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from jobs.command.interrupts import Interrupted, Interruptible
+from jobs.command.parser import VerbParser
 from jobs.command.run import Outcome, run_verb
-from jobs.parsers.verb import verb_parser
 from tests.places import ROOT
 
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
@@ -68,7 +68,7 @@ def test_signal_at_work_is_one_line_and_leaves_handlers_as_they_were(
 
     handlers = [signal.getsignal(one) for one in CODES]
 
-    assert run_verb(verb_parser("x", None), library, []) == CODES[number]
+    assert run_verb(VerbParser("x", None), library, []) == CODES[number]
     assert capsys.readouterr().err == f"longform x: {LINE}\n"
     assert [signal.getsignal(one) for one in CODES] == handlers
 
@@ -91,7 +91,7 @@ def test_signal_in_a_task_that_nobody_waits_for_is_one_line_too(
         asyncio.new_event_loop().run_until_complete(waiting())
         raise AssertionError("the signal did not come")
 
-    assert run_verb(verb_parser("x", None), work, []) == CODES[signal.SIGTERM]
+    assert run_verb(VerbParser("x", None), work, []) == CODES[signal.SIGTERM]
     gc.collect()
     assert capsys.readouterr().err == f"longform x: {LINE}\n"
     assert "a fault of ours" in caplog.text, "asyncio tells others when they are collected"
@@ -165,7 +165,7 @@ def test_ray_that_does_not_start_or_answer_is_one_sentence(
                 cluster.start()
             return Outcome({}, "")
 
-        assert run_verb(verb_parser("x", None), work, []) == 1
+        assert run_verb(VerbParser("x", None), work, []) == 1
         *before, last = capsys.readouterr().err.splitlines()
         assert all(line.startswith("Ray did not start within 30 s") for line in before)
         return last

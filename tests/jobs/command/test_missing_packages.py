@@ -6,7 +6,7 @@ import tomllib
 
 import pytest
 
-from jobs.command.missing_packages import EXTRAS, missing_words
+from jobs.command.run import EXTRAS, missing_words
 from tests.places import ROOT
 
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
 
+from jobs import calibrate, ingest, train
+from jobs.command.parser import VerbParser
 from jobs.command.run import Outcome, run_verb
-from jobs.command_line import VERBS, main
-from jobs.ingest import PYTHON
-from jobs.parsers import calibrate, ingest, train
-from jobs.parsers.verb import verb_parser
+from jobs.command_line import GROUPS, VERBS, main
 from lab.train import MODELS
 from longform.errors import InputError, LongformError, UsageError
 from longform.formats.shipped import FORMATS
@@ -28,9 +29,36 @@ def test_every_verb_has_its_module_and_help(capsys: pytest.CaptureFixture[str]) 
         assert f"longform {verb}" in capsys.readouterr().out
 
 
-def test_unknown_verb_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_verb_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evalute"]) == 2
-    assert "evaluate" in capsys.readouterr().err
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == "longform: expected a verb, found 'evalute'; did you mean 'evaluate'?; longform --help has all verbs"
+
+
+def test_verbs_fit_a_screen_by_group(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 28
+    assert max(map(len, lines)) <= 80
+    words = {word.strip(",") for line in lines for word in line.split()}
+    assert {*VERBS} <= words
+    assert {*GROUPS} <= {*lines}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_begins_with_at_most_five_options(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([verb, "--help"])
+    purpose, *sections = re.split(r"\n\n(?=[\w ,]+:\n)", capsys.readouterr().out)
+    titles = [part.partition(":")[0] for part in sections if not part.startswith("arguments:")]
+    made = import_module(f"jobs.{verb.replace('-', '_')}").parser()
+    first = "".join(part for part in sections if part.startswith("options used most:"))
+    used = re.findall(r"^  (--[\w-]+)", first, re.MULTILINE)
+    assert purpose.startswith(f"usage: longform {verb} ")
+    assert titles[0] == ("options used most" if used else "options of every verb")
+    assert titles.count("options of every verb") == 1
+    assert len(used) <= 5
+    assert {flag for action in made._actions if action.required for flag in action.option_strings} <= {*used}
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -55,22 +83,22 @@ def test_error_is_one_message_and_its_code(error: LongformError, code: int, caps
     def work(_: argparse.Namespace) -> Outcome:
         raise error
 
-    assert run_verb(verb_parser("x", None), work, []) == code
+    assert run_verb(VerbParser("x", None), work, []) == code
     captured = capsys.readouterr()
     assert str(error) in captured.err
     assert captured.out == ""
 
 
 def test_json_is_one_document_on_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
-    run_verb(verb_parser("x", None), lambda _: Outcome({"a": [1]}, "words"), ["--json"])
+    run_verb(VerbParser("x", None), lambda _: Outcome({"a": [1]}, "words"), ["--json"])
 
     assert json.loads(capsys.readouterr().out) == {"a": [1]}
 
 
 def test_a_reader_that_has_seen_enough_is_no_error() -> None:
     code = (
-        "import sys; from jobs.command.run import Outcome, run_verb; from jobs.parsers.verb import verb_parser\n"
-        "sys.exit(run_verb(verb_parser('x', None), lambda _: Outcome({}, 'word ' * 1_000_000), []))"
+        "import sys; from jobs.command.run import Outcome, run_verb; from jobs.command.parser import VerbParser\n"
+        "sys.exit(run_verb(VerbParser('x', None), lambda _: Outcome({}, 'word ' * 1_000_000), []))"
     )
     command = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert command.stdout is not None
@@ -118,13 +146,14 @@ def test_wrong_words_end_before_a_library_loads() -> None:
 
 def test_parsers_name_what_there_is() -> None:
     """They spell names out, so as not to load what defines them."""
-    assert (*FORMATS, PYTHON, ingest.IR_DATASETS, ingest.OUTPUTS) == ingest.KINDS
+    assert (*FORMATS, ingest.PYTHON, ingest.IR_DATASETS, ingest.OUTPUTS) == ingest.KINDS
     assert (*MODELS, "all") == train.NAMES
     assert calibrate.parser().get_default("modes") == DOCUMENT
 
 
 def test_pages_are_written_without_the_libraries_of_frames() -> None:
     """They are large: a process that queries nothing does not hold them."""
-    line = "import sys, jobs.report, jobs.replay, jobs.evaluate; print({'polars', 'pandas'} & {*sys.modules})"
+    modules = "jobs.results.write, jobs.evaluations.replay, jobs.evaluations.evaluation"
+    line = f"import sys, {modules}; print({{'polars', 'pandas'}} & {{*sys.modules}})"
     done = subprocess.run([sys.executable, "-c", line], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["set()"]

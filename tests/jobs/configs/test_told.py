@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from jobs.config import main as config
-from jobs.parsers.evaluate import parser as evaluate_parser
-from jobs.parsers.export import parser as export_parser
-from jobs.parsers.judge import parser as judge_parser
+from jobs.evaluate import parser as evaluate_parser
+from jobs.export import parser as export_parser
+from jobs.judge import parser as judge_parser
 
 GOOD = """\
 name: x

@@ -14,7 +14,7 @@ import pytest
 from actors.local_models.encoder import Encoder
 from actors.storage.folder import Folder
 from jobs.evaluate import main
-from jobs.synthesize import read_config, synthesize
+from jobs.synthesis.haystacks import read_config, synthesize
 from tests.places import ROOT
 
 pytestmark = pytest.mark.own_vectors

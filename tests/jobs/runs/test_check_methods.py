@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jobs import evaluate
-from jobs.command.exit_codes import USAGE
+from jobs.command import USAGE
 from tests.jobs.planted_bench import bench
 
 MODEL = "model={provider: scripted, model: m, script: profile-u}"

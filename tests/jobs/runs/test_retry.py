@@ -12,7 +12,7 @@ from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
-from jobs.evaluate import evaluate
+from jobs.evaluations.evaluation import evaluate
 from jobs.runs.retry import forget_passing_failures
 from jobs.runs.stage_order import stages_of
 from jobs.stages.stage import Plan, Site

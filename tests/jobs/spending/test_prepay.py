@@ -15,7 +15,7 @@ from actors.rehearsal.fake_provider import fake_process
 from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
-from jobs.evaluate import evaluate
+from jobs.evaluations.evaluation import evaluate
 from jobs.runs.checks import check_batches
 from longform.errors import UsageError
 from longform.rehearsal.settings import FakeSettings

@@ -12,8 +12,8 @@ from actors.ledger.ledger import Ledger
 from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
-from jobs.evaluate import evaluate, main
-from jobs.evaluation import Evaluation
+from jobs.evaluate import main
+from jobs.evaluations.evaluation import Evaluation, evaluate
 from jobs.spending.plan import PLAN, keep_plan, plan_words, span_words
 from longform.settings.experiment import Experiment
 

@@ -10,7 +10,7 @@ import pytest
 from actors.local_models.tokenizer import TokenCounter
 from jobs.calling import Calling
 from jobs.cluster import Cluster
-from jobs.evaluation import Evaluation
+from jobs.evaluations.evaluation import Evaluation
 from jobs.stages.pack import Pack, Packed
 from longform.settings.experiment import Experiment
 from longform.settings.importance import RelevanceImportanceSettings

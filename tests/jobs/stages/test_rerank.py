@@ -14,8 +14,7 @@ from actors.retrieval.reranker import Reranker
 from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
-from jobs.evaluate import evaluate
-from jobs.evaluation import Evaluation
+from jobs.evaluations.evaluation import Evaluation, evaluate
 from jobs.runs.retry import forget_passing_failures
 from jobs.runs.unscored import unranked
 from jobs.spending.prepay import open_requests

@@ -11,7 +11,7 @@ from actors.local_models.weights import MINILM
 from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
-from jobs.evaluate import evaluate
+from jobs.evaluations.evaluation import evaluate
 from jobs.files.vectors import Vectors
 from jobs.stages.retrieve import definition
 from longform.keys import content_key

@@ -14,7 +14,8 @@ from actors.storage.folder import Folder
 from jobs.ingest import main as ingest
 from jobs.synthesis.audits import write_audit
 from jobs.synthesis.files import read_facts
-from jobs.synthesize import main, make_benchmark, read_config, synthesize
+from jobs.synthesis.haystacks import make_benchmark, read_config, synthesize
+from jobs.synthesize import main
 from longform.errors import UsageError
 from longform.records import Document
 from tests.places import ROOT

@@ -11,7 +11,8 @@ from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from actors.synthesis.models import SynthesisModels
 from jobs.synthesis.haystack_workers import prose_key
-from jobs.synthesize import main, make_benchmark, read_config, synthesize
+from jobs.synthesis.haystacks import make_benchmark, read_config, synthesize
+from jobs.synthesize import main
 from longform.errors import UsageError
 from tests.soak import ONLY_IN_SOAK
 

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from jobs.evaluate import shortfall
+from jobs.results.gated import shortfall
 from longform.axes import Axes
 from longform.evidence.scores import ScoreTable, final, means, of_judge, under
 from longform.evidence.summaries import clustered, clusters_of

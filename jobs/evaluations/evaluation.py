@@ -9,21 +9,29 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import Any
 
+from actors.python_class import load
+from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
+from jobs.command.options import REPORT
 from jobs.files.vectors import Vectors
-from jobs.parsers.steps import REPORT
 from jobs.results.calls import noted_calls
 from jobs.results.evaluated import evaluation_results
+from jobs.results.faithfulness import with_another_order
+from jobs.results.retrieval import rankings_told, retrieval_so_far
 from jobs.runs.begin import begin
 from jobs.runs.heartbeat import Heartbeat, sizes_of
 from jobs.runs.positions import positions_plan
+from jobs.runs.record import check_goes_on
+from jobs.runs.retry import forget_passing_failures, say_what_is_redone
 from jobs.runs.served_judges import with_served
 from jobs.runs.stage_order import steps_until
+from jobs.runs.unscored import unranked, unscored
 from jobs.spending.plan import Scale, keep_plan, spending_plan
 from jobs.spending.prepay import prepay_stage
 from jobs.stages.runner import no_pulse, run_stage
 from jobs.stages.stage import Stage
+from longform.errors import BudgetReachedError, UsageError
 from longform.settings.experiment import Experiment
 
 _CALLS_HERE = 400  # summaries and judgements; several workers have more calls in flight
@@ -166,3 +174,75 @@ class Evaluation:
         asking = [stage for stage in self.plan.stages if stage.chat is not None]
         local = any(stage.chat.provider == "llama_cpp" for stage in asking if stage.chat is not None)
         return not local and sum(len(self.plan.items(stage)) for stage in asking) <= _CALLS_HERE
+
+
+def evaluate(
+    experiment: Experiment,
+    bench_url: str,
+    out_url: str,
+    *,
+    cluster: Cluster,
+    calling: Calling,
+    limit: int | None = None,
+    until: str = REPORT,
+    vectors: Vectors | None = None,
+    heartbeat: Heartbeat | None = None,
+) -> dict[str, Any]:
+    """
+    Return the results of an experiment; with an earlier *until*, the run's record.
+
+    Args:
+        experiment: What to run.
+        bench_url: On which benchmark.
+        out_url: Where the run's tables are, and come to be.
+        cluster: Where stages run.
+        calling: The ledger and the budget of model calls.
+        limit: Only the first queries of the benchmark.
+        until: The last stage to do.
+        vectors: Kept beside the benchmark; None: there are none.
+        heartbeat: Tells other processes how far the command is; None: it tells nobody.
+
+    Raises:
+        UsageError: Something the experiment names cannot be used; found before any work.
+        BudgetReachedError: The budget does not suffice for the rest; finished work is kept.
+        ServerGoneError: A model's server cannot be used; what is done is kept.
+    """
+    given: dict[str, Any] = {"cluster": cluster, "calling": calling, "limit": limit, "vectors": vectors}
+    given["heartbeat"] = heartbeat
+    evaluation = Evaluation(experiment, bench_url, out_url, **given)
+    say_what_is_redone(evaluation.run, evaluation.plan, evaluation.record.content)
+    forget_passing_failures(evaluation.run, evaluation.plan)
+    found = evaluation.through(until)
+    while until == REPORT and (more := with_another_order(evaluation.configured, found)) is not None:
+        before = evaluation
+        evaluation = Evaluation(more, bench_url, out_url, **given, goes_on=True)
+        try:
+            found = evaluation.through(until)
+        except BudgetReachedError:
+            before.budget_ended = True
+            before.report()
+            raise
+    if until == REPORT:
+        return found
+    told = unscored(evaluation.experiment, evaluation.benchmark, evaluation.plan.query_ids)
+    told += unranked(evaluation.run, evaluation.plan)
+    retrieval = retrieval_so_far(evaluation.run, evaluation.benchmark, evaluation.experiment, evaluation.plan)
+    judged = rankings_told(evaluation.benchmark, evaluation.plan.query_ids) if retrieval else []
+    return {"run": found, "unscored": told, "retrieval": retrieval, "rankings_told": judged}
+
+
+def benchmark_url(experiment: Experiment, named: str | None, out_url: str) -> str:
+    """
+    Return the benchmark of the command line, else of the configuration, else one made as it says in the run's folder.
+
+    Raises:
+        UsageError: None of the three, or the run's folder holds a run of another configuration.
+    """
+    if named or experiment.benchmark:
+        return str(named or experiment.benchmark)
+    if experiment.synthesize is None:
+        raise UsageError(f"configuration {experiment.name!r} names no benchmark; name one with --bench")
+    check_goes_on(Folder(out_url), experiment)  # before the benchmark is written into it
+    url = f"{out_url.rstrip('/')}/benchmark"
+    load("jobs.synthesis.haystacks:generate", folder=None)(experiment.synthesize, url)  # an annex
+    return url
