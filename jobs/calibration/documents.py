@@ -39,7 +39,7 @@ from longform.judges.meta_evaluation import (
     order_study,
     text_index,
 )
-from longform.judges.support_meta import SupportJudge, support_meta
+from longform.judges.several import SupportJudge, support_meta
 from longform.keys import content_key
 from longform.metrics.agreement import Label
 from longform.metrics.statistics import Array

@@ -25,7 +25,7 @@ from longform.judges.cards import describe, held_out_rows
 from longform.judges.kind import Kind
 from longform.judges.matrix import JudgedText
 from longform.judges.offline_coverage import shipped_judge
-from longform.judges.target_meta import TargetJudge, target_meta
+from longform.judges.several import TargetJudge, target_meta
 from longform.keys import content_key
 from longform.metrics.coverage import citation_quality
 from longform.results.answer import VerbAnswer

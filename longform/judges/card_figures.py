@@ -34,7 +34,7 @@ from longform.judges.card_columns import (
 from longform.judges.meta_evaluation import LabelledSummary
 from longform.keys import content_key
 from longform.metrics import agreement
-from longform.metrics.agreement import WEIGHTS, JudgedPair
+from longform.metrics.agreement import WEIGHTS, JudgedPair, Label
 from longform.metrics.statistics import EstimateColumns, pearson, pooled_mean
 from longform.rows import JudgementRow, LabelRow, SummaryRow
 from longform.text.citations import words_per_bullet
@@ -63,19 +63,33 @@ class LabelledTarget(NamedTuple):
     as_one: Mapping[str, str] = {}  # answer -> the one that it is compared as
 
     @property
+    def people(self) -> Label | None:
+        """The annotator's answer, as it is compared; None: there is none."""
+        return self._compared(self.annotator, self.label, None)
+
+    @property
+    def answer(self) -> Label | None:
+        """The judge's answer, as it is compared; None: there is none."""
+        return None if self.verdict is None else self._compared("", self.verdict, self.verdict["probability"])
+
+    def _compared(self, who: str, row: JudgementRow, number: float | None) -> Label | None:
+        if (answer := row["answer"]) is None:
+            return None
+        item = (self.summary_id, self.target_id)
+        return Label(who, self.summary_id, item, self.as_one.get(answer, answer), row["linked_unit"], number)
+
+    def number(self, of: Label | None) -> float | None:
+        """Return what one of the two answers counts; None: there is none."""
+        return None if of is None else self.counts[of.answer] if of.number is None else of.number
+
+    @property
     def pair(self) -> JudgedPair | None:
         """Both answers; None if there are not two."""
-        if self.verdict is None or self.verdict["answer"] is None or self.label["answer"] is None:
+        people, judge = self.people, self.answer
+        if people is None or judge is None:
             return None
-        return JudgedPair(
-            summary_id=self.summary_id,
-            human=self.as_one.get(self.label["answer"], self.label["answer"]),
-            human_link=self.label["linked_unit"],
-            judge=self.as_one.get(self.verdict["answer"], self.verdict["answer"]),
-            judge_link=self.verdict["linked_unit"],
-            probability=self.verdict["probability"],
-            counts=self.counts,
-        )
+        both = (people.answer, people.link, judge.answer, judge.link)
+        return JudgedPair(self.summary_id, *both, judge.number, self.counts)
 
 
 def target_card(
@@ -96,7 +110,7 @@ def target_card(
     """
     unseen = [one for one in insights if one.haystack_id not in fitted_haystacks]
     measured = unseen or list(insights)
-    pairs = _pairs(measured)
+    pairs = pairs_of(measured)
     figures = _figures(pairs, settings)
     return {
         "fitted_haystacks": sorted(fitted_haystacks),
@@ -112,7 +126,7 @@ def target_card(
             **sample_bias(pairs, summaries, settings),
         },
         "texts": _texts(insights, fitted_haystacks, settings),
-        "n_unjudged": len(insights) - len(_pairs(insights)),
+        "n_unjudged": len(insights) - len(pairs_of(insights)),
         "unjudged": dict(Counter(_why_unjudged(one) for one in insights if one.pair is None)),
         "labels": labels_of_targets(insights),
     }
@@ -132,7 +146,7 @@ def _label_key(one: LabelledTarget) -> list[str | None]:
     return [one.summary_id, one.target_id, one.annotator, one.label["answer"], str(one.label["linked_unit"])]
 
 
-def _pairs(insights: Sequence[LabelledTarget]) -> list[JudgedPair]:
+def pairs_of(insights: Sequence[LabelledTarget]) -> list[JudgedPair]:
     return [one.pair for one in insights if one.pair is not None]
 
 
@@ -155,7 +169,7 @@ def _texts(insights: Sequence[LabelledTarget], fitted_haystacks: frozenset[str],
 
 
 def _text_row(part: Sequence[LabelledTarget], fitted: bool, kinds: list[str | None], settings: Settings) -> TextRow:
-    pairs = _pairs(part)
+    pairs = pairs_of(part)
     return {
         "texts": kinds,
         "fitted": fitted,

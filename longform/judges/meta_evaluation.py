@@ -10,6 +10,7 @@ of them joined in one order or another, or chunks of that.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -170,7 +171,10 @@ def by_data_set(
     summaries: Sequence[LabelledSummary], cells: Cells, mode: str, merging: Merging, scoring: Scoring
 ) -> dict[str, Separation]:
     """Data set -> how well its labels are told apart; a data set without cells of *mode* has none."""
-    items = items_by_data_set(summaries, cells, mode, merging, scoring)
+    return _separations(items_by_data_set(summaries, cells, mode, merging, scoring), scoring)
+
+
+def _separations(items: Mapping[str, Sequence[Labelled]], scoring: Scoring) -> dict[str, Separation]:
     settings = {"seed": scoring.seed, "resamples": scoring.resamples}
     return {name: separation(found, threshold=scoring.threshold, **settings) for name, found in items.items()}
 
@@ -193,9 +197,9 @@ def grid_items(
 ) -> Iterator[tuple[str, str, dict[str, list[Labelled]]]]:
     """Yield the labels with their numbers by every merging, as `grid` names its rows: documents, sentences, items."""
     for mode in modes:
-        for name, merge in _ways(mode):
-            for how in MERGES:
-                yield name, how, items_by_data_set(summaries, cells, mode, Merging(merge, how), scoring)
+        ways: list[tuple[str, Merge]] = [(merge, merge) for merge in MERGES] if mode == DOCUMENT else [(mode, "max")]
+        for (name, merge), how in product(ways, MERGES):
+            yield name, how, items_by_data_set(summaries, cells, mode, Merging(merge, how), scoring)
 
 
 def grid(summaries: Sequence[LabelledSummary], cells: Cells, modes: Sequence[str], scoring: Scoring) -> list[GridRow]:
@@ -205,17 +209,10 @@ def grid(summaries: Sequence[LabelledSummary], cells: Cells, modes: Sequence[str
     A row has `documents` (full, min, mean, max, or chunk-N: the maximum over chunks), `sentences` (min, mean, max; no
     matter where the labels are of sentences), `data_sets` and `mean`: over them, of balanced accuracy and AUROC.
     """
-    ways = [(name, mode, merge) for mode in modes for name, merge in _ways(mode)]
     return [
-        _grid_row(name, how, by_data_set(summaries, cells, mode, Merging(merge, how), scoring))
-        for name, mode, merge in ways
-        for how in MERGES
+        _grid_row(documents, sentences, _separations(items, scoring))
+        for documents, sentences, items in grid_items(summaries, cells, modes, scoring)
     ]
-
-
-def _ways(mode: str) -> list[tuple[str, Merge]]:
-    """Return the names and merges over texts of the grid's rows that read *mode*."""
-    return [(merge, merge) for merge in MERGES] if mode == DOCUMENT else [(mode, "max")]
 
 
 def _grid_row(documents: str, sentences: str, found: Mapping[str, Separation]) -> GridRow:

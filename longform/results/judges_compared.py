@@ -13,8 +13,7 @@ from typing import Any
 
 from longform.judges.cards import STUDY_LABELS, STUDY_SUMMARIES, TABLE_1
 from longform.judges.meta_evaluation import ORDERS
-from longform.judges.support_meta import AVERAGE, ORIGINAL
-from longform.judges.target_meta import ALL
+from longform.judges.several import ALL, AVERAGE, ORIGINAL
 from longform.metrics.contrasts import contrast_words
 from longform.metrics.faithfulness import RECOMMENDED
 from longform.metrics.statistics import Estimate

@@ -9,8 +9,7 @@ import pytest
 
 from longform.judges.card_figures import LabelledTarget
 from longform.judges.meta_evaluation import LabelledSummary, Scoring
-from longform.judges.support_meta import SupportJudge, support_meta
-from longform.judges.target_meta import TargetJudge, target_meta
+from longform.judges.several import SupportJudge, TargetJudge, support_meta, target_meta
 from longform.metrics.agreement import Label
 from longform.report.answers import answer_html, answer_markdown
 from longform.results.answer import VerbAnswer

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from longform.judges.card_figures import LabelledTarget
-from longform.judges.target_meta import ALL, TargetJudge, target_meta
+from longform.judges.several import ALL, TargetJudge, target_meta
 
 SETTINGS = {"seed": 1, "resamples": 200}
 N = 12

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from longform.judges.meta_evaluation import Cells, LabelledSummary, Scoring
-from longform.judges.support_meta import ORIGINAL, SupportJudge, support_meta
+from longform.judges.several import ORIGINAL, SupportJudge, support_meta
 from longform.metrics.agreement import Label
 
 SCORING = Scoring(resamples=200)
