@@ -6,8 +6,10 @@ import gc
 import os
 import uuid
 from collections.abc import Callable, Generator, Iterator
+from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -29,6 +31,7 @@ os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 os.environ.setdefault("RAY_DATA_DISABLE_PROGRESS_BARS", "1")
 os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
 os.environ.update(RAY_worker_niceness="0")  # with Ray's 15, the tests beside them stop the workers
+os.environ.update(RAY_prestart_worker_first_driver="0")  # a process for each core that a test may never use
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 # as docs/serving.md has it for nodes that serve; the proxies inherit it from the Ray that starts here
 os.environ.setdefault("RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH", "serve.http.proxy.middlewares")
@@ -39,10 +42,10 @@ _LONGEST = {"tests/jobs/test_killed.py", "tests/test_pages.py", "tests/test_rele
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
-    Mark the tests of `tests/long_tests.txt`, and put files with a Ray last, and in them the tests with one.
+    Mark the tests of `tests/long_tests.txt`, and put files with a Ray in slow tests last, in a file tests with one.
 
-    A Ray stays until its process ends, takes a fifth of a core while nobody asks it, and each pool of a later test
-    starts two of its actors. The longest files go first of all, so that no process is left with one at the end.
+    Each pool of a later test starts two actors of a Ray that is there. The longest files go first of all, then those
+    with a Ray in quick tests, so that no process is left with one at the end.
     """
     listed = set(long_tests())
     for item in items:
@@ -51,10 +54,30 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     files: dict[str, bool] = {}
     for item in items:
         files[_file(item)] = files.get(_file(item), False) or _starts_ray(item)
-    places = {name: place for place, name in enumerate(files)}
-    items.sort(
-        key=lambda item: (_file(item) not in _LONGEST, files[_file(item)], places[_file(item)], _starts_ray(item))
-    )
+    places = {name: (name not in _LONGEST, not _is_of_one_ray(name), files[name], n) for n, name in enumerate(files)}
+    items.sort(key=lambda item: (places[_file(item)], _starts_ray(item)))
+
+
+@pytest.hookimpl(wrapper=True, optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config) -> Generator[None, Any, object]:
+    """
+    Let one process of the quick tier have all its files with a Ray.
+
+    To start a Ray takes seven seconds of a processor, and its workers keep what they have imported.
+    """
+    scheduler = yield
+    if (config.getoption("dist"), config.getoption("markexpr")) == ("loadfile", "not slow"):
+        file_of = scheduler._split_scope
+        scheduler._split_scope = lambda test: "ray" if _is_of_one_ray(file_of(test)) else file_of(test)
+    return scheduler
+
+
+@lru_cache
+def _is_of_one_ray(file: str) -> bool:
+    """Return true if a quick test of *file* starts a Ray; the process that deals files out collects no tests."""
+    functions = (Path(__file__).parents[1] / file).read_text(encoding="utf-8").split("\n\n\n")
+    tests = [text for text in functions if "def test_" in text and "mark.slow" not in text]
+    return any("ray_session" in text or "mark.ray" in text for text in tests)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -73,6 +96,14 @@ def _file(item: pytest.Item) -> str:
 
 def _starts_ray(item: pytest.Item) -> bool:
     return item.get_closest_marker("ray") is not None or "ray_session" in getattr(item, "fixturenames", ())
+
+
+@pytest.fixture(scope="session", autouse=True)
+def unsynced() -> Iterator[None]:
+    """Let the disk write when it likes: no test cuts the power, and a run waits for it hundreds of times."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda _: None)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -12,12 +12,15 @@ import pytest
 from tests.places import ROOT
 
 CLAUSE = re.compile(r"\s*(What|How|Of|Whether|As|Those|That|Who|With|Where|When|Which|Why|From)\b")
+QUOTED = re.compile(f"[\"']{CLAUSE.pattern}")
+"""Words of a file that may have such a docstring; the others are not parsed."""
 HALLS = ("longform", "actors", "jobs", "serve", "lab", "tests")
 
 
 def docstrings(path: Path) -> Iterator[str]:
     """Yield every text that stands as a statement: of modules, classes and functions, and below constants."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    source = path.read_text()
+    for node in ast.walk(ast.parse(source)) if QUOTED.search(source) else ():
         match node:
             case ast.Expr(value=ast.Constant(value=str(text))):
                 yield text.strip()

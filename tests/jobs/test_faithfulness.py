@@ -107,7 +107,7 @@ def test_judges_that_answer_yes_or_no_find_a_planted_bias_and_no_other(tmp_path:
 def test_lengths_judge_each_pair_once_and_against_the_documents_given(tmp_path: Path) -> None:
     url, out = bench(tmp_path, n=2), tmp_path / "run"
     letter = f"letter: {{kind: chat, chat: {SCRIPTED % 'u'}}}"
-    other = "other: {kind: chat, chat: {provider: scripted, model: m, script: misbehaving}}"
+    other = "other: {kind: chat, chat: {provider: scripted, model: m, script: misbehaving, attempts: 2}}"
     both = f"support_judges={{{letter}, {other}, both: {{kind: mean, of: [letter, other]}}}}"
     results = run(url, out, systems(more=", n_documents: [1, 2, 3, 4, 5]"), both, "unjudged_threshold=1.0")
     assert_means(Folder(str(out)).read("verdicts").to_pylist(), "both", ["letter", "other"])

@@ -45,7 +45,8 @@ EXPERIMENT = {
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Path:
     url = tmp_path_factory.mktemp("bench")
-    synthesize(read_config("demo", ["haystacks=1", "documents=13", "subtopics=2", "most_share=0.5"]), str(url))
+    sizes = ["documents=8", "words=100", "insights=3", "insights_per_document=2", "least_documents=2"]
+    synthesize(read_config("demo", ["haystacks=1", "subtopics=2", "most_share=0.5", *sizes]), str(url))
     return url
 
 
