@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 from functools import cache
 from typing import Any, NamedTuple, Protocol
@@ -10,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actors.local_models.checkpoints import checkpoint_content
-from actors.local_models.encoder import TextEncoder
 from actors.local_models.weights import check
-from actors.python_class import check_class, class_version, open_class, user_code
+from actors.python_class import actor_of, check_class, class_version, open_class, user_code
 from actors.retrieval.encoders import check_encoder, encoder_version, open_encoder
 from actors.studies import open_studies
 from longform.errors import UsageError
@@ -44,35 +44,19 @@ class SummaryMeasure(Protocol):
         ...
 
 
-def check_listed(listed: Listed) -> None:
+def check_listed(listed: Listed, *, with_keys: bool = False) -> None:
     """
-    Make sure that all measures can be had; none is made.
+    Make sure that all measures can be had, and tokens of endpoints if *with_keys*; none is made.
 
     Raises:
-        UsageError: A name is unknown, a class cannot be loaded, or two measures have one name, shipped ones included.
+        UsageError: A name is unknown or stands twice, a class cannot be loaded, or a variable is unset.
     """
     for one in listed:
-        if isinstance(one, PythonClassSettings):
-            check_class(one, SummaryMeasure)
-        if isinstance(one, BertScoreSettings):
-            check(one.place)
-        if isinstance(one, EmbeddingSimilaritySettings):
-            check_encoder(one, with_keys=False)  # who reads a report needs none
+        if not isinstance(one, str):
+            actor_of(one, Described).check(one, with_keys)
     names = [measure.name for measure in open_measures(listed)]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise UsageError(f"measures: expected different names, found {', '.join(twice)} more than once")
-
-
-def check_tokens(listed: Listed) -> None:
-    """
-    Find the tokens of the endpoints that measures ask; none is asked.
-
-    Raises:
-        UsageError: A variable is unset.
-    """
-    for one in listed:
-        if isinstance(one, EmbeddingSimilaritySettings):
-            check_encoder(one)
 
 
 def open_measures(listed: Listed) -> list[Measure | RankingMeasure]:
@@ -82,7 +66,7 @@ def open_measures(listed: Listed) -> list[Measure | RankingMeasure]:
     Raises:
         UsageError: A name is unknown, or a class cannot be loaded.
     """
-    opened = [[one] if isinstance(one, str) else _opened(one) for one in listed]
+    opened = [[one] if isinstance(one, str) else actor_of(one, Described).open(one) for one in listed]
     own = [one for some in opened for one in some if isinstance(one, Measure)]
     if taken := [one.name for one in own if one.name in _SHIPPED_NAMES]:
         raise UsageError(f"measures: {', '.join(taken)} is the name of a measure that ships; give yours another")
@@ -98,54 +82,70 @@ _SHIPPED_NAMES = frozenset(measure.name for measure in (*SHIPPED, *RANKING))
 _OPTIONAL = ("judged_by", "unit", "better", "title", "told")
 
 
-def _opened(settings: MeasureSettings) -> Sequence[Measure]:
-    match settings:
-        case BertScoreSettings():
-            return _bertscore(settings)
-        case EmbeddingSimilaritySettings():
-            return [_similarity(settings)]
-        case PythonClassSettings():
-            return [_of_class(settings)]
+class Described(ABC):
+    """Makes measures of what a configuration says of them."""
+
+    @classmethod
+    @abstractmethod
+    def check(cls, settings: Any, with_keys: bool, /) -> None:
+        """Find the class or the model, and tokens of endpoints if *with_keys*; UsageError says what is not there."""
+
+    @classmethod
+    @abstractmethod
+    def open(cls, settings: Any, /) -> Sequence[Measure]:
+        """Return the measures; a model is loaded when it is first asked."""
 
 
-def _similarity(settings: EmbeddingSimilaritySettings) -> Measure:
-    """Return the measure; its encoder is opened when it is first asked."""
+class OfVectors(Described):
+    @classmethod
+    def check(cls, settings: EmbeddingSimilaritySettings, with_keys: bool) -> None:
+        check_encoder(settings, with_keys=with_keys)
 
-    @cache
-    def encoder() -> TextEncoder:
-        return open_encoder(settings)
+    @classmethod
+    def open(cls, settings: EmbeddingSimilaritySettings) -> Sequence[Measure]:
+        encoder = cache(lambda: open_encoder(settings))
 
-    def encode(texts: Sequence[str]) -> NDArray[np.float32]:
-        return encoder().embed(texts)
+        def encode(texts: Sequence[str]) -> NDArray[np.float32]:
+            return encoder().embed(texts)
 
-    version = encoder_version(settings)
-    return embedding_similarity(settings.measure, shown=own_name(settings.model), encode=encode, version=version)
-
-
-def _bertscore(settings: BertScoreSettings) -> Sequence[Measure]:
-    model = TokenModel(settings.place, settings.layer)
-    version = checkpoint_content(settings.place)
-    return bertscores(settings.measure, model, shown=settings.shown, version=version)
+        shown, version = own_name(settings.model), encoder_version(settings)
+        return [embedding_similarity(settings.measure, shown=shown, encode=encode, version=version)]
 
 
-def _of_class(settings: PythonClassSettings) -> Measure:
-    made: Any = open_class(settings, SummaryMeasure)
-    name = getattr(made, "name", None)
-    if not isinstance(name, str) or not name:
-        raise UsageError(f"{settings.class_}: expected a class attribute `name`, a text; found {name!r}")
+class OfTokens(Described):
+    @classmethod
+    def check(cls, settings: BertScoreSettings, _with_keys: bool, /) -> None:
+        check(settings.place)
 
-    def per_summary(facts: Facts) -> Score:
-        with user_code(settings, "per_summary"):
-            found = made.per_summary(facts)
-            if not isinstance(found, Score):
-                msg = f"expected a longform.metrics.measure.Score, found {found!r}"
-                raise TypeError(msg)
-            return found._replace(measure=name)
+    @classmethod
+    def open(cls, settings: BertScoreSettings) -> Sequence[Measure]:
+        model, version = TokenModel(settings.place, settings.layer), checkpoint_content(settings.place)
+        return bertscores(settings.measure, model, shown=settings.shown, version=version)
 
-    given = {field: getattr(made, field) for field in _OPTIONAL if hasattr(made, field)}
-    needs = frozenset(getattr(made, "needs", ()))
-    version = f"{settings.class_} {settings.options} {class_version(settings)}"
-    return Measure(name, per_summary, needs=needs, version=version, **given)
+
+class OfClass(Described):
+    @classmethod
+    def check(cls, settings: PythonClassSettings, _with_keys: bool, /) -> None:
+        check_class(settings, SummaryMeasure)
+
+    @classmethod
+    def open(cls, settings: PythonClassSettings) -> Sequence[Measure]:
+        made: Any = open_class(settings, SummaryMeasure)
+        name = getattr(made, "name", None)
+        if not isinstance(name, str) or not name:
+            raise UsageError(f"{settings.class_}: expected a class attribute `name`, a text; found {name!r}")
+
+        def per_summary(facts: Facts) -> Score:
+            with user_code(settings, "per_summary"):
+                found = made.per_summary(facts)
+                if not isinstance(found, Score):
+                    raise TypeError(f"expected a longform.metrics.measure.Score, found {found!r}")
+                return found._replace(measure=name)
+
+        given = {field: getattr(made, field) for field in _OPTIONAL if hasattr(made, field)}
+        needs = frozenset(getattr(made, "needs", ()))
+        version = f"{settings.class_} {settings.options} {class_version(settings)}"
+        return [Measure(name, per_summary, needs=needs, version=version, **given)]
 
 
 # ---------------------------------------------------------------- of a configuration

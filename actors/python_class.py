@@ -38,10 +38,15 @@ _NOT_THEIRS = ("<frozen", *(f"{_OURS / name}/" for name in ("longform", "actors"
 _INSTALLED = tuple(get_paths()[kind] for kind in ("stdlib", "purelib", "platlib"))
 
 
+def imported(path: str) -> Any:
+    """Return the class at the import *path* of one that ships."""
+    module, _, name = path.partition(":")
+    return getattr(import_module(module), name)
+
+
 def actor_of(settings: PartSettings, role: type[Role]) -> type[Role]:
     """Return the class that does the work of a part that ships; *role* is the base of all classes of such parts."""
-    module, _, name = settings.actor.partition(":")
-    actor: type[Role] = getattr(import_module(module), name)
+    actor: type[Role] = imported(settings.actor)
     assert issubclass(actor, role), f"{settings.actor} is no {role.__name__}"
     return actor
 

@@ -24,7 +24,7 @@ def check_studies(listed: Listed | None) -> None:
         UsageError: A name is unknown or taken, or a class cannot be loaded.
     """
     for one in listed or ():
-        if isinstance(one, PythonClassSettings):
+        if not isinstance(one, str):
             check_class(one, RunStudy)
     open_studies(listed)
 

@@ -29,7 +29,7 @@ class Room(NamedTuple):
 ROOMS = {
     "laboratory": Room(14, 2_499, "lab/*"),
     "synthesis": Room(82, 11_011, "longform/synthesis/* jobs/synthesis/* jobs/synthesize*.py actors/synthesis/*"),
-    "serve": Room(32, 3_918, "serve/*"),
+    "serve": Room(32, 3_917, "serve/*"),
     "rehearsal": Room(17, 2_280, "longform/rehearsal/* actors/rehearsal/*"),
     "evidence as frames": Room(6, 653, "longform/evidence/* actors/surface/folders.py"),
     "tables": Room(7, 791, "longform/tables/*"),
@@ -42,11 +42,11 @@ ROOMS = {
         " jobs/correct.py jobs/export.py jobs/status.py jobs/report.py jobs/plan_sample.py",
     ),
     "judges, cards, calibration, sheets": Room(
-        63, 10_164, "longform/judges/* actors/judges/* jobs/calibration/* jobs/calibrate.py jobs/annotate.py"
+        63, 10_162, "longform/judges/* actors/judges/* jobs/calibration/* jobs/calibrate.py jobs/annotate.py"
     ),
     "chat, quota, ledger, spending": Room(
         68,
-        9_534,
+        9_525,
         "longform/chat/* longform/quota/* actors/chat/* actors/ledger/* jobs/spending/* longform/spending.py"
         " jobs/ledger.py jobs/calling.py jobs/probe.py",
     ),
@@ -58,7 +58,7 @@ ROOMS = {
     ),
     "formats, ingest": Room(52, 6_997, "longform/formats/* jobs/ingest.py jobs/files/* jobs/write_benchmark.py"),
     "metrics, statistics, measures": Room(22, 3_562, "longform/metrics/* longform/measures.py actors/measures.py"),
-    "settings, other verbs, presets": Room(40, 5_030, "longform/settings/* jobs/*"),
+    "settings, other verbs, presets": Room(40, 5_020, "longform/settings/* jobs/*"),
     "summaries, support, repair, text": Room(
         47, 5_002, "longform/summaries/* longform/support/* longform/repair/* longform/text/* actors/summarizers/*"
     ),

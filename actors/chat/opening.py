@@ -16,13 +16,14 @@ from urllib.parse import urlsplit
 from actors.chat.call_context import CallContext
 from actors.chat.governor import LeaseSource, Unlimited, open_governor
 from actors.chat.model import ChatModel
-from actors.chat.openai_client import OpenAIChat, api_key, servers
+from actors.chat.openai_client import api_key, servers
 from actors.chat.pool import ChatPool
 from actors.chat.posts import proxy_of
 from actors.chat.price_list import PriceList
 from actors.closing import close_later
 from actors.json_value import Json
 from actors.ledger.keeper import open_keeper
+from actors.python_class import imported
 from actors.secret_values import redaction, token_in
 from actors.serving.handle import SCHEME, is_of_cluster
 from actors.storage.folder import Folder
@@ -35,6 +36,15 @@ from longform.quota.leases import Limits
 from longform.settings.chat import ChatSettings
 from longform.settings.extra_body import OF_LLAMA_CPP, OF_SERVED
 
+CLIENTS: Mapping[str, str] = {
+    "openai": "actors.chat.openai_client:OpenAIChat",
+    "litellm": "actors.chat.litellm_client:LitellmChat",
+    "llama_cpp": "actors.chat.llama_cpp_client:LlamaChat",
+    "http": "actors.chat.own_system_client:HttpChat",
+    "scripted": "actors.rehearsal.scripted_chat:ScriptedChat",
+}
+"""Provider -> its client; a class of a user's own is opened by what asks it."""
+
 
 def open_chat(settings: ChatSettings) -> ChatModel:
     """
@@ -45,27 +55,8 @@ def open_chat(settings: ChatSettings) -> ChatModel:
     """
     if settings.provider != "http":
         check_chat(settings)
-    match settings.provider:
-        case "openai":
-            return OpenAIChat(settings)
-        case "litellm":
-            from actors.chat.litellm_client import LitellmChat
-
-            return LitellmChat(settings)
-        case "llama_cpp":
-            from actors.chat.llama_cpp_client import LlamaChat
-
-            return LlamaChat(settings)
-        case "http":
-            from actors.chat.own_system_client import HttpChat
-
-            return HttpChat(settings)
-        case "python":
-            raise AssertionError("a class is opened by what asks it")
-        case "scripted":
-            from actors.rehearsal.scripted_chat import ScriptedChat
-
-            return ScriptedChat(settings)
+    client: Callable[[ChatSettings], ChatModel] = imported(CLIENTS[settings.provider])
+    return client(settings)
 
 
 def open_pool(settings: ChatSettings, context: CallContext, model: ChatModel | None = None) -> ChatPool:

@@ -1,24 +1,18 @@
-"""The protocol of every judge, and judges that stand before others: one that remembers, and one that is their mean."""
+"""Judges that stand before others: one that remembers, and one that is their mean."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
+from actors.chat.call_context import CallContext
+from actors.judges.opening import Backend, Judge
+from longform.judges.cards import Version
 from longform.judges.kind import Group, Kind, Verdict, Verdicts
-from longform.judges.merged import mean_verdict
+from longform.judges.merged import MEAN_VERSION, mean_verdict
 from longform.judges.pairs import Pair, in_place, open_groups, shared_of
 from longform.keys import content_key
-
-
-class Backend(Protocol):
-    """A judge of one kind, loaded."""
-
-    async def ask(self, groups: Sequence[Group]) -> Verdicts:
-        """Judge all pairs: shape (groups, items). A pair that cannot be judged has no answer, and says why."""
-        ...
-
+from longform.settings.judges import MeanJudgeSettings
 
 _PAIRS_HELD = 100_000  # those of a long summary and a haystack; some 50 MB with their evidence
 
@@ -82,3 +76,15 @@ class MeanJudge:
             ]
             for of_group in zip(*found, strict=True)
         ]
+
+
+class ByMean(Judge):
+    settings: MeanJudgeSettings
+
+    def _version(self) -> Version:
+        version = content_key(MEAN_VERSION, [member.version.work for member in self.members])
+        return Version(version, f"{self.kind.mean}@{MEAN_VERSION}")
+
+    def open(self, context: CallContext, threads: int) -> Backend:
+        found = {member.name: member.open(context, threads) for member in self.members}
+        return MeanJudge(self.kind, found, bounds=self.settings.bounds)

@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
 
+from actors.chat.call_context import CallContext
 from actors.chat.live import carry_out, together
 from actors.chat.matrix_executor import MatrixExecutor, group_of
-from actors.chat.opening import REPAIR_PROMPT, Asking, asked_again, prompt_request
+from actors.chat.opening import REPAIR_PROMPT, Asking, asked_again, load_prompt, open_pool, prompt_request
+from actors.judges.opening import Backend, Judge
 from longform.chat.asking import Asks, Name
 from longform.chat.call import ChatReply, ChatRequest, call_id
 from longform.errors import UsageError
 from longform.judges.asking import Pair, repeated, verdicts
+from longform.judges.cards import Version
 from longform.judges.kind import NO_PROBABILITY, Group, Kind, Verdict, Verdicts, unjudged
 from longform.judges.pairs import open_groups
+from longform.keys import content_key
 from longform.settings.judges import ChatJudgeSettings
+
+READING_VERSION = "2"
+"""Changes with any change of how the replies of chat models are read."""
 
 ALTERNATIVES = 5
 """Likely tokens asked for in each place: what every provider that gives them at all gives."""
@@ -113,3 +120,19 @@ class ChatJudge:
         if self._with_probability and self._kind.graded and verdict.answer is not None and verdict.probability is None:
             verdict = unjudged(NO_PROBABILITY)
         return verdict._replace(reply=reply.text, call_id=called)
+
+
+class ByChat(Judge):
+    settings: ChatJudgeSettings
+
+    def _version(self) -> Version:
+        names = (self.settings.prompt, REPAIR_PROMPT)
+        versions = [load_prompt(name, self.prompts).version for name in names]
+        read = [] if self.settings.fidelity == "release" else [READING_VERSION]  # a release's reading does not change
+        return Version(content_key(versions, *read), versions[0])
+
+    def open(self, context: CallContext, _threads: int, /) -> Backend:
+        return self.asking(Asking(chat=open_pool(self.settings.chat, context), prompts_folder=self.prompts))
+
+    def asking(self, asking: Asking) -> ChatJudge:
+        return ChatJudge(self.kind, self.name, self.settings, asking)

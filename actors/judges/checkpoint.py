@@ -12,15 +12,22 @@ from functools import lru_cache
 from math import isfinite
 from typing import NamedTuple
 
-from actors.local_models.checkpoint_scorer import CheckpointScorer, Work
+from actors.chat.call_context import CallContext
+from actors.judges.opening import Backend, Judge
+from actors.local_models.checkpoint_scorer import CheckpointScorer, Work, own_weights
+from actors.local_models.checkpoints import check_checkpoint, checkpoint_content
 from actors.local_models.nearest_windows import NearestWindows, Nearness
 from actors.local_models.pair_tokens import Ids, ModelInput, PairTokens, TextTokens
 from longform.errors import UsageError
+from longform.judges.cards import Version
 from longform.judges.kind import Group, Kind, Verdict, Verdicts, unjudged
 from longform.judges.kinds.support import NO_SENTENCE, SUPPORT
 from longform.judges.pairs import Pair, in_place, open_groups, shared_of
 from longform.settings.judges import CheckpointJudgeSettings
 from longform.text.windows import Window, sentence_windows
+
+CHECKPOINT_VERSION = "2"
+"""Changes with any change of how a checkpoint is read."""
 
 _STEPS = 8
 """Room for the sentence is kept in eighths of the model's window, so that nearly all sentences see the same windows."""
@@ -157,3 +164,23 @@ class CheckpointJudge:
 def _windows(tokens: TextTokens, limit: int) -> list[Sight]:
     opening, following = ([len(ids) for ids in side] for side in tokens)
     return [Sight(window, ids) for window in sentence_windows(opening, following, limit) if (ids := tokens.of(window))]
+
+
+class ByCheckpoint(Judge):
+    settings: CheckpointJudgeSettings
+
+    @classmethod
+    def check(cls, settings: CheckpointJudgeSettings) -> None:
+        if "/" not in settings.model:
+            return  # a name without an owner is checked when it is loaded
+        try:
+            check_checkpoint(settings.model)
+        except UsageError as error:
+            raise UsageError(f"{error}; {own_weights(settings)}") from error
+
+    def _version(self) -> Version:
+        version = f"checkpoint_support@{CHECKPOINT_VERSION}+{checkpoint_content(self.settings.model)}"
+        return Version(version, version)
+
+    def open(self, _context: CallContext, threads: int, /) -> Backend:
+        return CheckpointJudge(self.name, self.settings, threads=threads, kind=self.kind)

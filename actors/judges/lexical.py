@@ -8,8 +8,13 @@ from functools import lru_cache
 
 import numpy as np
 
+from actors.chat.call_context import CallContext
+from actors.judges.offline_coverage import OfflineCoverageJudge, version_of
+from actors.judges.opening import Backend, Judge
 from actors.local_models.encoder import Encoder
 from actors.local_models.weights import MINILM
+from longform.judges import lexical_support
+from longform.judges.cards import Version
 from longform.judges.kind import Group, Kind, Verdict, Verdicts, unjudged
 from longform.judges.kinds.support import SUPPORT
 from longform.judges.lexical_support import (
@@ -20,9 +25,14 @@ from longform.judges.lexical_support import (
     shipped_lexical_support,
 )
 from longform.judges.pairs import Pair, in_place, open_groups, shared_of
+from longform.models import models_version
+from longform.settings.judges import OfflineJudgeSettings
 from longform.support.index import SupportIndex
 from longform.text.vectors import RecentTexts
 from longform.text.words import without_marks, words
+
+LONG_TEXTS = "words first@1"
+"""Changes with any change of what an offline judge of support reads of a long document."""
 
 NO_WORDS = "sentence_without_words"
 """The failure of a sentence in which there is nothing to share."""
@@ -141,3 +151,20 @@ def _places_read(index: SupportIndex, claims: Sequence[str]) -> list[int]:
         return list(range(len(index.sentences)))
     places: list[int] = np.flatnonzero(index.near(claims, most=_WINDOWS).any(axis=0)).tolist()
     return places
+
+
+class ByWords(Judge):
+    """Lays words beside each other, by a fitted model."""
+
+    settings: OfflineJudgeSettings
+
+    def _version(self) -> Version:
+        if self.settings.fitted_model is not None:
+            return version_of(self.settings.fitted_model)
+        version = f"offline_support@{lexical_support.VERSION}+{models_version('support_judge')} {MINILM}"
+        return Version(f"{version} {LONG_TEXTS}", version)
+
+    def open(self, _context: CallContext, threads: int, /) -> Backend:
+        if self.settings.fitted_model is not None:
+            return OfflineCoverageJudge(model=self.settings.fitted_model, threads=threads)
+        return LexicalJudge(threads=threads, kind=self.kind)

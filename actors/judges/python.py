@@ -7,10 +7,13 @@ from asyncio import gather
 from collections.abc import Sequence
 from math import isfinite
 
-from actors.python_class import UserCodeError, open_class, user_code
+from actors.chat.call_context import CallContext
+from actors.judges.opening import Backend, Judge
+from actors.python_class import UserCodeError, check_class, class_version, open_class, user_code
+from longform.judges.cards import Version
 from longform.judges.kind import Group, Kind, Verdict, Verdicts, unjudged
 from longform.judges.pairs import Pair, in_place, open_groups, shared_of
-from longform.protocols import Judge
+from longform.protocols import Judge as UserJudge
 from longform.settings.judges import PythonJudgeSettings
 
 NOT_JUDGED = "not_judged"
@@ -28,7 +31,7 @@ class PythonJudge:
 
     def __init__(self, kind: Kind, settings: PythonJudgeSettings) -> None:
         self._kind, self._settings = kind, settings
-        self._judge = open_class(settings, Judge)
+        self._judge = open_class(settings, UserJudge)
 
     async def ask(self, groups: Sequence[Group]) -> Verdicts:
         """Judge all pairs: shape (groups, items)."""
@@ -65,3 +68,15 @@ class PythonJudge:
 
     def _wrong(self, expected: str, found: str) -> UserCodeError:
         return UserCodeError(f"{self._settings.class_}: judge: expected {expected}, found {found}")
+
+
+class ByClass(Judge):
+    settings: PythonJudgeSettings
+
+    def _version(self) -> Version:
+        check_class(self.settings, UserJudge)
+        version = class_version(self.settings)
+        return Version(version, f"{self.settings.class_}@{version}")
+
+    def open(self, _context: CallContext, _threads: int, /) -> Backend:
+        return PythonJudge(self.kind, self.settings)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 
-from actors.judges.backend import Backend
-from actors.judges.opening import Judge
+from actors.judges.opening import Backend, Judge
 from longform.judges.kind import Group, Verdicts
 from longform.judges.matrix import JudgedText, groups_of, rows_of
 from longform.rows import VerdictRow

@@ -7,11 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
+from actors.chat.call_context import CallContext
+from actors.judges.opening import Backend, Judge
 from actors.secret_values import redacted, token_in
 from actors.serving.client import RefusedError, ServedClient, over_handle, over_http
 from actors.serving.handle import is_of_cluster
 from actors.serving.messages import JudgeAnswer
 from longform.errors import LongformError, UsageError
+from longform.judges.cards import Version
 from longform.judges.kind import Group, Kind, Verdicts, unjudged
 from longform.judges.pairs import in_place, open_groups, shared_of
 from longform.judges.served import BACKGROUND, read_verdict, request_item
@@ -267,3 +270,17 @@ async def _info(name: str, settings: ServedJudgeSettings, token: str | None) -> 
         told = f"{type(error).__name__}: {error}".rstrip(": ")
         raise LongformError(f"{where} could not be asked ({told}); see whether the server runs there") from error
     return content if isinstance(content, dict) else None
+
+
+class ByServer(Judge):
+    settings: ServedJudgeSettings
+
+    def _version(self) -> Version:
+        how = self.settings
+        version = f"served {how.judge} at {how.url}{f' {how.version}' if how.version else ''}"
+        return Version(version, version)
+
+    def open(self, _context: CallContext, _threads: int, /) -> Backend:
+        how = self.settings
+        client = served_client(how.url, how.judge, token_env=how.token_env)
+        return ServedJudge(self.kind, how.judge, client, concurrency=how.concurrency, version=how.version)

@@ -13,12 +13,7 @@ from longform.settings.retrievers import with_bases
 
 def check_loadable(experiment: Experiment, *, bench_url: str, with_keys: bool = True) -> None:
     """
-    Check that the models of the experiment's rankers are there, and their tables of the benchmark.
-
-    Args:
-        experiment: Names the rankers.
-        bench_url: Of the benchmark.
-        with_keys: Look for the tokens of endpoints, too.
+    Check that models and tables of the experiment's rankers are there, and tokens of endpoints if *with_keys*.
 
     Raises:
         UsageError: Something is missing; no weights were read and no work was done.

@@ -75,7 +75,7 @@ def _stage(calibration: Calibration, judge: Judge, run: Folder, calling: Calling
         identity=content_key(run.url, repr(labelled), judge.name, settings.model_dump(mode="json"), prompts, threads),
         make_worker=partial(work, threads=threads),
         holds_model=True,
-        asynchronous=chat is not None or settings.kind == "served",
+        asynchronous=chat is not None or settings.requests_at_once is not None,
         resources=settings.asked_resources,
         slots=open_rows(chat) if chat is not None else getattr(settings, "concurrency", 1),
     )
@@ -150,7 +150,6 @@ def requests(calibration: Calibration, name: str, chat: ChatSettings, pieces: It
     counter = TokenCounter(threads=1)
     asking = Asking(chat=Unasked(chat), prompts_folder=calibration.prompts, count_tokens=counter.count)
     made = calibration.made[name]
-    assert made.asking is not None, "a judge with a model asks it"
     asker, read = made.asking(asking), calibration.labelled.reader(made.kind, 1)
     for piece in pieces:
         yield from asker.requests(groups_of(made.kind, read(piece)))

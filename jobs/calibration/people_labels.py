@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.judges.checkpoint import CheckpointJudge
-from actors.judges.opening import CHECKPOINT_VERSION
+from actors.judges.checkpoint import CHECKPOINT_VERSION, CheckpointJudge
 from actors.local_models.encoder import Encoder
 from actors.local_models.weights import MINILM
 from jobs.calibration.label_texts import LabelledText, labelled_texts, labels_of_people, with_text

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from actors.judges.cards import card_of_file
-from actors.judges.opening import make_judges
+from actors.judges.opening import make_judge
 from longform.judges.adversarial import section_of
 from longform.judges.card_columns import Adversarial, Card
 from longform.judges.cards import (
@@ -66,7 +66,8 @@ def _card_line(experiment: Experiment, name: str, served: Mapping[str, Any]) -> 
         shipped = _line_of(shipped_card_of(judge))
         return shipped if shipped.card else _CardLine(served.get("card"))
     card = card_of_file(path, judge.task, expected=f"the card of judge {name!r}")
-    versions = {one: made.version for one, made in make_judges(experiment.judges, prompts=experiment.prompts).items()}
+    judges = experiment.judges
+    versions = {one: make_judge(one, judges, prompts=experiment.prompts).version for one in judges}
     if reason := other_judge(card, judged_by(name, experiment.judges, versions)):
         return _CardLine(None, f"{path} is {reason}")
     return _line_of(card)

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from actors.chat.openai_client import servers
 from actors.chat.opening import REPAIR_PROMPT, check_chat, load_prompt
-from actors.judges.opening import check_judge
-from actors.measures import check_tokens
+from actors.judges.opening import Judge
+from actors.measures import check_listed
 from actors.python_class import actor_of
 from actors.retrieval.checks import check_loadable
 from actors.serving.handle import is_of_cluster
@@ -36,9 +36,9 @@ def check_experiment(experiment: Experiment, benchmark: Benchmark, *, with_keys:
         if judge.asked_model is not None:
             check_chat(judge.asked_model, logprobs=judge.needs_logprobs, with_key=with_keys)
         if with_keys:
-            check_judge(judge)
+            actor_of(judge, Judge).check(judge)
     if with_keys:
-        check_tokens(experiment.measures or ())
+        check_listed(experiment.measures or (), with_keys=True)
     _check_prompts(experiment)
     if experiment.citations != "written":
         check_documents(benchmark)

@@ -169,7 +169,7 @@ class AskJudge(JudgeStage):
 
     @property
     def holds_model(self) -> bool:
-        return of_documents(self.kind) or self.chat is not None or self.settings.kind in {"python", "served"}
+        return of_documents(self.kind) or self.settings.costs is not None
 
     @property
     def asynchronous(self) -> bool:
@@ -181,14 +181,14 @@ class AskJudge(JudgeStage):
 
     @property
     def embeds(self) -> bool:
-        return of_documents(self.kind) and self.settings.kind in {"offline", "checkpoint"}
+        return of_documents(self.kind) and self.settings.costs is None
 
     @property
     def resources(self) -> ResourcesSettings | None:
         return self.settings.asked_resources
 
     def on_cores(self, cores: int) -> Self:
-        return replace(self, threads=cores) if self.settings.kind == "offline" else self
+        return replace(self, threads=cores) if self.settings.is_lexical or self.settings.fitted_model else self
 
     @property
     def per_task(self) -> int:
@@ -230,7 +230,6 @@ class AskJudge(JudgeStage):
 
     def plans(self, asking: Asking, reader: SourceReader) -> Plans[Judged]:
         judge, texts = self.made(), self._texts(reader)
-        assert judge.asking is not None, "a judge with a model asks it"
         asked = judge.asking(asking)
 
         def plan(given: Sequence[Given[Judged]]) -> Asks[list[VerdictRow]]:

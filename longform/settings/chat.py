@@ -98,8 +98,8 @@ class MayAskSettings(PartSettings):
 
     @property
     def prompt_name(self) -> str | None:
-        """The prompt that it asks with; None: it has none."""
-        return None
+        """The prompt that it asks with; None: it has none, or several."""
+        return getattr(self, "prompt", None)
 
     @property
     def asked_resources(self) -> ResourcesSettings | None:

@@ -163,7 +163,7 @@ class _Judge(CodeSettings, MayAskSettings):
     @property
     def members(self) -> tuple[str, ...]:
         """The judges that it is the mean of; none: it judges itself."""
-        return ()
+        return getattr(self, "of", ())
 
     @property
     def needs_logprobs(self) -> bool:
@@ -183,7 +183,7 @@ class _Judge(CodeSettings, MayAskSettings):
     @property
     def own_threshold(self) -> float | None:
         """The number above which it says yes; None: the configuration states none."""
-        return None
+        return getattr(self, "threshold", None)
 
     @property
     def is_lexical(self) -> bool:
@@ -198,7 +198,7 @@ class _Judge(CodeSettings, MayAskSettings):
     @property
     def requests_at_once(self) -> int | None:
         """The requests that a worker has in flight to a server; None: no server judges."""
-        return None
+        return getattr(self, "concurrency", None)
 
     @property
     def bounds(self) -> tuple[float, ...]:
@@ -213,6 +213,7 @@ class OfflineJudgeSettings(_Judge):
     For support and key points it lays words beside each other; swapped roles it hardly sees.
     """
 
+    actor = "actors.judges.lexical:ByWords"
     tasks = ("coverage", "support", "key_point")
     newer = _Judge.newer | {"features"}
     only_for: ClassVar[Mapping[str, tuple[Task, ...]]] = {"calibration": ("coverage",), "features": ("coverage",)}
@@ -258,6 +259,7 @@ class OfflineJudgeSettings(_Judge):
 class ChatJudgeSettings(_Judge):
     """A prompted chat model; with the log probabilities of its answer, a number beside the answer."""
 
+    actor = "actors.judges.chat:ByChat"
     tasks = ("coverage", "support", "key_point", "reference", "errors", "misses")
     judges_own = True
     same_each_time = None
@@ -299,10 +301,6 @@ class ChatJudgeSettings(_Judge):
         return self
 
     @property
-    def prompt_name(self) -> str:
-        return self.prompt
-
-    @property
     def needs_logprobs(self) -> bool:
         return self.probability is True
 
@@ -315,6 +313,7 @@ class ChatJudgeSettings(_Judge):
 class CheckpointJudgeSettings(_Judge):
     """A checkpoint that was trained to check facts: MiniCheck's families, or any entailment cross-encoder."""
 
+    actor = "actors.judges.checkpoint:ByCheckpoint"
     tasks = ("support", "key_point")
     how_it_is_asked = _Judge.how_it_is_asked | {"resources"}
     newer = _Judge.newer | {"resources"}
@@ -336,10 +335,6 @@ class CheckpointJudgeSettings(_Judge):
     @property
     def measured_in(self) -> tuple[str, ...]:
         return SHIPPED_IN if self.model.startswith("shipped:") else ()
-
-    @property
-    def own_threshold(self) -> float:
-        return self.threshold
 
     @property
     def model_name(self) -> str:
@@ -364,10 +359,6 @@ class _NumberJudge(_Judge):
         return self
 
     @property
-    def own_threshold(self) -> float:
-        return self.threshold
-
-    @property
     def bounds(self) -> tuple[float, ...]:
         if self.task == "coverage":
             return self.cuts
@@ -377,6 +368,7 @@ class _NumberJudge(_Judge):
 class MeanJudgeSettings(_NumberJudge):
     """The mean of other judges' numbers for the same pairs, by their names; it asks nothing itself."""
 
+    actor = "actors.judges.backend:ByMean"
     same_each_time = "it asks nothing; give repeats to its members"
 
     kind: Literal["mean"]
@@ -388,10 +380,6 @@ class MeanJudgeSettings(_NumberJudge):
             raise ValueError(f"expected different judges, found {list(self.of)}")
         return self
 
-    @property
-    def members(self) -> tuple[str, ...]:
-        return self.of
-
 
 class ServedJudgeSettings(_Judge):
     """
@@ -401,6 +389,7 @@ class ServedJudgeSettings(_Judge):
     change behind the name is not noticed.
     """
 
+    actor = "actors.judges.served:ByServer"
     newer = _Judge.newer | {"version"}
 
     tasks = ("coverage", "support", "key_point", "reference", "misses", "errors")
@@ -421,14 +410,11 @@ class ServedJudgeSettings(_Judge):
     def model_name(self) -> str:
         return f"{self.judge} at {self.url}"
 
-    @property
-    def requests_at_once(self) -> int:
-        return self.concurrency
-
 
 class PythonJudgeSettings(_NumberJudge, PythonClassSettings):
     """A class of one's own."""
 
+    actor = "actors.judges.python:ByClass"
     same_each_time = None
     costs = "runs a class of one's own, which may ask what costs calls"
     only_for: ClassVar[Mapping[str, tuple[Task, ...]]] = {**_NumberJudge.only_for, "references": ("reference",)}

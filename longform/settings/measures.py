@@ -10,16 +10,23 @@ from pydantic import Field, model_validator
 
 from longform.settings.endpoints import EncoderSettings
 from longform.settings.python_class import PythonClassSettings
-from longform.settings.strict import Strict
+from longform.settings.strict import PartSettings
 
 _NAMES_ON_THE_HUB: Mapping[str, str] = {"roberta-large": "FacebookAI/roberta-large"}
 _USUAL_LAYERS: Mapping[str, int] = {"FacebookAI/roberta-large": 17}
 """The layer by which papers compute BERTScore, which agrees with people best (Zhang et al., 2020, appendix B)."""
 
 
-class BertScoreSettings(Strict):
+class PythonMeasureSettings(PythonClassSettings, PartSettings):
+    """A class outside of the package, by its import path; it is made with `options` as keyword arguments."""
+
+    actor = "actors.measures:OfClass"
+
+
+class BertScoreSettings(PartSettings):
     """BERTScore by the vectors of a model of one's choice (`longform.metrics.similarity`)."""
 
+    actor = "actors.measures:OfTokens"
     kind: Literal["bertscore"]
     model: str  # a hub name, a folder or package:NAME
     layers: int | None = Field(None, ge=1)  # whose vectors count; null: the usual one of roberta-large
@@ -51,9 +58,10 @@ class BertScoreSettings(Strict):
         return self.name or f"bertscore_{_as_name(self.shown)}"
 
 
-class EmbeddingSimilaritySettings(EncoderSettings):
+class EmbeddingSimilaritySettings(EncoderSettings, PartSettings):
     """Similarity by an encoder of one's choice, here or behind an endpoint (`longform.metrics.similarity`)."""
 
+    actor = "actors.measures:OfVectors"
     kind: Literal["embedding_similarity"]
     name: str | None = Field(None, pattern=r"^embedding_similarity_[a-z0-9_]+$")  # null: ends in the model's own
 
@@ -73,5 +81,5 @@ def _as_name(text: str) -> str:
 
 
 MeasureSettings = Annotated[
-    PythonClassSettings | BertScoreSettings | EmbeddingSimilaritySettings, Field(discriminator="kind")
+    PythonMeasureSettings | BertScoreSettings | EmbeddingSimilaritySettings, Field(discriminator="kind")
 ]

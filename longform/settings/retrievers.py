@@ -313,10 +313,6 @@ class ChatRerankerSettings(MayAskSettings):
     scale: int = Field(20, ge=2)  # the highest score; the lowest is 1
     prompt: str = "rerank_documents"  # the name of a prompt, of the project or of the folder `prompts`
 
-    @property
-    def prompt_name(self) -> str:
-        return self.prompt
-
 
 RerankerSettings = Annotated[
     CrossEncoderRerankerSettings | EndpointRerankerSettings | PythonRerankerSettings | ChatRerankerSettings,

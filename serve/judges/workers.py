@@ -59,7 +59,6 @@ class ChatAsker:
     """Asks a judge that asks a chat model of the replica."""
 
     def __init__(self, judge: Judge, *, ledger: str) -> None:
-        assert judge.asking is not None, "a judge with a model asks it"
         assert judge.settings.asked_model is not None
         self._model = LedgeredModel(judge.settings.asked_model, judge.name, ledger)
         self._backend = judge.asking(Asking(chat=self._model.chat))
@@ -142,7 +141,7 @@ class KindWorker:
 
 
 def _asker(judge: Judge, *, threads: int, ledger: str | None) -> Asker:
-    if judge.asking is None:
+    if judge.settings.asked_model is None:
         return LocalAsker(judge, threads=threads)
     assert ledger is not None, "the settings saw to it"
     return ChatAsker(judge, ledger=ledger)

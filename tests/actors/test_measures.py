@@ -14,8 +14,8 @@ from jobs.configs import read_experiment
 from longform.errors import UsageError
 from longform.measures import scored_together
 from longform.metrics.measure import Facts, Measure
-from longform.settings.measures import BertScoreSettings
-from longform.settings.python_class import FOLDER, PythonClassSettings
+from longform.settings.measures import BertScoreSettings, PythonMeasureSettings
+from longform.settings.python_class import FOLDER
 from tests.modules import Write
 
 LONGER = """
@@ -33,9 +33,9 @@ class Longer:
 """
 
 
-def own(folder: Path, path: str = "their_measure:Longer", **options: Any) -> PythonClassSettings:
+def own(folder: Path, path: str = "their_measure:Longer", **options: Any) -> PythonMeasureSettings:
     content = {"kind": "python", "class": path, "options": options}
-    return PythonClassSettings.model_validate(content, context={FOLDER: str(folder)})
+    return PythonMeasureSettings.model_validate(content, context={FOLDER: str(folder)})
 
 
 def test_a_class_may_be_several_measures(write: Write, tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 import actors
+from actors.chat.call_context import CallContext
+from actors.judges.opening import make_judge
 from actors.python_class import actor_of
 from actors.retrieval.haystack_retriever import HaystackRetriever
 from actors.retrieval.query_free import ShortFirstRetriever
@@ -16,8 +18,11 @@ from actors.retrieval.reranker import Reranked, Reranker
 from actors.retrieval.retriever import Retriever
 from actors.storage.folder import Folder
 from actors.summarizers.summarizer import Means, Summarizer
+from longform.judges.cards import Version
+from longform.judges.kind import Group
 from longform.records import Document, Query
 from longform.settings.chat import PythonSummarizerSettings
+from longform.settings.judges import PythonJudgeSettings
 from longform.settings.python_class import FOLDER
 from longform.settings.retrievers import (
     KeywordRetrieverSettings,
@@ -35,7 +40,7 @@ DOCUMENTS = [Document(f"d{place}", "h", place, None, text) for place, text in en
 @pytest.fixture
 def moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Copies of shipped files under names of their own."""
-    for file in ("retrieval/word_match.py", "retrieval/python_ranker.py", "summarizers/own.py"):
+    for file in ("retrieval/word_match.py", "retrieval/python_ranker.py", "summarizers/own.py", "judges/python.py"):
         source = Path(actors.__file__).parent / file
         (tmp_path / f"moved_{source.name}").write_text(source.read_text())
         monkeypatch.delitem(sys.modules, f"moved_{source.stem}", raising=False)
@@ -56,6 +61,10 @@ class MovedRetrieverSettings(KeywordRetrieverSettings):
 
 class MovedRerankerSettings(PythonRerankerSettings):
     actor = "moved_python_ranker:PythonReranker"
+
+
+class MovedJudgeSettings(PythonJudgeSettings):
+    actor = "moved_python:ByClass"
 
 
 class MovedSummarizerSettings(PythonSummarizerSettings):
@@ -103,6 +112,25 @@ async def test_a_summarizer_of_another_module_writes_as_the_shipped_one(tmp_path
 
     assert ours == moved
     assert [(row["text"], row["prompt_version"]) for row in ours] == [("A mill.", "first:First@version 1")]
+
+
+@pytest.mark.usefixtures("moved")
+async def test_a_judge_of_another_module_judges_as_the_shipped_one(tmp_path: Path) -> None:
+    said = (
+        "class Said:\n    version = 1\n    def judge(self, group): return [int(x in group.text) for x in group.items]"
+    )
+    (tmp_path / "said.py").write_text(said)
+    content, context = {"kind": "python", "class": "said:Said", "task": "support"}, {FOLDER: str(tmp_path)}
+    both = (PythonJudgeSettings, MovedJudgeSettings)
+    judges = {kind.actor: kind.model_validate(content, context=context) for kind in both}
+
+    made = [make_judge(name, judges) for name in judges]
+    asked = [judge.open(CallContext(job="test", stage="check", ledger=""), 1) for judge in made]
+    ours, moved = [await judge.ask([Group(TEXTS[0], (TEXTS[0],), ("dam", "mill"))]) for judge in asked]
+
+    assert ours == moved
+    assert [one.answer for one in ours[0]] == ["supported", "unsupported"]
+    assert made[0].version == made[1].version == Version("version 1", "said:Said@version 1")
 
 
 def test_a_class_of_another_role_is_refused() -> None:

@@ -67,7 +67,6 @@ class OnRows:
     def __init__(self, bench: str, settings: ChatJudgeSettings, asking: Asking) -> None:
         self._benchmark = Benchmark(bench)
         self._judge = make_judge("mine", {"mine": settings})
-        assert self._judge.asking is not None
         self._backend = self._judge.asking(asking)
 
     async def judge(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

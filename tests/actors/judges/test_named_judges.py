@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from actors.judges.checkpoint import CheckpointJudge
-from actors.judges.opening import check_judge
+from actors.judges.checkpoint import ByCheckpoint, CheckpointJudge
+from actors.judges.lexical import ByWords
 from actors.local_models.checkpoint_scorer import own_weights
 from longform.errors import UsageError
 from longform.judges.kind import Group
@@ -60,6 +60,6 @@ def test_what_it_says_is_the_same_judge_with_other_weights(name: str) -> None:
 def test_weights_that_are_missing_are_found_before_anything_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with pytest.raises(UsageError, match=r"cannot load model 'nobody/has-this-model'.*; if you have its weights"):
-        check_judge(CHECKPOINTS["minicheck-roberta"].model_copy(update={"model": "nobody/has-this-model"}))
-    check_judge(SHIPPED_CHECKER)
-    check_judge(OfflineJudgeSettings(kind="offline", task="support"))
+        ByCheckpoint.check(CHECKPOINTS["minicheck-roberta"].model_copy(update={"model": "nobody/has-this-model"}))
+    ByCheckpoint.check(SHIPPED_CHECKER)
+    ByWords.check(OfflineJudgeSettings(kind="offline", task="support"))

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from actors.chat import opening as chat
 from actors.chat.call_context import CallContext
+from actors.chat.opening import open_chat
 from actors.judges.opening import make_judge
 from longform.errors import UsageError
 from longform.judges.kind import Group
@@ -46,7 +46,7 @@ async def test_a_local_judge_answers_shape_for_shape(kind: str, context: CallCon
 
 async def test_a_chat_judge_asks_the_model_of_its_pool(context: CallContext, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[CallContext] = []
-    monkeypatch.setattr(chat, "open_pool", lambda settings, of: opened.append(of) or chat.open_chat(settings))
+    monkeypatch.setattr("actors.judges.chat.open_pool", lambda chat, of: opened.append(of) or open_chat(chat))
     scripted = ChatSettings(provider="scripted", model="scripted", script="obedient")
     settings = ChatJudgeSettings(kind="chat", task="support", chat=scripted)
     found = await make_judge("mine", {"mine": settings}).open(context, 1).ask(GROUPS)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from actors.judges.opening import make_judges
+from actors.judges.opening import make_judge
 from jobs.runs.cards import judge_rows
 from longform.judges.cards import KEY_POINT_CHECKER, SUPPORT_LEXICAL, describe, judged_by, shipped_card
 from longform.settings.experiment import Experiment
@@ -48,7 +48,7 @@ def of_mean(mean: dict[str, Any], **changes: Any) -> dict[str, Any]:
 
 def card_of(judges: Experiment, folder: Path) -> tuple[str, str]:
     """Write the card of `judge` as it is defined; return its file and its line."""
-    versions = {name: made.version for name, made in make_judges(judges.judges, prompts=judges.prompts).items()}
+    versions = {name: make_judge(name, judges.judges, prompts=judges.prompts).version for name in judges.judges}
     figures: Any = shipped_card(FIGURES[judges.judges["judge"].task])
     card = figures | {"judged_by": judged_by("judge", judges.judges, versions), "kind": judges.judges["judge"].task}
     (folder / "card.json").write_text(json.dumps(card))
