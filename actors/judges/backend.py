@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 from actors.chat.call_context import CallContext
 from actors.judges.opening import Backend, Judge
 from longform.judges.cards import Version
-from longform.judges.kind import Group, Kind, Verdict, Verdicts
+from longform.judges.kind import Group, Kind, Pair, Verdict, Verdicts, in_place, open_groups, shared_of
 from longform.judges.merged import MEAN_VERSION, mean_verdict
-from longform.judges.pairs import Pair, in_place, open_groups, shared_of
 from longform.keys import content_key
 from longform.settings.judges import MeanJudgeSettings
 

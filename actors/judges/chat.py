@@ -15,8 +15,7 @@ from longform.chat.call import ChatReply, ChatRequest, call_id
 from longform.errors import UsageError
 from longform.judges.asking import Pair, repeated, verdicts
 from longform.judges.cards import Version
-from longform.judges.kind import NO_PROBABILITY, Group, Kind, Verdict, Verdicts, unjudged
-from longform.judges.pairs import open_groups
+from longform.judges.kind import NO_PROBABILITY, Group, Kind, Verdict, Verdicts, open_groups, unjudged
 from longform.keys import content_key
 from longform.settings.judges import ChatJudgeSettings
 

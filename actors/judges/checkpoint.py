@@ -20,9 +20,8 @@ from actors.local_models.nearest_windows import NearestWindows, Nearness
 from actors.local_models.pair_tokens import Ids, ModelInput, PairTokens, TextTokens
 from longform.errors import UsageError
 from longform.judges.cards import Version
-from longform.judges.kind import Group, Kind, Verdict, Verdicts, unjudged
+from longform.judges.kind import Group, Kind, Pair, Verdict, Verdicts, in_place, open_groups, shared_of, unjudged
 from longform.judges.kinds.support import NO_SENTENCE, SUPPORT
-from longform.judges.pairs import Pair, in_place, open_groups, shared_of
 from longform.settings.judges import CheckpointJudgeSettings
 from longform.text.windows import Window, sentence_windows
 

@@ -15,7 +15,7 @@ from actors.local_models.encoder import Encoder
 from actors.local_models.weights import MINILM
 from longform.judges import lexical_support
 from longform.judges.cards import Version
-from longform.judges.kind import Group, Kind, Verdict, Verdicts, unjudged
+from longform.judges.kind import Group, Kind, Pair, Verdict, Verdicts, in_place, open_groups, shared_of, unjudged
 from longform.judges.kinds.support import SUPPORT
 from longform.judges.lexical_support import (
     Evidence,
@@ -24,7 +24,6 @@ from longform.judges.lexical_support import (
     evidence,
     shipped_lexical_support,
 )
-from longform.judges.pairs import Pair, in_place, open_groups, shared_of
 from longform.models import models_version
 from longform.settings.judges import OfflineJudgeSettings
 from longform.support.index import SupportIndex

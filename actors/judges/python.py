@@ -11,8 +11,7 @@ from actors.chat.call_context import CallContext
 from actors.judges.opening import Backend, Judge
 from actors.python_class import UserCodeError, check_class, class_version, open_class, user_code
 from longform.judges.cards import Version
-from longform.judges.kind import Group, Kind, Verdict, Verdicts, unjudged
-from longform.judges.pairs import Pair, in_place, open_groups, shared_of
+from longform.judges.kind import Group, Kind, Pair, Verdict, Verdicts, in_place, open_groups, shared_of, unjudged
 from longform.protocols import Judge as UserJudge
 from longform.settings.judges import PythonJudgeSettings
 

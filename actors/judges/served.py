@@ -15,8 +15,7 @@ from actors.serving.handle import is_of_cluster
 from actors.serving.messages import JudgeAnswer
 from longform.errors import LongformError, UsageError
 from longform.judges.cards import Version
-from longform.judges.kind import Group, Kind, Verdicts, unjudged
-from longform.judges.pairs import in_place, open_groups, shared_of
+from longform.judges.kind import Group, Kind, Verdicts, in_place, open_groups, shared_of, unjudged
 from longform.judges.served import BACKGROUND, read_verdict, request_item
 from longform.settings.judges import JudgeSettings, ServedJudgeSettings
 

@@ -48,25 +48,11 @@ PAPER_MODES = ("document", "full", "chunk-1024", "chunk-2048", "chunk-4096", "ch
 """Texts of tables 3, 6 and 7 of Wan et al."""
 
 
-def calibration_of(
-    arguments: argparse.Namespace, experiment: Experiment | None, cluster: Cluster | None = None
-) -> Calibration:
-    """
-    Return the first judge that the command line names, with the labels.
-
-    A served judge is asked for its version on *cluster*.
-
-    Raises:
-        UsageError: There is no such judge, or an option does not fit it.
-    """
-    return calibrations_of(arguments, experiment, cluster)[0]
-
-
 def calibrations_of(
     arguments: argparse.Namespace, experiment: Experiment | None, cluster: Cluster | None = None
 ) -> list[Calibration]:
     """
-    Return each judge that the command line names, with the labels.
+    Return each judge that the command line names, with the labels; served ones say their version on *cluster*.
 
     Raises:
         UsageError: There is no such judge, an option does not fit it, two have one name, or they are of several tasks.

@@ -34,8 +34,7 @@ from longform.judges.meta_evaluation import (
     Cells,
     Mode,
     Scoring,
-    grid,
-    label_counts,
+    graded,
     order_study,
     text_index,
 )
@@ -133,17 +132,15 @@ class LabelledDocuments(Labelled):
         n, n_unjudged = sum(matrix.size for matrix in cells.values()), sum(failures.values())
         found: SupportFound = {
             "judge": calibration.judge,
-            "scoring": self.scoring.as_json(),
-            "data_sets": [{**counts, "held_out": False} for counts in label_counts(summaries)],
+            **graded(summaries, cells, [mode.name for mode in self.modes], self.scoring),
             "n_cells": n,
             "n_cells_unjudged": n_unjudged,
             "failures": failures,
-            "grid": grid(summaries, cells, [mode.name for mode in self.modes], self.scoring),
             "orders": order_study(summaries, cells, self.scoring) if self.orders else None,
         }
         card: SupportCard | None = None
         if shown_row(found):
-            figures = support_card(found, summaries, fitted_articles=[], annotators=self.chosen)
+            figures = support_card(found, summaries, annotators=self.chosen)
             card = {**frame, **figures}
         beside = SupportJudge(
             name=calibration.judge,

@@ -32,8 +32,6 @@ class Piece(NamedTuple):
     A labelled summary as a judge is asked about it.
 
     Attributes:
-        work_id: Of its verdicts.
-        summary_id: Its key.
         together: Pieces of one value are one task.
         mode: The texts that its sentences are checked against; None: it is judged by targets of its query.
         repeat: Of the question, from 0.
@@ -65,7 +63,6 @@ class Measured(NamedTuple):
         card: None if the labels allow none.
         told: All that was found, if the card is a part of it.
         n: Answers that were wanted.
-        n_unjudged: Of them.
         beside: The judge with its answers, to be held beside others of its task.
     """
 
@@ -87,8 +84,6 @@ class Labelled(ABC):
         target_kind: What they are about.
         answers: Those that judges of the task give.
         annotators: Whose labels; none: those of all annotators but `released:NAME`.
-        seed: Of the intervals.
-        resamples: Of each interval.
         why_unperturbed: Why no perturbed summaries are asked about; None: some are, or no card tells of them.
     """
 

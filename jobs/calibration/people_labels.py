@@ -18,7 +18,7 @@ from longform.judges.card_figures import shown_row, support_card
 from longform.judges.cards import SUPPORT_CHECKER, Version, card_of
 from longform.judges.kind import Group
 from longform.judges.kinds.support import SUPPORT
-from longform.judges.meta_evaluation import DOCUMENT, Scoring, grid, label_counts
+from longform.judges.meta_evaluation import DOCUMENT, Scoring, graded
 from longform.metrics.statistics import Estimate
 from longform.settings.judges import CheckpointJudgeSettings
 from longform.support.index import SupportIndex
@@ -59,7 +59,7 @@ def people_reach(
         SUPPORT_CHECKER, {SUPPORT_CHECKER: judge}, {SUPPORT_CHECKER: Version(made, made)}, task=SUPPORT.task
     )
     summaries = [text.summary for _, text in texts]
-    figures = support_card(found["checker"], summaries, fitted_articles=[], annotators=[PEOPLE])
+    figures = support_card(found["checker"], summaries, annotators=[PEOPLE])
     card: SupportCard = {**frame, **figures, "cost": {"usd": 0.0, "why": "no model service is called"}, "note": None}
     return rows, card
 
@@ -69,12 +69,7 @@ def _found(texts: Sequence[tuple[LabelledPlace, LabelledText]], read: ReadMatrix
     for place, text in texts:
         documents = [document.text for document in with_text(place.documents(text.row))]
         cells[DOCUMENT, text.summary.summary_id] = read(documents, text.sentences)
-    summaries = [text.summary for _, text in texts]
-    return {
-        "scoring": scoring.as_json(),
-        "data_sets": [{**counts, "held_out": False} for counts in label_counts(summaries)],
-        "grid": grid(summaries, cells, [DOCUMENT], scoring),
-    }
+    return graded([text.summary for _, text in texts], cells, [DOCUMENT], scoring)
 
 
 def _rows(name: str, found: Graded) -> list[Reach]:

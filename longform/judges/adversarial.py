@@ -35,7 +35,6 @@ class LabelledLines(NamedTuple):
     A summary that people labelled.
 
     Attributes:
-        summary_id: Its key.
         lines: Its bullets, with markers and citations.
         query: Asks for it.
         insights: Target id -> text, of the insights of its query.
@@ -78,7 +77,6 @@ class Perturbation(NamedTuple):
     A change of a summary, and what a judge must make of it.
 
     Attributes:
-        name: In cards.
         rows: The insights that count.
         should: What their score must do.
         make: Makes the copy; None: nothing of the summary can be changed so.

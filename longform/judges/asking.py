@@ -13,8 +13,17 @@ from typing import NamedTuple, Protocol
 
 from longform.chat.asking import Asks, Name
 from longform.chat.call import ChatReply, ChatRequest
-from longform.judges.kind import NO_PROBABILITY, Group, Kind, Verdict, Verdicts, unjudged
-from longform.judges.pairs import in_place, open_groups, shared_of
+from longform.judges.kind import (
+    NO_PROBABILITY,
+    Group,
+    Kind,
+    Verdict,
+    Verdicts,
+    in_place,
+    open_groups,
+    shared_of,
+    unjudged,
+)
 
 _DIGITS = 6
 

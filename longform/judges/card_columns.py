@@ -184,10 +184,7 @@ class LabelCounts(TypedDict):
     n_supported: int
     n_summaries: int
     n_articles: int
-
-
-class HeldOutCounts(LabelCounts):
-    held_out: bool
+    held_out: bool  # a judge was fitted on it, of older cards: its figures are of models that have not seen the article
 
 
 class DataSetRow(Separation):
@@ -254,7 +251,7 @@ class Graded(TypedDict):
     """The findings that a card of support is made of."""
 
     scoring: ScoringColumns
-    data_sets: list[HeldOutCounts]
+    data_sets: list[LabelCounts]
     grid: list[GridRow]
 
 

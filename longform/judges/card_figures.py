@@ -315,22 +315,9 @@ _CHANCE = 0.5
 """AUROC of a judge that tosses a coin."""
 
 
-def support_card(
-    found: Graded,
-    summaries: Sequence[LabelledSummary],
-    *,
-    fitted_articles: Sequence[str],
-    annotators: Sequence[str],
-) -> SupportFigures:
+def support_card(found: Graded, summaries: Sequence[LabelledSummary], *, annotators: Sequence[str]) -> SupportFigures:
     """
-    Return the figures of a card, as JSON values.
-
-    Args:
-        found: What calibration found: `scoring`, `data_sets` (counts) and `grid`. A data set that the judge was fitted
-            on is `held_out`: its figures are of models that have not seen the article.
-        summaries: With people's labels.
-        fitted_articles: The articles that the judge was fitted on, by the hash of their documents.
-        annotators: Whose labels.
+    Return the figures of a card, as JSON values; no judge of support is fitted on articles with labels.
 
     Raises:
         ValueError: The documents were not judged each apart.
@@ -353,7 +340,7 @@ def support_card(
             "n_summaries": len(summaries),
             "n_articles": len({summary.article for summary in summaries}),
         },
-        "fitted_articles": list(fitted_articles),
+        "fitted_articles": [],
     }
 
 

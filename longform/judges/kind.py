@@ -52,7 +52,6 @@ class Verdict(NamedTuple):
         failure: Why there is no answer.
         chunk_index: The window of the text that supports the item best, from 0, if the judge reads in windows.
         reply: What a chat model wrote, or the evidence of a judge that counts words, as JSON.
-        call_id: Of the call that gave the reply.
         linked_unit: The part of the text that says the item, from 0; None: none does, or the kind links nothing.
         link_failure: Why an item that is said has no link.
     """
@@ -209,3 +208,34 @@ class Kind(SheetKind):
     def prompt_fields(self) -> frozenset[str]:
         """The names of all fields of its prompts."""
         return frozenset({*self.fields, "query"} if self.shows_query else self.fields)
+
+
+# ---------------------------------------------------------------- pairs, each once, and their verdicts in place
+
+Shared = tuple[tuple[str, ...], str, int]
+"""The parts of a shared text, the query that is shown with it, and the repeat of the question."""
+
+Pair = tuple[Shared, str]
+"""A shared text, and an item."""
+
+
+def shared_of(group: Group) -> Shared:
+    """Return all that the items of a group are judged with."""
+    return group.shared, group.query, group.repeat
+
+
+def open_groups(kind: Kind, groups: Sequence[Group]) -> list[Group]:
+    """Keep the pairs that a judge must be asked about, every pair once, those of equal texts in one group."""
+    keys: dict[Shared, str] = {}
+    found: dict[Shared, dict[str, None]] = {}
+    for group in groups:
+        for item in group.items:
+            if kind.settle(group, item) is None:
+                keys.setdefault(shared_of(group), group.key)
+                found.setdefault(shared_of(group), {})[item] = None
+    return [Group(keys[of], of[0], tuple(items), query=of[1], repeat=of[2]) for of, items in found.items()]
+
+
+def in_place(kind: Kind, groups: Sequence[Group], judged: Mapping[Pair, Verdict]) -> Verdicts:
+    """Return the verdicts of all pairs: those of `open_groups` out of *judged*, and the settled ones."""
+    return [[kind.settle(group, item) or judged[shared_of(group), item] for item in group.items] for group in groups]

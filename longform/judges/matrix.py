@@ -26,7 +26,6 @@ class TargetText(NamedTuple):
 
     Attributes:
         kind: An insight, a key point, a reference, a document, or a context: all documents of a prompt as one text.
-        target_id: Its key.
         text: A document is as long as the prompt held it.
         doc_position: Of a document, its place in the prompt, from 0; None: all documents joined, or no document.
     """
@@ -42,8 +41,6 @@ class JudgedText(NamedTuple):
     A summary, with all that it is judged against.
 
     Attributes:
-        work_id: Of its verdicts.
-        summary_id: Its key.
         units: What is judged of its lines, in their order.
         targets: What it is judged against.
         mode: What a target is: `document` or `cited` (each apart), `full` (the whole), or a chunk.

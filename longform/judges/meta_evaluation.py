@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from longform.judges.card_columns import GridRow, LabelCounts, OrderRow, OrderStudy, ScoringColumns, Sensitivity
+from longform.judges.card_columns import Graded, GridRow, LabelCounts, OrderRow, OrderStudy, ScoringColumns, Sensitivity
 from longform.metrics.balanced import Labelled, Separation, separation
 from longform.metrics.faithfulness import (
     MERGES,
@@ -91,7 +91,6 @@ class LabelledSummary(NamedTuple):
     A summary with what people say of it.
 
     Attributes:
-        summary_id: Its key.
         data_set: Measures are of one data set; a data set has one level.
         article: What its documents say: summaries of equal documents are one cluster.
         level: What a label is of.
@@ -202,6 +201,15 @@ def grid_items(
             yield name, how, items_by_data_set(summaries, cells, mode, Merging(merge, how), scoring)
 
 
+def graded(summaries: Sequence[LabelledSummary], cells: Cells, modes: Sequence[str], scoring: Scoring) -> Graded:
+    """Return what a card is made of."""
+    return {
+        "scoring": scoring.as_json(),
+        "data_sets": label_counts(summaries),
+        "grid": grid(summaries, cells, modes, scoring),
+    }
+
+
 def grid(summaries: Sequence[LabelledSummary], cells: Cells, modes: Sequence[str], scoring: Scoring) -> list[GridRow]:
     """
     The measures of every merging (Table 7) and of every size of chunk (Table 6), as JSON values.
@@ -279,6 +287,7 @@ def label_counts(summaries: Sequence[LabelledSummary]) -> list[LabelCounts]:
                 "n_supported": sum(labels),
                 "n_summaries": len(members),
                 "n_articles": len({summary.article for summary in members}),
+                "held_out": False,
             }
         )
     return found

@@ -25,7 +25,6 @@ class Criterion(NamedTuple):
     A criterion.
 
     Attributes:
-        name: Of its labels.
         question: What is rated.
         anchors: Score -> when it is given; what lies between two has the score between them.
     """
@@ -41,7 +40,7 @@ class Rubric(SheetKind):
     A list of criteria, each of which is a row of a sheet for every query.
 
     Attributes:
-        criteria: In the order of the rows.
+        criteria: They stand in the order of the rows.
     """
 
     criteria: tuple[Criterion, ...]

@@ -34,7 +34,6 @@ class SheetPair(NamedTuple):
     Attributes:
         summary_id: Of the summary; the id of the query whose example is rated.
         target_kind: What it is held against.
-        target_id: Of that.
         unit_index: The unit, from 0; None: the whole summary.
         n_units: Units of the summary, that an answer may link.
         shown: Column -> text that the annotator needs.
@@ -58,8 +57,6 @@ class Filled(NamedTuple):
     A row that came back.
 
     Attributes:
-        pair: Of the row.
-        annotator: Whose label it is.
         answer: None: nothing was filled in.
         linked_unit: From 0; None: no unit.
         note: What the annotator remarks.

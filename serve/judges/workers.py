@@ -13,8 +13,7 @@ from actors.chat.call_context import CallContext
 from actors.chat.opening import Asking
 from actors.judges.opening import Judge, make_judge
 from actors.serving.messages import About
-from longform.judges.kind import Group, Verdict
-from longform.judges.pairs import Shared, shared_of
+from longform.judges.kind import Group, Shared, Verdict, shared_of
 from longform.judges.served import QUERY, group_of, parts_of, served_verdict
 from longform.keys import content_key
 from serve.engine import Texts, Work, tokens_of

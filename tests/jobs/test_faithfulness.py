@@ -13,9 +13,9 @@ import pytest
 from actors.storage.folder import Folder
 from jobs import evaluate
 from jobs.stages.judged_texts import SEPARATOR, texts_of
+from longform.judges.kind import open_groups
 from longform.judges.kinds.support import SUPPORT
 from longform.judges.matrix import JudgedText, TargetText, groups_of
-from longform.judges.pairs import open_groups
 from longform.studies.schema_1 import with_tables
 from tests.jobs.planted_bench import bench
 

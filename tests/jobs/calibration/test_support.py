@@ -11,7 +11,7 @@ import pytest
 from actors.judges.opening import make_judge
 from actors.storage.folder import Folder
 from jobs.calibrate import main, parser
-from jobs.calibration.calibrated import calibration_of, modes_of
+from jobs.calibration.calibrated import calibrations_of, modes_of
 from jobs.calibration.documents import LabelledDocuments
 from jobs.calibration.judges_by_name import named_judge
 from jobs.calibration.label_texts import chunks, labelled_texts, labels_of_people, texts_of_mode
@@ -310,7 +310,7 @@ def test_shipped_card_is_what_the_offline_judge_reaches(
 @pytest.mark.parametrize(("said", "threshold"), [([], SHIPPED_CHECKER.threshold), (["--threshold", "0.2"], 0.2)])
 def test_a_judge_is_measured_at_its_own_threshold_where_none_is_said(said: list[str], threshold: float) -> None:
     arguments = parser().parse_args(["bench", "--judge", "checker", *said])
-    labelled = calibration_of(arguments, None).labelled
+    labelled = calibrations_of(arguments, None)[0].labelled
     assert isinstance(labelled, LabelledDocuments)
     assert labelled.scoring.threshold == threshold != Scoring().threshold
 

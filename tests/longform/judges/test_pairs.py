@@ -1,8 +1,7 @@
 import pytest
 
-from longform.judges.kind import Group, Verdict
+from longform.judges.kind import Group, Verdict, in_place, open_groups
 from longform.judges.kinds.support import NO_SENTENCE, SUPPORT
-from longform.judges.pairs import in_place, open_groups
 
 GROUPS = [
     Group("a", ("Text A.",), ("s1", "s2", "s1", " ")),

@@ -35,7 +35,7 @@ def card(summaries: list[LabelledSummary] = SUMMARIES, modes: tuple[str, ...] = 
     }
     versions = {"j": Version("1", "1")}
     frame = card_of("j", {"j": OfflineJudgeSettings(kind="offline", task="support")}, versions, task="support")
-    return frame | support_card(found, summaries, fitted_articles=["1"], annotators=["people"])
+    return frame | support_card(found, summaries, annotators=["people"])
 
 
 def test_line_says_figures_unknowns_and_what_was_held_out() -> None:
