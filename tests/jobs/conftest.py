@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,10 +16,13 @@ from actors.local_models.weights import MINILM
 from jobs.cluster import Cluster
 from longform.report import plots
 from longform.summaries.extractive import Extractor
+from longform.text.vectors import RecentTexts, TextVectors
 from tests.made.demo import one_haystack
 from tests.made.store import is_making
 
 _VECTORS: dict[str, NDArray[np.float16]] = {}
+_READ: list[RecentTexts] = []
+_READ_KEPT = 2_000
 _EXTRACTORS: dict[tuple[tuple[int, str], ...], Extractor] = {}
 _EXTRACTORS_KEPT = 24
 _RUNNING: list[pytest.Item] = []
@@ -38,15 +43,15 @@ def bench() -> str:
 @pytest.fixture(scope="module", autouse=True)
 def embedded_once(request: pytest.FixtureRequest) -> Iterator[None]:
     """
-    Let this process embed each text and index each context once: runs read the same few documents again and again.
+    Let this process read each text and index each context once: runs read the same few documents again and again.
 
-    A vector depends on its text alone, what the offline summarizer keeps of documents on them and their vectors.
-    Modules that compare vectors, or what is made of them, are marked `own_vectors`.
+    Vectors of a text and its words depend on it alone, what the offline summarizer keeps of documents on them and their
+    vectors. Modules that compare vectors, or what is made of them, are marked `own_vectors`.
     """
     if request.node.get_closest_marker("own_vectors"):
         yield
         return
-    encoded = Encoder._encoded
+    encoded, read = Encoder._encoded, Encoder.read
 
     def remembered(encoder: Encoder, texts: Sequence[str]) -> NDArray[np.float16]:
         if encoder._name != MINILM:
@@ -56,8 +61,17 @@ def embedded_once(request: pytest.FixtureRequest) -> Iterator[None]:
             _VECTORS.update(zip(new, encoded(encoder, new), strict=True))
         return np.stack([_VECTORS[text] for text in texts])
 
+    def read_once(encoder: Encoder, texts: Sequence[str]) -> list[TextVectors]:
+        if encoder._name != MINILM:
+            return read(encoder, texts)
+        if not _READ:
+            reader = SimpleNamespace(read=partial(read, encoder), pieces=encoder.pieces)
+            _READ.append(RecentTexts(reader, held=_READ_KEPT))
+        return _READ[0].read(texts)
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Encoder, "_encoded", remembered)
+        patch.setattr(Encoder, "read", read_once)
         patch.setattr("actors.summarizers.offline.Extractor", _extractor)
         yield
 
