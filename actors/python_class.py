@@ -23,9 +23,8 @@ from typing import Any, TypeVar
 
 from pydantic import JsonValue
 
-from longform.errors import LongformError, UsageError
+from longform.errors import LongformError, UsageError, meant
 from longform.keys import KEY_LENGTH
-from longform.nearest import meant
 from longform.settings.python_class import PythonClassSettings
 from longform.settings.strict import PartSettings
 

@@ -1,4 +1,4 @@
-"""Reads files with a class of a user's own."""
+"""Reads files with a class of a user's own, or a data set with `ir_datasets`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from actors.python_class import class_version, open_class, user_code
+from longform.errors import UsageError
 from longform.formats.checked import Checks
 from longform.formats.files import Found, Named
+from longform.formats.ir_rows import IrDataset
 from longform.formats.rows import HaystackRows
 from longform.protocols import Reader
 from longform.settings.python_class import PythonClassSettings
@@ -50,3 +52,23 @@ def made_by(settings: PythonClassSettings) -> dict[str, str]:
     """Return the identity of the class, for the manifest of a benchmark."""
     options = {"options": json.dumps(settings.options, sort_keys=True)} if settings.options else {}
     return {"class": settings.class_, "version": class_version(settings), **options}
+
+
+def open_ir_dataset(name: str) -> tuple[IrDataset, str]:
+    """
+    Return the data set of a name, and the version of the library.
+
+    Raises:
+        UsageError: The library is not installed, or knows no such name.
+    """
+    try:
+        import ir_datasets
+    except ImportError as error:
+        raise UsageError("ingest ir_datasets needs the library of this name: pip install ir_datasets") from error
+    try:
+        found: IrDataset = ir_datasets.load(name)
+    except KeyError as error:
+        raise UsageError(
+            f"ir_datasets {ir_datasets.__version__} knows no data set {name!r}; see ir-datasets.com"
+        ) from error
+    return found, str(ir_datasets.__version__)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from actors.chat.call_context import CallContext
+from actors.chat.model import CallContext
 from actors.chat.price_list import PriceList
 from actors.ledger.keeper import NO_LIMIT, Budget, LedgerKeeper, start_keeper
 from actors.ledger.ledger import Ledger

@@ -13,7 +13,7 @@ from importlib import import_module
 
 from jobs.command import DONE, USAGE
 from jobs.command.interrupts import end_at_once_while_loading
-from longform.nearest import meant
+from longform.errors import meant
 
 GROUPS = {
     "benchmarks": {

@@ -180,7 +180,7 @@ def _without(files: Mapping[str, LocatedFile], apart: Collection[str]) -> dict[s
 
 def _ingest_ir_datasets(names: Sequence[str], out: str, options: Mapping[str, str | bool]) -> Manifest:
     """Return the manifest of the benchmark made of a data set that `ir_datasets` knows."""
-    from actors.ir_datasets_reader import open_ir_dataset
+    from actors.python_reader import open_ir_dataset
     from jobs.write_benchmark import write_benchmark
     from longform.formats.ir_rows import ir_rows
 

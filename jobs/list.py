@@ -18,8 +18,8 @@ from typing import Any, NamedTuple, get_args
 
 from jobs.command.parser import VerbParser
 from jobs.command.run import Outcome, command
+from longform.errors import meant
 from longform.formats.names import EXPORTED
-from longform.nearest import meant
 
 
 def parser() -> VerbParser:

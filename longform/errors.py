@@ -1,5 +1,5 @@
 """
-The errors this project raises, and the exit code of a command that each one ends.
+The errors this project raises, the exit code of a command that each one ends, and the name that was meant.
 
     LongformError            1  the work failed
     ├── UsageError           2  the command or its configuration is wrong; nothing was done
@@ -11,6 +11,9 @@ The errors this project raises, and the exit code of a command that each one end
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
 
 
 class LongformError(Exception):
@@ -55,3 +58,9 @@ class StoppedError(LongformError):
 
 class ServerGoneError(LongformError):
     """No call of a model can succeed: its server cannot be reached, or refuses every one. A later command goes on."""
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """Return `; did you mean 'X'?` with the one of *known* that is most like *name*; empty if none is like it."""
+    near = get_close_matches(name, list(dict.fromkeys(known)), n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from longform.errors import UsageError
+from longform.errors import UsageError, meant
 from longform.judges import failure_modes
 from longform.judges.kinds import KINDS
 from longform.keys import in_groups
 from longform.metrics import cited_support, counts, coverage, faithfulness, retrieval, rouge, similarity, verdict_means
 from longform.metrics.measure import Measure, RankingMeasure
-from longform.nearest import meant
 
 SHIPPED: tuple[Measure, ...] = (
     *coverage.MEASURES,

@@ -27,42 +27,42 @@ class Room(NamedTuple):
 
 
 ROOMS = {
-    "laboratory": Room(14, 2_499, "lab/*"),
-    "synthesis": Room(82, 11_011, "longform/synthesis/* jobs/synthesis/* jobs/synthesize*.py actors/synthesis/*"),
-    "serve": Room(32, 3_917, "serve/*"),
-    "rehearsal": Room(17, 2_280, "longform/rehearsal/* actors/rehearsal/*"),
+    "laboratory": Room(14, 2_498, "lab/*"),
+    "synthesis": Room(80, 10_989, "longform/synthesis/* jobs/synthesis/* jobs/synthesize*.py actors/synthesis/*"),
+    "serve": Room(31, 3_911, "serve/*"),
+    "rehearsal": Room(16, 2_268, "longform/rehearsal/* actors/rehearsal/*"),
     "evidence as frames": Room(6, 653, "longform/evidence/* actors/surface/folders.py"),
-    "tables": Room(7, 791, "longform/tables/*"),
-    "results of older versions, for one release": Room(8, 953, "longform/studies/schema_1/*"),
-    "studies": Room(23, 4_288, "longform/studies/*"),
+    "tables": Room(6, 787, "longform/tables/*"),
+    "results of older versions, for one release": Room(7, 940, "longform/studies/schema_1/*"),
+    "studies": Room(23, 4_269, "longform/studies/*"),
     "results, report and the verbs that read": Room(
-        107,
-        14_835,
+        105,
+        14_803,
         "longform/results/* longform/report/* jobs/results/* actors/studies.py jobs/compar*.py jobs/gate.py"
         " jobs/correct.py jobs/export.py jobs/status.py jobs/report.py jobs/plan_sample.py",
     ),
     "judges, cards, calibration, sheets": Room(
-        62, 10_117, "longform/judges/* actors/judges/* jobs/calibration/* jobs/calibrate.py jobs/annotate.py"
+        62, 10_116, "longform/judges/* actors/judges/* jobs/calibration/* jobs/calibrate.py jobs/annotate.py"
     ),
     "chat, quota, ledger, spending": Room(
-        68,
-        9_525,
+        65,
+        9_503,
         "longform/chat/* longform/quota/* actors/chat/* actors/ledger/* jobs/spending/* longform/spending.py"
         " jobs/ledger.py jobs/calling.py jobs/probe.py",
     ),
     "stages, runs, evaluate, judge, replay, cluster": Room(
-        48,
-        6_962,
+        47,
+        6_953,
         "jobs/stages/* jobs/runs/* jobs/evaluat*.py jobs/judge.py jobs/replay.py jobs/aggregate.py jobs/cluster.py"
         " jobs/local_ray.py jobs/job_package.py",
     ),
-    "formats, ingest": Room(52, 6_997, "longform/formats/* jobs/ingest.py jobs/files/* jobs/write_benchmark.py"),
-    "metrics, statistics, measures": Room(22, 3_562, "longform/metrics/* longform/measures.py actors/measures.py"),
-    "settings, other verbs, presets": Room(40, 5_020, "longform/settings/* jobs/*"),
+    "formats, ingest": Room(50, 6_979, "longform/formats/* jobs/ingest.py jobs/files/* jobs/write_benchmark.py"),
+    "metrics, statistics, measures": Room(22, 3_561, "longform/metrics/* longform/measures.py actors/measures.py"),
+    "settings, other verbs, presets": Room(40, 5_017, "longform/settings/* jobs/*"),
     "summaries, support, repair, text": Room(
-        47, 5_002, "longform/summaries/* longform/support/* longform/repair/* longform/text/* actors/summarizers/*"
+        44, 4_987, "longform/summaries/* longform/support/* longform/repair/* longform/text/* actors/summarizers/*"
     ),
-    "retrieval, local models, storage, surface, the rest": Room(97, 9_822, "*"),
+    "retrieval, local models, storage, surface, the rest": Room(93, 9_787, "*"),
 }
 
 

@@ -13,13 +13,16 @@ import asyncio
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
+from hashlib import sha256
 from typing import NamedTuple
 
 from actors.chat.model import ChatModel
 from longform.chat.call import ChatReply, ChatRequest
-from longform.chat.replicas import pieces, replica_of
 from longform.chat.token_estimates import counted_input
 from longform.settings.chat import ChatSettings
+
+_SHORTEST_PIECE = 8  # items; reading the text again for fewer costs more than waiting
+_FULLEST = 1.25  # times its even share that a replica may get
 
 
 class Group(NamedTuple):
@@ -140,3 +143,32 @@ def _common_start(first: str, second: str) -> int:
     """Count the characters that both texts begin with."""
     ends = range(1, min(len(first), len(second)) + 1)
     return bisect_left(ends, True, key=lambda end: first[:end] != second[:end])
+
+
+def pieces(sizes: Sequence[int], n_replicas: int) -> list[list[range]]:
+    """
+    Each group as the pieces that are sent apart: whole, unless one group would keep a replica busy alone.
+
+    Args:
+        sizes: Shape (groups,): items of each.
+        n_replicas: That answer.
+
+    Returns:
+        Shape (groups, pieces): ranges of item places.
+    """
+    longest = max(_SHORTEST_PIECE, -(-sum(sizes) // n_replicas)) if n_replicas > 1 else max(1, *sizes, 1)
+    return [[range(start, min(start + longest, size)) for start in range(0, size, longest)] for size in sizes]
+
+
+def replica_of(shared: str, piece: int, loads: Sequence[int]) -> int:
+    """
+    Return the replica for a *piece* of the group whose shared text has the key *shared*.
+
+    Rendezvous hashing: a text keeps its replica beside any other groups, and each further piece goes to the next; a
+    replica that has more than a quarter over its even share of *loads* (items given to each so far) is passed.
+    """
+    n = len(loads)
+    ordered = sorted(range(n), key=lambda replica: sha256(f"{shared}/{replica}".encode()).digest())
+    fullest = _FULLEST * (sum(loads) + _SHORTEST_PIECE * n) / n
+    free = [replica for replica in ordered if loads[replica] <= fullest] or ordered
+    return free[piece % len(free)]

@@ -1,7 +1,8 @@
-"""The protocol of every chat model."""
+"""The protocol of every chat model, and what its calls are recorded and bounded by."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 from longform.chat.call import Capabilities, ChatReply, ChatRequest
@@ -22,3 +23,19 @@ class ChatModel(Protocol):
     async def close(self) -> None:
         """Let go of connections."""
         ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallContext:
+    """
+    Attributes:
+        job: The command that calls; its keeper goes by this name.
+        stage: The job's stage.
+        ledger: URL of the ledger's folder.
+        prices: A price list's path or URL; None: the one that ships with `litellm`.
+    """
+
+    job: str
+    stage: str
+    ledger: str
+    prices: str | None = None

@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from urllib.parse import urlsplit
 
-from actors.chat.call_context import CallContext
 from actors.chat.governor import LeaseSource, Unlimited, open_governor
-from actors.chat.model import ChatModel
+from actors.chat.model import CallContext, ChatModel
 from actors.chat.openai_client import api_key, servers
 from actors.chat.pool import ChatPool
 from actors.chat.posts import proxy_of

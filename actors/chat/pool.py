@@ -14,11 +14,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from actors.chat.call_context import CallContext
 from actors.chat.governor import LeaseSource
 from actors.chat.keeper_client import Batches
 from actors.chat.lease_queue import LeaseQueue
-from actors.chat.model import ChatModel
+from actors.chat.model import CallContext, ChatModel
 from actors.ledger.keeper import Keeper, LedgerKeeper
 from actors.secret_values import redaction
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, call_id, failed, refusal_reason

@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from typing import NamedTuple, TextIO
 
 from actors.chat.batch_notes import BatchNote, BatchNotes, FoundBatches, batch_note
-from actors.chat.call_context import CallContext
+from actors.chat.model import CallContext
 from actors.chat.provider_batches import BatchProgress, ProviderBatches
 from actors.ledger.keeper import Keeper, LedgerKeeper
 from actors.ledger.ledger import Ledger

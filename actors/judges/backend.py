@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 
-from actors.chat.call_context import CallContext
+from actors.chat.model import CallContext
 from actors.judges.opening import Backend, Judge
 from longform.judges.cards import Version
 from longform.judges.kind import Group, Kind, Pair, Verdict, Verdicts, in_place, open_groups, shared_of

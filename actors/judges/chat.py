@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
 
-from actors.chat.call_context import CallContext
 from actors.chat.live import carry_out, together
 from actors.chat.matrix_executor import MatrixExecutor, group_of
+from actors.chat.model import CallContext
 from actors.chat.opening import REPAIR_PROMPT, Asking, asked_again, load_prompt, open_pool, prompt_request
 from actors.judges.opening import Backend, Judge
 from longform.chat.asking import Asks, Name

@@ -12,7 +12,7 @@ from functools import lru_cache
 from math import isfinite
 from typing import NamedTuple
 
-from actors.chat.call_context import CallContext
+from actors.chat.model import CallContext
 from actors.judges.opening import Backend, Judge
 from actors.local_models.checkpoint_scorer import CheckpointScorer, Work, own_weights
 from actors.local_models.checkpoints import check_checkpoint, checkpoint_content

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from actors.chat.call_context import CallContext
+from actors.chat.model import CallContext
 from actors.judges.offline_coverage import OfflineCoverageJudge, version_of
 from actors.judges.opening import Backend, Judge
 from actors.local_models.encoder import Encoder

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from actors.chat.call_context import CallContext
+from actors.chat.model import CallContext
 from actors.chat.opening import Asking
 from actors.judges.kinds import kind_of, with_kind
 from actors.python_class import actor_of

@@ -7,7 +7,7 @@ from asyncio import gather
 from collections.abc import Sequence
 from math import isfinite
 
-from actors.chat.call_context import CallContext
+from actors.chat.model import CallContext
 from actors.judges.opening import Backend, Judge
 from actors.python_class import UserCodeError, check_class, class_version, open_class, user_code
 from longform.judges.cards import Version

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from actors.chat.call_context import CallContext
+from actors.chat.model import CallContext
 from actors.judges.opening import Backend, Judge
 from actors.secret_values import redacted, token_in
 from actors.serving.client import RefusedError, ServedClient, over_handle, over_http

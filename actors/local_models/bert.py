@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actors.local_models.bert_graph import BertGraph, BertShape, bert_graph, weights_wanted
-from actors.local_models.unit_vectors import text_vectors, unit
 from longform.text.vectors import TextVectors
 
 if TYPE_CHECKING:
@@ -234,3 +233,17 @@ def _tokenizer(folder: Path) -> Tokenizer:
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer
+
+
+def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return *vectors*, shape (vectors, dimensions), at unit length; a vector of zeros stays."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    found: NDArray[np.float32] = vectors / np.maximum(lengths, np.finfo(np.float32).tiny)
+    return found
+
+
+def text_vectors(sentence: NDArray[np.float32], pieces: Sequence[str], tokens: NDArray[np.float32]) -> TextVectors:
+    """Return the vectors of a text; all are rounded to float16, as those of sentences are wherever they are kept."""
+    return TextVectors(
+        unit(sentence[None].astype(np.float16).astype(np.float32))[0], tuple(pieces), unit(tokens).astype(np.float16)
+    )

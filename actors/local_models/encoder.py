@@ -17,11 +17,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from actors.local_models.bert import unit
 from actors.local_models.checkpoints import cache_folder, checkpoint_content
 from actors.local_models.chunks import text_chunks
 from actors.local_models.text_model import TextModel, open_text_model
 from actors.local_models.texts_read import TEXTS_READ
-from actors.local_models.unit_vectors import unit
 from actors.local_models.vector_table import VectorTable, current_table
 from actors.local_models.weights import cannot_load, model_path
 from longform.errors import UsageError

@@ -12,8 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.local_models.bert import BertModel, plain_bert
-from actors.local_models.unit_vectors import text_vectors
+from actors.local_models.bert import BertModel, plain_bert, text_vectors
 from longform.text.vectors import TextVectors
 
 _GPU_FILES = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")

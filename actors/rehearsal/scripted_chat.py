@@ -28,7 +28,7 @@ from actors.rehearsal.scripted_tasks import Rating, Scoring, SentenceTask, Suppo
 from longform.chat.call import ChatReply, ChatRequest, Usage, capabilities, failed, refusal_reason
 from longform.keys import stable_seed
 from longform.settings.chat import ChatSettings
-from longform.summaries.requested import USUAL_BULLETS
+from longform.summaries.replies import USUAL_BULLETS
 from longform.text.words import stems
 
 UNKNOWN_TASK = "script_knows_no_such_task"

@@ -13,12 +13,13 @@ from functools import cache
 from math import log
 from typing import NamedTuple
 
-from actors.rehearsal.prompt_reading import rendered_fields
 from actors.rehearsal.scripted_summaries import Merging, Profile, Sentences, Updating
 from longform import prompts
 from longform.chat.call import TokenLogprobs
 from longform.summaries.methods import Place
 from longform.text.words import numbers, stems
+
+_FIELD = re.compile(r"\{\{(\w+)\}\}")
 
 _SEPARATOR = "\n====\n"
 _PLACES: tuple[Place, ...] = ("top", "middle", "bottom")
@@ -229,3 +230,30 @@ def _focus(sentence: str) -> Place | None:
 @cache
 def _focus_sentences() -> dict[str, Place]:
     return {prompts.load_prompt(f"focus_{place}").text.strip(): place for place in _PLACES}
+
+
+def rendered_fields(name: str, prompt: str) -> dict[str, str] | None:
+    """Return the fields that *prompt* was rendered from if it is the prompt *name* as it ships, else None."""
+    found = _pattern(name).fullmatch(prompt)
+    return None if found is None else found.groupdict()
+
+
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    """
+    Return the prompt with a group in the place of each field; of the same field twice, the first place is read.
+
+    A group takes all it can: a line of ==== between two summaries does not end them, the last one does.
+    """
+    parts = _FIELD.split(prompts.load_prompt(name).text)
+    seen: set[str] = set()
+    pattern = ""
+    for index, part in enumerate(parts):
+        if index % 2 == 0:
+            pattern += re.escape(part)
+        elif part in seen:
+            pattern += f"(?P={part})"
+        else:
+            seen.add(part)
+            pattern += rf"(?P<{part}>\d+)" if part.startswith("n_") else f"(?P<{part}>.*)"
+    return re.compile(pattern, re.DOTALL)

@@ -8,8 +8,7 @@ from typing import Any
 from actors.retrieval.haystack import Haystack
 from actors.retrieval.retriever import Resources, Retriever, Scores
 from longform.records import Query
-from longform.retrieval.feedback import feedback_scores
-from longform.retrieval.ranking import reciprocal_rank_fusion, z_sum
+from longform.retrieval.ranking import feedback_scores, reciprocal_rank_fusion, z_sum
 from longform.settings.retrievers import Bm25RetrieverSettings, FeedbackRetrieverSettings, FusionRetrieverSettings
 
 _FEEDBACK_INDEX = Bm25RetrieverSettings(kind="bm25")

@@ -14,7 +14,7 @@ from longform.errors import UsageError
 from longform.records import Query, retrieval_text
 from longform.summaries.extractive import Extractor, bullet_lines, shipped_ranker
 from longform.summaries.query_relevance import QueryText
-from longform.summaries.requested import OWN_BULLETS
+from longform.summaries.replies import OWN_BULLETS
 from longform.support.model import shipped_support_model
 
 USUAL_WORDS = 300

@@ -18,8 +18,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.chat.call_context import CallContext
-from actors.chat.model import ChatModel
+from actors.chat.model import CallContext, ChatModel
 from actors.chat.opening import load_prompt, open_pool, prompt_request, token_counter
 from actors.local_models.encoder import Encoder
 from actors.search_endpoint import SearchEndpoints

@@ -15,7 +15,7 @@ from random import Random
 from typing import NamedTuple
 
 from actors.json_value import Json
-from actors.rehearsal.prompt_reading import rendered_fields
+from actors.rehearsal.scripted_tasks import rendered_fields
 from longform.chat.call import TokenLogprobs
 from longform.keys import in_groups, stable_seed
 from longform.text.words import stems

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from random import Random
 
 from actors.json_value import Json
-from actors.rehearsal.prompt_reading import rendered_fields
+from actors.rehearsal.scripted_tasks import rendered_fields
 from longform.keys import stable_seed
 
 _COUNT = re.compile(r"\b\d{3},\d{3}\b")

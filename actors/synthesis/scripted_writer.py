@@ -15,7 +15,7 @@ from random import Random
 from typing import TypedDict
 
 from actors.json_value import Json
-from actors.rehearsal.prompt_reading import rendered_fields
+from actors.rehearsal.scripted_tasks import rendered_fields
 from longform.keys import stable_seed
 from longform.synthesis.grammar.passages import PROMPT as PASSAGE
 from longform.synthesis.multi_source.replies import DECONTEXTUALIZE, MERGE_QUERIES, MERGE_SUMMARIES

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from actors.chat.call_context import CallContext
+from actors.chat.model import CallContext
 from actors.chat.opening import Asking, check_chat
 from actors.judges.opening import Judge, make_judge
 from actors.judges.rows import judged_rows

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from jobs.calibration.labelled import RELEASED
 from jobs.configs import Content, validated
-from longform.errors import UsageError
-from longform.nearest import meant
+from longform.errors import UsageError, meant
 from longform.settings.judges import JudgeSettings, judges_of
 from longform.settings.strict import Strict
 from longform.settings.yaml_text import yaml_value

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
-from longform.nearest import meant
+from longform.errors import meant
 
 _NUMBERS = {int: "a whole number", float: "a number"}
 

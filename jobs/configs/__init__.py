@@ -18,8 +18,7 @@ from actors.storage.folder import file_place
 from jobs.configs.changes import tell_changes
 from jobs.configs.places import place_in_file
 from jobs.configs.shorthands import SHORT_NAMES, Content, apply_shorthand, full_keys, is_shorthand, with_support_apart
-from longform.errors import UsageError
-from longform.nearest import meant
+from longform.errors import UsageError, meant
 from longform.settings.experiment import Experiment
 from longform.settings.python_class import FOLDER
 from longform.settings.yaml_text import yaml_value

@@ -34,7 +34,7 @@ from jobs.runs.heartbeat import Heartbeat
 from jobs.runs.record import RECORD_FILE
 from jobs.runs.unscored import NO_INSIGHTS, NOBODY
 from jobs.stages.released import Released, shipped_summaries
-from longform.errors import UsageError
+from longform.errors import UsageError, meant
 from longform.formats.answer_files import ENDINGS, AnswerFile
 from longform.formats.files import SourceFile, last_part
 from longform.formats.outputs import told_in_words
@@ -45,7 +45,6 @@ from longform.metrics.cited_support import MEASURES as CITED
 from longform.metrics.counts import REFUSALS, refusals
 from longform.metrics.measure import Description, described
 from longform.metrics.rouge import MEASURES as ROUGE
-from longform.nearest import meant
 from longform.report.overview import size_told
 from longform.report.parts import Judged, by_judge, failures_told
 from longform.report.tables import best_first

@@ -25,10 +25,9 @@ from jobs.stages.stage import Plan
 from longform.errors import UsageError
 from longform.evidence.summaries import summaries
 from longform.formats.exported import ExportedFile, HaystackOfRun, RunFacts
-from longform.formats.exports import EXPORTS, ROW_EXPORTS, TABLE_EXPORTS, WHOLE_EXPORTS
 from longform.formats.names import FULL_CONTEXT
-from longform.formats.table_export import TablesOfRun
-from longform.formats.whole_run import SystemOf, WholeRun
+from longform.formats.shipped import EXPORTS, ROW_EXPORTS, TABLE_EXPORTS, WHOLE_EXPORTS
+from longform.formats.table_export import SystemOf, TablesOfRun, WholeRun
 from longform.keys import in_groups
 from longform.retrieval.ranking import NOT_RANKED
 from longform.settings.experiment import Experiment
@@ -78,7 +77,7 @@ class _Opened(NamedTuple):
 
 def export(url: str, out: str, *, form: str, judge: str | None) -> dict[str, Any]:
     """
-    Write the run at *url* in a format of `longform.formats.exports` to *out*, and return what was written and left out.
+    Write the run at *url* in a format of `longform.formats.shipped` to *out*, and return what was written and left out.
 
     A format that has labels writes those of *judge*; None: of the only judge of coverage.
 

@@ -15,12 +15,11 @@ from pydantic import ValidationError
 from actors.surface.folders import Run
 from jobs.results.stored_run import StoredRun, averaging_of, labels_of, read_stored, written_elsewhere
 from jobs.results.two_runs import common_queries, compared_rankings, is_of_rankings, named_pair, same_judges
-from longform.errors import UsageError
+from longform.errors import UsageError, meant
 from longform.evidence.scan import pl
 from longform.evidence.summaries import clustered, clusters_of
 from longform.measures import SHIPPED
 from longform.metrics.measure import Description, described
-from longform.nearest import meant
 from longform.report.answers import answer_text
 from longform.report.overview import clusters_told
 from longform.results.aggregate import systems_in

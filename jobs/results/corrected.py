@@ -16,14 +16,13 @@ from jobs.results.people_scores import ByPeople, labels_of_people, of_equal_text
 from jobs.results.stored_run import StoredRun, averaging_of, read_stored
 from jobs.results.two_runs import named_pair
 from jobs.stages.released import labelled_tasks
-from longform.errors import UsageError
+from longform.errors import UsageError, meant
 from longform.evidence.scan import pl
 from longform.judges.kind import Kind
 from longform.judges.kinds.support import SUPPORT
 from longform.measures import SHIPPED
 from longform.metrics.cited_support import MAIN
 from longform.metrics.measure import Description, Measure, described
-from longform.nearest import meant
 from longform.results.answer import VerbAnswer
 from longform.results.corrected import PeopleScores, Row, Sample, corrected_rows, correction_answer, sample_told
 from longform.rows import LabelRow

@@ -20,7 +20,7 @@ from longform.evidence.scan import pl
 from longform.records import Document
 from longform.report.document_pages import DocumentFiles, document_pages, documents_html
 from longform.report.site import Site, numbered
-from longform.results.drilldown import Unfolded
+from longform.results.evidence import Unfolded
 from longform.results.passages import DocumentFacts, PassageFinder, document_facts
 
 DOCUMENTS = "report/documents.jsonl.gz"

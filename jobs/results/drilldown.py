@@ -22,7 +22,7 @@ from longform.judges.kinds import KINDS
 from longform.judges.kinds.support import NO, UNSURE, YES
 from longform.judges.merged import merged_repeats
 from longform.keys import in_groups
-from longform.results.drilldown import QueryFacts, SummaryFacts, Unfolded, unfolded_of
+from longform.results.evidence import QueryFacts, SummaryFacts, Unfolded, unfolded_of
 
 _CHECK_COLUMNS = ["summary_id", "judge", "unit_index", "target_kind", "target_id", "text_index", "mode", "repeat"]
 _CHECK_COLUMNS += ["answer", "probability", "reply", "failure", "doc_position", "chunk_index"]

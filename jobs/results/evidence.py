@@ -26,8 +26,7 @@ from longform.judges.meta_evaluation import CITED
 from longform.keys import in_groups
 from longform.measures import scored_together
 from longform.records import Document
-from longform.results.drilldown import QueryFacts, SummaryFacts, Unfolded
-from longform.results.evidence import AskedAgain, Evidence
+from longform.results.evidence import AskedAgain, Evidence, QueryFacts, SummaryFacts, Unfolded
 from longform.results.order_dependence import with_dependence
 from longform.settings.judges import ALIGNERS
 

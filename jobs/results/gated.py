@@ -18,10 +18,9 @@ from jobs.results.compared import paired_systems, two_runs
 from jobs.results.stored_run import read_stored
 from jobs.results.two_runs import is_of_rankings
 from jobs.results.write import read_results
-from longform.errors import UsageError
+from longform.errors import UsageError, meant
 from longform.formats.files import last_part
 from longform.metrics.measure import Description
-from longform.nearest import meant
 from longform.report.answers import answer_markdown
 from longform.report.gate import check_line, conclusion, junit_xml
 from longform.results.answer import VerbAnswer

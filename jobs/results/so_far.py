@@ -16,8 +16,8 @@ from actors.storage.tables import Snapshot
 from jobs.calling import Calling, ledger_beside
 from jobs.configs import validated
 from jobs.results.evaluated import made_results, told_of
+from jobs.runs.begin import class_versions
 from jobs.runs.checks import prompt_versions
-from jobs.runs.classes import class_versions
 from jobs.runs.record import check_goes_on
 from jobs.runs.stage_order import stages_of
 from jobs.stages.items import Source, placed

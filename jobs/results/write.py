@@ -32,7 +32,7 @@ from longform.report.shown_names import shown_names, unfolded_with_shown_names, 
 from longform.report.site import SUMMARIES, SummaryPage, points, site_of, site_pages
 from longform.results.aggregate import models_tables, several_models
 from longform.results.cells import systems_in, table_rows
-from longform.results.drilldown import Unfolded
+from longform.results.evidence import Unfolded
 from longform.results.in_sample import TWINS_ONLY, Models, mark_in_sample
 from longform.results.judges import judges_tables
 from longform.results.order_dependence import independent_systems, order_table

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from actors.local_models.vector_table import VectorsPlace
 from actors.measures import check_measures
+from actors.python_class import class_version, version_of
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from actors.studies import check_studies
@@ -15,7 +16,6 @@ from actors.terminal import say
 from jobs.calling import Calling, chat_models
 from jobs.runs.cards import judge_rows
 from jobs.runs.checks import check_batches, check_experiment, prompt_versions
-from jobs.runs.classes import class_versions
 from jobs.runs.record import RunRecord, check_goes_on
 from jobs.runs.stage_order import check_order, stages_of
 from jobs.stages.check_methods import check_methods_before
@@ -23,6 +23,7 @@ from jobs.stages.shipped import check_names
 from jobs.stages.stage import Plan, Site
 from longform.settings.experiment import Experiment
 from longform.settings.fidelity import readings_told
+from longform.settings.python_class import PythonClassSettings
 from longform.settings.system_names import SystemName, named_system
 
 
@@ -123,3 +124,20 @@ def _check_names(experiment: Experiment, plan: Plan) -> None:
     if experiment.shipped and experiment.compare_with is not None:
         own = [SystemName(system.summarizer, system.setting) for system in experiment.all_systems()]
         named_system(experiment.compare_with, [*own, *shipped])
+
+
+def class_versions(experiment: Experiment) -> dict[str, str]:
+    """
+    Return the version of each class and kind of a user that rows are made with, by its import path.
+
+    Measures are left out: scores are made anew from stored rows.
+    """
+    named = [
+        *experiment.retrievers.values(),
+        *experiment.rerankers.values(),
+        *experiment.summarizers.values(),
+        *experiment.judges.values(),
+    ]
+    found = {one.class_: class_version(one) for one in named if isinstance(one, PythonClassSettings)}
+    own_kinds = [judge for judge in experiment.judges.values() if ":" in judge.task]
+    return found | {judge.task: version_of(judge.task, folder=judge.folder) for judge in own_kinds}

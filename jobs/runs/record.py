@@ -24,7 +24,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from actors.chat.call_context import CallContext
+from actors.chat.model import CallContext
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from actors.storage.run_files import RECORD

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, TextIO
 
-from actors.chat.call_context import CallContext
+from actors.chat.model import CallContext
 from actors.chat.opening import Asking
 from actors.chat.prepayment import Prepayment
 from actors.chat.price_list import PriceList

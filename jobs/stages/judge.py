@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple, Self
 
-from actors.chat.call_context import CallContext
+from actors.chat.model import CallContext
 from actors.chat.opening import Asking
 from actors.judges.backend import Remembering
 from actors.judges.kinds import kind_of

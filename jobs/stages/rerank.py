@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from actors.chat.call_context import CallContext
+from actors.chat.model import CallContext
 from actors.chat.opening import Asking, open_pool
 from actors.python_class import actor_of
 from actors.retrieval.reranker import Means, Ranking, Reranked, Reranker

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from actors.chat.call_context import CallContext
-from actors.chat.model import ChatModel
+from actors.chat.model import CallContext, ChatModel
 from actors.chat.opening import Asking, open_pool
 from actors.python_class import actor_of
 from actors.retrieval.own_ranker import OwnRanker, OwnRetriever, equal_scores

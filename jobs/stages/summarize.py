@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, ClassVar, NamedTuple, Self
 
-from actors.chat.call_context import CallContext
+from actors.chat.model import CallContext
 from actors.chat.opening import Asking, open_pool
 from actors.python_class import actor_of
 from actors.storage.benchmark import Benchmark
@@ -29,7 +29,7 @@ from longform.schemas import CONTEXTS, DOCUMENTS, QUERIES, SUMMARIES
 from longform.settings.chat import ChatSettings, SummarizerSettings, is_free
 from longform.settings.experiment import Experiment
 from longform.settings.methods import MethodSettings, PlainMethodSettings
-from longform.summaries.requested import OWN_BULLETS, USUAL_BULLETS
+from longform.summaries.replies import OWN_BULLETS, USUAL_BULLETS
 from longform.text.sentences import sentences
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from actors.chat.opening import check_chat, load_prompt
@@ -10,8 +10,13 @@ from actors.local_models.checkpoints import check_checkpoint
 from actors.storage.folder import file_place
 from jobs.configs import is_file, read_yaml, validated
 from longform.errors import UsageError
-from longform.synthesis.kinds import KINDS
+from longform.synthesis.key_points.recipe import KEY_POINTS
+from longform.synthesis.multi_source.recipe import MULTI_SOURCE
 from longform.synthesis.recipe import Recipe, SynthesisKind
+from longform.synthesis.written.recipe import WRITTEN
+
+KINDS: Mapping[str, SynthesisKind] = {"written": WRITTEN, "multi_source": MULTI_SOURCE, "key_points": KEY_POINTS}
+"""The key `kind` of a configuration -> the kind; without the key it is `written`."""
 
 
 class Opened(NamedTuple):

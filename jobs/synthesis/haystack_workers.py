@@ -14,7 +14,7 @@ from typing import TypedDict
 
 from pydantic import JsonValue
 
-from actors.chat.call_context import CallContext
+from actors.chat.model import CallContext
 from actors.chat.opening import load_prompt
 from actors.judges.lexical import LexicalJudge
 from actors.synthesis.models import SynthesisModels, open_models

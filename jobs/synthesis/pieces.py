@@ -12,11 +12,11 @@ from typing import TypedDict, get_args
 
 from pydantic import JsonValue
 
-from actors.chat.call_context import CallContext
+from actors.chat.model import CallContext
 from actors.storage.folder import Folder
 from jobs.stages.items import Place, SourceReader
+from jobs.synthesis.config import KINDS
 from longform.rows import CheckAttemptRow, PieceRow
-from longform.synthesis.kinds import KINDS
 from longform.synthesis.recipe import Job, Piece, Recipe
 from longform.synthesis.written.asking import Attempt, Log, Outcome
 

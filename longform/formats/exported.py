@@ -2,7 +2,7 @@
 A run as formats of `longform export` write it.
 
 A new format is a file beside this one with a function from haystacks to files, and its place in
-`longform.formats.exports`.
+`longform.formats.shipped`.
 """
 
 from __future__ import annotations

@@ -16,8 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from longform.formats.exported import ExportedFile, HaystackOfRun
-from longform.formats.table_export import CELLS, cell_rows
-from longform.formats.whole_run import WholeRun
+from longform.formats.table_export import CELLS, WholeRun, cell_rows
 
 SPLIT = "test"
 _ABOUT = (

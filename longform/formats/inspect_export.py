@@ -12,9 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from longform.formats.exported import ExportedFile
-from longform.formats.table_export import cell_rows
+from longform.formats.table_export import SystemOf, WholeRun, cell_rows
 from longform.formats.trec import file_names
-from longform.formats.whole_run import SystemOf, WholeRun
 from longform.keys import in_groups
 from longform.records import Query, Target
 from longform.rows import SummaryRow

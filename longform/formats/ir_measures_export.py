@@ -15,8 +15,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from longform.formats.exported import ExportedFile
+from longform.formats.table_export import WholeRun
 from longform.formats.trec import file_names, rankings_of, run_lines, word
-from longform.formats.whole_run import WholeRun
 from longform.records import relevance_by_query
 
 _NAMES = {"P": "P", "R": "R", "nDCG": "nDCG", "MAP": "AP"}

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from longform.errors import UsageError
-from longform.formats.exported import ExportedFile
+from longform.formats.exported import ExportedFile, HaystackOfRun
 from longform.metrics.statistics import Estimate
 from longform.tables.files import csv_of, csv_text, latex_tabular
 from longform.tables.layout import laid_out
@@ -140,3 +140,46 @@ def _shown(row: Mapping[str, Any]) -> dict[str, Any]:
     twin = f", citations by {row['cited_by']}" if row["cited_by"] else ""
     value = None if row["value"] is None else Estimate(row["value"], row["low"], row["high"], row["n_summaries"] or 0)
     return {"system": f"{row['summarizer']}, {row['setting']}{twin}", "value": value}
+
+
+class SystemOf(NamedTuple):
+    """
+    The system of a summary, as the report names it.
+
+    Attributes:
+        summarizer: Its name.
+        setting: Of the summarizer.
+        dataset: Of the query; None: not stated.
+    """
+
+    summarizer: str
+    setting: str
+    dataset: str | None
+
+    def __str__(self) -> str:
+        return f"{self.summarizer}, {self.setting}{f' on {self.dataset}' if self.dataset else ''}"
+
+
+class WholeRun(NamedTuple):
+    """
+    A run.
+
+    Attributes:
+        tables: Its results and tables.
+        haystacks: Its rows, a haystack at a time.
+        systems: Summary id -> its system, of the summaries that are results and no earlier steps.
+        exported_at: The time of the export, in ISO 8601.
+    """
+
+    tables: TablesOfRun
+    haystacks: Iterable[HaystackOfRun]
+    systems: Mapping[str, SystemOf]
+    exported_at: str
+
+    @property
+    def results(self) -> Mapping[str, Any]:
+        return self.tables.results
+
+
+WholeExporter = Callable[[WholeRun], Iterable[ExportedFile]]
+"""Yields the files of a run."""

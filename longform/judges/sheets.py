@@ -18,7 +18,7 @@ from longform.errors import UsageError
 from longform.judges.kind import SheetKind
 from longform.keys import content_key
 from longform.metrics.verdict_means import LABEL_SEPARATOR, NO_LABEL, label_set
-from longform.text.spreadsheets import plain_cell
+from longform.text.visible import plain_cell
 
 PAIR, ANNOTATOR, NOTE = "pair", "annotator", "note"
 _ANSWER, _LINK = "answer", "linked_unit"

@@ -13,7 +13,6 @@ from math import ceil, inf
 from typing import NamedTuple
 
 from longform.chat.call import Signals
-from longform.quota.accounts import Account
 from longform.quota.bursts import Bursts, Counts, calls_in
 from longform.quota.fair_shares import Shares, Turn, Worker
 from longform.quota.holds import Hold
@@ -21,6 +20,9 @@ from longform.quota.leases import MINUTE_S, Accepted, Ask, Lease, Limits, Refuse
 from longform.quota.minute_finding import MinuteFinder, MinuteLimits
 from longform.quota.minutes import Minute
 from longform.quota.rate_finding import Amounts, RateFinder
+
+_BURST_S = 0.05  # what an account holds, beside one call
+_PATIENT_BURST_S = 0.5  # the same where one call takes longer than that to accrue: workers ask every half second
 
 _ROUND_S = 0.03  # in which every worker has a turn, at least
 _EARLY_S = 0.005  # a call of a worker's own share may go so much before its time: nobody asks to the millisecond
@@ -356,3 +358,34 @@ def _lowest(limits: list[Limits]) -> Limits:
     columns = ([value for value in column if value is not None] for column in zip(*limits, strict=True))
     requests, tokens, in_flight = (min(column) if column else None for column in columns)
     return Limits(requests, tokens, None if in_flight is None else int(in_flight))
+
+
+class Account:
+    """Amounts that accrue at a pace. More may be taken than is there, and is then owed. It starts empty."""
+
+    def __init__(self) -> None:
+        self.level = 0.0
+        self._pace = inf
+        self._capacity = 0.0
+
+    def accrue(self, seconds: float, pace: float, one_call: float) -> None:
+        """Fill for *seconds*; *one_call* is the amount of a usual call."""
+        self._pace = pace
+        if pace == inf:
+            self.level = 0.0
+            return
+        self._capacity = one_call + pace * _BURST_S + min(one_call, pace * _PATIENT_BURST_S)
+        self.level = min(self.level + pace * seconds, self._capacity)
+
+    @property
+    def seconds(self) -> float:
+        """The level, as the time it takes to accrue."""
+        return inf if self._pace == inf else self.level / self._pace
+
+    def empty(self, one_call: float) -> None:
+        """Drop the accrued amount and owe one call, as all workers ask at once when a hold ends. Debts stay."""
+        self.level = min(self.level, -one_call)
+
+    def wait_s(self, amount: float) -> float:
+        """Seconds until *amount* may go, 0 or less if now; what exceeds the capacity goes when that is reached."""
+        return -inf if self._pace == inf else (min(amount, self._capacity) - self.level) / self._pace

@@ -22,7 +22,7 @@ from longform.report.page_data import (
 from longform.report.parts import haystack_name
 from longform.report.repair import Side
 from longform.report.site import SUMMARIES, Numbered, Site, SummaryPage, numbered
-from longform.results.drilldown import Unfolded, unlisted
+from longform.results.evidence import Unfolded, unlisted
 from longform.results.passages import DocumentFacts
 from longform.results.repaired_examples import Example, examples_in
 from longform.results.results import Results

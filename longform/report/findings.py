@@ -19,8 +19,7 @@ from longform.report.parts import NO_DATASET, brief_card, counted, judge_row, li
 from longform.report.scores import estimate
 from longform.report.shown_names import short_systems
 from longform.report.tables import IN_SAMPLE, has_oracle, is_position_row, system_of
-from longform.results.cells import Row, compared_families, systems_in
-from longform.results.columns import number_in
+from longform.results.cells import Row, compared_families, number_in, systems_in
 from longform.results.pairs import NOT_DISTINGUISHABLE
 from longform.results.results import Results
 from longform.settings.system_names import SystemName

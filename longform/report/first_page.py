@@ -20,9 +20,8 @@ from longform.report.plots import BLUE, Plot
 from longform.report.scores import estimate
 from longform.report.shown_names import short_systems
 from longform.report.tables import IN_SAMPLE, oracle_told, system_of
-from longform.results.cells import CellRow, compared_families, pairs_of
-from longform.results.columns import number_in, text_in
-from longform.results.drilldown import Unfolded
+from longform.results.cells import CellRow, compared_families, number_in, pairs_of, text_in
+from longform.results.evidence import Unfolded
 from longform.results.pairs import NOT_DISTINGUISHABLE, TOO_FEW
 from longform.results.results import Results
 from longform.settings.system_names import SystemName

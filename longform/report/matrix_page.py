@@ -12,7 +12,7 @@ from longform.report.parts import haystack_name
 from longform.report.site import Site
 from longform.report.tables import MATRIX
 from longform.results.cells import systems_in
-from longform.results.drilldown import SummaryFacts, Unfolded
+from longform.results.evidence import SummaryFacts, Unfolded
 from longform.results.results import Results
 from longform.tables.table import Column
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from longform.results.cells import described_in
-from longform.results.columns import Columns, held, within
+from longform.results.cells import Columns, described_in, held, within
 from longform.results.results import Results
 from longform.tables.table import Column
 

@@ -17,8 +17,7 @@ from longform.report.tables import (
     summarizer_cell,
     system_of,
 )
-from longform.results.cells import CellRow, systems_in
-from longform.results.columns import Columns, text_in
+from longform.results.cells import CellRow, Columns, systems_in, text_in
 from longform.results.judges import card_words
 from longform.results.repaired_examples import Example
 from longform.results.results import JudgeRow, Results

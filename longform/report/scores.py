@@ -51,13 +51,18 @@ from longform.results.cells import (
     BESIDE_SCORES,
     WITH_EVERY_SYSTEM,
     CellRow,
+    Columns,
     Row,
+    held,
+    interval_in,
     listed_in,
+    number_in,
     pairs_of,
     systems_in,
     table_rows,
+    text_in,
+    within,
 )
-from longform.results.columns import Columns, held, interval_in, number_in, text_in, within
 from longform.results.results import Results
 from longform.settings.system_names import SystemName
 from longform.tables.layout import Part

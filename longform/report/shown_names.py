@@ -10,9 +10,8 @@ from typing import NamedTuple, TypeVar, cast
 from longform.repair.twins import MATRIX
 from longform.report.parts import main_cells
 from longform.report.tables import system_of
-from longform.results.cells import systems_in
-from longform.results.columns import text_in
-from longform.results.drilldown import SummaryFacts, Unfolded
+from longform.results.cells import systems_in, text_in
+from longform.results.evidence import SummaryFacts, Unfolded
 from longform.results.results import Results
 
 Value = TypeVar("Value")

@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 
 from longform.repair.twins import twin_label
 from longform.report.measures import main_measure
-from longform.results.columns import AnyRow, Columns, number_in, text_in, within
+from longform.results.cells import AnyRow, Columns, number_in, text_in, within
 from longform.settings.system_names import SystemName
 from longform.tables.cells import NOT_RECORDED, Cell, words
 from longform.tables.layout import below_originals

@@ -20,8 +20,7 @@ from longform.evidence.summaries import ClusterKind
 from longform.keys import stable_seed
 from longform.metrics.statistics import Array, Estimate, pooled_mean
 from longform.settings.system_names import SystemName
-from longform.tables.names import DATASET, SYSTEM
-from longform.tables.table import Column, Table
+from longform.tables.table import DATASET, SYSTEM, Column, Table
 
 Aggregate = Literal["pooled", "per_summary"]
 

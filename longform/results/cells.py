@@ -1,11 +1,12 @@
-"""Rows of the tables of results, as pages, exports and plans read them: systems, comparisons, pairs."""
+"""Rows and columns of the tables of results, as pages, exports and plans read them: systems, comparisons, pairs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, cast
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, TypeVar, cast
 
 from longform.axes import Axes
+from longform.errors import LongformError
 from longform.keys import in_groups
 from longform.metrics.measure import Description
 from longform.results.aggregate import NO_SPREAD
@@ -125,3 +126,45 @@ def pairs_of(results: Mapping[str, Any], measure: str, judge: str | None, datase
     """Return the systems of the family of a measure, with their groups and the places that its tests leave open."""
     own, rows = (judge, dataset, measure), table_rows(results, "pairwise_systems")
     return [row for row in rows if (row["judge"], row["dataset"], row["measure"]) == own]
+
+
+Columns = Mapping[str, object]
+"""A row of any result, whose columns are read by name."""
+
+AnyRow = TypeVar("AnyRow", bound=Columns)
+
+
+def number_in(row: Columns, name: str) -> float | None:
+    """
+    Return the number in the column *name*, None if it is unknown or there is no such column.
+
+    Raises:
+        LongformError: The column holds something else.
+    """
+    value = row.get(name)
+    if value is None or isinstance(value, int | float):
+        return value
+    raise LongformError(f"results: expected a number or null in column {name}, found {value!r}")
+
+
+def text_in(row: Columns, name: str) -> str | None:
+    """Return the text in the column *name*, None if it is unknown or there is no such column."""
+    value = row.get(name)
+    return None if value is None else str(value)
+
+
+def within(row: Columns, name: str) -> Columns:
+    """Return the columns inside the column *name*, such as reasons and intervals; none if there is no such column."""
+    value = row.get(name)
+    return value if isinstance(value, Mapping) else {}
+
+
+def interval_in(row: Columns, name: str) -> Sequence[float | None] | None:
+    """Return the interval of the number in the column *name*, None if it has none."""
+    found = within(row, "intervals").get(name)
+    return found if isinstance(found, list | tuple) else None
+
+
+def held(rows: Iterable[Columns]) -> set[str]:
+    """Return the names of all columns that *rows* have."""
+    return {name for row in rows for name in row}

@@ -22,8 +22,7 @@ from longform.metrics.paired_differences import ALPHA, family_tests, n_sign_chan
 from longform.metrics.statistics import LEVEL, Estimate
 from longform.results.aggregate import Aggregate
 from longform.results.pairs import MEASURE, NOT_DISTINGUISHABLE, TOO_FEW, signs_seed
-from longform.tables.names import DATASET, JUDGE
-from longform.tables.table import Axes, Column, Table, Unit, Value
+from longform.tables.table import DATASET, JUDGE, Axes, Column, Table, Unit, Value
 
 _POINTS = 100.0
 NO_COMMON_QUERY = "no query has a score of both"

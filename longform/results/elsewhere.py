@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, get_args
 
-from longform.tables.names import SYSTEM
-from longform.tables.table import Column, Table, Value
+from longform.tables.table import SYSTEM, Column, Table, Value
 
 Documents = Literal["named", "all", "unknown"]
 """Documents that a writer saw: named one by one, all of the haystack, or not known."""

@@ -1,4 +1,4 @@
-"""Everything that cells and studies may read of a run. Each table is read when it is asked for."""
+"""Everything that cells, studies and drill-down pages may read of a run. Each table is read when it is asked for."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple, NotRequired, TypedDict, TypeVar
+from typing import Any, NamedTuple, NotRequired, TypedDict, TypeVar
 
+from longform.errors import LongformError
 from longform.evidence.frames import Frames
 from longform.evidence.scan import pl
 from longform.evidence.scores import ScoreTable, facts_of, final, means, of_judge, under, with_facts
@@ -18,7 +19,6 @@ from longform.repair.by_judge import How
 from longform.repair.twins import LABEL, MATRIX
 from longform.results.aggregate import Averaging
 from longform.results.calls import CallsRow
-from longform.results.drilldown import QueryFacts, SummaryFacts
 from longform.settings.experiment import Experiment
 from longform.settings.readings import Fidelity
 
@@ -184,3 +184,49 @@ Made = TypeVar("Made")
 def rows_of(evidence: Evidence, measures: Sequence[str], make: Callable[[Family], list[Made]]) -> list[Made]:
     """Return the rows that *make* makes of each family."""
     return [row for family in families(evidence, *measures) for row in make(family)]
+
+
+QueryFacts = Mapping[str, Any]
+"""
+A query: `haystack`, `topic`, `subtopic`, `text`, `dataset`, and its `targets`, each with `target_id`, `name`, `text`,
+`kind` (insight if left out), `gold` (numbers of the documents that state it) and `passages` of these. Older runs store
+neither data sets nor passages.
+"""
+
+SummaryFacts = dict[str, Any]
+"""
+A summary: its ids and axes, its `failure`, its `scores` by judge ("": none) and measure, and two lists.
+
+- `bullets`: `text`, `citations` (numbers of documents), `passages` of these, and `support`, the answers of each support
+  judge: on each document that is `cited` (null: not asked, or unjudged), the best `answer` over the `n` documents that
+  were checked, and the number of the `best` of them (null: none supports it). For documents judged as one text both are
+  null.
+- `verdicts`: `judge`, `target_id`, `answer`, `linked_unit`, `probability`, `reply`, `failure`.
+"""
+
+
+class Unfolded(NamedTuple):
+    """A summary with its query."""
+
+    summary: SummaryFacts
+    query: QueryFacts
+
+
+def unfolded_of(drilldown: Mapping[str, Any]) -> Iterator[Unfolded]:
+    """
+    Yield the summaries of a drill-down that is in memory, as older runs have it.
+
+    Raises:
+        LongformError: A summary names a query that is not there.
+    """
+    queries = drilldown["queries"]
+    for summary in drilldown["summaries"]:
+        if (query_id := summary["query_id"]) not in queries:
+            raise unlisted(summary, "query", query_id, len(queries))
+        yield Unfolded(summary, queries[query_id])
+
+
+def unlisted(summary: SummaryFacts, what: str, key: str, n: int) -> LongformError:
+    """Return the error that a summary names a thing that stands nowhere, where *n* do."""
+    where = f"drilldown: summary {summary['summary_id']}: {what}"
+    return LongformError(f"{where}: expected one of {n} known ids, found {key!r}; list it under its query")

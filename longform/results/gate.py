@@ -10,17 +10,14 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from longform.errors import UsageError
+from longform.errors import UsageError, meant
 from longform.metrics.cited_support import SHARE
 from longform.metrics.measure import Description
 from longform.metrics.statistics import Estimate
-from longform.nearest import meant
-from longform.results.cells import CellRow, measures_in, systems_in
-from longform.results.columns import number_in
+from longform.results.cells import CellRow, measures_in, number_in, systems_in
 from longform.results.differences import UNITS, told_of
 from longform.settings.system_names import SystemName, named_system
-from longform.tables.names import DATASET, JUDGE
-from longform.tables.table import Column, Table, Value
+from longform.tables.table import DATASET, JUDGE, Column, Table, Value
 
 Verdict = Literal["passed", "failed", "no value", "too few"]
 Check = Mapping[str, Value]

@@ -12,8 +12,7 @@ from functools import cache
 
 from longform.keys import content_key
 from longform.models import read_model
-from longform.results.cells import systems_in, table_rows
-from longform.results.columns import Columns, within
+from longform.results.cells import Columns, systems_in, table_rows, within
 from longform.results.results import Results
 from longform.settings.experiment import Experiment
 from longform.settings.judges import JudgeSettings

@@ -8,8 +8,7 @@ from typing import Any
 from longform.judges.adversarial import row_words, should_words
 from longform.judges.card_columns import Adversarial, AdversarialRow
 from longform.judges.cards import retest_words
-from longform.tables.names import JUDGE
-from longform.tables.table import Column, Table
+from longform.tables.table import JUDGE, Column, Table
 
 NO_CARD = "no card: its agreement with people is not known"
 _NONE_JUDGED = "no insight was judged on both sides"

@@ -19,8 +19,7 @@ from longform.metrics.faithfulness import RECOMMENDED
 from longform.metrics.statistics import Estimate
 from longform.results.answer import VerbAnswer
 from longform.results.judges import judges_tables
-from longform.tables.names import JUDGE
-from longform.tables.table import Axes, Column, Table
+from longform.tables.table import JUDGE, Axes, Column, Table
 
 Row = Mapping[str, Any]
 _UNDEFINED = "a side does not vary, or no label was judged"

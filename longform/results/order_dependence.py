@@ -12,8 +12,7 @@ from typing import Any
 
 from longform.axes import Axes
 from longform.evidence.scan import pl
-from longform.tables.names import DATASET, SYSTEM
-from longform.tables.table import Column, Table
+from longform.tables.table import DATASET, SYSTEM, Column, Table
 
 DECLARED, IDENTICAL = "declared", "identical"
 _ONE_ORDER = "one order was run, and nothing is shown by the places of documents"

@@ -11,8 +11,7 @@ from longform.evidence.scan import pl
 from longform.keys import content_key
 from longform.metrics.coverage import citation_quality
 from longform.repair.by_matrix import best_evidence
-from longform.results.drilldown import SummaryFacts
-from longform.results.evidence import Evidence
+from longform.results.evidence import Evidence, SummaryFacts
 from longform.support.index import SupportIndex
 from longform.text.citations import without_citations
 

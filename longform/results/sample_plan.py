@@ -7,7 +7,7 @@ from functools import partial
 from math import inf
 from typing import NamedTuple, cast
 
-from longform.errors import UsageError
+from longform.errors import UsageError, meant
 from longform.evidence.summaries import ClusterKind
 from longform.metrics.measure import Description
 from longform.metrics.power import (
@@ -17,14 +17,12 @@ from longform.metrics.power import (
     detectable,
     level_of_one,
 )
-from longform.nearest import meant
 from longform.results.answer import VerbAnswer
 from longform.results.cells import Row, of_family, table_rows
 from longform.results.differences import UNITS
 from longform.results.results import Results
 from longform.settings.system_names import SystemName, named_system
-from longform.tables.names import DATASET, JUDGE
-from longform.tables.table import Column, Table, Value
+from longform.tables.table import DATASET, JUDGE, Column, Table, Value
 
 _PLURALS: dict[ClusterKind, str] = {"query": "queries", "haystack": "haystacks"}
 _TOO_MANY = "more than anyone has"

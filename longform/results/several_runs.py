@@ -15,8 +15,7 @@ from longform.metrics.statistics import LEVEL, Estimate
 from longform.results.aggregate import Averaging, marks_of, mean_of, sums_of, why_unknown
 from longform.results.differences import UNITS, compared_measure, datasets_of, of_dataset
 from longform.results.pairs import groups
-from longform.tables.names import DATASET, JUDGE, SYSTEM
-from longform.tables.table import Column, Table, Value
+from longform.tables.table import DATASET, JUDGE, SYSTEM, Column, Table, Value
 
 Row = dict[str, Value]
 

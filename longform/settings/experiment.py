@@ -13,8 +13,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from longform.errors import UsageError
-from longform.nearest import meant
+from longform.errors import UsageError, meant
 from longform.settings.chat import (
     FROM_MEMORY,
     ChatSummarizerSettings,

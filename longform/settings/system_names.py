@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from longform.errors import UsageError
-from longform.nearest import meant
+from longform.errors import UsageError, meant
 
 _SHOWN = 12  # names in an error
 

@@ -36,8 +36,7 @@ from longform.results.cells import (
 )
 from longform.results.evidence import Evidence, Family, families
 from longform.results.faithfulness_tables import Key, by_query, merging_of, score
-from longform.tables.names import AXES, CUT, DATASET, JUDGE, SYSTEM
-from longform.tables.table import Column, Table, Unit, Value
+from longform.tables.table import AXES, CUT, DATASET, JUDGE, SYSTEM, Column, Table, Unit, Value
 
 _NAMED = (JUDGE, DATASET, *SYSTEM)
 _COUNTED = ("coverage", "citation", "unlinked")

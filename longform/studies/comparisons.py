@@ -18,8 +18,7 @@ from longform.results.evidence import Evidence
 from longform.results.pairs import MEASURE, finding
 from longform.studies.pairwise import PLAN
 from longform.studies.tested import PairedFamily, each_tested
-from longform.tables.names import DATASET, JUDGE, SYSTEM
-from longform.tables.table import Axes, Column, Table
+from longform.tables.table import DATASET, JUDGE, SYSTEM, Axes, Column, Table
 
 Row = Mapping[str, Any]
 NAME = "comparisons"

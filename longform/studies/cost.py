@@ -20,8 +20,7 @@ from longform.results.evidence import Evidence, Family, families
 from longform.results.pairs import MEASURE
 from longform.studies.tested import Systems
 from longform.tables.cells import row_cell
-from longform.tables.names import DATASET, JUDGE, SYSTEM
-from longform.tables.table import Axes, Column, Table, Unit
+from longform.tables.table import DATASET, JUDGE, SYSTEM, Axes, Column, Table, Unit
 
 Row = Mapping[str, Any]
 MAIN = ("joint", RECOMMENDED.name, "KPR", "geval_x20")

@@ -11,8 +11,7 @@ from longform.evidence.scores import final, means, with_facts
 from longform.metrics.measure import Measure
 from longform.results.aggregate import Averaging, by_measure, by_system, marks_of, mean_of
 from longform.results.evidence import Evidence, rows_of
-from longform.tables.names import CUT, NAMED
-from longform.tables.table import Axes, Column, Table
+from longform.tables.table import CUT, NAMED, Axes, Column, Table
 
 Row = Mapping[str, Any]
 SNAPSHOT_MINUTES = 10.0  # SummHay, appendix A.4: a human's summary is saved every ten minutes

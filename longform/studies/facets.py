@@ -20,8 +20,7 @@ from longform.judges.kinds.key_point import KEY_POINT
 from longform.records import Document
 from longform.results.aggregate import by_measure, by_system, marks_of, mean_of
 from longform.results.evidence import Evidence, Family, rows_of
-from longform.tables.names import NAMED
-from longform.tables.table import Axes, Column, Table
+from longform.tables.table import NAMED, Axes, Column, Table
 
 INPUT_LENGTH, OUTPUT_LENGTH = "words of the documents", "words of the summary"
 LENGTHS = (INPUT_LENGTH, OUTPUT_LENGTH)

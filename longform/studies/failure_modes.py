@@ -10,8 +10,7 @@ from longform.evidence.scores import final, means, with_facts
 from longform.judges.failure_modes import CLASSES
 from longform.results.aggregate import axes_in, by_system, marks_of
 from longform.results.evidence import Evidence, rows_of
-from longform.tables.names import AXES, CUT, NAMED
-from longform.tables.table import Column, Table
+from longform.tables.table import AXES, CUT, NAMED, Column, Table
 
 Row = Mapping[str, Any]
 MEASURES = tuple(f"bullets_{name}" for name in CLASSES)

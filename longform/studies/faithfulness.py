@@ -20,8 +20,7 @@ from longform.settings.experiment import Permutations
 from longform.settings.judges import ALIGNERS
 from longform.studies.faithfulness_places import placed_twice_table, places
 from longform.studies.faithfulness_systems import TOP, Row, against, against_told, lengths, orders, permutations
-from longform.tables.names import SYSTEM
-from longform.tables.table import Column, Table
+from longform.tables.table import SYSTEM, Column, Table
 
 _MODES = {
     "cited": f"the documents that it cites and, if none of these supports it, the {BEST} others that an index finds "

@@ -18,8 +18,7 @@ from longform.studies.faithfulness_systems import (
     flat,
     nothing_there,
 )
-from longform.tables.names import DATASET, JUDGE
-from longform.tables.table import Axes, Column, Table
+from longform.tables.table import DATASET, JUDGE, Axes, Column, Table
 
 MEASURES = ("faithfulness", "coverage")
 INDEX = ("spread", "lead", "ends", "p", "p_lead", "p_ends", "p_holm", "shape")

@@ -9,8 +9,7 @@ from typing import Any
 from longform.metrics.paired_differences import ALPHA
 from longform.results.pairs import NOT_DISTINGUISHABLE
 from longform.studies.sensitivity import finding, sensitivity_columns
-from longform.tables.names import AXES, DATASET, JUDGE, SYSTEM
-from longform.tables.table import Axes, Column, Table
+from longform.tables.table import AXES, DATASET, JUDGE, SYSTEM, Axes, Column, Table
 
 Row = Mapping[str, Any]
 TOP = "faithfulness"

@@ -20,8 +20,7 @@ from longform.metrics.faithfulness import RECOMMENDED
 from longform.metrics.statistics import EstimateColumns, pooled_mean
 from longform.results.aggregate import Averaging, by_system, systems_of
 from longform.results.evidence import Evidence, Family, families
-from longform.tables.names import DATASET, JUDGE, SYSTEM
-from longform.tables.table import Column, Table
+from longform.tables.table import DATASET, JUDGE, SYSTEM, Column, Table
 
 RECALL, PRECISION = "KPR", RECOMMENDED.name
 POOLED = "key_point_recall"

@@ -16,8 +16,7 @@ from longform.metrics.paired_differences import ALPHA, ENUMERATED, n_sign_change
 from longform.results.evidence import Evidence
 from longform.results.pairs import MOST_SYSTEMS, WANTED, Best
 from longform.studies.tested import Member, PairedFamily, each_tested
-from longform.tables.names import DATASET, JUDGE
-from longform.tables.table import Column, Table
+from longform.tables.table import DATASET, JUDGE, Column, Table
 
 Row = Mapping[str, Any]
 Parts = tuple[list[Row], list[Row], list[Row], list[Row]]

@@ -18,8 +18,7 @@ from longform.results.aggregate import Averaging, marks_of, mean_of, sums_of
 from longform.results.evidence import Evidence, rows_of
 from longform.settings.readings import Fidelity
 from longform.studies.sensitivity import finding, sensitivity_columns
-from longform.tables.names import AXES, CUT, NAMED
-from longform.tables.table import Axes, Column, Table
+from longform.tables.table import AXES, CUT, NAMED, Axes, Column, Table
 
 MEASURE = "joint"
 PLACES = ("top", "middle", "bottom")

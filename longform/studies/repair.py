@@ -25,8 +25,7 @@ from longform.results.faithfulness_tables import groups, merging_of, score, scor
 from longform.results.in_sample import SUPPORT, in_sample
 from longform.results.pairs import finding
 from longform.results.repaired_examples import drawn
-from longform.tables.names import AXES, DATASET, JUDGE, SYSTEM
-from longform.tables.table import Axes, Column, Table
+from longform.tables.table import AXES, DATASET, JUDGE, SYSTEM, Axes, Column, Table
 
 MEASURES = ("citation", "joint", "coverage")
 WARNING = "Such citations say that supporting documents were found, not that they were used."

@@ -8,8 +8,7 @@ from typing import Any
 from longform.keys import stable_seed
 from longform.metrics.agreement import retest
 from longform.results.evidence import Evidence
-from longform.tables.names import DATASET, JUDGE
-from longform.tables.table import Column, Table
+from longform.tables.table import DATASET, JUDGE, Column, Table
 
 Row = Mapping[str, Any]
 _FEW = "too few answers, or all the same"

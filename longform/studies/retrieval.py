@@ -12,8 +12,7 @@ from longform.results.aggregate import Averaging
 from longform.results.differences import of_dataset
 from longform.results.evidence import Evidence
 from longform.results.ranked import packed_values, ranked_values
-from longform.tables.names import CUT, DATASET
-from longform.tables.table import Column, Table
+from longform.tables.table import CUT, DATASET, Column, Table
 
 Row = Mapping[str, Any]
 _UNKNOWN = Estimate(None, None, None, 0)

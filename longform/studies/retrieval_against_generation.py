@@ -23,8 +23,7 @@ from longform.metrics.statistics import Array, EstimateColumns, pooled_mean
 from longform.results.aggregate import Averaging, mean_of, sums_of
 from longform.results.evidence import Evidence
 from longform.results.ranked import RankedSystem, ranked_systems
-from longform.tables.names import DATASET, JUDGE, SYSTEM
-from longform.tables.table import Axes, Column, Table
+from longform.tables.table import DATASET, JUDGE, SYSTEM, Axes, Column, Table
 
 Row = Mapping[str, Any]
 Level = Literal["systems", "queries"]

@@ -20,8 +20,7 @@ from longform.results.pairs import NOT_DISTINGUISHABLE, TOO_FEW
 from longform.results.ranked import packed_values, ranked_values
 from longform.studies import pairwise
 from longform.studies.tested import Member, PairedFamily, sample_of
-from longform.tables.names import DATASET
-from longform.tables.table import Axes, Column, Table
+from longform.tables.table import DATASET, Axes, Column, Table
 
 Row = Mapping[str, Any]
 NAME = "retrieval_pairs"

@@ -21,8 +21,7 @@ from longform.metrics.rouge import RELEASED
 from longform.metrics.statistics import Array
 from longform.results.aggregate import by_system
 from longform.results.evidence import Evidence, Family, rows_of
-from longform.tables.names import DATASET, SYSTEM
-from longform.tables.table import Column, Table
+from longform.tables.table import DATASET, SYSTEM, Column, Table
 
 Row = Mapping[str, Any]
 MEASURES = tuple(measure.name for measure in RELEASED)

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Protocol
 
-from longform.errors import UsageError
-from longform.nearest import meant
+from longform.errors import UsageError, meant
 from longform.results.evidence import Evidence
 from longform.studies import LISTED
 from longform.studies.schema_1 import LOWER

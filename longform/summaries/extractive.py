@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longform.models import models_version, read_model
-from longform.summaries.candidates import candidates
 from longform.summaries.query_relevance import FEATURES, QueryText, relevance
-from longform.summaries.sentence_support import Embed, SentenceSupport
+from longform.summaries.sentence_support import Embed, SentenceSupport, candidates
 from longform.summaries.tree_ensemble import TreeEnsemble
 from longform.support.model import SupportModel
 

@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from longform.summaries.candidates import first_candidates
-from longform.summaries.sentence_support import SentenceSupport
+from longform.summaries.sentence_support import SentenceSupport, first_candidates
 from longform.text.words import stems
 
 FEATURES = (

@@ -1,8 +1,14 @@
-"""Read the reply of a model that was asked for `Summary: ...` (Wan et al., appendix D; our reading of such replies)."""
+"""Bullets that a model is asked for, and its reply to `Summary: ...` read (Wan et al., appendix D, read our way)."""
 
 from __future__ import annotations
 
 import re
+
+USUAL_BULLETS = 7
+"""SummHay's 92 queries have 6.75 insights on average. The offline writer takes it, too, if no number is told."""
+
+OWN_BULLETS = 8
+"""Asked for if a query has nothing that its summary ought to say, and the configuration names no number."""
 
 EMPTY_SUMMARY = "empty_summary"
 """The failure of a reply with nothing behind its label."""

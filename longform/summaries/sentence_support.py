@@ -20,6 +20,9 @@ from longform.support.model import SupportModel, expected_f1_sets
 from longform.text.stand_alone import statements
 from longform.text.words import stems
 
+_MIN_WORDS, _MAX_WORDS = 5, 60
+_SUPPORTERS = 3  # documents that probably support a sentence, its own included
+
 Array = NDArray[np.float64]
 Embed = Callable[[Sequence[str]], NDArray[np.float32]]
 """Texts -> unit vectors, shape (texts, dimensions)."""
@@ -173,3 +176,16 @@ def _held_stems(texts: Sequence[frozenset[str]]) -> tuple[dict[str, int], sparse
     # sorted: the order of a set changes with the process, and with it the last digits of a sum
     flat = np.array([column for held in texts for column in sorted(columns[stem] for stem in held)], dtype=np.int64)
     return columns, sparse.csr_array((np.ones(len(flat)), flat, ends), shape=(len(texts), len(columns)))
+
+
+def candidates(support: SentenceSupport) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which sentences may be quoted, and which of them should be; both of shape (sentences,)."""
+    usable = (support.n_words >= _MIN_WORDS) & (support.n_words <= _MAX_WORDS) & (support.weights > 0)
+    supporters = (support.probability >= 0.5).sum(axis=1) >= min(_SUPPORTERS, support.probability.shape[1])
+    return usable, usable & support.alone & supporters
+
+
+def first_candidates(support: SentenceSupport) -> NDArray[np.bool_]:
+    """Return the sentences that are quoted first: those that should be, or all that may be if there are none."""
+    usable, preferred = candidates(support)
+    return preferred if preferred.any() else usable

@@ -12,7 +12,7 @@ from longform.metrics.statistics import Estimate
 from longform.tables.cells import Cell, cell_rows
 from longform.tables.layout import visible
 from longform.tables.table import Column, Table
-from longform.text.spreadsheets import plain_cell
+from longform.text.visible import plain_cell
 
 _LATEX = str.maketrans(
     {

@@ -290,3 +290,33 @@ def _check_value(where: str, value: Value, unit: Unit) -> None:
         raise ValueError(f"{where}: expected a finite number, or None for an unknown; found {value}")
     if isinstance(value, Estimate) and (ends := [one for one in value[1:3] if one is not None]) != sorted(ends):
         raise ValueError(f"{where}: expected an interval from low to high, found {value}")
+
+
+DATASET = Column("dataset", title="data set")
+JUDGE = Column("judge")
+SYSTEM = (
+    Column("summarizer"),
+    Column("setting"),
+    Column("twin_of", told="the summarizer whose summaries a twin repeats with other citations", shown=False),
+    Column("cited_by", told="what chose the citations of a twin", shown=False),
+    Column("elsewhere", told="written elsewhere, in a run that writes, too", shown=False),
+    Column("in_sample", told="what a model made that was fitted on these data", shown=False),
+)
+"""The writer of a summary, the documents that it had, and marks beside these names."""
+
+NAMED = (DATASET, *SYSTEM, JUDGE)
+"""A system under a judge; null: the data set is not stated, the measure needs no judge."""
+
+AXES = (
+    Column("retriever", shown=False),
+    Column("reranker", shown=False),
+    Column("budget_tokens", "count", shown=False),
+    Column("n_documents", "count", shown=False),
+    Column("length_tokens", "count", shown=False),
+    Column("permutation", "count", shown=False),
+    Column("method", shown=False),
+    Column("document_tokens", "count", shown=False),
+)
+"""The parts of a setting, but for the order of the documents; see `longform.axes.Axes`."""
+
+CUT = Column("cut_share", "share", "share cut", "of the retrieved tokens, what the limit took away", "lower")

@@ -1,4 +1,4 @@
-"""Text as a terminal may show it: characters that would move its cursor or turn its lines stand as escapes."""
+"""Text as a terminal or a spreadsheet may show it: what would move a cursor or be computed stands as it is written."""
 
 from __future__ import annotations
 
@@ -16,3 +16,15 @@ def visible(text: str) -> str:
     that a printed JSON document stays one.
     """
     return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+_COMPUTED = ("=", "+", "-", "@", "\t", "\r")
+
+
+def plain_cell(text: str) -> str:
+    """
+    Return a text that a spreadsheet shows and does not compute: one that begins like a formula has `'` before it.
+
+    So has one that begins with `'` and such a sign: taking one `'` off gives every text back.
+    """
+    return f"'{text}" if text.lstrip("'").startswith(_COMPUTED) else text

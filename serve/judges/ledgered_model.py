@@ -9,9 +9,8 @@ from typing import NamedTuple, TypeVar
 from pydantic import JsonValue
 
 from actors.authority import Local
-from actors.chat.call_context import CallContext
 from actors.chat.governor import Unlimited
-from actors.chat.model import ChatModel
+from actors.chat.model import CallContext, ChatModel
 from actors.chat.opening import first_asked, open_chat
 from actors.chat.pool import ChatPool
 from actors.ledger.keeper import LedgerKeeper

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import actors
-from actors.chat.call_context import CallContext
+from actors.chat.model import CallContext
 from actors.judges.opening import make_judge
 from actors.python_class import actor_of
 from actors.retrieval.haystack_retriever import HaystackRetriever

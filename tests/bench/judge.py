@@ -7,7 +7,7 @@ import tempfile
 import time
 from typing import Any
 
-from actors.chat.call_context import CallContext
+from actors.chat.model import CallContext
 from actors.judges.opening import make_judge
 from actors.judges.rows import judged_rows
 from actors.storage.benchmark import Benchmark

@@ -26,9 +26,8 @@ from typing import Any, NamedTuple
 
 import psutil
 
-from actors.chat.call_context import CallContext
 from actors.chat.governor import NAMESPACE
-from actors.chat.model import ChatModel
+from actors.chat.model import CallContext, ChatModel
 from actors.chat.opening import open_chat, open_pool, quota_domain
 from actors.ledger.keeper import NO_LIMIT, start_keeper
 from actors.rehearsal.fake_provider import fake_process

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from actors.storage.folder import Folder
 from jobs.results.documents import kept_documents
 from jobs.results.drilldown import kept_unfolded
-from longform.results.drilldown import QueryFacts, SummaryFacts, Unfolded
+from longform.results.evidence import QueryFacts, SummaryFacts, Unfolded
 
 CHOSEN = "(select) => select.selectedOptions[0].textContent"
 SHOWN = "(all) => all.filter((one) => one.checkVisibility()).map((one) => one.outerHTML.slice(0, 80))"

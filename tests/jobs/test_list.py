@@ -7,8 +7,8 @@ import json
 import pytest
 
 from jobs.list import LISTS, main
-from longform.formats.exports import EXPORTS, ROW_EXPORTS, TABLE_EXPORTS, WHOLE_EXPORTS
 from longform.formats.names import EXPORTED, NAMES
+from longform.formats.shipped import EXPORTS, ROW_EXPORTS, TABLE_EXPORTS, WHOLE_EXPORTS
 
 
 @pytest.mark.parametrize("what", LISTS)

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from actors import ir_datasets_reader
+from actors import python_reader
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.ingest import main
@@ -221,7 +221,7 @@ def test_a_data_set_that_ir_datasets_knows_is_read(tmp_path: Path, monkeypatch: 
     assert [(one.doc_id, one.text) for one in bench.documents("corpus")] == [("d1", "The bridge."), ("d2", "The tram.")]
     assert bench.queries["7"].text == "What bridge?"
     assert [(one.doc_id, one.relevance) for one in bench.qrels] == [("d1", 2), ("d2", 0)]
-    assert ir_datasets_reader.open_ir_dataset("longform-own")[1] == library.__version__
+    assert python_reader.open_ir_dataset("longform-own")[1] == library.__version__
 
 
 def test_trec_s_files_are_read_together(notes: Path) -> None:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from actors.chat.call_context import CallContext
+from actors.chat.model import CallContext
 from actors.judges.opening import make_judge
 from actors.serving.client import RefusedError
 from jobs.served_judge import Address, AskJudge, judged, main

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from longform.nearest import meant
+from longform.errors import meant
 
 
 def test_a_slip_is_mended_and_another_word_is_not() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from serve.admission import LONGEST_S, SHORTEST_S, ServiceRate, expected_wait_s, may_join, retry_after_s
+from serve.batching import LONGEST_S, SHORTEST_S, ServiceRate, expected_wait_s, may_join, retry_after_s
 
 SECONDS = st.floats(0, 1e4)
 TOKENS = st.integers(0, 10**6)

@@ -15,7 +15,7 @@ from longform.results.elsewhere import elsewhere_tables
 from longform.results.judges import judges_tables
 from longform.results.order_dependence import order_table
 from longform.results.repaired_examples import with_example_rows
-from longform.studies import calls, facets, failure_modes, repair, retest, rouge_bootstrap
+from longform.studies import calls, curve, facets, failure_modes, key_points, repair, retest, rouge_bootstrap
 from longform.studies.schema_1.cells import cells_before, of_cells
 from longform.studies.schema_1.costs import calls_before, cost_before, of_cost
 from longform.studies.schema_1.differences import (
@@ -41,8 +41,7 @@ from longform.studies.schema_1.rankings import (
     repair_before,
     retrieval_before,
 )
-from longform.studies.schema_1.rows import Json, of_measures, rows_in, with_axes, without_axes
-from longform.studies.schema_1.scores import key_points_before, of_curve, of_key_points
+from longform.studies.schema_1.rows import Json, Rows, by_measure, of_measures, rows_in, with_axes, without_axes
 from longform.tables.packed import unpacked
 from longform.tables.table import Table, table_of
 
@@ -85,6 +84,21 @@ def with_tables(results: Json) -> dict[str, Any]:
         cards = judges_tables(results.get("judges") or [], results.get("retest") or [])
         there |= {table.name: table.as_json() for table in cards}
     return {**results, "tables": there} if there else dict(results)
+
+
+def key_points_before(tables: Mapping[str, Json]) -> dict[str, Rows]:
+    judges = rows_in("key_points_judges")(tables)
+    pairs = [{**row, "swapped": [pair.split(" with ") for pair in row["swapped"]]} for row in judges]
+    return {"systems": rows_in("key_points")(tables), "judges": pairs}
+
+
+def of_key_points(found: Mapping[str, Any]) -> list[Table]:
+    judges = [{**row, "swapped": [" with ".join(pair) for pair in row["swapped"]]} for row in found["judges"]]
+    return key_points.tables(found["systems"], judges)
+
+
+def of_curve(rows: Sequence[Mapping[str, Any]]) -> list[Table]:
+    return [curve.table(by_measure(rows, [column.name for column in curve.table([]).columns]))]
 
 
 _BEFORE: Mapping[str, Callable[[Mapping[str, Json]], Any]] = {

@@ -12,8 +12,7 @@ from longform.metrics.measure import Measure, described
 from longform.results.cells import CELLS, KEY, Averaged, CellRow, listed_in, systems_in
 from longform.studies import cells
 from longform.studies.schema_1.rows import Json, without_axes
-from longform.tables.names import CUT, SYSTEM
-from longform.tables.table import Table
+from longform.tables.table import CUT, SYSTEM, Table
 
 Row = Mapping[str, Any]
 _FACTS = {fact.column.name: fact.column.unit for fact in cells.FACTS}

@@ -8,8 +8,7 @@ from typing import Any
 from longform.keys import in_groups
 from longform.metrics.cited_support import SHARE
 from longform.metrics.faithfulness import Merging
-from longform.results.cells import CELLS, KEY, WITHOUT_SCORE, systems_in
-from longform.results.columns import text_in, within
+from longform.results.cells import CELLS, KEY, WITHOUT_SCORE, systems_in, text_in, within
 from longform.studies import faithfulness, position
 from longform.studies.faithfulness_places import DEGENERATE, INDEX
 from longform.studies.schema_1.rows import OF_AXES, Json, Rows, by_key, rows_in, with_axes, without_axes

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from longform.keys import in_groups
-from longform.tables.names import AXES
+from longform.tables.table import AXES
 
 Json = Mapping[str, Any]
 Rows = list[dict[str, Any]]

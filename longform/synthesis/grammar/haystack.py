@@ -6,7 +6,7 @@ At SummHay's size these are 100 documents of 750 words, and some fifty-five insi
 Beside the insights a haystack may hold *distractors*, statements of the same kind that belong to no insight, and
 *contradictions*, which give another number for an insight's fact in documents that do not state it. Neither is in the
 gold map. No insight is stated twice in the same words, and outside these statements no sentence of more than eight
-words has the skeleton of another (`longform.synthesis.grammar.skeletons`).
+words has the skeleton of another (`longform.synthesis.grammar.weaver`).
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from actors.authority import Local
-from actors.chat.call_context import CallContext
+from actors.chat.model import CallContext
 from actors.chat.opening import check_chat, open_pool
 from actors.chat.prepayment import Prepayment
 from actors.chat.provider_batches import ProviderBatches

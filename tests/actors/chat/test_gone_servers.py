@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from actors.authority import Local
-from actors.chat.call_context import CallContext
+from actors.chat.model import CallContext
 from actors.chat.opening import open_pool
 from actors.chat.pool import ChatPool
 from actors.ledger.keeper import open_keeper

@@ -9,8 +9,8 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from actors.chat.call_context import CallContext
 from actors.chat.matrix_executor import MatrixExecutor, group_of
+from actors.chat.model import CallContext
 from actors.chat.opening import Asking, open_pool
 from actors.judges.chat import ChatJudge
 from longform.chat.call import ChatRequest, Message

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from actors.authority import Local
-from actors.chat.call_context import CallContext
+from actors.chat.model import CallContext
 from actors.chat.pool import ChatPool
 from actors.ledger.keeper import NO_LIMIT, Budget, LedgerKeeper
 from actors.ledger.ledger import Ledger

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from actors.chat.call_context import CallContext
+from actors.chat.model import CallContext
 from actors.chat.opening import load_prompt
 from actors.judges.kinds import kind_of
 from actors.judges.opening import make_judge

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.chat.call_context import CallContext
+from actors.chat.model import CallContext
 from actors.chat.opening import open_chat
 from actors.judges.opening import make_judge
 from longform.errors import UsageError

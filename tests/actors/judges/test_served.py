@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from actors.chat.call_context import CallContext
+from actors.chat.model import CallContext
 from actors.judges.opening import make_judge
 from actors.judges.served import ServedJudge
 from actors.serving.client import Reply, ServedClient

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from actors.authority import Local
 from actors.chat.batch_notes import BatchNotes
-from actors.chat.call_context import CallContext
+from actors.chat.model import CallContext
 from actors.chat.prepayment import BatchLimits, Prepayment
 from actors.chat.provider_batches import ProviderBatches
 from actors.ledger.keeper import NO_LIMIT, Budget, LedgerKeeper

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from actors.chat.call_context import CallContext
-from actors.chat.model import ChatModel
+from actors.chat.model import CallContext, ChatModel
 from actors.chat.opening import Asking, open_pool
 from actors.storage.benchmark import part_work_id
 from actors.storage.folder import Folder

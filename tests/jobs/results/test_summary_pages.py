@@ -16,7 +16,7 @@ import pytest
 from actors.storage.folder import Folder
 from jobs.results.drilldown import keep_unfolded, kept_unfolded
 from jobs.results.write import write_pages
-from longform.results.drilldown import Unfolded, unfolded_of
+from longform.results.evidence import Unfolded, unfolded_of
 from longform.studies.schema_1 import with_tables
 from longform.tables.packed import values_of
 from tests.longform.report.pages import FIXTURE, Page

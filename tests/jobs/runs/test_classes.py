@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from actors.storage.folder import Folder
-from jobs.runs.classes import class_versions
+from jobs.runs.begin import class_versions
 from jobs.runs.record import check_goes_on
 from longform.errors import UsageError
 from longform.settings.experiment import Experiment

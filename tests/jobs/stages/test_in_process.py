@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from actors.authority import Local
-from actors.chat.call_context import CallContext
+from actors.chat.model import CallContext
 from actors.chat.pool import ChatPool
 from actors.closing import close_later, noting
 from actors.ledger.keeper import LedgerKeeper

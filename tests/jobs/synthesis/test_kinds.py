@@ -11,12 +11,12 @@ import pytest
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
+from jobs.synthesis.config import KINDS
 from jobs.synthesize_models import main
 from longform.formats.rows import HaystackRows
 from longform.records import Document, Query, Target
 from longform.settings.chat import ChatSettings
 from longform.settings.strict import Strict
-from longform.synthesis.kinds import KINDS
 from longform.synthesis.recipe import Job, Pieces, PlannedCalls, Step, SynthesisKind, Told, Work
 from longform.synthesis.written.asking import Ask, Log, Plan, ask_once
 from longform.synthesis.written.call_bounds import StepCalls

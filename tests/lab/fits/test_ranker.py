@@ -10,8 +10,8 @@ from threadpoolctl import threadpool_limits
 from lab.fits import ranker as training
 from lab.fits.haystacks import set_f1
 from lab.fits.ranker import GoldInsight, RankedQuery, RankerRecipe, earned, fit_ranker
-from longform.summaries.candidates import candidates
 from longform.summaries.query_relevance import FEATURES, QueryText, relevance
+from longform.summaries.sentence_support import candidates
 from tests.longform.summaries.test_sentence_support import (
     places_of,
     planted_documents,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longform.chat.replicas import pieces, replica_of
+from actors.chat.matrix_executor import pieces, replica_of
 
 
 @given(st.lists(st.integers(0, 60), max_size=8), st.integers(1, 5))

@@ -9,7 +9,7 @@ import pytest
 
 from longform.report.document_pages import packed_summaries, summary_pages
 from longform.report.site import SUMMARIES, points, site_of, site_pages
-from longform.results.drilldown import unfolded_of
+from longform.results.evidence import unfolded_of
 from longform.studies.schema_1 import with_tables
 from tests.longform.report.browser import needs_browser, scrolls_sideways
 from tests.longform.report.pages import FIXTURE

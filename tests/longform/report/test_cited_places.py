@@ -10,7 +10,7 @@ import pytest
 
 from longform.report.document_pages import CitedPlaces
 from longform.report.repair import DocumentOf
-from longform.results.drilldown import Unfolded
+from longform.results.evidence import Unfolded
 
 EXAMPLE = {"summary_id": "s", "repaired_id": "r", "bullet": "It rained & snowed.", "insight": "Rain fell."}
 FILES = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from longform.report.first_page import Quotes, leaderboard
-from longform.results.drilldown import Unfolded
+from longform.results.evidence import Unfolded
 from longform.tables.cells import cell_rows
 from tests.longform.report.test_findings import cell, results
 

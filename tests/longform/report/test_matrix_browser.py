@@ -10,7 +10,7 @@ import pytest
 
 from longform.report.matrix_page import LINK, MatrixRows, matrix_html
 from longform.report.site import Site
-from longform.results.drilldown import Unfolded
+from longform.results.evidence import Unfolded
 from longform.results.results import Results
 from tests.longform.report.browser import (
     SCHEMES,

@@ -8,7 +8,7 @@ from typing import Any
 
 from longform.report import matrix_page
 from longform.report.matrix_page import MatrixRows, too_large
-from longform.results.drilldown import Unfolded
+from longform.results.evidence import Unfolded
 from longform.studies.schema_1 import with_tables
 from longform.tables.packed import values_of
 

@@ -10,7 +10,7 @@ from longform.errors import LongformError
 from longform.report.document_pages import packed_summaries, summary_pages
 from longform.report.page_data import script_json
 from longform.report.site import SUMMARIES, site_of
-from longform.results.drilldown import unfolded_of
+from longform.results.evidence import unfolded_of
 from longform.studies.schema_1 import with_tables
 from longform.tables.packed import values_of
 from tests.longform.report.pages import FIXTURE, HOSTILE, Page, html, markdown, pipe_tables

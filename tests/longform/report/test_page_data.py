@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from longform.report.document_pages import packed_summaries
 from longform.report.page_data import Block, blocks_data
-from longform.results.drilldown import Unfolded
+from longform.results.evidence import Unfolded
 from longform.tables.packed import values_of
 
 HEADS = 1_000  # most bytes of the names of columns

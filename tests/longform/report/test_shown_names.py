@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from longform.report.shown_names import shown_names, unfolded_with_shown_names, with_shown_names
-from longform.results.drilldown import Unfolded
+from longform.results.evidence import Unfolded
 from longform.studies.schema_1 import with_tables
 
 CONFIG = {

@@ -5,8 +5,7 @@ from math import exp
 import pytest
 
 from longform.retrieval.bm25 import Bm25
-from longform.retrieval.feedback import expansion_terms, feedback_scores
-from longform.retrieval.ranking import z_scores
+from longform.retrieval.ranking import expansion_terms, feedback_scores, z_scores
 
 DOCUMENTS = [["fed", "rate", "rate"], ["fed", "bank"], ["rate", "hike", "hike"], ["zoo"]]
 INDEX = Bm25(DOCUMENTS, k1=1.5, b=0.75)

@@ -11,8 +11,7 @@ import polars as pl
 from longform.report.result_figures import table_figures
 from longform.report.result_tables import table_sections
 from longform.results.alignment import alignment_rows, placed_twice
-from longform.results.cells import systems_in
-from longform.results.columns import number_in
+from longform.results.cells import number_in, systems_in
 from longform.results.faithfulness_tables import (
     against_plain,
     groups,

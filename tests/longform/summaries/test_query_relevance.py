@@ -3,9 +3,8 @@ from copy import copy
 import numpy as np
 import pytest
 
-from longform.summaries.candidates import first_candidates
 from longform.summaries.query_relevance import FEATURES, QueryText, relevance
-from longform.summaries.sentence_support import SentenceSupport
+from longform.summaries.sentence_support import SentenceSupport, first_candidates
 from tests.longform.summaries.test_sentence_support import (
     PLANTED,
     SNOW,

@@ -7,8 +7,7 @@ import pytest
 
 from longform.synthesis.grammar.grammar import tidied
 from longform.synthesis.grammar.paraphrase import Synonyms, attributed, contracted, moved, rewritten
-from longform.synthesis.grammar.skeletons import n_words, skeleton
-from longform.synthesis.grammar.weaver import sentence_case
+from longform.synthesis.grammar.weaver import n_words, sentence_case, skeleton
 
 
 def forms(make: object, n: int = 200) -> set[str]:
