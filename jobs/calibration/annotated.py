@@ -175,11 +175,11 @@ def _told(arguments: argparse.Namespace, kind: SheetKind, place: LabelledPlace, 
     lines = [f"{name}: {done[name]:,} of {n:,} rows are filled" for name, n in rows.items()]
     lines.append(f"labels of {kind.task}: {', '.join(f'{n:,} by {name}' for name, n in told['labels'].items())}")
     if isinstance(kind, TargetCheck):
-        found_of, told["checked"] = checked(place, kind)
+        told["checked"] = checked(place, kind)
         lines += _checked_words(told["checked"])
         if arguments.accepted:
-            n = write_accepted(place, kind, found_of, arguments.accepted)
-            lines.append(f"{arguments.accepted}: {n:,} queries with {len(found_of.accepted):,} accepted targets")
+            n = write_accepted(place, kind, arguments.accepted)
+            lines.append(f"{arguments.accepted}: {n:,} queries with {told['checked']['accepted']:,} accepted targets")
     lines += [_rated_words(one) for one in told["rated"]]
     lines += [f"{f'{name}: ' if name else ''}{_agreement_words(one)}" for name, one in found]
     return Outcome({**told}, "\n".join(lines))

@@ -7,7 +7,8 @@ Writes  documents, queries, targets, qrels of the copy
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple, TypedDict
 
@@ -19,15 +20,7 @@ from jobs.write_benchmark import write_benchmark
 from longform.errors import UsageError
 from longform.formats.rows import HaystackRows
 from longform.judges.sheets import SheetPair
-from longform.judges.target_checks import (
-    ScoreBin,
-    ScoreBound,
-    TargetCheck,
-    Verified,
-    score_bins,
-    score_bounds,
-    verified,
-)
+from longform.judges.target_checks import ScoreBin, ScoreBound, TargetCheck, decided, score_bins, score_bounds
 from longform.keys import content_key
 from longform.records import Qrel
 
@@ -91,24 +84,25 @@ class CheckedColumns(TypedDict):
     bounds: list[ScoreBound]
 
 
-def checked(place: LabelledPlace, check: TargetCheck) -> tuple[Verified, CheckedColumns]:
-    """Return what people make of the targets of a benchmark, and the same in numbers."""
-    found = verified(labels_of(place, check), check)
+def checked(place: LabelledPlace, check: TargetCheck) -> CheckedColumns:
+    """Return what people make of the targets of a benchmark, in numbers."""
+    labels = labels_of(place, check)
+    accepted = decided(labels, check)
     targets = [one for query in place.benchmark.queries for one in place.benchmark.targets.get(query, [])]
-    n_targets = sum(target.kind == check.checks for target in targets)
+    n_accepted, n_targets = sum(accepted.values()), sum(target.kind == check.checks for target in targets)
     known = known_targets(place.benchmark.folder)
     scores = {target: one.score for target, one in known.items() if one.score is not None}
-    return found, {
-        "accepted": len(found.accepted),
-        "rejected": len(found.rejected),
-        "unlabelled": n_targets - len(found.accepted) - len(found.rejected),
-        "answers": dict(found.answers),
-        "bins": score_bins(scores, found),
-        "bounds": score_bounds(scores, found, _BOUNDS) if scores else [],
+    return {
+        "accepted": n_accepted,
+        "rejected": len(accepted) - n_accepted,
+        "unlabelled": n_targets - len(accepted),
+        "answers": dict(Counter(row["answer"] for row in labels if row["answer"] is not None)),
+        "bins": score_bins(scores, accepted),
+        "bounds": list(score_bounds(scores, accepted, _BOUNDS)) if scores else [],
     }
 
 
-def write_accepted(place: LabelledPlace, check: TargetCheck, found: Verified, out_url: str) -> int:
+def write_accepted(place: LabelledPlace, check: TargetCheck, out_url: str) -> int:
     """
     Write a copy of a benchmark with the accepted targets alone; queries without one are left out.
 
@@ -118,22 +112,23 @@ def write_accepted(place: LabelledPlace, check: TargetCheck, found: Verified, ou
     Raises:
         UsageError: People accepted none, or another benchmark stands there.
     """
-    if not found.accepted:
+    accepted = [target for target, is_accepted in decided(labels_of(place, check), check).items() if is_accepted]
+    if not accepted:
         raise UsageError(f"--accepted: expected {check.checks}s that people accept, found none")
     benchmark = place.benchmark
-    kept = content_key(benchmark.manifest["dataset_hash"], sorted(found.accepted))
+    kept = content_key(benchmark.manifest["dataset_hash"], sorted(accepted))
     source = {"name": f"{check.task} of {benchmark.manifest['dataset_hash']}", "sha256": kept}
-    manifest = write_benchmark(out_url, _haystacks(place, check, found), sources=[source])
+    manifest = write_benchmark(out_url, _haystacks(place, check, frozenset(accepted)), sources=[source])
     return manifest["rows"]["queries"]
 
 
-def _haystacks(place: LabelledPlace, check: TargetCheck, found: Verified) -> Iterator[HaystackRows]:
+def _haystacks(place: LabelledPlace, check: TargetCheck, accepted: Collection[str]) -> Iterator[HaystackRows]:
     benchmark = place.benchmark
     for haystack_id in benchmark.haystack_ids:
         targets = [
             target
             for target in benchmark.haystack_targets(haystack_id)
-            if target.kind != check.checks or target.target_id in found.accepted
+            if target.kind != check.checks or target.target_id in accepted
         ]
         left = {target.query_id for target in targets if target.kind == check.checks}
         queries = [one for one in benchmark.queries.values() if one.haystack_id == haystack_id and one.query_id in left]

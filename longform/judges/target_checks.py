@@ -8,10 +8,9 @@ both.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypedDict
+from typing import TypedDict
 
 from longform.judges.kind import SheetKind
 from longform.keys import in_groups
@@ -55,32 +54,11 @@ CHECKS: Mapping[str, TargetCheck] = {KEY_POINT_CHECK.task: KEY_POINT_CHECK}
 """Checks of targets by name."""
 
 
-class Verified(NamedTuple):
-    """
-    The decisions of people on targets.
-
-    Attributes:
-        accepted: Ids of targets that more than half of their labels accept.
-        rejected: Ids of others that are labelled.
-        answers: Answer -> labels.
-    """
-
-    accepted: frozenset[str]
-    rejected: frozenset[str]
-    answers: Mapping[str, int]
-
-
-def verified(labels: Iterable[LabelRow], check: TargetCheck) -> Verified:
-    """Return the targets that people accept; as many labels for as against do not suffice."""
-    by_target: dict[str, list[float]] = {}
-    answers: Counter[str] = Counter()
-    for row in labels:
-        answer = row["answer"]
-        if answer is not None:
-            by_target.setdefault(row["target_id"], []).append(check.counts[answer])
-            answers[answer] += 1
-    accepted = frozenset(target for target, counts in by_target.items() if 2 * sum(counts) > len(counts))
-    return Verified(accepted, frozenset(by_target) - accepted, dict(answers))
+def decided(labels: Iterable[LabelRow], check: TargetCheck) -> dict[str, bool]:
+    """Return target id -> True if more than half of its labels accept it, of targets with labels."""
+    answers = ((row["target_id"], row["answer"]) for row in labels)
+    by_target = in_groups((target, check.counts[answer]) for target, answer in answers if answer is not None)
+    return {target: 2 * sum(counts) > len(counts) for target, counts in by_target.items()}
 
 
 # ---------------------------------------------------------------- scores against people
@@ -106,12 +84,12 @@ class ScoreBound(TypedDict):
 _TENTHS = 10
 
 
-def score_bins(scores: Mapping[str, float], found: Verified) -> list[ScoreBin]:
-    """Return the tenths of the scores that have targets which people labelled."""
+def score_bins(scores: Mapping[str, float], accepted: Mapping[str, bool]) -> list[ScoreBin]:
+    """Return the tenths of the scores that have targets which people labelled, as `decided` has these."""
     bins = in_groups(
-        (min(int(score * _TENTHS), _TENTHS - 1), target in found.accepted)
+        (min(int(score * _TENTHS), _TENTHS - 1), accepted[target])
         for target, score in scores.items()
-        if target in found.accepted or target in found.rejected
+        if target in accepted
     )
     return [
         {"low": n / _TENTHS, "high": (n + 1) / _TENTHS, "n": len(right), "right": sum(right) / len(right)}
@@ -119,12 +97,10 @@ def score_bins(scores: Mapping[str, float], found: Verified) -> list[ScoreBin]:
     ]
 
 
-def score_bounds(scores: Mapping[str, float], found: Verified, bounds: Sequence[float]) -> list[ScoreBound]:
-    """Return what each threshold would let through (LONG2RAG, appendix A.2: 8.7 % wrong at 0.7)."""
-    labelled = {target: score for target, score in scores.items() if target in found.accepted | found.rejected}
-    rows: list[ScoreBound] = []
+def score_bounds(
+    scores: Mapping[str, float], accepted: Mapping[str, bool], bounds: Sequence[float]
+) -> Iterator[ScoreBound]:
+    """Yield what each threshold would let through (LONG2RAG, appendix A.2: 8.7 % wrong at 0.7)."""
     for bound in bounds:
-        above = [target for target, score in labelled.items() if score >= bound]
-        wrong = sum(target in found.rejected for target in above)
-        rows.append({"score": bound, "n": len(above), "wrong": wrong / len(above) if above else None})
-    return rows
+        wrong = [not accepted[target] for target, score in scores.items() if score >= bound and target in accepted]
+        yield {"score": bound, "n": len(wrong), "wrong": sum(wrong) / len(wrong) if wrong else None}
