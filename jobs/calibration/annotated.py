@@ -10,18 +10,9 @@ from typing import NotRequired, TypedDict
 from actors.judges.kinds import named_kind
 from jobs.calibration.labelled import RELEASED
 from jobs.calibration.place import BESIDE_SHEETS, LabelledPlace, keep_samples, kept_samples, note_sample, samples_beside
-from jobs.calibration.sheets import (
-    GUIDE,
-    QuerySubjects,
-    Subjects,
-    SummarySubjects,
-    dealt,
-    keep_labels,
-    labels_of,
-    read_sheets,
-    write_sheets,
-)
-from jobs.calibration.targets_checked import CheckedColumns, TargetSubjects, checked, write_accepted
+from jobs.calibration.sheets import GUIDE, dealt, keep_labels, labels_of, write_sheets
+from jobs.calibration.subjects import QuerySubjects, Subjects, SummarySubjects, TargetSubjects, read_sheets
+from jobs.calibration.targets_checked import CheckedColumns, checked, write_accepted
 from jobs.command.run import Outcome
 from longform.errors import UsageError
 from longform.judges.card_figures import with_interval

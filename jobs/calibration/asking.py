@@ -14,8 +14,8 @@ from typing import Any
 
 from actors.chat.model import CallContext
 from actors.chat.opening import Asking, check_chat
+from actors.judges.backend import judged_rows
 from actors.judges.opening import Judge, make_judge
-from actors.judges.rows import judged_rows
 from actors.local_models.tokenizer import TokenCounter
 from actors.storage.folder import Folder
 from jobs.calibration.labelled import Calibration, Labelled, Piece, Verdicts

@@ -15,18 +15,17 @@ from actors.storage.folder import Folder
 from jobs.calibration.asking import plan_calibrations
 from jobs.calibration.card import PAGE, Several, answer_of, calibrate, calibrate_all, cost_words, write_cards
 from jobs.calibration.documents import LabelledDocuments
-from jobs.calibration.judges_by_name import named_judge
 from jobs.calibration.label_texts import importance_by
-from jobs.calibration.labelled import Calibration, Labelled, Measured, kind_of_judge
+from jobs.calibration.labelled import RELEASED, Calibration, Labelled, Measured, kind_of_judge
 from jobs.calibration.targets import LabelledTargets, fitted_haystacks
 from jobs.calling import calling_of
 from jobs.cluster import Cluster, cluster_of
 from jobs.command import DONE, FAILURES_ABOVE_THRESHOLD
 from jobs.command.run import Outcome, answered
-from jobs.configs import read_experiment
+from jobs.configs import Content, read_experiment, validated
 from jobs.runs.served_judges import described, with_versions
 from jobs.spending.plan import plan_words
-from longform.errors import LongformError, StoppedError, UsageError
+from longform.errors import LongformError, StoppedError, UsageError, meant
 from longform.judges.adversarial import ADVERSARIAL, adversarial_words
 from longform.judges.cards import describe
 from longform.judges.kind import Kind
@@ -34,8 +33,10 @@ from longform.judges.lexical_support import shipped_lexical_support
 from longform.judges.meta_evaluation import DOCUMENT, EACH_DOCUMENT, JOINED, Mode, Scoring, chunks_of
 from longform.report.answers import answer_text
 from longform.settings.experiment import Experiment
-from longform.settings.judges import JudgeSettings
+from longform.settings.judges import JudgeSettings, judges_of
 from longform.settings.named_judges import KNOWN_JUDGES
+from longform.settings.strict import Strict
+from longform.settings.yaml_text import yaml_value
 
 _UNJUDGED_THRESHOLD: float = Experiment.model_fields["unjudged_threshold"].default
 """The share of answers above which the exit code says so, if no configuration states one."""
@@ -266,3 +267,61 @@ def _run_of(arguments: argparse.Namespace, until_done: ExitStack) -> Folder:
     if arguments.out and has_page(arguments):
         return Folder(arguments.out)
     return Folder(until_done.enter_context(tempfile.TemporaryDirectory(prefix="longform-calibrate-")))
+
+
+# ---------------------------------------------------------------- judges as a command line names them
+
+_MEAN = "mean:"
+_SHOWN = 100  # characters of a name in an error
+
+
+class _Named(Strict):
+    judge: JudgeSettings
+
+
+def named_judge(text: str, judges: Mapping[str, JudgeSettings]) -> tuple[str, dict[str, JudgeSettings]]:
+    """
+    Return the name of the judge that *text* means, and all judges of its task, it among them.
+
+    Args:
+        text: `released:NAME`, one of *judges*, the mean of some (`mean:A+B`), or settings as YAML, which are of
+            coverage if they name no task.
+        judges: Those that can be named.
+
+    Raises:
+        UsageError: It is none of these, or it is a mean of judges that are not asked.
+    """
+    name, own = _own(text, judges)
+    known = judges_of(own.task if own else "coverage", {**judges, **({name: own} if own else {})})
+    members = known[name].members if name in known else ()
+    for member in members or (name,):
+        if member not in known and not member.startswith(RELEASED):
+            raise UsageError(_unknown(member, known if members else judges))
+    if inner := [member for member in members if member in known and known[member].members]:
+        asked = sorted(other for other, one in known.items() if not one.members)
+        raise UsageError(f"{name}: expected judges that are asked, of {asked}; found the mean {inner[0]!r}")
+    return name, known
+
+
+def _own(text: str, judges: Mapping[str, JudgeSettings]) -> tuple[str, JudgeSettings | None]:
+    """Return the judge that *text* defines or names, with its name; None if only its labels are known, or nothing."""
+    if text.startswith(RELEASED) or text in judges:
+        return text, judges.get(text)
+    if text.startswith(_MEAN):
+        members = text.removeprefix(_MEAN).split("+")
+        task = next((judges[name].task for name in members if name in judges), "coverage")
+        return text, _validated({"kind": "mean", "of": [*members], "task": task}, where=text)
+    content = yaml_value(text, f"no judge {text[:_SHOWN]!r}")
+    if not isinstance(content, dict):
+        return text, None
+    judge = _validated(content if "task" in content else content | {"task": "coverage"}, where="the judge")
+    return (judge.asked_model.model if judge.asked_model else judge.model_name), judge
+
+
+def _validated(content: Content, *, where: str) -> JudgeSettings:
+    return validated(_Named, {"judge": content}, (), where=where).judge
+
+
+def _unknown(name: str, known: Mapping[str, JudgeSettings]) -> str:
+    expected = f"released:NAME, mean:A+B, settings as YAML or one of {sorted(known)}"
+    return f"no judge {name!r}: expected {expected}{meant(name, known)}"

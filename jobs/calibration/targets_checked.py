@@ -1,5 +1,5 @@
 """
-Targets that people check: their rows in sheets, and a copy of the benchmark with those that people accept.
+Targets that people check, in numbers, and a copy of the benchmark with those that they accept.
 
 Reads   targets, qrels, documents, labels; synthesis.json, if the benchmark has one, for passages and scores
 Writes  documents, queries, targets, qrels of the copy
@@ -8,69 +8,20 @@ Writes  documents, queries, targets, qrels of the copy
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
-from functools import cached_property
-from typing import NamedTuple, TypedDict
+from collections.abc import Collection, Iterator
+from typing import TypedDict
 
-from actors.storage.benchmark import ACCOUNT
-from actors.storage.folder import Folder
 from jobs.calibration.place import LabelledPlace
-from jobs.calibration.sheets import QuerySubjects, labels_of
+from jobs.calibration.sheets import labels_of
+from jobs.calibration.subjects import known_targets
 from jobs.write_benchmark import write_benchmark
 from longform.errors import UsageError
 from longform.formats.rows import HaystackRows
-from longform.judges.sheets import SheetPair
 from longform.judges.target_checks import ScoreBin, ScoreBound, TargetCheck, decided, score_bins, score_bounds
 from longform.keys import content_key
 from longform.records import Qrel
 
 _BOUNDS = (0.5, 0.6, 0.7, 0.8, 0.9)
-
-
-class Known(NamedTuple):
-    """The notes of a benchmark's maker on a target; the score is None if it has none."""
-
-    score: float | None
-    passages: str
-
-
-def known_targets(folder: Folder) -> dict[str, Known]:
-    """Return what the account of a synthesis says of targets; nothing if there is none."""
-    if not folder.has(ACCOUNT):
-        return {}
-    points = (point for one in folder.read_json(ACCOUNT)["haystacks"] for point in one.get("points", ()))
-    return {
-        point["target_id"]: Known(
-            point["score"], "\n".join(f"[{span['doc_id']}] {span['text']}" for span in point["spans"])
-        )
-        for point in points
-    }
-
-
-class TargetSubjects(QuerySubjects):
-    """Queries, a row for each of their targets, with the passages that are said to ground it."""
-
-    @property
-    def expected(self) -> str:
-        return f"queries with a key point and gold documents to check for {self.kind.task}"
-
-    def pairs(self, subject: str) -> Iterator[SheetPair]:
-        assert isinstance(self.kind, TargetCheck)
-        benchmark, file = self.place.benchmark, self.documents(subject)
-        for target in benchmark.targets.get(subject, []) if file is not None else ():
-            if target.kind == self.kind.checks and file is not None:
-                known = self._known.get(target.target_id)
-                shown = {
-                    "documents": file.name,
-                    "query": benchmark.queries[subject].text,
-                    target.kind: target.text,
-                    "passages": "" if known is None else known.passages,
-                }
-                yield SheetPair(subject, self.kind.targets, target.target_id, None, 0, shown)
-
-    @cached_property
-    def _known(self) -> Mapping[str, Known]:
-        return known_targets(self.place.benchmark.folder)
 
 
 class CheckedColumns(TypedDict):

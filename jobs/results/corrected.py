@@ -11,7 +11,7 @@ from actors.storage.benchmark import MANIFEST
 from actors.storage.folder import Folder
 from jobs.calibration.labelled import RELEASED
 from jobs.calibration.place import RECORD, LabelledPlace, kept_samples, samples_beside
-from jobs.calibration.sheets import SummarySubjects, label_row, read_sheets
+from jobs.calibration.subjects import SummarySubjects, label_row, read_sheets
 from jobs.results.people_scores import ByPeople, labels_of_people, of_equal_texts, people_scores
 from jobs.results.stored_run import StoredRun, averaging_of, read_stored
 from jobs.results.two_runs import named_pair

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from jobs.calibration.labelled import RELEASED
 from jobs.calibration.place import LabelledPlace
-from jobs.calibration.sheets import SummarySubjects, label_key
+from jobs.calibration.subjects import SummarySubjects, label_key
 from jobs.stages.score import ScoredHaystack, verdict_of
 from longform.judges.kind import Kind
 from longform.keys import in_groups

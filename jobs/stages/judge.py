@@ -15,10 +15,9 @@ from typing import NamedTuple, Self
 
 from actors.chat.model import CallContext
 from actors.chat.opening import Asking
-from actors.judges.backend import Remembering
+from actors.judges.backend import Remembering, judged_rows, rounds_of
 from actors.judges.kinds import kind_of
 from actors.judges.opening import Judge, make_judge
-from actors.judges.rows import judged_rows, rounds_of
 from actors.storage.benchmark import Benchmark
 from jobs.stages.items import Given, Item, Place, Source, SourceReader
 from jobs.stages.judged_texts import CheckedHaystack, SummaryToJudge, checked_summary, judged_summary, texts_of

@@ -8,8 +8,8 @@ import time
 from typing import Any
 
 from actors.chat.model import CallContext
+from actors.judges.backend import judged_rows
 from actors.judges.opening import make_judge
-from actors.judges.rows import judged_rows
 from actors.storage.benchmark import Benchmark
 from jobs.stages.judged_texts import judged_summary
 from longform.judges.offline_coverage import QueryInsights, shipped_judge, stem_weights

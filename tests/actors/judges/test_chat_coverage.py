@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 
 from actors.chat.opening import Asking, open_chat
+from actors.judges.backend import judged_rows
 from actors.judges.opening import make_judge
-from actors.judges.rows import judged_rows
 from actors.storage.benchmark import Benchmark, part_work_id
 from actors.storage.folder import Folder
 from jobs.stages.judged_texts import judged_summary

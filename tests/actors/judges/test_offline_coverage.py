@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from actors.judges.backend import judged_rows
 from actors.judges.offline_coverage import OfflineCoverageJudge
 from actors.judges.opening import make_judge
-from actors.judges.rows import judged_rows
 from actors.local_models.encoder import Encoder
 from actors.local_models.weights import MINILM
 from actors.storage.benchmark import Benchmark, part_work_id

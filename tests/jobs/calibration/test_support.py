@@ -11,9 +11,8 @@ import pytest
 from actors.judges.opening import make_judge
 from actors.storage.folder import Folder
 from jobs.calibrate import main, parser
-from jobs.calibration.calibrated import calibrations_of, modes_of
+from jobs.calibration.calibrated import calibrations_of, modes_of, named_judge
 from jobs.calibration.documents import LabelledDocuments
-from jobs.calibration.judges_by_name import named_judge
 from jobs.calibration.label_texts import chunks, labelled_texts, labels_of_people, texts_of_mode
 from jobs.calibration.place import LabelledPlace
 from jobs.command import DONE, FAILURES_ABOVE_THRESHOLD, USAGE
