@@ -80,13 +80,6 @@ def write_sheets(
     return [f"{out.rstrip('/')}/{name}" for name in names.values()]
 
 
-def _page(kind: SheetKind, pairs: Sequence[SheetPair], annotator: str, files: Mapping[str, SheetDocuments]) -> bytes:
-    """Return the page of an annotator's sheet, with the documents that its rows name."""
-    named = dict.fromkeys(text for pair in pairs for text in pair.shown.values() if text in files)
-    documents = {name: files[name].content.decode() for name in named}
-    return sheet_page(kind, pairs, annotator, file=f"{annotator}.csv", documents=documents)
-
-
 def _checked_name(annotator: str) -> str:
     if not annotator.strip() or annotator.startswith(RELEASED) or _NO_FILE_NAME & set(annotator):
         raise UsageError(f"--annotator: expected a name that a file can have, found {annotator!r}")
@@ -100,19 +93,10 @@ _STYLES = ("report.css", "sheet.css")
 _KEYS = 9  # digits that choose an answer
 
 
-def sheet_page(
-    kind: SheetKind, pairs: Sequence[SheetPair], annotator: str, *, file: str, documents: Mapping[str, str]
-) -> bytes:
-    """
-    Return the page of an annotator's sheet.
-
-    Args:
-        kind: Of the labels.
-        pairs: The rows, in their order.
-        annotator: Whose sheet it is.
-        file: The name of the download.
-        documents: Name of a file of documents -> its text.
-    """
+def _page(kind: SheetKind, pairs: Sequence[SheetPair], annotator: str, files: Mapping[str, SheetDocuments]) -> bytes:
+    """Return the page of an annotator's sheet, with the documents that its rows name."""
+    file = f"{annotator}.csv"
+    named = dict.fromkeys(text for pair in pairs for text in pair.shown.values() if text in files)
     answers = [NO_LABEL, *kind.labels] if kind.labels else offered(kind)
     data = {
         "sheet": content_key(kind.task, annotator, [pair.key for pair in pairs]),
@@ -131,7 +115,7 @@ def sheet_page(
             {"key": pair.key, "n_units": pair.n_units, "shown": [[name, text] for name, text in pair.shown.items()]}
             for pair in pairs
         ],
-        "documents": dict(documents),
+        "documents": {name: files[name].content.decode() for name in named},
     }
     told = (
         f"{len(pairs):,} rows for {annotator}. Answers stay in this browser, if it allows that, and leave it only as "
