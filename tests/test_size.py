@@ -29,8 +29,8 @@ class Room(NamedTuple):
 ROOMS = {
     "laboratory": Room(14, 2_498, "lab/*"),
     "synthesis": Room(80, 10_989, "longform/synthesis/* jobs/synthesis/* jobs/synthesize*.py actors/synthesis/*"),
-    "serve": Room(31, 3_911, "serve/*"),
-    "rehearsal": Room(16, 2_268, "longform/rehearsal/* actors/rehearsal/*"),
+    "serve": Room(30, 3_899, "serve/*"),
+    "rehearsal": Room(15, 2_259, "longform/rehearsal/* actors/rehearsal/*"),
     "evidence as frames": Room(6, 653, "longform/evidence/* actors/surface/folders.py"),
     "tables": Room(6, 787, "longform/tables/*"),
     "results of older versions, for one release": Room(7, 940, "longform/studies/schema_1/*"),
@@ -42,17 +42,17 @@ ROOMS = {
         " jobs/correct.py jobs/export.py jobs/status.py jobs/report.py jobs/plan_sample.py",
     ),
     "judges, cards, calibration, sheets": Room(
-        60, 10_060, "longform/judges/* actors/judges/* jobs/calibration/* jobs/calibrate.py jobs/annotate.py"
+        60, 10_059, "longform/judges/* actors/judges/* jobs/calibration/* jobs/calibrate.py jobs/annotate.py"
     ),
     "chat, quota, ledger, spending": Room(
-        65,
-        9_503,
+        64,
+        9_493,
         "longform/chat/* longform/quota/* actors/chat/* actors/ledger/* jobs/spending/* longform/spending.py"
         " jobs/ledger.py jobs/calling.py jobs/probe.py",
     ),
     "stages, runs, evaluate, judge, replay, cluster": Room(
         47,
-        6_953,
+        6_952,
         "jobs/stages/* jobs/runs/* jobs/evaluat*.py jobs/judge.py jobs/replay.py jobs/aggregate.py jobs/cluster.py"
         " jobs/local_ray.py jobs/job_package.py",
     ),
@@ -60,9 +60,9 @@ ROOMS = {
     "metrics, statistics, measures": Room(22, 3_561, "longform/metrics/* longform/measures.py actors/measures.py"),
     "settings, other verbs, presets": Room(40, 5_017, "longform/settings/* jobs/*"),
     "summaries, support, repair, text": Room(
-        44, 4_987, "longform/summaries/* longform/support/* longform/repair/* longform/text/* actors/summarizers/*"
+        43, 4_975, "longform/summaries/* longform/support/* longform/repair/* longform/text/* actors/summarizers/*"
     ),
-    "retrieval, local models, storage, surface, the rest": Room(93, 9_787, "*"),
+    "retrieval, local models, storage, surface, the rest": Room(92, 9_777, "*"),
 }
 
 

@@ -14,7 +14,7 @@ from actors.chat.posts import HttpAnswer
 from actors.python_class import UserCodeError, user_code
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, failed
 from longform.chat.own_systems import read_answer
-from longform.chat.retries import RAISED
+from longform.chat.refusals import RAISED
 from longform.settings.chat import ChatSettings
 from longform.settings.python_class import PythonClassSettings
 

@@ -24,7 +24,7 @@ from longform.chat.call import Capabilities, ChatReply, ChatRequest, call_id, fa
 from longform.chat.endings import Endings
 from longform.chat.ledger_rows import Admission, Intent
 from longform.chat.prices import Price, cost_usd, most_usd
-from longform.chat.retries import CANCELLED, REFUSED, asks_to_wait, backoff_s, is_final
+from longform.chat.refusals import CANCELLED, REFUSED, asks_to_wait, backoff_s, is_final
 from longform.chat.server_standing import Server
 from longform.chat.token_estimates import TokenEstimates, counted_input, most_input_tokens
 from longform.errors import BudgetReachedError, ServerGoneError, StoppedError

@@ -11,8 +11,7 @@ from actors.chat.openai_client import PROVIDER_URL, api_key
 from actors.secret_values import redacted, redaction
 from longform.chat.batch_files import ENDPOINT, read_replies
 from longform.chat.call import ChatReply
-from longform.chat.refusals import http_failure, redirect_words
-from longform.chat.retries import backoff_s, may_pass
+from longform.chat.refusals import backoff_s, http_failure, may_pass, redirect_words
 from longform.errors import LongformError
 from longform.settings.chat import ChatSettings
 

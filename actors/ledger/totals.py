@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from actors.ledger.sqlite import CallRecords
-from longform.chat.retries import REFUSED
+from longform.chat.refusals import REFUSED
 
 By = Literal["model", "stage", "job", "day"]
 

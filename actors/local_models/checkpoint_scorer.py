@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from actors.local_models.checkpoints import checkpoint_path
 from actors.local_models.library_types import ModelConfig, Tokenizer
 from actors.local_models.pair_tokens import ModelInput
-from actors.local_models.texts_read import TEXTS_READ
+from actors.local_models.text_model import TEXTS_READ
 from actors.local_models.weights import cannot_load
 from longform.errors import UsageError
 from longform.settings.judges import CheckpointJudgeSettings

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from actors.local_models.bert import unit
 from actors.local_models.checkpoints import cache_folder, checkpoint_content
 from actors.local_models.chunks import text_chunks
-from actors.local_models.text_model import TextModel, open_text_model
-from actors.local_models.texts_read import TEXTS_READ
+from actors.local_models.text_model import TEXTS_READ, TextModel, open_text_model
 from actors.local_models.vector_table import VectorTable, current_table
 from actors.local_models.weights import cannot_load, model_path
 from longform.errors import UsageError

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import threading
+import time
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
@@ -14,6 +16,9 @@ from numpy.typing import NDArray
 
 from actors.local_models.bert import BertModel, plain_bert, text_vectors
 from longform.text.vectors import TextVectors
+
+EVERY_S = 2.0
+"""Seconds from one report to the next."""
 
 _GPU_FILES = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")
 
@@ -142,3 +147,32 @@ class LibraryModel:
             sentences = torch.nn.functional.normalize(made["sentence_embedding"].float(), dim=1).cpu().numpy()
             tokens = made["token_embeddings"].float().cpu().numpy()
         return sentences, tokens
+
+
+class TextsRead:
+    """The number of texts read, and who else is told of it."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._lock = threading.Lock()
+        self._report: Callable[[int], None] | None = None
+        self._told_at = 0.0
+
+    def report_to(self, report: Callable[[int], None]) -> None:
+        """Call *report* with the count, now and then, from the thread that reads."""
+        self._report, self._told_at = report, 0.0
+
+    def add(self, n: int) -> None:
+        """Count *n* more texts; several threads may do so."""
+        with self._lock:
+            self.count += n
+            now = time.monotonic()
+            due = self._report is not None and now - self._told_at >= EVERY_S
+            if due:
+                self._told_at = now
+        if due and self._report is not None:
+            self._report(self.count)
+
+
+TEXTS_READ = TextsRead()
+"""The counter of this process."""

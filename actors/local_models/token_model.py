@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actors.local_models.bert import PlainBert, TokenLayers, plain_bert, unit
-from actors.local_models.texts_read import TEXTS_READ
+from actors.local_models.text_model import TEXTS_READ
 from actors.local_models.weights import cannot_load, model_path
 from longform.errors import UsageError
 from longform.metrics.measure import TokenModel, TokenVectors

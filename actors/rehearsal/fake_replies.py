@@ -20,8 +20,7 @@ from actors.rehearsal.fake_messages import (
     TokenLogprob,
     TopLogprob,
 )
-from actors.rehearsal.scripted_chat import read_task
-from actors.rehearsal.scripted_models import Said, say
+from actors.rehearsal.scripted_chat import Said, read_task, say
 from longform.chat.call import ChatRequest
 from longform.keys import content_key, stable_seed
 

@@ -7,7 +7,7 @@ A chat model without a model, for dry runs and tests: its reply follows from the
     profile-u     obedient, but its sentences are faithful by their document's place: most at both ends
     profile-lead  the same, falling from the first document to the last
     profile-flat  the same everywhere
-    synthesis     the writer or the verifier of a synthesis, by the model's name (`scripted_models`)
+    synthesis     the writer or the verifier of a synthesis, by the model's name (`say`)
 
 It reads the project's own prompts; for bullets and their coverage, others too as long as they keep its marks: the
 headings of the documents, the bullets as JSON, "Insight:", "Question:" or "subtopic:", a number before "bullets".
@@ -20,16 +20,20 @@ import json
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from importlib import import_module
 from typing import NamedTuple
 
-from actors.rehearsal.scripted_models import say
 from actors.rehearsal.scripted_summaries import PROFILES, Profile, faithful
 from actors.rehearsal.scripted_tasks import Rating, Scoring, SentenceTask, Supporting, read_sentence_task
-from longform.chat.call import ChatReply, ChatRequest, Usage, capabilities, failed, refusal_reason
+from longform.chat.call import ChatReply, ChatRequest, TokenLogprobs, Usage, capabilities, failed, refusal_reason
 from longform.keys import stable_seed
 from longform.settings.chat import ChatSettings
 from longform.summaries.replies import USUAL_BULLETS
 from longform.text.words import stems
+
+_SYNTHESIS = "actors.synthesis.scripted"
+_MODULES = dict.fromkeys(("scripted-writer", "scripted-verifier", "scripted-extractor"), _SYNTHESIS)
+"""Name of a model up to its options -> the module whose `say` speaks for it."""
 
 UNKNOWN_TASK = "script_knows_no_such_task"
 """The failure of a request that is no task it knows."""
@@ -284,3 +288,23 @@ def _read_summarizing(prompt: str) -> Summarizing | None:
 
 def _coverage(coverage: str, bullet_id: object) -> str:
     return json.dumps({"coverage": coverage, "bullet_id": bullet_id})
+
+
+class Said(NamedTuple):
+    """The reply of a scripted model."""
+
+    text: str
+    is_refusal: bool
+    logprobs: tuple[TokenLogprobs, ...] | None = None
+
+
+def say(prompt: str, model: str) -> Said | None:
+    """
+    Return the reply of *model* to *prompt*; None if no annex brings it, or it is asked for another task.
+
+    Raises:
+        UsageError: The name has options that the model does not know.
+    """
+    module = _MODULES.get(model.partition(":")[0])
+    said: Said | None = None if module is None else import_module(module).say(prompt, model)
+    return said

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pydantic import JsonValue
 
 from actors.local_models.checkpoints import changing_content, check_checkpoint, checkpoint_path
-from actors.local_models.texts_read import TEXTS_READ
+from actors.local_models.text_model import TEXTS_READ
 from actors.local_models.weights import cannot_load
 from actors.retrieval.reranker import Means, Reranked, Reranker, reranked
 from longform.errors import UsageError

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from actors.local_models.checkpoints import cache_folder
 from actors.local_models.chunks import text_chunks
 from actors.local_models.encoder import TextEncoder
-from actors.local_models.texts_read import TEXTS_READ
+from actors.local_models.text_model import TEXTS_READ
 from actors.local_models.tokenizer import TokenCounter
 from actors.local_models.vector_table import VectorTable, current_table
 from actors.serving.endpoint import Endpoint

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import fields
 from functools import cache
 
-from actors.rehearsal.scripted_models import Said
+from actors.rehearsal.scripted_chat import Said
 from actors.synthesis.scripted_key_points import ExtractorFaults, extracted
 from actors.synthesis.scripted_verifier import VerifierFaults, verify
 from actors.synthesis.scripted_writer import WriterFaults, write

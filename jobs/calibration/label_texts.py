@@ -21,8 +21,7 @@ from longform.keys import content_key, in_groups
 from longform.records import Document
 from longform.retrieval.packing import ImportanceOf, arranged
 from longform.rows import LabelRow, SummaryRow
-from longform.text.nltk_words import n_words
-from longform.text.punkt import release_sentences
+from longform.text.punkt import n_words, release_sentences
 
 Ranking = Mapping[str, float]
 """Document -> importance, larger is more."""

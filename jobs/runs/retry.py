@@ -14,7 +14,7 @@ from typing import Any
 from actors.storage.folder import Folder
 from actors.terminal import say
 from jobs.stages.stage import Plan
-from longform.chat.retries import may_pass_later
+from longform.chat.refusals import may_pass_later
 
 
 def forget_passing_failures(run: Folder, plan: Plan) -> int:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from actors.ledger.entry import this_host
-from actors.local_models.texts_read import TEXTS_READ
+from actors.local_models.text_model import TEXTS_READ
 from actors.storage.errors import StorageError
 from actors.storage.folder import Folder
 

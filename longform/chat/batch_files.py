@@ -19,8 +19,7 @@ from longform.chat.completions import read_completed
 from longform.chat.endings import Endings
 from longform.chat.ledger_rows import Intent
 from longform.chat.prices import Price, cost_usd
-from longform.chat.refusals import http_failure
-from longform.chat.retries import may_pass
+from longform.chat.refusals import http_failure, may_pass
 
 ENDPOINT: Final = "/v1/chat/completions"
 MAX_LINES, MAX_BYTES = 50_000, 200_000_000

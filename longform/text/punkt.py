@@ -1,4 +1,4 @@
-"""Split sentences as NLTK's English Punkt model does; released sentence labels count these."""
+"""Split sentences and words as NLTK does, whose counts released labels and statistics have; nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -29,4 +29,17 @@ def _tokenizer() -> _Tokenizer:
     parameters.sent_starters.update(model.sent_starters)
     parameters.ortho_context.update({word: int(context) for word, context in model.ortho_context.items()})
     tokenizer: _Tokenizer = PunktSentenceTokenizer(parameters)
+    return tokenizer
+
+
+def n_words(text: str) -> int:
+    """Return the number of words and marks of *text*, as `nltk.word_tokenize` splits it sentence by sentence."""
+    return sum(len(_word_tokenizer().tokenize(sentence)) for sentence in release_sentences(text))
+
+
+@cache
+def _word_tokenizer() -> _Tokenizer:
+    from nltk.tokenize.destructive import NLTKWordTokenizer  # slow to import
+
+    tokenizer: _Tokenizer = NLTKWordTokenizer()
     return tokenizer

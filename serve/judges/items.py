@@ -1,18 +1,24 @@
-"""Items of requests to judges, by kind, and the verdicts that answer them."""
+"""Items of requests to judges, by kind, the verdicts that answer them, and the card that stands beside these."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Protocol, runtime_checkable
+from typing import Annotated, Protocol, TypedDict, runtime_checkable
 
 from pydantic import Field
 
+from actors.judges.cards import card_of_file
+from actors.judges.opening import Judge
 from actors.serving.messages import About
+from longform.errors import UsageError
+from longform.judges.cards import describe, judged_by, other_judge, shipped_card_of
 from longform.settings.judges import Task
 from longform.settings.strict import Strict
 from serve.engine import Work
 from serve.items import JudgeItem, JudgeUnit
 from serve.settings import ServedKind
+
+NO_CARD = "this judge has not been measured against people: no card is shipped or named for it"
 
 
 @runtime_checkable
@@ -104,3 +110,35 @@ def reads_whole_items(settings: ServedKind) -> bool:
 def item_of(settings: ServedKind) -> type[Strict]:
     """Return the type of one item of a judge's requests."""
     return CoverageItem if reads_whole_items(settings) else ITEMS[settings.task]
+
+
+class CardFields(TypedDict):
+    """The fields of `About` that tell of a card."""
+
+    card: str | None
+    card_reason: str | None
+
+
+def served_card(settings: ServedKind, judge: Judge, members: Mapping[str, Judge] | None = None) -> str | None:
+    """
+    Return the line of the card that the entry names, else of the one that ships; None: none.
+
+    A card that is named must be of the judge's model and of its code or prompts; that of a mean, of its *members*'.
+
+    Raises:
+        UsageError: The file is no card, or is another judge's.
+    """
+    if settings.card is None:
+        return describe(shipped) if (shipped := shipped_card_of(judge.settings)) else None
+    card = card_of_file(settings.card, judge.kind.task, expected="a file that `longform calibrate` wrote")
+    judges = {**(members or {}), judge.name: judge}
+    settings_of = {name: one.settings for name, one in judges.items()}
+    versions = {name: one.version for name, one in judges.items()}
+    if reason := other_judge(card, judged_by(judge.name, settings_of, versions)):
+        raise UsageError(f"card {settings.card!r}: expected that of this judge, found {reason}")
+    return describe(card)
+
+
+def card_fields(line: str | None, *, none: str = NO_CARD) -> CardFields:
+    """Return a card's line as `About` has it; *none* says why there is no line."""
+    return {"card": line, "card_reason": None if line else none}

@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping
 from actors.judges.opening import make_judge
 from longform.errors import UsageError
 from longform.settings.strict import Strict
-from serve.judges.cards import served_card
-from serve.judges.items import JudgeWorker, common_item, item_of
+from serve.judges.items import JudgeWorker, common_item, item_of, served_card
 from serve.judges.mean import MeanWorker
 from serve.judges.workers import KindWorker
 from serve.settings import ServedJudge, ServedKind, ServedOther

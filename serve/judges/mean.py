@@ -12,8 +12,7 @@ from longform.keys import content_key
 from longform.settings.strict import Strict
 from serve.engine import Work
 from serve.items import JudgeItem, JudgeUnit, Verdicts
-from serve.judges.cards import card_fields
-from serve.judges.items import JudgeWorker, common_item
+from serve.judges.items import JudgeWorker, card_fields, common_item
 
 NO_CARD_OF_MEAN = "no card is named for this mean of judges; those of its members say what they are worth"
 

@@ -18,8 +18,7 @@ from longform.judges.served import QUERY, group_of, parts_of, served_verdict
 from longform.keys import content_key
 from serve.engine import Texts, Work, tokens_of
 from serve.items import JudgeItem, JudgeUnit
-from serve.judges.cards import card_fields, served_card
-from serve.judges.items import item_of, reads_whole_items
+from serve.judges.items import card_fields, item_of, reads_whole_items, served_card
 from serve.judges.ledgered_model import CallsOfBatch, LedgeredModel
 from serve.settings import ServedKind
 

@@ -20,8 +20,7 @@ from longform.judges.kinds.support import SUPPORT
 from longform.judges.served import served_verdict
 from serve.deployments import load_worker
 from serve.engine import Engine
-from serve.judges.cards import NO_CARD
-from serve.judges.items import CoverageItem
+from serve.judges.items import NO_CARD, CoverageItem
 from serve.judges.loading import item_type
 from serve.settings import Batching, Settings, parse_settings
 from tests.actors.local_models.tiny_checkpoints import save_bert

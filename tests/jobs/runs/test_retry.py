@@ -16,7 +16,7 @@ from jobs.evaluations.evaluation import evaluate
 from jobs.runs.retry import forget_passing_failures
 from jobs.runs.stage_order import stages_of
 from jobs.stages.stage import Plan, Site
-from longform.chat.retries import may_pass
+from longform.chat.refusals import may_pass
 from longform.rehearsal.settings import FakeSettings
 from longform.settings.experiment import Experiment
 from tests.made.demo import one_haystack

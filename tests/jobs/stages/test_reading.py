@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from actors.local_models.texts_read import TEXTS_READ, TextsRead
+from actors.local_models.text_model import TEXTS_READ, TextsRead
 from actors.storage.folder import Folder
 from jobs.cluster import Cluster
 from jobs.stages import progress, reading

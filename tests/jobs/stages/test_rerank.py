@@ -19,7 +19,7 @@ from jobs.runs.retry import forget_passing_failures
 from jobs.runs.unscored import unranked
 from jobs.spending.prepay import open_requests
 from jobs.stages.rerank import VERSION
-from longform.chat.retries import may_pass_later
+from longform.chat.refusals import may_pass_later
 from longform.keys import content_key
 from longform.settings.experiment import Experiment
 from longform.settings.retrievers import (

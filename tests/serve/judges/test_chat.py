@@ -22,8 +22,7 @@ from serve.engine import Engine
 from serve.http.app import Backends, ServedJudge
 from serve.http.completions import item_of
 from serve.http.schemas import CompletionRequest
-from serve.judges.cards import NO_CARD
-from serve.judges.items import ITEMS, SupportItem
+from serve.judges.items import ITEMS, NO_CARD, SupportItem
 from serve.settings import Batching, Settings, parse_settings
 from tests.serve.served import EchoChat, client, local_app
 

@@ -20,8 +20,7 @@ from longform.judges.kinds.coverage import COVERAGE
 from longform.settings.judges import ChatJudgeSettings
 from serve.deployments import load_engine
 from serve.http.app import Backends, ServedJudge
-from serve.judges.cards import NO_CARD
-from serve.judges.items import CoverageItem, InsightsItem
+from serve.judges.items import NO_CARD, CoverageItem, InsightsItem
 from serve.judges.loading import item_type
 from serve.settings import Settings, parse_settings
 from tests.serve.served import client, local_app
