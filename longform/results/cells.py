@@ -54,7 +54,7 @@ def systems_in(results: Mapping[str, Any], averaged: Averaged = "value") -> list
     facts, better = ({row["name"] for row in described_in(results) if row.get(name)} for name in ("fact", "better"))
     content, found = tables[CELLS], dict[tuple[Any, ...], dict[str, Any]]()
     for row, reasons in zip(content["rows"], content["reasons"], strict=True):
-        own = found.setdefault(tuple(row.get(name) for name in KEY), {})
+        own = found.setdefault(tuple(map(row.get, KEY)), {})
         if not own:
             own.update(_named(row))
         name = row["measure"]
@@ -68,7 +68,7 @@ def systems_in(results: Mapping[str, Any], averaged: Averaged = "value") -> list
         if reason := reasons.get(averaged) or reasons.get("value"):
             own["reasons"][name] = reason
     for row in table_rows(results, FAILURES):
-        found[tuple(row.get(name) for name in KEY)].setdefault("failures", {})[row["reason"]] = row["n_summaries"]
+        found[tuple(map(row.get, KEY))].setdefault("failures", {})[row["reason"]] = row["n_summaries"]
     for own in found.values():
         own["intervals"] = dict(sorted(own["intervals"].items(), key=lambda one: one[0] not in better))
         if all(one == NO_SPREAD for one in own["spread"].values()):

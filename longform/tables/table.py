@@ -212,7 +212,7 @@ class Table(NamedTuple):
 
 
 def _read(value: Any) -> Value:
-    return Estimate(**value) if isinstance(value, Mapping) else value
+    return Estimate(**value) if isinstance(value, dict) else value
 
 
 def table_of(name: str, rows: Sequence[Mapping[str, Value]], *, title: str = "", told: str = "") -> Table:

@@ -87,6 +87,15 @@ def _extractor(documents: Sequence[tuple[int, str]], embed: Any, **given: Any) -
 
 
 @pytest.fixture(scope="module", autouse=True)
+def garbage_left(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let quick runs leave their garbage to Python: to look through all objects of this process takes half a second."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not request.node.get_closest_marker("slow"):
+            patch.setattr("jobs.results.write.gc", SimpleNamespace(collect=lambda: 0))
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
 def figures_undrawn(request: pytest.FixtureRequest) -> Iterator[None]:
     """
     Let reports hold empty pictures: to draw figures takes a fifth of the time of tests that ignore them.
