@@ -19,10 +19,9 @@ from jobs.runs.heartbeat import Heartbeat, sizes_of
 from jobs.runs.record import RunRecord, check_replay_goes_on
 from jobs.runs.stage_order import check_order
 from jobs.stages.judge import Judged
-from jobs.stages.performing import Runnable
 from jobs.stages.released import CopySummaries, ReadLabels, Released, labelled_tasks, scored_measures
 from jobs.stages.repair import CopyVerdicts, Repair, check_documents, twins_of, with_twins
-from jobs.stages.runner import Task, no_pulse, run_stage
+from jobs.stages.runner import no_pulse, run_stage
 from jobs.stages.score import Score, TaskOf
 from jobs.stages.split import Split, unit_work_id
 from jobs.stages.stage import Plan, Stage
@@ -83,7 +82,7 @@ class Replay:
         )
         check_order(stages)
         self.plan = Plan(stages, self.benchmark)
-        if not self.plan.of(Released):
+        if not (released := self.plan.of(Released)):
             raise UsageError(
                 f"{bench_url}: expected summaries with labels or scores, found none; `longform evaluate` runs systems "
                 "and judges"
@@ -91,7 +90,7 @@ class Replay:
         if settings.citations == "matrix":
             check_documents(self.benchmark)
         if settings.compare_with is not None:
-            named_system(settings.compare_with, self._released_systems())
+            named_system(settings.compare_with, [SystemName(one.key.summarizer, one.key.setting) for one in released])
         check_replay_goes_on(self.run)
         self.record = RunRecord(
             self.run,
@@ -144,13 +143,8 @@ class Replay:
 
     def _do(self, stage: Stage[Any]) -> None:
         items = self.plan.items(stage)
-        self._perform(stage, len(items), stage.tasks(self.run, items))
-
-    def _perform(self, stage: Runnable, wanted: int, tasks: list[Task]) -> None:
-        run_stage(self.run, stage, wanted, tasks, cluster=self.cluster, note=self.record.note, pulse=self._pulse)
-
-    def _released_systems(self) -> list[SystemName]:
-        return [SystemName(one.key.summarizer, one.key.setting) for one in self.plan.of(Released)]
+        tasks = stage.tasks(self.run, items)
+        run_stage(self.run, stage, len(items), tasks, cluster=self.cluster, note=self.record.note, pulse=self._pulse)
 
 
 def _stages(

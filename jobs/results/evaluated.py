@@ -64,7 +64,7 @@ def evaluation_results(
     there, made of the same, are written once more.
     """
     told = told_of(run, benchmark, record, experiment, plan)
-    asked = {name: plan.work_ids(name) for name in ("summaries", "verdicts", "scores")}
+    asked = {name: [*plan.work_ids(name)] for name in ("summaries", "verdicts", "scores")}
     kept = {name: told for name, told in record.items() if name != "last_call"}
     key = key_of(run, benchmark, kept, told.judges, told.more, told.calls, asked, plan.query_ids, budget_ended)
     if not again and stands(run, RESULTS, key):

@@ -145,7 +145,7 @@ def judged_so_far(wanted: Wanted, tables: Mapping[str, Snapshot]) -> JudgedSoFar
 def _score(stage: Score, worker: Works[Any], plan: Plan, into: OwnResults) -> None:
     """Score what is not scored yet."""
     there = into.locate(stage.table)
-    given = placed(into, stage.name, [item for item in plan.items(stage) if item.work_id not in there])
+    given = placed(into, stage.name, plan.items(stage), but=there)
     for group in stage.groups(given):
         part = into.write_part(stage.table, awaited(worker(group)), work_ids=[one.work_id for one in group])
         into.commit(stage.table, [part])

@@ -89,8 +89,8 @@ def write_results(
     by_place = any(row.get("mode") == "document" for row in table_rows(results, "faithfulness"))
     orders = order_table(independent_systems(evidence.all_summaries), by_place=by_place)
     found |= {table.name: table.as_json() for table in (*models_tables(results["several_models"]), orders)}
-    targets = [target for query in evidence.query_ids for target in benchmark.targets.get(query, [])]
-    mark_in_sample(results, [target.text for target in targets], fitted)
+    targets = (target for query in evidence.query_ids for target in benchmark.targets.get(query, []))
+    mark_in_sample(results, {target.text for target in targets}, fitted)
     users = {study.name for study in made if study.of_user}
     results["beside"] = {**beside, **as_before(found, users)}
     again = found["retest"]["rows"] if "retest" in found and "retest" not in users else ()
@@ -118,8 +118,7 @@ def write_pages(
     """
     Write `report.md` and the report's site, whose first page is `index.html`; pages of a report before are removed.
 
-    One page of summaries or documents is in memory at a time. *over* is the page over several runs, which stands last
-    in the navigation, if there is one.
+    One page of summaries or documents is in memory at a time. *over* is a page over several runs, the last link.
     """
     names = shown_names(results)
     results, unfolded = with_shown_names(results, names), unfolded_with_shown_names(unfolded, names)

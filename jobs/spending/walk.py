@@ -67,7 +67,7 @@ class _Walk:
         made = there.keys() - again
         return [item for item in items if item.work_id not in made or any(one in self._held for one in item.sources)]
 
-    def _given(self, stage: Stage[Key], items: Sequence[Item[Key]]) -> list[Given[Key]]:
+    def _given(self, stage: Stage[Key], items: Sequence[Item[Key]]) -> Sequence[Given[Key]]:
         return placed(self._run, stage.name, items, held=self._held.keys())
 
     def _keep(self, stage: Stage[Key], given: Sequence[Given[Key]], rows: Iterable[TableRow]) -> None:

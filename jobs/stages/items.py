@@ -7,9 +7,12 @@ ordered by the part that holds their first source, so that a worker reads few pa
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import lru_cache
-from typing import Any, Generic, NamedTuple, TypeVar
+from array import array
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache, partial
+from itertools import accumulate
+from typing import Any, Generic, NamedTuple, TypeVar, overload
 
 from actors.storage.folder import Folder
 from longform.errors import UsageError
@@ -24,6 +27,7 @@ WHOLE = ("*",)
 
 Key = TypeVar("Key")
 Read = TypeVar("Read")
+Member = TypeVar("Member")
 
 _PARTS_HELD = 4
 
@@ -66,15 +70,52 @@ class Given(NamedTuple, Generic[Key]):
     sources: tuple[Place, ...]
 
 
-def to_do(run: Folder, stage: str, table: str, items: Sequence[Item[Key]]) -> list[Given[Key]]:
+class Made(Sequence[Member]):
+    """
+    A sequence whose members are made when they are asked for, each from its base: a large plan holds the bases alone.
+
+    Bases are given in their order, each sequence of them with what makes a member of one.
+    """
+
+    def __init__(self, *parts: tuple[Callable[[Any], Member], Sequence[Any]]) -> None:
+        self._parts = parts
+
+    def __len__(self) -> int:
+        return sum(len(bases) for _, bases in self._parts)
+
+    def __iter__(self) -> Iterator[Member]:
+        return (make(base) for make, bases in self._parts for base in bases)
+
+    @overload
+    def __getitem__(self, place: int) -> Member: ...
+    @overload
+    def __getitem__(self, place: slice) -> Made[Member]: ...
+    def __getitem__(self, place: int | slice) -> Member | Made[Member]:
+        if not isinstance(place, slice):
+            first = range(len(self))[place]
+            return next(iter(self[first : first + 1]))
+        start, stop, step = place.indices(len(self))
+        assert step == 1, "members keep their order"
+        before = accumulate((len(bases) for _, bases in self._parts), initial=0)
+        return Made(
+            *(
+                (make, bases[max(start - first, 0) : max(stop - first, 0)])
+                for first, (make, bases) in zip(before, self._parts, strict=False)
+            )
+        )
+
+    def __reduce__(self) -> tuple[type, tuple[list[Member]]]:
+        return list, ([*self],)
+
+
+def to_do(run: Folder, stage: str, table: str, items: Sequence[Item[Key]]) -> Sequence[Given[Key]]:
     """
     Return those of *items* whose work ids *table* does not hold yet; items of one part stand together.
 
     Raises:
         UsageError: A source is not there, as after a change of configuration that means other rows.
     """
-    done = run.locate(table)
-    return placed(run, stage, [item for item in items if item.work_id not in done], known={table: done})
+    return placed(run, stage, items, but=run.locate(table))
 
 
 def placed(
@@ -82,44 +123,44 @@ def placed(
     stage: str,
     items: Sequence[Item[Key]],
     *,
-    known: Mapping[str, Mapping[str, str]] | None = None,
+    but: Collection[str] = (),
     held: Collection[Source] = (),
-) -> list[Given[Key]]:
+) -> Sequence[Given[Key]]:
     """
-    Return *items* with the places of their sources; items of one part stand together.
+    Return *items* with the places of their sources, for the *stage* of that name; items of one part stand together.
 
-    Args:
-        run: The folder with the tables.
-        stage: The name of the stage that reads them.
-        items: Of the stage.
-        known: Tables that are located already, as work id -> part; None: none is.
-        held: Sources that the reader of the rows holds; they have no part.
+    Items whose work ids are among *but* are left out. Sources that are *held* by the reader of the rows have no part.
 
     Raises:
         UsageError: A source is not there, as after a change of configuration that means other rows.
     """
-    wanted = dict.fromkeys(source for item in items for source in item.sources if source not in held)
-    tables = dict.fromkeys(source.table for source in wanted)
-    located = {name: known[name] if known and name in known else run.locate(name) for name in tables}
-    _check_there(run, stage, wanted, located)
-    place_of = {source: Place(*source, located[source.table][source.work_id]) for source in wanted}
-    by_part: dict[str, list[Given[Key]]] = {}
-    for item in items:
-        places = tuple(Place(*source, "") if source in held else place_of[source] for source in item.sources)
-        by_part.setdefault(places[0].part if places else "", []).append(Given(item.work_id, item.key, places))
-    return [given for members in by_part.values() for given in members]
+    located = cache(run.locate)
+    parts: defaultdict[str, dict[str, str]] = defaultdict(dict)  # by work ids of the plan, which are held anyhow
+    missing: defaultdict[str, set[str]] = defaultdict(set)
+    by_part: defaultdict[str, array[int]] = defaultdict(partial(array, "I"))
+    for number, item in enumerate(items):
+        if item.work_id in but:
+            continue
+        for source in item.sources:
+            if (part := located(source.table).get(source.work_id)) is not None and source not in held:
+                parts[source.table][source.work_id] = part
+            elif source not in held:
+                missing[source.table].add(source.work_id)
+        first = item.sources[0] if item.sources else None
+        by_part[parts[first.table].get(first.work_id, "") if first else ""].append(number)
+    for table, work_ids in ((table, missing[table]) for table in [*parts, *missing] if missing[table]):
+        raise UsageError(
+            f"{run.url}: {stage} reads {len(parts[table]) + len(work_ids)} pieces of {table}, {len(work_ids)} are not "
+            "there; do the stages before this one first, with `longform evaluate` or `longform replay`"
+        )
+    return Made((partial(_given, items, parts), sum(by_part.values(), array("I"))))
 
 
-def _check_there(
-    run: Folder, stage: str, sources: Collection[Source], located: Mapping[str, Mapping[str, str]]
-) -> None:
-    for table, parts in located.items():
-        wanted = [source.work_id for source in sources if source.table == table]
-        if missing := [work_id for work_id in wanted if work_id not in parts]:
-            raise UsageError(
-                f"{run.url}: {stage} reads {len(wanted)} pieces of {table}, {len(missing)} are not there; do the "
-                "stages before this one first, with `longform evaluate` or `longform replay`"
-            )
+def _given(items: Sequence[Item[Key]], parts: Mapping[str, Mapping[str, str]], number: int) -> Given[Key]:
+    """Return an item with the parts of its sources; rows that their reader holds are in none."""
+    item = items[number]
+    places = (Place(*source, parts[source.table].get(source.work_id, "")) for source in item.sources)
+    return Given(item.work_id, item.key, tuple(places))
 
 
 class SourceReader:

@@ -16,12 +16,13 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, Self, TextIO, overload
+from typing import Any, NamedTuple, Protocol, Self, TextIO
 
 from actors.storage.commit_files import Part
 from actors.storage.errors import StorageError
 from actors.storage.folder import Folder
 from jobs.cluster import Cluster
+from jobs.stages.items import Made
 from jobs.stages.performing import BUDGET, GONE, HOPELESS, Runnable, TaskRow, Worker
 from jobs.stages.place import Place, receipts
 from jobs.stages.progress import Progress
@@ -88,23 +89,6 @@ class StageReport:
     rows: int  # written now
     seconds: float
     workers: int  # 0: the command's own process
-
-
-class _Rows(Sequence[TaskRow]):
-    """Tasks as workers take them, each made when it is asked for."""
-
-    def __init__(self, tasks: Sequence[Task]) -> None:
-        self._tasks = tasks
-
-    def __len__(self) -> int:
-        return len(self._tasks)
-
-    @overload
-    def __getitem__(self, place: int) -> TaskRow: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[TaskRow]: ...
-    def __getitem__(self, place: int | slice) -> TaskRow | Sequence[TaskRow]:
-        return _Rows(self._tasks[place]) if isinstance(place, slice) else self._tasks[place].row()
 
 
 class _TaskError(NamedTuple):
@@ -195,7 +179,7 @@ def run_stage(
 
     pulse(stage, wanted=wanted, todo=todo, done=0)
     try:
-        for receipt in receipts(run, stage, _Rows(tasks), place):
+        for receipt in receipts(run, stage, Made((Task.row, tasks)), place):
             if receipt["error"]:
                 errors.append(_TaskError(receipt["error"], receipt["words"]))
             else:

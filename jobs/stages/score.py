@@ -7,10 +7,10 @@ rows have none.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
-from typing import NamedTuple
+from functools import cache, lru_cache, partial
+from typing import Any, NamedTuple
 
 from actors.judges.kinds import named_kind
 from actors.local_models.encoder import Encoder
@@ -18,7 +18,7 @@ from actors.local_models.token_model import token_vectors
 from actors.local_models.weights import MINILM
 from actors.measures import Listed, open_measures, wanted_measures
 from actors.storage.benchmark import Benchmark
-from jobs.stages.items import Given, Item, Source, SourceReader
+from jobs.stages.items import Given, Item, Made, Source, SourceReader
 from jobs.stages.judge import Judged
 from jobs.stages.split import UnitsOf
 from jobs.stages.stage import Plan, Site, Stage, Works
@@ -37,8 +37,6 @@ from longform.settings.experiment import Experiment
 from longform.text.citations import Bullet
 
 _HAYSTACKS_HELD = 4
-
-
 _OF_ALL = ("target_id", "answer", "probability")
 _OF_PAIRS = ("unit_index", "doc_position", "text_index", "mode")
 """Columns of verdicts of every kind, and of those on pairs of document and sentence."""
@@ -69,7 +67,7 @@ class Score(Stage[Scored]):
         bench: URL of the benchmark.
         listed: The measures that are wanted.
         partial_score: What partial coverage counts.
-        judges: Their tasks by name; None: all are of coverage.
+        judges: Their tasks by name.
     """
 
     step = "aggregate"
@@ -81,7 +79,7 @@ class Score(Stage[Scored]):
     bench: str
     listed: Listed
     partial_score: float
-    judges: Mapping[str, TaskOf] | None = None
+    judges: Mapping[str, TaskOf]
 
     @property
     def reads(self) -> Mapping[str, Collection[str]]:
@@ -103,31 +101,24 @@ class Score(Stage[Scored]):
     def embeds(self) -> bool:
         return any({"encoder", "tokens"} & measure.needs for group in self._groups() for measure in group)
 
-    def items(self, plan: Plan) -> list[Item[Scored]]:
-        units = {item.key.summary: Source("units", item.work_id) for item in plan.of(UnitsOf)}
-        summaries = {summary: Source("summaries", summary) for summary in units}
-        held: dict[Source, tuple[Source, ...]] = {}  # items of the same rows share what names them
-
-        def sources(source: Source, summary: str) -> tuple[Source, ...]:
-            return held.setdefault(source, tuple(dict.fromkeys([source, units[summary], summaries[summary]])))
-
-        return [
-            Item(self._work_id(group[0], source.work_id), Scored(summary, judge, _version(group[0]), repeat), found)
-            for group in self._groups()
-            for summary, judge, repeat, source in self._judged(plan, units, group[0].judged_by)
-            for found in [sources(source, summary)]
-        ]
-
-    def _judged(
-        self, plan: Plan, units: Mapping[str, Source], task: str | None
-    ) -> Iterator[tuple[str, str | None, int | None, Source]]:
-        """Yield each summary by each repeat of each judge of the *task*, or by none, with the rows that decide."""
-        if task is None:
-            yield from ((summary, None, None, source) for summary, source in units.items())
-            return
+    def items(self, plan: Plan) -> Sequence[Item[Scored]]:
+        split = plan.of(UnitsOf)
+        units = {item.key.summary: item.work_id for item in split}
+        bases: dict[str | None, list[Any]] = {None: split}
         for item in plan.of(Judged):
-            if self.judges is None or self.judges[item.key.judge].task == task:
-                yield item.key.summary, item.key.judge, item.key.repeat, Source("verdicts", item.work_id)
+            bases.setdefault(self.judges[item.key.judge].task, []).append(item)
+        return Made(
+            *((partial(self._item, units, measure), bases.get(measure.judged_by, [])) for measure, *_ in self._groups())
+        )
+
+    def _item(self, units: Mapping[str, str], measure: Measure, base: Item[Judged] | Item[UnitsOf]) -> Item[Scored]:
+        """Return what scores a summary by the verdicts of a judge, or by its units alone."""
+        judged = base.key if isinstance(base.key, Judged) else None
+        summary = base.key.summary
+        there = [] if judged is None else [Source("verdicts", base.work_id)]
+        there += [Source("units", units[summary]), Source("summaries", summary)]
+        of = Scored(summary, judged and judged.judge, _version(measure), judged and judged.repeat)
+        return Item(self._work_id(measure, there[0].work_id), of, tuple(there))
 
     def _groups(self) -> list[tuple[Measure, ...]]:
         return scored_together([one for one in open_measures(self.listed) if isinstance(one, Measure)])
@@ -139,7 +130,7 @@ class Score(Stage[Scored]):
     def worker(self, reader: SourceReader) -> Works[Scored]:
         benchmark = Benchmark(self.bench)
         groups = {_version(group[0]): group for group in self._groups()}
-        kinds = {name: named_kind(of.task, folder=of.folder) for name, of in (self.judges or {}).items()}
+        kinds = {name: named_kind(of.task, folder=of.folder) for name, of in self.judges.items()}
 
         @lru_cache(maxsize=_HAYSTACKS_HELD)
         def haystack(haystack_id: str) -> ScoredHaystack:
@@ -225,21 +216,10 @@ def verdict_of(row: JudgementRow, kind: Kind) -> Verdict:
 
 
 class ScoredHaystack:
-    """A haystack of a benchmark; its targets and gold map are made once."""
+    """A haystack of a benchmark, as measures ask for it."""
 
     def __init__(self, benchmark: Benchmark, haystack_id: str) -> None:
-        self._benchmark = benchmark
         self.haystack_id = haystack_id
-
-    def documents(self) -> Sequence[Document]:
-        return self._benchmark.documents(self.haystack_id)
-
-    def targets(self) -> Sequence[Target]:
-        return self._targets
-
-    @cached_property
-    def _targets(self) -> Sequence[Target]:
-        return self._benchmark.haystack_targets(self.haystack_id)
-
-    def gold_numbers(self) -> Mapping[str, frozenset[int]] | None:
-        return self._benchmark.gold_numbers(self.haystack_id)
+        self.documents: Callable[[], Sequence[Document]] = partial(benchmark.documents, haystack_id)
+        self.gold_numbers = partial(benchmark.gold_numbers, haystack_id)
+        self.targets: Callable[[], Sequence[Target]] = cache(partial(benchmark.haystack_targets, haystack_id))

@@ -9,8 +9,9 @@ configuration in its function `stages`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar
 
 from actors.chat.opening import Asking
@@ -18,7 +19,7 @@ from actors.local_models.vector_table import VectorsPlace, use_vectors
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.calling import Calling, open_rows
-from jobs.stages.items import Given, Item, Key, Source, SourceReader, to_do
+from jobs.stages.items import Given, Item, Key, Made, Source, SourceReader, to_do
 from jobs.stages.performing import Worker
 from jobs.stages.runner import Task
 from longform.chat.asking import Asks
@@ -171,7 +172,7 @@ class Stage(ABC, Generic[Key]):
         """Return what reads the sources of its items; rows that are *held* stand in place of the run's."""
         return SourceReader(Folder(self.run), self.reads, held)
 
-    def tasks(self, run: Folder, items: Sequence[Item[Key]]) -> list[Task]:
+    def tasks(self, run: Folder, items: Sequence[Item[Key]]) -> Sequence[Task]:
         """
         Return the tasks for those of *items* that are not done.
 
@@ -179,7 +180,11 @@ class Stage(ABC, Generic[Key]):
             UsageError: What they are made from is not there.
         """
         given = to_do(run, self.name, self.table, items)
-        return [Task(work_ids=tuple(one.work_id for one in group), payload=group) for group in self.groups(given)]
+        return Made((_task, [*self.groups(given)]))
+
+
+def _task(group: Sequence[Given[Any]]) -> Task:
+    return Task(work_ids=tuple(one.work_id for one in group), payload=group)
 
 
 class OfQuery(Protocol):
@@ -222,8 +227,9 @@ class Plan:
         return self._items[stage.name][1]
 
     def of(self, key: type[Other]) -> list[Item[Other]]:
-        """Return all items with such a key."""
-        return [item for item in self._all(None) if isinstance(item.key, key)]
+        """Return the items of the stages whose items have such a key."""
+        stages = (items for _, items in self._items.values() if items and isinstance(items[0].key, key))
+        return [item for items in stages for item in items]
 
     def written(self) -> dict[str, Item[OfQuery]]:
         """
@@ -234,9 +240,9 @@ class Plan:
         items = (item for stage, items in self._items.values() if stage.writes_summaries for item in items)
         return {item.work_id: item for item in items}
 
-    def work_ids(self, table: str) -> list[str]:
+    def work_ids(self, table: str) -> Sequence[str]:
         """Return the work ids of all that the run's stages write to *table*."""
-        return [item.work_id for item in self._all(table)]
+        return Made(*((attrgetter("work_id"), items) for stage, items in self._items.values() if stage.table == table))
 
     def needed_by_calls(self) -> set[str]:
         """Return the work ids that calls are made from."""
@@ -256,8 +262,3 @@ class Plan:
             elif any(item.work_id in needed for item in items):
                 found.append(stage)
         return found
-
-    def _all(self, table: str | None) -> Iterator[Item[Any]]:
-        for stage, items in self._items.values():
-            if table is None or stage.table == table:
-                yield from items

@@ -60,18 +60,19 @@ class MatrixRows:
         row = {"query": facts["place"], "system": system, "values": self._values(summary)}
         self._summaries.append({"summary_id": summary["summary_id"], **row})
 
-    def _values(self, summary: SummaryFacts) -> dict[int, float | None]:
-        values = {}
+    def _values(self, summary: SummaryFacts) -> list[float | None]:
+        values: dict[int, float | None] = {}
         for judge, scores in summary["scores"].items():
             for measure, value in scores.items():
                 if (head := self._heads.get(measure)) is not None:
                     place = self._measures.setdefault((judge, measure), len(self._measures))
                     values[place] = None if value is None else round(factor_of(head) * value, PLACES - 2)
-        return values
+        return [values.get(place) for place in range(len(self._measures))]
 
     def packed(self, file_of: Mapping[str, str]) -> str:
         """Return the page's data: queries, systems, measures, and summaries with their places in these, and files."""
         heads = [(judge, self._heads[name]) for judge, name in self._measures]
+        missing = [None] * len(heads)
         return page_data(
             queries=list(self._queries.values()),
             systems=[
@@ -89,7 +90,7 @@ class MatrixRows:
                 for judge, head in heads
             ],
             summaries=[
-                {**one, "file": file_of[one["summary_id"]], "values": list(map(one["values"].get, range(len(heads))))}
+                {**one, "file": file_of[one["summary_id"]], "values": [*one["values"], *missing[len(one["values"]) :]]}
                 for one in self._summaries
             ],
         )

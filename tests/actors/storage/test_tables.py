@@ -7,6 +7,8 @@ Checkpoints make the look short and never change what it finds.
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -267,6 +269,20 @@ def test_damaged_checkpoint_is_an_error_that_says_what_to_do(monkeypatch: pytest
 
     with pytest.raises(StorageError, match=f"memory/{name}: expected a checkpoint .* delete this file: the commits"):
         list(log.entries())
+
+
+def test_checkpoints_are_read_without_the_library_of_data_sets(tmp_path: Path) -> None:
+    """It takes more memory than the commits of ten thousand summaries."""
+    folder = Folder(str(tmp_path))
+    for number in range(tables.SPAN):
+        folder.commit("units", [Part(path=f"units/{number}", rows=0, work_ids=(f"{number}",))])
+    assert folder.names("units/_checkpoints")
+    line = (
+        "import sys; from actors.storage.folder import Folder; "
+        f"print(len(Folder({folder.url!r}).locate('units')), 'pyarrow.dataset' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", line], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [f"{tables.SPAN}", "False"]
 
 
 def test_table_with_all_its_commits_refuses_another() -> None:

@@ -21,4 +21,4 @@ def test_summaries_that_the_run_does_not_hold_are_no_key_error(tmp_path: Path) -
         for name in ("there", "missing")
     ]
     with pytest.raises(UsageError, match="score reads 2 pieces of verdicts, 1 are not there; do the stages before"):
-        Score(run=run.url, bench=run.url, listed=("joint",), partial_score=0.5).tasks(run, items)
+        Score(run=run.url, bench=run.url, listed=("joint",), partial_score=0.5, judges={}).tasks(run, items)

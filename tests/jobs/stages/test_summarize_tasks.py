@@ -65,7 +65,7 @@ def tasks(folder: Folder, asked: Experiment, *, queries: tuple[str, ...] = ("q",
     (stage,) = (stage for stage in plan.stages if stage.name == f"summarize {name}")
     made = [item.work_id for item in plan.items(stage)][:done]
     folder.commit("summaries", [folder.write_part("summaries", [], work_ids=made)])
-    return stage.tasks(folder, plan.items(stage))
+    return [*stage.tasks(folder, plan.items(stage))]
 
 
 def settings_of(found: list[Task]) -> list[list[str]]:
