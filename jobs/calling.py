@@ -175,10 +175,9 @@ def time_words(wait_s: float, now: datetime) -> str:
 
 def chat_models(experiment: Experiment) -> list[ChatSettings]:
     """Return the chat models that an experiment asks."""
-    writing = [asked for settings in experiment.summarizers.values() if (asked := settings.asked_model) is not None]
     ranking = [experiment.retrievers[name] for name in experiment.used_retrievers]
-    scoring = [*ranking, *experiment.used_rerankers.values(), *experiment.judges.values()]
-    return [*writing, *(one.asked_model for one in scoring if one.asked_model is not None)]
+    scoring = (*ranking, *experiment.used_rerankers.values(), *experiment.judges.values())
+    return [one.asked_model for one in (*experiment.summarizers.values(), *scoring) if one.asked_model is not None]
 
 
 def open_rows(settings: ChatSettings) -> int:

@@ -142,7 +142,7 @@ def _open(url: str) -> _Opened:
     job = open_run(url, [], cluster=Cluster(address=None, workers=0))
     match job:
         case Evaluation(experiment=experiment):
-            whole = {name for name, retriever in experiment.retrievers.items() if retriever.kind == "full"}
+            whole = {name for name, retriever in experiment.retrievers.items() if retriever.whole}
             judges = list(experiment.judges_of("coverage"))
             share, aggregate = experiment.partial_score, experiment.aggregate
         case Replay(settings=settings):

@@ -47,9 +47,9 @@ _MAKES: tuple[Makes, ...] = (
 
 
 def stages_of(experiment: Experiment, site: Site) -> list[Stage[Any]]:
-    """Return the stages of a run, in their order; all keep vectors at one place."""
-    made = (replace(stage, vectors=site.vectors) for make in _MAKES for stage in make(experiment, site))
-    return sorted(made, key=lambda one: STEPS.index(one.step))
+    """Return the stages of a run, in their order; all keep vectors at one place, and call models for one command."""
+    made = sorted((stage for make in _MAKES for stage in make(experiment, site)), key=lambda one: STEPS.index(one.step))
+    return [replace(one, vectors=site.vectors, context=site.calling.context(one.name)) for one in made]
 
 
 def check_order(stages: Iterable[Stage[Any]]) -> None:

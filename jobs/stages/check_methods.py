@@ -11,7 +11,6 @@ from actors.storage.folder import Folder
 from longform.errors import UsageError
 from longform.settings.experiment import Experiment
 from longform.settings.methods import CalibrationMethodSettings, MethodSettings
-from longform.settings.retrievers import FullContextSettings
 from longform.settings.systems import System
 from longform.summaries.methods import make_plan
 
@@ -74,7 +73,7 @@ def _needs_a_look(settings: MethodSettings) -> bool:
 
 def _shows_all(experiment: Experiment, system: System) -> bool:
     """Return whether only `n_documents` keeps documents out of the prompt."""
-    full = isinstance(experiment.retrievers[system.retriever], FullContextSettings) and system.reranker is None
+    full = experiment.retrievers[system.retriever].whole and system.reranker is None
     return full and system.budget_tokens is None and system.length_tokens is None
 
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple, Self
 
-from actors.chat.model import CallContext
 from actors.chat.opening import Asking
 from actors.judges.backend import Remembering, judged_rows, rounds_of
 from actors.judges.kinds import kind_of
@@ -141,14 +140,12 @@ class AskJudge(JudgeStage):
         bench: URL of the benchmark.
         version: Of what makes its verdicts beside its settings.
         mode: The documents that a sentence is checked against, as `faithfulness` says.
-        context: On whose behalf a model is called.
         threads: Of a local model.
     """
 
     bench: str
     version: str
     mode: str
-    context: CallContext
     threads: int
 
     @property
@@ -245,6 +242,7 @@ class AskJudge(JudgeStage):
 
     def worker(self, reader: SourceReader) -> Works[Judged]:
         judge, texts = self.made(), self._texts(reader)
+        assert self.context is not None, "a judge is opened for a command"
         backend = judge.open(self.context, self.threads)
         if of_documents(self.kind) and not self.asynchronous:
             backend = Remembering(self.kind, backend)
@@ -308,6 +306,5 @@ def _stage(experiment: Experiment, site: Site, name: str, settings: JudgeSetting
         version=made.version.work,
         mode=experiment.support_mode,
         prompts=experiment.prompts,
-        context=site.calling.context(f"{step_of(made.kind)} {name}"),
         threads=site.threads,
     )

@@ -10,8 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from actors.chat.model import CallContext
-from actors.chat.opening import Asking, open_pool
+from actors.chat.opening import Asking
 from actors.python_class import actor_of
 from actors.retrieval.reranker import Means, Ranking, Reranked, Reranker
 from actors.storage.benchmark import Benchmark
@@ -48,7 +47,6 @@ class Rerank(Stage[Ranked]):
         settings: Of it.
         retrievers: Those that systems combine it with.
         query_text: What it is asked.
-        context: On whose behalf a model is called.
         threads: Of a cross-encoder.
     """
 
@@ -64,7 +62,6 @@ class Rerank(Stage[Ranked]):
     settings: RerankerSettings
     retrievers: tuple[str, ...]
     query_text: str
-    context: CallContext
     threads: int
 
     @property
@@ -104,9 +101,7 @@ class Rerank(Stage[Ranked]):
         return lambda given: [plan(given)]
 
     def worker(self, reader: SourceReader) -> Works[Ranked]:
-        chat, rankings = self.chat, self._rankings(reader)
-        asking = None if chat is None else Asking(chat=open_pool(chat, self.context), prompts_folder=self.prompts)
-        reranker = self._reranker(asking)
+        reranker, rankings = self._reranker(self.asking()), self._rankings(reader)
 
         async def rerank(given: Sequence[Given[Ranked]]) -> list[RankingRow]:
             before = [rankings(one) for one in given]
@@ -162,7 +157,6 @@ def stages(experiment: Experiment, site: Site) -> list[Rerank]:
             retrievers=tuple(dict.fromkeys(system.retriever for system in systems if system.reranker == name)),
             query_text=experiment.query_text,
             prompts=experiment.prompts,
-            context=site.calling.context(f"rerank {name}"),
             threads=site.threads,
         )
         for name, settings in experiment.used_rerankers.items()

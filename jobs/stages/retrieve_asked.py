@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from actors.chat.model import CallContext, ChatModel
-from actors.chat.opening import Asking, open_pool
+from actors.chat.model import ChatModel
+from actors.chat.opening import Asking
 from actors.python_class import actor_of
 from actors.retrieval.own_ranker import OwnRanker, OwnRetriever, equal_scores
 from actors.storage.benchmark import Benchmark
@@ -38,7 +38,6 @@ class RetrieveAsked(Stage[Ranked]):
         retriever: Its name.
         settings: Of it.
         retrieval: Of all retrievers.
-        context: On whose behalf it is called.
     """
 
     step = "retrieve"
@@ -51,7 +50,6 @@ class RetrieveAsked(Stage[Ranked]):
     retriever: str
     settings: RetrieverSettings
     retrieval: RetrievalSettings
-    context: CallContext
 
     @property
     def name(self) -> str:
@@ -78,11 +76,10 @@ class RetrieveAsked(Stage[Ranked]):
         return lambda given: [plan(one) for one in given]
 
     def worker(self, _reader: SourceReader) -> Works[Ranked]:
-        chat, benchmark = self.chat, Benchmark(self.bench)
-        assert chat is not None, "its rankings are asked for"
-        actor = actor_of(self.settings, OwnRetriever)
-        model = actor.client(self.settings, benchmark, self.retrieval.query_text)
-        ranker = self._ranker(open_pool(chat, self.context, model))
+        actor, benchmark = actor_of(self.settings, OwnRetriever), Benchmark(self.bench)
+        asking = self.asking(actor.client(self.settings, benchmark, self.retrieval.query_text))
+        assert asking is not None, "its rankings are asked for"
+        ranker = self._ranker(asking.chat)
 
         async def retrieve(given: Sequence[Given[Ranked]]) -> list[RankingRow]:
             (one,) = given
@@ -122,7 +119,6 @@ def stages(experiment: Experiment, site: Site) -> list[RetrieveAsked]:
             retriever=name,
             settings=experiment.retrievers[name],
             retrieval=experiment.retrieval,
-            context=site.calling.context(f"retrieve {name}"),
         )
         for name in experiment.used_retrievers
         if experiment.retrievers[name].asked_model is not None

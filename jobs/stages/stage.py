@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar
 
-from actors.chat.opening import Asking
+from actors.chat.model import CallContext, ChatModel
+from actors.chat.opening import Asking, open_pool
 from actors.local_models.vector_table import VectorsPlace, use_vectors
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
@@ -58,6 +59,7 @@ class Stage(ABC, Generic[Key]):
         run: URL of the run's folder.
         prompts: A folder whose files replace the project's own of the same name; None: there is none.
         vectors: The place where vectors of texts are kept; None: they are not.
+        context: On whose behalf models are called; None: it calls none.
     """
 
     table: ClassVar[str]
@@ -67,6 +69,7 @@ class Stage(ABC, Generic[Key]):
     run: str
     prompts: str | None = None
     vectors: VectorsPlace | None = None
+    context: CallContext | None = None
 
     @property
     @abstractmethod
@@ -144,6 +147,13 @@ class Stage(ABC, Generic[Key]):
         """Return the worker that reads the run; the encoders of its process keep vectors from now on."""
         use_vectors(self.vectors)
         return self.worker(self.reader())
+
+    def asking(self, model: ChatModel | None = None) -> Asking | None:
+        """Open the model that it asks, or *model*, behind the pool; None: it asks none."""
+        if self.chat is None:
+            return None
+        assert self.context is not None, "a stage that calls does so for a command"
+        return Asking(chat=open_pool(self.chat, self.context, model), prompts_folder=self.prompts)
 
     def plans(self, _asking: Asking, _reader: SourceReader) -> Plans[Key]:
         """Return what makes the plans by which the items of a task ask the stage's model, given as *asking*."""

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, ClassVar, NamedTuple, Self
 
-from actors.chat.model import CallContext
-from actors.chat.opening import Asking, open_pool
+from actors.chat.opening import Asking
 from actors.python_class import actor_of
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
@@ -80,7 +79,6 @@ class Summarize(Stage[Summarized]):
         methods: By the names that systems give them.
         versions: Method -> version of what makes its summaries: its prompts, or its code.
         bullets: Asked for; targets: as many as the query has.
-        context: On whose behalf a model is called.
         threads: Of a local model.
     """
 
@@ -98,7 +96,6 @@ class Summarize(Stage[Summarized]):
     methods: Mapping[str, MethodSettings]
     versions: Mapping[str, str]
     bullets: int | str
-    context: CallContext
     threads: int
 
     @property
@@ -169,11 +166,8 @@ class Summarize(Stage[Summarized]):
         return actor_of(self.settings, Summarizer)(self.settings, means)
 
     def worker(self, reader: SourceReader) -> Works[Summarized]:
-        asking = None
-        if (chat := self.chat) is not None:
-            client = actor_of(self.settings, Summarizer).client(self.settings, Benchmark(self.bench))
-            asking = Asking(chat=open_pool(chat, self.context, client), prompts_folder=self.prompts)
-        summarizer = self._summarizer(asking)
+        client = actor_of(self.settings, Summarizer).client(self.settings, Benchmark(self.bench))
+        summarizer = self._summarizer(self.asking(client))
 
         async def summarize(given: Sequence[Given[Summarized]]) -> list[SummaryRow]:
             return await summarizer.summarize(_asked_rows(reader, given))
@@ -240,7 +234,6 @@ def stages(experiment: Experiment, site: Site) -> list[Summarize]:
                 versions={method: version(settings, how, experiment.prompts) for method, how in methods.items()},
                 bullets=experiment.bullets,
                 prompts=experiment.prompts,
-                context=site.calling.context(f"summarize {name}"),
                 threads=site.threads,
             )
             found.append(stage)

@@ -327,8 +327,7 @@ class Experiment(Strict):
     def shipped(self) -> dict[str, ShippedSummarizerSettings]:
         """The summarizers of systems without a retriever: all that the benchmark ships of them is judged."""
         named = dict.fromkeys(name for grid in self.systems if not grid.retriever for name in grid.summarizer)
-        found = {name: self.summarizers[name] for name in named}
-        return {name: one for name, one in found.items() if isinstance(one, ShippedSummarizerSettings)}
+        return {name: one for name in named if isinstance(one := self.summarizers[name], ShippedSummarizerSettings)}
 
     @property
     def ignoring_order(self) -> frozenset[str]:

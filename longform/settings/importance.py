@@ -35,4 +35,3 @@ class SimilarityImportanceSettings(EncoderSettings, PartSettings):
 ImportanceSettings = Annotated[
     RelevanceImportanceSettings | RankedImportanceSettings | SimilarityImportanceSettings, Field(discriminator="kind")
 ]
-"""The importance by which the orders top, middle and bottom sort documents."""

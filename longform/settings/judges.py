@@ -141,8 +141,7 @@ class _Judge(CodeSettings, MayAskSettings):
 
     @property
     def _kind(self) -> str:
-        kind: str = getattr(self, "kind")  # noqa: B009  every kind has this field
-        return kind
+        return str(getattr(self, "kind", ""))
 
     @property
     def identity(self) -> dict[str, JsonValue]:

@@ -20,10 +20,12 @@ class _Retriever(MayAskSettings):
 
     Attributes:
         loads_model: Whether its worker loads something that takes a while.
+        whole: Whether it gives all documents, as they stand.
         bases: The names of the retrievers that it combines or expands.
     """
 
     loads_model: ClassVar[bool] = False
+    whole: ClassVar[bool] = False
 
     @property
     def bases(self) -> tuple[str, ...]:
@@ -197,6 +199,7 @@ class FullContextSettings(_Retriever):
     """All documents, as they stand in the haystack."""
 
     actor = "actors.retrieval.query_free:FullContext"
+    whole = True
     kind: Literal["full"]
 
 

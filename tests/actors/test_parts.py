@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any, get_args
 
 import pytest
 
 import actors
 from actors.chat.model import CallContext
-from actors.judges.opening import make_judge
+from actors.judges.opening import Judge, make_judge
+from actors.measures import Described
 from actors.python_class import actor_of
 from actors.retrieval.haystack_retriever import HaystackRetriever
+from actors.retrieval.importance import Importance
 from actors.retrieval.query_free import ShortFirstRetriever
 from actors.retrieval.reranker import Means as RerankerMeans
 from actors.retrieval.reranker import Reranked, Reranker
@@ -21,13 +24,17 @@ from actors.summarizers.summarizer import Means, Summarizer
 from longform.judges.cards import Version
 from longform.judges.kind import Group
 from longform.records import Document, Query
-from longform.settings.chat import PythonSummarizerSettings
-from longform.settings.judges import PythonJudgeSettings
+from longform.settings.chat import PythonSummarizerSettings, SummarizerSettings
+from longform.settings.importance import ImportanceSettings
+from longform.settings.judges import JudgeSettings, PythonJudgeSettings
+from longform.settings.measures import MeasureSettings
 from longform.settings.python_class import FOLDER
 from longform.settings.retrievers import (
     KeywordRetrieverSettings,
     PythonRerankerSettings,
+    RerankerSettings,
     RetrievalSettings,
+    RetrieverSettings,
     ShortFirstRetrieverSettings,
 )
 from tests.actors.summarizers.contexts import asked_context
@@ -131,6 +138,22 @@ async def test_a_judge_of_another_module_judges_as_the_shipped_one(tmp_path: Pat
     assert ours == moved
     assert [one.answer for one in ours[0]] == ["supported", "unsupported"]
     assert made[0].version == made[1].version == Version("version 1", "said:Said@version 1")
+
+
+@pytest.mark.parametrize(
+    ("kinds", "role"),
+    [
+        (RetrieverSettings, Retriever),
+        (RerankerSettings, Reranker),
+        (SummarizerSettings, Summarizer),
+        (JudgeSettings, Judge),
+        (ImportanceSettings, Importance),
+        (MeasureSettings, Described),
+    ],
+)
+def test_every_kind_names_a_class_of_its_role(kinds: Any, role: type) -> None:
+    for kind in get_args(get_args(kinds)[0]):
+        assert actor_of(kind, role) is not role
 
 
 def test_a_class_of_another_role_is_refused() -> None:
