@@ -25,6 +25,7 @@ def contents(bench: Path) -> dict[str, bytes]:
     return {str(file.relative_to(bench)): file.read_bytes() for file in sorted(bench.rglob("*")) if file.is_file()}
 
 
+@pytest.mark.slow
 @pytest.mark.ray
 def test_one_process_and_two_workers_write_the_same_bytes(ray_session: None, tmp_path: Path) -> None:
     """Three haystacks of two topics, with a chat model's prose; nothing is left of the work but the benchmark."""
