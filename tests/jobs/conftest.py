@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import islice
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from numpy.typing import NDArray
 
@@ -18,9 +23,10 @@ from longform.report import plots
 from longform.summaries.extractive import Extractor
 from longform.text.vectors import RecentTexts, TextVectors
 from tests.made.demo import one_haystack
-from tests.made.store import is_making
+from tests.made.store import PRODUCT, is_making, store
 
 _VECTORS: dict[str, NDArray[np.float16]] = {}
+_SHARED: set[Path] = set()
 _READ: list[RecentTexts] = []
 _READ_KEPT = 2_000
 _EXTRACTORS: dict[tuple[tuple[int, str], ...], Extractor] = {}
@@ -43,15 +49,18 @@ def bench() -> str:
 @pytest.fixture(scope="module", autouse=True)
 def embedded_once(request: pytest.FixtureRequest) -> Iterator[None]:
     """
-    Let this process read each text and index each context once: runs read the same few documents again and again.
+    Let tests embed each text once, and a process read it and index each context once.
 
-    Vectors of a text and its words depend on it alone, what the offline summarizer keeps of documents on them and their
-    vectors. Modules that compare vectors, or what is made of them, are marked `own_vectors`.
+    Runs read the same few documents again and again. Vectors of a text and its words depend on it alone, what the
+    offline summarizer keeps of documents on them and their vectors. Modules that compare vectors, or what is made of
+    them, are marked `own_vectors`.
     """
     if request.node.get_closest_marker("own_vectors"):
         yield
         return
     encoded, read = Encoder._encoded, Encoder.read
+    _take_vectors()
+    taken = len(_VECTORS)
 
     def remembered(encoder: Encoder, texts: Sequence[str]) -> NDArray[np.float16]:
         if encoder._name != MINILM:
@@ -74,6 +83,29 @@ def embedded_once(request: pytest.FixtureRequest) -> Iterator[None]:
         patch.setattr(Encoder, "read", read_once)
         patch.setattr("actors.summarizers.offline.Extractor", _extractor)
         yield
+    _give_vectors(dict(islice(_VECTORS.items(), taken, None)))
+
+
+def _vectors_place() -> Path:
+    return store(PRODUCT) / "embedded"
+
+
+def _take_vectors() -> None:
+    """Take over what other processes of the tests have embedded."""
+    new = set(_vectors_place().glob("*.parquet")) - _SHARED
+    for table in map(pq.read_table, new):
+        halves = (np.frombuffer(vector, np.float16) for vector in table["vector"].to_pylist())
+        _VECTORS.update(zip(table["text"].to_pylist(), halves, strict=True))
+    _SHARED.update(new)
+
+
+def _give_vectors(new: Mapping[str, NDArray[np.float16]]) -> None:
+    if new:
+        file = _vectors_place() / f"{uuid.uuid4()}.parquet"
+        file.parent.mkdir(exist_ok=True)
+        table = pa.table({"text": list(new), "vector": [vector.tobytes() for vector in new.values()]})
+        pq.write_table(table, file.with_suffix(".unfinished"))
+        _SHARED.add(file.with_suffix(".unfinished").rename(file))
 
 
 def _extractor(documents: Sequence[tuple[int, str]], embed: Any, **given: Any) -> Extractor:
