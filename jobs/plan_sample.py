@@ -41,10 +41,10 @@ def _work(arguments: argparse.Namespace) -> Outcome:
     from jobs.command.run import answered
     from jobs.results.write import read_results
     from longform.results.cells import measures_in
-    from longform.results.sample_plan import Wanted, sample_answer, sample_rows
+    from longform.results.sample_plan import Aims, sample_answer, sample_rows
 
     systems = None if arguments.systems is None else (arguments.systems[0], arguments.systems[1])
-    wanted = Wanted(arguments.difference, arguments.interval, arguments.power, systems)
+    wanted = Aims(arguments.difference, arguments.interval, arguments.power, systems)
     results = read_results(Folder(arguments.run))
     rows = sample_rows(results, wanted, measures=arguments.measure)
     return answered(sample_answer(rows, measures_in(results), wanted), "sample", None)

@@ -52,7 +52,7 @@ Sent = Callable[[], None]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Address:
+class JudgeUrl:
     """Address of a judge: a URL, with its token in a variable of the environment, or an application of Serve."""
 
     judge: str
@@ -69,10 +69,10 @@ class Address:
         return served_client(url, self.judge, token_env=self.token_env)
 
 
-class AskJudge:
+class AskServer:
     """A worker that asks about a batch of pairs in one request, and calls *sent* for each batch."""
 
-    def __init__(self, address: Address, sent: Sent | None = None) -> None:
+    def __init__(self, address: JudgeUrl, sent: Sent | None = None) -> None:
         self._address, self._sent = address, sent
         self._client = address.client()
 
@@ -119,7 +119,7 @@ async def judged(client: ServedClient, judge: str, pairs: Sequence[tuple[str, st
 
 
 def judge_pairs(
-    pairs: str, out: str, address: Address, *, workers: int, ask: type[AskJudge] = AskJudge
+    pairs: str, out: str, address: JudgeUrl, *, workers: int, ask: type[AskServer] = AskServer
 ) -> dict[str, Any]:
     """
     Return counts of the answers about all *pairs*, JSON lines or a folder of Parquet, once they stand in a new folder.
@@ -154,7 +154,7 @@ def judge_pairs(
 
 
 @contextmanager
-def _published(address: Address, dataset: Any) -> Iterator[Sent | None]:
+def _published(address: JudgeUrl, dataset: Any) -> Iterator[Sent | None]:
     """Put the requests about *dataset* on the cluster's board; give None if the judge is served elsewhere."""
     if address.app is None:
         yield None
@@ -202,7 +202,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     add_cluster_arguments(parser)
 
     def work(arguments: argparse.Namespace) -> Outcome:
-        address = Address(judge=arguments.judge, url=arguments.url, token_env=arguments.token_env, app=arguments.app)
+        address = JudgeUrl(judge=arguments.judge, url=arguments.url, token_env=arguments.token_env, app=arguments.app)
         with cluster_of(arguments) as cluster:
             cluster.start()
             counts = judge_pairs(arguments.pairs, arguments.out, address, workers=cluster.workers)

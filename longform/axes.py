@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 
-class Axes(NamedTuple):
+class SystemAxes(NamedTuple):
     """
     Everything about a system except the writer of its summaries.
 
@@ -39,7 +39,7 @@ class Axes(NamedTuple):
         return self.retriever if self.reranker is None else f"{self.retriever}+{self.reranker}"
 
     @property
-    def unordered(self) -> Axes:
+    def unordered(self) -> SystemAxes:
         """The same with the documents in the order given."""
         return self._replace(order="given", permutation=None)
 
@@ -64,13 +64,13 @@ COLUMNS = (
 """Columns of contexts and summaries beside `order` and `method`, which they had first."""
 
 
-def axes_of(row: Mapping[str, Any]) -> Axes:
+def axes_of(row: Mapping[str, Any]) -> SystemAxes:
     """Read the axes of a row of summaries; one without a retriever was written elsewhere and has its setting alone."""
     values = {name: row[name] for name in COLUMNS} | {"retriever": row["retriever"] or row["setting"]}
-    return Axes(**values, order=row["order"], method=row["method"] or "plain")
+    return SystemAxes(**values, order=row["order"], method=row["method"] or "plain")
 
 
-def names(found: Iterable[Axes]) -> dict[Axes, str]:
+def names(found: Iterable[SystemAxes]) -> dict[SystemAxes, str]:
     """Return words for each of *found*, with the budget if the rest would not tell two of them apart."""
     distinct = list(dict.fromkeys(found))
     n_of = Counter(axes.words(with_budget=False) for axes in distinct)

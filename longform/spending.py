@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from longform.chat.prices import Price, most_usd
 from longform.metrics.statistics import LEVEL
-from longform.quota.leases import Limits
+from longform.quota.leases import QuotaLimits
 
 OTHER_TOKENIZER = 1.2
 """Factor by which another tokenizer than cl100k may count more, or less; a guess, good for prose."""
@@ -26,7 +26,7 @@ _SECONDS_A_MINUTE = 60.0
 _MILLION = 1_000_000
 
 
-class Span(NamedTuple):
+class CountRange(NamedTuple):
     """low <= expected <= high; `expected` is None if nothing tells it."""
 
     low: float
@@ -34,23 +34,23 @@ class Span(NamedTuple):
     high: float
 
 
-NOTHING = Span(0.0, 0.0, 0.0)
+NOTHING = CountRange(0.0, 0.0, 0.0)
 
 
-def total(spans: Sequence[Span]) -> Span:
+def total(spans: Sequence[CountRange]) -> CountRange:
     """Return the sum; its middle is unknown if that of a part is."""
     known = [span.expected for span in spans if span.expected is not None]
     expected = sum(known) if len(known) == len(spans) else None
-    return Span(sum(span.low for span in spans), expected, sum(span.high for span in spans))
+    return CountRange(sum(span.low for span in spans), expected, sum(span.high for span in spans))
 
 
-def scaled(span: Span, factor: float) -> Span:
+def scaled(span: CountRange, factor: float) -> CountRange:
     """Multiply each end and the middle by *factor*."""
     expected = None if span.expected is None else span.expected * factor
-    return Span(span.low * factor, expected, span.high * factor)
+    return CountRange(span.low * factor, expected, span.high * factor)
 
 
-class Sample(NamedTuple):
+class CallSample(NamedTuple):
     """Some quantity of earlier calls: how many, their mean and standard deviation."""
 
     n: int
@@ -58,21 +58,21 @@ class Sample(NamedTuple):
     deviation: float
 
 
-def sample_of(n: int, summed: float, squares: float) -> Sample | None:
+def sample_of(n: int, summed: float, squares: float) -> CallSample | None:
     """Make a sample of sums of values and of their squares; return None for fewer than two, which show no spread."""
     if n < 2:
         return None
     mean = summed / n
-    return Sample(n, mean, sqrt(max(squares - n * mean * mean, 0.0) / (n - 1)))
+    return CallSample(n, mean, sqrt(max(squares - n * mean * mean, 0.0) / (n - 1)))
 
 
-def mean_of_more(sample: Sample, n: int) -> Span:
+def mean_of_more(sample: CallSample, n: int) -> CountRange:
     """Return the 95 % prediction interval of the mean of *n* further values."""
     from scipy.special import stdtrit  # slow to import
 
     quantile = float(stdtrit(sample.n - 1, (1 + LEVEL) / 2))
     half = quantile * sample.deviation * sqrt(1 / n + 1 / sample.n)
-    return Span(sample.mean - half, sample.mean, sample.mean + half)
+    return CountRange(sample.mean - half, sample.mean, sample.mean + half)
 
 
 class History(NamedTuple):
@@ -87,9 +87,9 @@ class History(NamedTuple):
         reasoning_share: Of the output tokens; None: not known.
     """
 
-    input_ratio: Sample | None = None
-    output_tokens: Sample | None = None
-    seconds: Sample | None = None
+    input_ratio: CallSample | None = None
+    output_tokens: CallSample | None = None
+    seconds: CallSample | None = None
     cached_share: float | None = None
     reasoning_share: float | None = None
 
@@ -97,14 +97,14 @@ class History(NamedTuple):
 class Spending(NamedTuple):
     """Estimates of calls; dollars are None if the price is unknown, minutes if nothing tells the pace."""
 
-    input_tokens: Span
-    output_tokens: Span
-    usd: Span | None
-    minutes: Span | None
+    input_tokens: CountRange
+    output_tokens: CountRange
+    usd: CountRange | None
+    minutes: CountRange | None
 
 
 def spending(
-    inputs: Sequence[Span], *, max_tokens: int, history: History, price: Price | None, limits: Limits
+    inputs: Sequence[CountRange], *, max_tokens: int, history: History, price: Price | None, limits: QuotaLimits
 ) -> Spending:
     """
     Args:
@@ -127,29 +127,29 @@ def spending(
     )
 
 
-def as_stated(counted: Sequence[Span], ratio: Sample | None) -> list[Span]:
+def as_stated(counted: Sequence[CountRange], ratio: CallSample | None) -> list[CountRange]:
     """Shape (calls,): input tokens as the provider will state them, from those counted; of both the middle is known."""
     if ratio is None:
-        usual, more = Span(1 / OTHER_TOKENIZER, 1.0, OTHER_TOKENIZER), TEMPLATE_TOKENS
+        usual, more = CountRange(1 / OTHER_TOKENIZER, 1.0, OTHER_TOKENIZER), TEMPLATE_TOKENS
     else:
         usual, more = mean_of_more(ratio, len(counted)), 0
     low, middle, high = max(usual.low, 0.0), usual.expected or 0.0, usual.high
-    return [Span(span.low * low, (span.expected or 0.0) * middle, span.high * high + more) for span in counted]
+    return [CountRange(span.low * low, (span.expected or 0.0) * middle, span.high * high + more) for span in counted]
 
 
-def output_tokens(n: int, max_tokens: int, sample: Sample | None) -> Span:
+def output_tokens(n: int, max_tokens: int, sample: CallSample | None) -> CountRange:
     """Output tokens of *n* calls together: each has one at least and *max_tokens* at most."""
     if sample is None:
-        return Span(float(n), None, float(n * max_tokens))
+        return CountRange(float(n), None, float(n * max_tokens))
     low, expected, high = mean_of_more(sample, n)
     assert expected is not None
-    return Span(*(n * min(max(mean, 1.0), float(max_tokens)) for mean in (low, expected, high)))
+    return CountRange(*(n * min(max(mean, 1.0), float(max_tokens)) for mean in (low, expected, high)))
 
 
 # ---------------------------------------------------------------- dollars
 
 
-def usd(inputs: Sequence[Span], output: Span, price: Price, history: History) -> Span:
+def usd(inputs: Sequence[CountRange], output: CountRange, price: Price, history: History) -> CountRange:
     """
     Return the dollars of calls with these inputs (as stated) and so much output together.
 
@@ -159,14 +159,14 @@ def usd(inputs: Sequence[Span], output: Span, price: Price, history: History) ->
     if price.is_free:
         return NOTHING
     if price.per_call is not None:
-        return Span(0.0, price.per_call * len(inputs), price.per_call * len(inputs))
+        return CountRange(0.0, price.per_call * len(inputs), price.per_call * len(inputs))
     n = len(inputs)
     low = sum(_least_usd(span.low, output.low / n, price) for span in inputs)
     high = sum(most_usd(ceil(span.high), ceil(output.high / n), price) or 0.0 for span in inputs)
     if output.expected is None:
-        return Span(low, None, high)
+        return CountRange(low, None, high)
     each = output.expected / n
-    return Span(low, sum(_expected_usd(span.expected or 0.0, each, price, history) for span in inputs), high)
+    return CountRange(low, sum(_expected_usd(span.expected or 0.0, each, price, history) for span in inputs), high)
 
 
 def _least_usd(given: float, written: float, price: Price) -> float:
@@ -199,7 +199,7 @@ def saved_by_caching_usd(cached_tokens: int, price: Price | None) -> float | Non
 # ---------------------------------------------------------------- minutes
 
 
-def minutes(n: int, tokens: Span, seconds: Sample | None, limits: Limits) -> Span | None:
+def minutes(n: int, tokens: CountRange, seconds: CallSample | None, limits: QuotaLimits) -> CountRange | None:
     """
     Return the minutes of *n* calls that have so many tokens together, under the narrowest known limit.
 
@@ -212,23 +212,23 @@ def minutes(n: int, tokens: Span, seconds: Sample | None, limits: Limits) -> Spa
     low, high = (max(bound[end] or 0.0 for bound in bounds) for end in (0, 2))
     middles = [bound.expected for bound in bounds]
     if None not in middles:
-        return Span(low, max(middle for middle in middles if middle is not None), high)
-    return Span(low, low if low == high else None, high)
+        return CountRange(low, max(middle for middle in middles if middle is not None), high)
+    return CountRange(low, low if low == high else None, high)
 
 
-def _of_calls(n: int, limits: Limits) -> Span | None:
+def _of_calls(n: int, limits: QuotaLimits) -> CountRange | None:
     limit = limits.requests_per_minute
-    return None if limit is None else scaled(Span(n, n, n), 1 / limit)
+    return None if limit is None else scaled(CountRange(n, n, n), 1 / limit)
 
 
-def _of_tokens(tokens: Span, limits: Limits) -> Span | None:
+def _of_tokens(tokens: CountRange, limits: QuotaLimits) -> CountRange | None:
     limit = limits.tokens_per_minute
     return None if limit is None else scaled(tokens, 1 / limit)
 
 
-def _of_seconds(n: int, seconds: Sample | None, limits: Limits) -> Span | None:
+def _of_seconds(n: int, seconds: CallSample | None, limits: QuotaLimits) -> CountRange | None:
     if seconds is None or limits.in_flight is None:
         return None
     rounds = n / min(limits.in_flight, n)
     low, expected, high = mean_of_more(seconds, n)
-    return scaled(Span(max(low, 0.0), expected, high), rounds / _SECONDS_A_MINUTE)
+    return scaled(CountRange(max(low, 0.0), expected, high), rounds / _SECONDS_A_MINUTE)

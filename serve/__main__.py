@@ -48,7 +48,7 @@ class Details(TypedDict):
     applications: dict[str, Running]
 
 
-class Application(TypedDict, total=False):
+class ConfiguredApplication(TypedDict, total=False):
     """An application of a configuration, as far as it is read here."""
 
     name: str
@@ -58,7 +58,7 @@ class Application(TypedDict, total=False):
 class Configuration(TypedDict):
     """The application for Serve to run."""
 
-    applications: list[Application]
+    applications: list[ConfiguredApplication]
 
 
 class Dashboard(Protocol):

@@ -44,7 +44,7 @@ class _Request:
 
 
 @dataclass
-class _Waiting(Generic[Unit, Answer]):
+class _Queued(Generic[Unit, Answer]):
     unit: Unit
     cost: int
     answer: asyncio.Future[Answer]
@@ -88,7 +88,7 @@ class TokenBatcher(Generic[Unit, Answer]):
         self._max_wait_s = max_wait_s
         self._wait_s = wait_s
         self._clock = clock
-        self._queue: deque[_Waiting[Unit, Answer]] = deque()
+        self._queue: deque[_Queued[Unit, Answer]] = deque()
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="batch")
         self._drain: asyncio.Task[None] | None = None
         self._rate = ServiceRate()
@@ -117,7 +117,7 @@ class TokenBatcher(Generic[Unit, Answer]):
         self._admit(sum(costs), within_s)
         now, loop = self._clock(), asyncio.get_running_loop()
         request = _Request(now + self._max_wait_s, math.inf if within_s is None else now + within_s)
-        asked = [_Waiting(unit, cost, loop.create_future(), request) for unit, cost in zip(units, costs, strict=True)]
+        asked = [_Queued(unit, cost, loop.create_future(), request) for unit, cost in zip(units, costs, strict=True)]
         self._queue.extend(asked)
         self.waiting_tokens += sum(costs)
         if asked and (self._drain is None or self._drain.done()):
@@ -170,9 +170,9 @@ class TokenBatcher(Generic[Unit, Answer]):
         while batch := self._next():
             await self._answer(batch)
 
-    def _next(self) -> list[_Waiting[Unit, Answer]]:
+    def _next(self) -> list[_Queued[Unit, Answer]]:
         """The next batch; empty: nobody waits."""
-        batch: list[_Waiting[Unit, Answer]] = []
+        batch: list[_Queued[Unit, Answer]] = []
         room = self._batch_tokens
         while self._queue:
             one = self._queue[0]
@@ -197,12 +197,12 @@ class TokenBatcher(Generic[Unit, Answer]):
             return QueueFullError(retry_after_s(self.expected_wait_s()))
         return None
 
-    def _leave(self, one: _Waiting[Unit, Answer]) -> None:
+    def _leave(self, one: _Queued[Unit, Answer]) -> None:
         """Count *one* no longer among those that wait."""
         self.waiting_tokens -= one.cost if one.in_queue else 0
         one.in_queue = False
 
-    async def _answer(self, batch: list[_Waiting[Unit, Answer]]) -> None:
+    async def _answer(self, batch: list[_Queued[Unit, Answer]]) -> None:
         failure = await self._try(batch)
         if failure and len(batch) > 1:
             alone = [await self._try([one]) for one in batch if not one.answer.done()]
@@ -210,7 +210,7 @@ class TokenBatcher(Generic[Unit, Answer]):
         self._failures = self._failures + 1 if failure else 0
         self._last_failure = type(failure).__name__
 
-    async def _try(self, batch: list[_Waiting[Unit, Answer]]) -> Exception | None:
+    async def _try(self, batch: list[_Queued[Unit, Answer]]) -> Exception | None:
         """
         Run the batch and hand out its answers. Return a failure, and hand it out too if the batch
         held one request.

@@ -24,14 +24,14 @@ _T = TypeVar("_T")
 _CANNOT_TAKE = "the model cannot take this: roles in an order, or a schema, that it does not know"
 
 
-class _Said(TypedDict):
+class _ChatSaid(TypedDict):
     content: NotRequired[str | None]
 
 
 class _Choice(TypedDict):
     """A choice as llama.cpp's server answers it."""
 
-    message: _Said
+    message: _ChatSaid
     finish_reason: str
     logprobs: NotRequired[Logprobs | None]
 

@@ -28,9 +28,9 @@ from actors.serving.handle import HandleAnswer
 from actors.serving.messages import (
     About,
     DeadlineError,
-    Found,
     QueueFullError,
     Refusal,
+    Replies,
     TooLargeError,
     UnavailableError,
     shared_text,
@@ -87,7 +87,7 @@ class Replica:
         self._engine = load_engine(settings, kind, name)
         self._board: RayBoard | None = None
 
-    async def ask(self, items: Sequence[Mapping[str, JsonValue]], within_s: float | None = None) -> Found | Refusal:
+    async def ask(self, items: Sequence[Mapping[str, JsonValue]], within_s: float | None = None) -> Replies | Refusal:
         """Return the answers; a refusal is an answer too, since an error would cross the wire as another type."""
         try:
             # who asks by a handle has not passed the ingress, which reads them, too
@@ -178,10 +178,10 @@ class HandleBackend:
                 return f"Serve says {deployment.status}"
         return None
 
-    async def ask(self, items: Sequence[Item], *, within_s: float | None = None) -> Found:
+    async def ask(self, items: Sequence[Item], *, within_s: float | None = None) -> Replies:
         handle = self._handle.options(session_id=shared_text(items))
         with _as_ours(self._deployment):
-            found: Found | Refusal = await handle.ask.remote(list(items), within_s)
+            found: Replies | Refusal = await handle.ask.remote(list(items), within_s)
         if isinstance(found, Refusal):
             if found.late:
                 raise DeadlineError

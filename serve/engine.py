@@ -9,7 +9,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from pydantic import JsonValue
 
-from actors.serving.messages import About, Answered, Found
+from actors.serving.messages import About, Answered, Replies
 from longform.errors import LongformError
 from longform.keys import content_key
 from serve.batching import TokenBatcher
@@ -59,7 +59,7 @@ class Worker(Protocol[Item_contra, Unit]):
         """Return the answer to each unit, in order; it does not depend on the units beside it."""
 
 
-class Described(Protocol):
+class SelfDescribed(Protocol):
     """A model that describes itself."""
 
     async def about(self) -> About:
@@ -69,10 +69,10 @@ class Described(Protocol):
         """Return why it does not work; None if it does."""
 
 
-class Backend(Described, Protocol[Item_contra]):
+class Backend(SelfDescribed, Protocol[Item_contra]):
     """The application's way to a model: an `Engine` in the same process, or one behind a deployment handle."""
 
-    async def ask(self, items: Sequence[Item_contra], *, within_s: float | None = None) -> Found:
+    async def ask(self, items: Sequence[Item_contra], *, within_s: float | None = None) -> Replies:
         """
         Return the answers to the units of each item.
 
@@ -151,7 +151,7 @@ class Engine(Generic[Item, Unit]):
         if problem := self._batcher.problem():
             raise LongformError(f"{self._worker.about.name}: {problem}")
 
-    async def ask(self, items: Sequence[Item], *, within_s: float | None = None) -> Found:
+    async def ask(self, items: Sequence[Item], *, within_s: float | None = None) -> Replies:
         split = [self._worker.split(item) for item in items]
         texts = Texts()
         keys = [[content_key(self._worker.about.version, texts.digests(unit)) for unit in units] for units in split]
@@ -164,7 +164,7 @@ class Engine(Generic[Item, Unit]):
         work = {**known, **found}
         await self._kept.keep({key: one for key, one in work.items() if one.lasting and not one.from_ledger})
         answers = [[_answered(work[key], key, known=key in known) for key in of] for of in keys]
-        return Found(self._worker.about, answers)
+        return Replies(self._worker.about, answers)
 
     def _costs(self, units: Sequence[Unit], texts: Texts) -> list[int]:
         """

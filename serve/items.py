@@ -74,7 +74,7 @@ class Logprobs(TypedDict):
     refusal: None
 
 
-class Reply(TypedDict):
+class ReplyFields(TypedDict):
     role: str
     content: str
     refusal: None
@@ -82,6 +82,6 @@ class Reply(TypedDict):
 
 class Choice(TypedDict):
     index: int
-    message: Reply
+    message: ReplyFields
     finish_reason: str
     logprobs: Logprobs | None

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from longform.axes import Axes
+from longform.axes import SystemAxes
 from longform.evidence.scan import NAMES
 from longform.evidence.scores import facts_of
 from longform.evidence.summaries import ClusterKind
@@ -41,7 +41,7 @@ class SummaryInfo(NamedTuple):
     twin_of: str | None = None
     haystack_id: str | None = None
     cluster_kind: ClusterKind = "query"
-    axes: Axes | None = None  # None: not known
+    axes: SystemAxes | None = None  # None: not known
     dataset: str | None = None  # of its query; None: not stated
     text_key: str | None = None  # a hash of its text; None: failed, or not read
     model: str | None = None  # as answered by the provider; None: no language model, or unknown
@@ -80,7 +80,7 @@ def summary_frame(infos: Iterable[SummaryInfo]) -> pl.DataFrame:
     columns.append(column("text_key", (one.text_key for one in found), pl.String))
     columns.append(column("elsewhere", (one.elsewhere for one in found), pl.Boolean))
     columns.append(column("summary_repeat", (one.repeat for one in found), pl.Int32))
-    for name in (name for name in Axes._fields if name != "order"):
+    for name in (name for name in SystemAxes._fields if name != "order"):
         values = (None if one.axes is None else getattr(one.axes, name) for one in found)
         columns.append(column(name, values, pl.Int64))
     return pl.DataFrame(columns)

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from actors.authority import Local, Remote, actor_of, ray_runs
 from actors.storage.folder import Folder
-from longform.quota.leases import Ask, Lease, Limits
+from longform.quota.leases import Lease, LeaseAsk, QuotaLimits
 from longform.quota.quota import Quota
 
 NAMESPACE = "longform"  # explicit, because each job's own is anonymous
@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 class LeaseSource(Protocol):
     """Leases calls to a worker."""
 
-    async def lease(self, ask: Ask) -> Lease: ...
+    async def lease(self, ask: LeaseAsk) -> Lease: ...
 
     async def close(self) -> None: ...
 
@@ -37,8 +37,8 @@ class LeaseSource(Protocol):
 class Unlimited:
     """Grants every request; for models without limits."""
 
-    async def lease(self, ask: Ask) -> Lease:
-        return Lease(len(ask.sizes), over_s=0.0, again_s=_LATEST_S, limits=Limits())
+    async def lease(self, ask: LeaseAsk) -> Lease:
+        return Lease(len(ask.sizes), over_s=0.0, again_s=_LATEST_S, limits=QuotaLimits())
 
     async def close(self) -> None:
         pass
@@ -60,7 +60,7 @@ class Governor:
         self._written_at = time.monotonic()
         self._quota = Quota(known=self._remembered)
 
-    def lease(self, ask: Ask, told: Limits) -> Lease:
+    def lease(self, ask: LeaseAsk, told: QuotaLimits) -> Lease:
         """Return the worker's next lease; *told* are the limits in its job's configuration."""
         lease = self._quota.lease(time.monotonic(), ask, told)
         self._remember()
@@ -81,14 +81,14 @@ class Governor:
         else:
             self._remembered = found
 
-    def _read(self) -> Limits:
+    def _read(self) -> QuotaLimits:
         try:
             if self._folder is None or not self._folder.has(self._name):
-                return Limits()
-            return Limits(**self._folder.read_json(self._name))
+                return QuotaLimits()
+            return QuotaLimits(**self._folder.read_json(self._name))
         except (OSError, TypeError, ValueError) as error:
             _log.warning("cannot read %s: %s; the limits are found anew", self._name, error)
-            return Limits()
+            return QuotaLimits()
 
 
 _ON_THE_HEAD = {"node:__internal_head__": 0.001}
@@ -107,17 +107,17 @@ class Governed:
         ray.exceptions.RayActorError, OSError, EOFError: From `lease`: it did not come back within 30 seconds.
     """
 
-    def __init__(self, governor: Local[Governor] | Remote[Governor], told: Limits) -> None:
+    def __init__(self, governor: Local[Governor] | Remote[Governor], told: QuotaLimits) -> None:
         self.governor, self._told = governor, told
 
-    async def lease(self, ask: Ask) -> Lease:
+    async def lease(self, ask: LeaseAsk) -> Lease:
         return await self.governor.ask(Governor.lease, ask, self._told)
 
     async def close(self) -> None:
         await self.governor.close()
 
 
-def open_governor(domain: str, told: Limits, *, memory: str | None) -> Governed:
+def open_governor(domain: str, told: QuotaLimits, *, memory: str | None) -> Governed:
     """
     Return the leases of the one authority over *domain*: the cluster's if Ray runs, else this process's.
 

@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 from actors.chat.governor import LeaseSource
 from longform.chat.call import Signals
 from longform.chat.ledger_rows import Admission
-from longform.quota.leases import Accepted, Ask, Lease, Left, Limits, Refused
+from longform.quota.leases import Accepted, Lease, LeaseAsk, Left, QuotaLimits, Refused
 
 _MOST_SIZES = 256  # of an ask; the rest come with the next
 _ROUND_S = 0.06  # asks are at least this far apart, so that one serves many calls
@@ -21,7 +21,7 @@ CallT = TypeVar("CallT")
 
 
 @dataclass(eq=False)
-class _Waiting(Generic[CallT]):
+class _WaitingCall(Generic[CallT]):
     call: CallT
     tokens: float
     turn: asyncio.Future[Admission]
@@ -52,7 +52,7 @@ class LeaseQueue(Generic[CallT]):
     ) -> None:
         self._leases, self._worker, self._job, self._most = leases, worker, job, most
         self._begin, self._not_made = begin, not_made
-        self._queue: deque[_Waiting[CallT]] = deque()
+        self._queue: deque[_WaitingCall[CallT]] = deque()
         self._n_leased = 0
         self._left: list[tuple[float, float]] = []
         self._accepted: list[tuple[float, float, float | None]] = []
@@ -60,16 +60,16 @@ class LeaseQueue(Generic[CallT]):
         self._returned: list[float] = []
         self._signals: Signals | None = None
         self._signals_sent = 0.0
-        self._limits: Limits | None = None
+        self._limits: QuotaLimits | None = None
         self._asking: asyncio.Task[None] | None = None
         self._starting: set[asyncio.Task[None]] = set()
-        self._recorded: dict[_Waiting[CallT], asyncio.TimerHandle] = {}  # their turns are near
+        self._recorded: dict[_WaitingCall[CallT], asyncio.TimerHandle] = {}  # their turns are near
         self._changed = asyncio.Event()
         self._had_all = True
 
     async def take(self, call: CallT, tokens: float, *, first: bool) -> Admission:
         """Wait for the turn of *call*, which reserves *tokens*; after "go", `end` it."""
-        waiting = _Waiting(call, tokens, asyncio.get_running_loop().create_future())
+        waiting = _WaitingCall(call, tokens, asyncio.get_running_loop().create_future())
         if first:
             self._queue.appendleft(waiting)
         else:
@@ -152,12 +152,12 @@ class LeaseQueue(Generic[CallT]):
         unknown = self._had_all and bool(self._queue) and self._n_leased < self._most
         return bool(self._refused) or unknown or not (self._queue or self._n_leased)
 
-    def _ask(self) -> Ask:
+    def _ask(self) -> LeaseAsk:
         while self._queue and self._queue[0].turn.done():  # cancelled
             self._queue.popleft()
         n_sizes = max(0, min(self._most - self._n_leased, _MOST_SIZES))
         now = time.monotonic()
-        ask = Ask(
+        ask = LeaseAsk(
             worker=self._worker,
             job=self._job,
             sizes=tuple(waiting.tokens for waiting, _ in zip(self._queue, range(n_sizes), strict=False)),
@@ -192,7 +192,7 @@ class LeaseQueue(Generic[CallT]):
             self._starting.add(task)
             task.add_done_callback(self._starting.discard)
 
-    async def _start(self, granted: Sequence[_Waiting[CallT]], over_s: float) -> None:
+    async def _start(self, granted: Sequence[_WaitingCall[CallT]], over_s: float) -> None:
         try:
             admissions = await self._begin([waiting.call for waiting in granted])
         except Exception as error:  # noqa: BLE001  # each is told
@@ -211,7 +211,7 @@ class LeaseQueue(Generic[CallT]):
                 if not waiting.turn.done():
                     waiting.turn.set_result(admission)
 
-    def _let_go(self, waiting: _Waiting[CallT]) -> None:
+    def _let_go(self, waiting: _WaitingCall[CallT]) -> None:
         del self._recorded[waiting]
         if waiting.turn.done():
             self._give_back(waiting)
@@ -219,7 +219,7 @@ class LeaseQueue(Generic[CallT]):
         else:
             waiting.turn.set_result("go")
 
-    def _give_back(self, waiting: _Waiting[CallT]) -> None:
+    def _give_back(self, waiting: _WaitingCall[CallT]) -> None:
         self._returned.append(waiting.tokens)
         self._n_leased -= 1
         self._wake()

@@ -25,7 +25,7 @@ _SHORTEST_PIECE = 8  # items; reading the text again for fewer costs more than w
 _FULLEST = 1.25  # times its even share that a replica may get
 
 
-class Group(NamedTuple):
+class CallGroup(NamedTuple):
     """
     Calls about one text.
 
@@ -54,7 +54,7 @@ class MatrixExecutor:
         self._loads = [0] * max(1, len(settings.replicas))
         self._slots = asyncio.Semaphore(settings.concurrency)
 
-    async def replies(self, groups: Sequence[Group]) -> list[list[ChatReply]]:
+    async def replies(self, groups: Sequence[CallGroup]) -> list[list[ChatReply]]:
         """Return the reply to each request, in its place: shape (groups, items)."""
         sizes = [len(group.requests) for group in groups]
         cut = pieces(sizes, len(self._loads))
@@ -64,7 +64,7 @@ class MatrixExecutor:
         found = await asyncio.gather(*(self._group(group, places) for group, places in zip(groups, cut, strict=True)))
         return list(found)
 
-    async def flat_replies(self, groups: Sequence[Group]) -> list[ChatReply]:
+    async def flat_replies(self, groups: Sequence[CallGroup]) -> list[ChatReply]:
         """Return the replies of all groups one after the other."""
         return [reply for of_group in await self.replies(groups) for reply in of_group]
 
@@ -81,11 +81,11 @@ class MatrixExecutor:
         }
         return [found[place] for place in range(len(requests))]
 
-    async def _group(self, group: Group, places: Sequence[range]) -> list[ChatReply]:
+    async def _group(self, group: CallGroup, places: Sequence[range]) -> list[ChatReply]:
         answers = [self._piece(group, piece, place) for piece, place in enumerate(places)]
         return [reply for part in await asyncio.gather(*answers) for reply in part]
 
-    async def _piece(self, group: Group, piece: int, places: range) -> list[ChatReply]:
+    async def _piece(self, group: CallGroup, piece: int, places: range) -> list[ChatReply]:
         replica = replica_of(group.shared, piece, self._loads)
         self._loads[replica] += len(places)
         try:
@@ -107,13 +107,13 @@ class MatrixExecutor:
         return [*first, *rest]
 
 
-def group_of(shared: str, requests: Sequence[ChatRequest], *, whole: bool = False) -> Group:
+def group_of(shared: str, requests: Sequence[ChatRequest], *, whole: bool = False) -> CallGroup:
     """Return the *requests* that share a text with the key *shared*: what prompts begin with like the first of them."""
     texts = [_prompt(request) for request in requests]
     # not what all have in common: of growing prompts that is the shortest, and the first call warms far more
     prefix = max((_common_start(texts[0], text) for text in texts[1:]), default=len(texts[0]) if texts else 0)
     counted = counted_input(requests[0]) * prefix / max(1, len(texts[0])) if requests else 0.0
-    return Group(shared, counted, tuple(requests), whole)
+    return CallGroup(shared, counted, tuple(requests), whole)
 
 
 def growing(requests: Sequence[ChatRequest]) -> list[list[int]]:

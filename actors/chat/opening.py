@@ -31,7 +31,7 @@ from longform.chat.call import Capabilities, ChatRequest, Message, capabilities,
 from longform.chat.server_standing import Server
 from longform.errors import UsageError
 from longform.keys import content_key
-from longform.quota.leases import Limits
+from longform.quota.leases import QuotaLimits
 from longform.settings.chat import ChatSettings
 from longform.settings.extra_body import OF_LLAMA_CPP, OF_SERVED
 
@@ -89,8 +89,8 @@ def _server(settings: ChatSettings) -> Server | None:
 
 
 def _leases(settings: ChatSettings, context: CallContext) -> LeaseSource:
-    told = Limits(settings.requests_per_minute, settings.tokens_per_minute, settings.in_flight)
-    if settings.provider in ("scripted", "python") and told == Limits():
+    told = QuotaLimits(settings.requests_per_minute, settings.tokens_per_minute, settings.in_flight)
+    if settings.provider in ("scripted", "python") and told == QuotaLimits():
         return Unlimited()
     return open_governor(quota_domain(settings), told, memory=context.ledger)
 

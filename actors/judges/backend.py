@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Generator, Mapping, Sequence
 
 from actors.chat.model import CallContext
-from actors.judges.opening import Backend, Judge
+from actors.judges.opening import Judge, JudgeBackend
 from longform.judges.cards import Version
 from longform.judges.kind import Group, Kind, Pair, Verdict, Verdicts, in_place, open_groups, shared_of
 from longform.judges.matrix import JudgedText, groups_of, rows_of
@@ -26,7 +26,7 @@ class Remembering:
         judge: Asked for what is not remembered.
     """
 
-    def __init__(self, kind: Kind, judge: Backend) -> None:
+    def __init__(self, kind: Kind, judge: JudgeBackend) -> None:
         self._kind, self._judge = kind, judge
         self._held: dict[tuple[str, str], Verdict] = {}  # by the key of the shared text, in the order of asking
 
@@ -64,7 +64,7 @@ class MeanJudge:
         bounds: Means from which an answer is another.
     """
 
-    def __init__(self, kind: Kind, members: Mapping[str, Backend], *, bounds: Sequence[float]) -> None:
+    def __init__(self, kind: Kind, members: Mapping[str, JudgeBackend], *, bounds: Sequence[float]) -> None:
         self._kind, self._members, self._bounds = kind, members, bounds
 
     async def ask(self, groups: Sequence[Group]) -> Verdicts:
@@ -86,7 +86,7 @@ class ByMean(Judge):
         version = content_key(MEAN_VERSION, [member.version.work for member in self.members])
         return Version(version, f"{self.kind.mean}@{MEAN_VERSION}")
 
-    def open(self, context: CallContext, threads: int) -> Backend:
+    def open(self, context: CallContext, threads: int) -> JudgeBackend:
         found = {member.name: member.open(context, threads) for member in self.members}
         return MeanJudge(self.kind, found, bounds=self.settings.bounds)
 
@@ -97,7 +97,7 @@ Rounds = Generator[list[Group], Verdicts, list[VerdictRow]]
 """Yields pairs that are to be judged, takes their verdicts, and returns the rows of `verdicts`."""
 
 
-async def judged_rows(judge: Judge, backend: Backend, summaries: Sequence[JudgedText]) -> list[VerdictRow]:
+async def judged_rows(judge: Judge, backend: JudgeBackend, summaries: Sequence[JudgedText]) -> list[VerdictRow]:
     """Return the rows of `verdicts` on *summaries*; *backend* is *judge*, loaded. Each round is asked at once."""
     rounds = rounds_of(judge, summaries)
     try:

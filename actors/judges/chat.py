@@ -9,7 +9,7 @@ from actors.chat.live import carry_out, together
 from actors.chat.matrix_executor import MatrixExecutor, group_of
 from actors.chat.model import CallContext
 from actors.chat.opening import REPAIR_PROMPT, Asking, asked_again, load_prompt, open_pool, prompt_request
-from actors.judges.opening import Backend, Judge
+from actors.judges.opening import Judge, JudgeBackend
 from longform.chat.asking import Asks, Name
 from longform.chat.call import ChatReply, ChatRequest, call_id
 from longform.errors import UsageError
@@ -130,7 +130,7 @@ class ByChat(Judge):
         read = [] if self.settings.fidelity == "release" else [READING_VERSION]  # a release's reading does not change
         return Version(content_key(versions, *read), versions[0])
 
-    def open(self, context: CallContext, _threads: int, /) -> Backend:
+    def open(self, context: CallContext, _threads: int, /) -> JudgeBackend:
         return self.asking(Asking(chat=open_pool(self.settings.chat, context), prompts_folder=self.prompts))
 
     def asking(self, asking: Asking) -> ChatJudge:

@@ -13,8 +13,8 @@ from math import isfinite
 from typing import NamedTuple
 
 from actors.chat.model import CallContext
-from actors.judges.opening import Backend, Judge
-from actors.local_models.checkpoint_scorer import CheckpointScorer, Work, own_weights
+from actors.judges.opening import Judge, JudgeBackend
+from actors.local_models.checkpoint_scorer import CheckpointScorer, WorkDone, own_weights
 from actors.local_models.checkpoints import check_checkpoint, checkpoint_content
 from actors.local_models.nearest_windows import NearestWindows, Nearness
 from actors.local_models.pair_tokens import Ids, ModelInput, PairTokens, TextTokens
@@ -76,7 +76,7 @@ class CheckpointJudge:
     """
 
     def __init__(self, name: str, settings: CheckpointJudgeSettings, *, threads: int, kind: Kind = SUPPORT) -> None:
-        self.work = Work()
+        self.work = WorkDone()
         self._kind, self._settings, self._bounds = kind, settings, (settings.threshold,)
         self._scorer = CheckpointScorer(settings, threads=threads)
         joined = "eos" if settings.family == "flan_t5" else settings.joined
@@ -181,5 +181,5 @@ class ByCheckpoint(Judge):
         version = f"checkpoint_support@{CHECKPOINT_VERSION}+{checkpoint_content(self.settings.model)}"
         return Version(version, version)
 
-    def open(self, _context: CallContext, threads: int, /) -> Backend:
+    def open(self, _context: CallContext, threads: int, /) -> JudgeBackend:
         return CheckpointJudge(self.name, self.settings, threads=threads, kind=self.kind)

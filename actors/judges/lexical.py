@@ -10,7 +10,7 @@ import numpy as np
 
 from actors.chat.model import CallContext
 from actors.judges.offline_coverage import OfflineCoverageJudge, version_of
-from actors.judges.opening import Backend, Judge
+from actors.judges.opening import Judge, JudgeBackend
 from actors.local_models.encoder import Encoder
 from actors.local_models.weights import MINILM
 from longform.judges import lexical_support
@@ -163,7 +163,7 @@ class ByWords(Judge):
         version = f"offline_support@{lexical_support.VERSION}+{models_version('support_judge')} {MINILM}"
         return Version(f"{version} {LONG_TEXTS}", version)
 
-    def open(self, _context: CallContext, threads: int, /) -> Backend:
+    def open(self, _context: CallContext, threads: int, /) -> JudgeBackend:
         if self.settings.fitted_model is not None:
             return OfflineCoverageJudge(model=self.settings.fitted_model, threads=threads)
         return LexicalJudge(threads=threads, kind=self.kind)

@@ -17,7 +17,7 @@ from longform.judges.kind import Group, Verdicts
 from longform.settings.judges import JudgeSettings
 
 
-class Backend(Protocol):
+class JudgeBackend(Protocol):
     """A judge of one kind, loaded."""
 
     async def ask(self, groups: Sequence[Group]) -> Verdicts:
@@ -25,7 +25,7 @@ class Backend(Protocol):
         ...
 
 
-class Asker(Backend, Protocol):
+class Asker(JudgeBackend, Protocol):
     """A judge that asks a chat model."""
 
     def plan(self, groups: Sequence[Group]) -> Asks[Verdicts]:
@@ -66,7 +66,7 @@ class Judge(ABC):
     def _version(self) -> Version: ...
 
     @abstractmethod
-    def open(self, context: CallContext, threads: int, /) -> Backend:
+    def open(self, context: CallContext, threads: int, /) -> JudgeBackend:
         """Load it: on whose behalf a chat model is called, and the threads of a local model."""
 
     def asking(self, asking: Asking, /) -> Asker:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from math import isfinite
 
 from actors.chat.model import CallContext
-from actors.judges.opening import Backend, Judge
+from actors.judges.opening import Judge, JudgeBackend
 from actors.python_class import UserCodeError, check_class, class_version, open_class, user_code
 from longform.judges.cards import Version
 from longform.judges.kind import Group, Kind, Pair, Verdict, Verdicts, in_place, open_groups, shared_of, unjudged
@@ -77,5 +77,5 @@ class ByClass(Judge):
         version = class_version(self.settings)
         return Version(version, f"{self.settings.class_}@{version}")
 
-    def open(self, _context: CallContext, _threads: int, /) -> Backend:
+    def open(self, _context: CallContext, _threads: int, /) -> JudgeBackend:
         return PythonJudge(self.kind, self.settings)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from actors.chat.model import CallContext
-from actors.judges.opening import Backend, Judge
+from actors.judges.opening import Judge, JudgeBackend
 from actors.secret_values import redacted, token_in
 from actors.serving.client import RefusedError, ServedClient, over_handle, over_http
 from actors.serving.handle import is_of_cluster
@@ -279,7 +279,7 @@ class ByServer(Judge):
         version = f"served {how.judge} at {how.url}{f' {how.version}' if how.version else ''}"
         return Version(version, version)
 
-    def open(self, _context: CallContext, _threads: int, /) -> Backend:
+    def open(self, _context: CallContext, _threads: int, /) -> JudgeBackend:
         how = self.settings
         client = served_client(how.url, how.judge, token_env=how.token_env)
         return ServedJudge(self.kind, how.judge, client, concurrency=how.concurrency, version=how.version)

@@ -55,7 +55,7 @@ def process_lives(session: Session) -> bool:
         return False
 
 
-class Entry(NamedTuple):
+class LedgerEntry(NamedTuple):
     """
     One writer's addition in one durable step, in this order: receipts, attempts given up, attempts about to leave.
 
@@ -82,7 +82,7 @@ class Entry(NamedTuple):
         return not (self.receipts or self.abandoned or self.intents)
 
 
-def to_lines(entry: Entry) -> bytes:
+def to_lines(entry: LedgerEntry) -> bytes:
     """Return the entry as JSON lines: who and when, then a line for each receipt, abandoned attempt and intent."""
     head = {"entry": entry.entry_id, "session": list(entry.session), "job": entry.job, "at_ms": entry.at_ms}
     rows: list[Mapping[str, Any]] = [head]
@@ -92,7 +92,7 @@ def to_lines(entry: Entry) -> bytes:
     return "".join(json.dumps(row) + "\n" for row in rows).encode()
 
 
-def from_lines(content: bytes) -> Entry:
+def from_lines(content: bytes) -> LedgerEntry:
     """
     Read the entry that `to_lines` wrote.
 
@@ -101,7 +101,7 @@ def from_lines(content: bytes) -> Entry:
     """
     head, *rows = [json.loads(line) for line in content.splitlines()]
     receipts = [row["receipt"] for row in rows if "receipt" in row]
-    return Entry(
+    return LedgerEntry(
         entry_id=head["entry"],
         session=Session(*head["session"]),
         job=head["job"],

@@ -23,7 +23,7 @@ WHERE state = 'answered' AND provider = :provider AND model = :model AND (stage 
 """  # noqa: S608 - constants of this file
 
 
-class _Sums(NamedTuple):
+class _HistorySums(NamedTuple):
     """The columns of `_QUERY`; `_2`: of squares."""
 
     n_written: int
@@ -48,7 +48,7 @@ def history(records: CallRecords, chat: ChatSettings, kind: str) -> History:
     A part is None if fewer than two calls state it.
     """
     values = {"provider": chat.provider, "model": chat.model, "kind": kind}
-    (sums,) = records.rows(_QUERY, values, _Sums)
+    (sums,) = records.rows(_QUERY, values, _HistorySums)
     return History(
         input_ratio=sample_of(sums.n_ratio, sums.ratio or 0.0, sums.ratio_2 or 0.0),
         output_tokens=sample_of(sums.n_written, sums.written or 0.0, sums.written_2 or 0.0),

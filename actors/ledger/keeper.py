@@ -63,7 +63,7 @@ class _Open(NamedTuple):
     usd: float
 
 
-class Message(NamedTuple):
+class WorkerMessage(NamedTuple):
     """An exchange of one worker: its calls about to leave, and what others came to."""
 
     worker: str
@@ -122,14 +122,14 @@ class LedgerKeeper:
 
         An exchange that is said twice, because the answer to the first was lost, changes nothing more.
         """
-        return self.exchange_all([Message(worker, intents, receipts)])[0]
+        return self.exchange_all([WorkerMessage(worker, intents, receipts)])[0]
 
     def exchange_all(
         self, messages: Sequence[tuple[str, Sequence[Intent], Sequence[Receipt]]]
     ) -> list[list[Admission]]:
         """Make the exchanges of several workers in one durable step: all receipts first, then the intents in order."""
         now = self._clock()
-        said = [Message(*message) for message in messages]
+        said = [WorkerMessage(*message) for message in messages]
         self._heard |= {message.worker: now for message in said}
         receipts = [receipt for message in said for receipt in message.receipts]
         self._settle(receipts)
@@ -147,7 +147,7 @@ class LedgerKeeper:
         recorded = iter(self._ledger.exchange(asked, receipts))
         return [next(recorded) if admission == "go" else admission for admission in admissions]
 
-    def _note_open(self, message: Message, admissions: Sequence[Admission]) -> None:
+    def _note_open(self, message: WorkerMessage, admissions: Sequence[Admission]) -> None:
         for intent, admission in zip(message.intents, admissions, strict=True):
             if admission == "go" and intent.attempt_id not in self._open:
                 self._open[intent.attempt_id] = _Open(message.worker, intent.reserved_usd or 0.0)

@@ -17,7 +17,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.fs as pafs
 
-from actors.ledger.entry import Entry, Session, process_lives, this_host, this_session
+from actors.ledger.entry import LedgerEntry, Session, process_lives, this_host, this_session
 from actors.ledger.history import history
 from actors.ledger.s3_log import IDENTITY, BehindTheLog, LedgerLog, open_mirror
 from actors.ledger.sqlite import CallRecords
@@ -207,7 +207,7 @@ class Ledger:
 
     def _record(
         self, intents: Sequence[Intent], receipts: Sequence[Receipt], abandoned: Sequence[str]
-    ) -> tuple[list[Admission], Entry]:
+    ) -> tuple[list[Admission], LedgerEntry]:
         settled = self._entry(receipts=receipts, abandoned=abandoned)
         self._records.apply(settled)
         admissions = self._admissions(intents, settled.at_ms)
@@ -215,9 +215,9 @@ class Ledger:
         self._records.apply(settled._replace(receipts=(), abandoned=(), intents=going))
         return admissions, settled._replace(intents=going)
 
-    def _entry(self, *, receipts: Sequence[Receipt], abandoned: Sequence[str]) -> Entry:
+    def _entry(self, *, receipts: Sequence[Receipt], abandoned: Sequence[str]) -> LedgerEntry:
         now = round(time.time() * 1000)
-        return Entry(uuid.uuid4().hex, self._session, self._job, now, tuple(receipts), tuple(abandoned))
+        return LedgerEntry(uuid.uuid4().hex, self._session, self._job, now, tuple(receipts), tuple(abandoned))
 
     def _admissions(self, intents: Sequence[Intent], at_ms: int) -> list[Admission]:
         admissions: list[Admission] = []

@@ -24,7 +24,7 @@ from contextlib import closing
 from itertools import islice, takewhile
 from pathlib import Path
 
-from actors.ledger.entry import Entry, from_lines, to_lines
+from actors.ledger.entry import LedgerEntry, from_lines, to_lines
 from actors.ledger.sqlite import CallRecords, beside, put_in_place
 from actors.storage.folder import Folder
 from longform.errors import LongformError
@@ -55,7 +55,7 @@ class LedgerLog:
     def url(self) -> str:
         return self._folder.url
 
-    def append(self, entry: Entry, records: CallRecords) -> None:
+    def append(self, entry: LedgerEntry, records: CallRecords) -> None:
         """
         Write *entry* behind the entries that *records* has, within a transaction of theirs.
 
@@ -128,7 +128,7 @@ class LedgerLog:
 
     # ------------------------------------------------------------ inside
 
-    def _create(self, entry: Entry, number: int) -> None:
+    def _create(self, entry: LedgerEntry, number: int) -> None:
         fault: OSError | None = None
         for _ in range(_TRIES):
             try:
@@ -146,7 +146,7 @@ class LedgerLog:
             "no call left without its entry: run the command again"
         ) from fault
 
-    def _read(self, number: int) -> Entry:
+    def _read(self, number: int) -> LedgerEntry:
         content = self._folder.read_bytes(_entry_name(number))
         try:
             return from_lines(content)

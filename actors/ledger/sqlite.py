@@ -24,7 +24,7 @@ from typing import NamedTuple, TypeVar
 
 import pyarrow as pa
 
-from actors.ledger.entry import Entry, Session
+from actors.ledger.entry import LedgerEntry, Session
 from actors.ledger.sqlite_rows import AnsweredCall, SqlValue, intent_values, receipt_values
 from actors.storage.errors import StorageError, damaged, disk_message
 from actors.storage.local_files import sync
@@ -208,7 +208,7 @@ class CallRecords:
     def set_applied(self, number: int) -> None:
         self._connection.execute("UPDATE progress SET applied = ?", (number,))
 
-    def apply(self, entry: Entry) -> None:
+    def apply(self, entry: LedgerEntry) -> None:
         """Add *entry*, within a transaction; one that is in here changes nothing."""
         for receipt in entry.receipts:
             self._store_receipt(receipt, entry)
@@ -274,7 +274,7 @@ class CallRecords:
 
     # ------------------------------------------------------------ inside
 
-    def _store_receipt(self, receipt: Receipt, entry: Entry) -> None:
+    def _store_receipt(self, receipt: Receipt, entry: LedgerEntry) -> None:
         stored = self._connection.execute(_RECEIPT, receipt_values(receipt, entry)).rowcount
         reply = receipt.reply
         if stored and reply.text is not None:

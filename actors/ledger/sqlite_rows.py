@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
-from actors.ledger.entry import Entry, read_logprobs
+from actors.ledger.entry import LedgerEntry, read_logprobs
 from longform.chat.call import ChatReply, Usage
 from longform.chat.ledger_rows import Intent, Receipt
 
@@ -14,7 +14,7 @@ _SMALL_INTEGERS = 2**63  # what SQLite and the table can hold
 SqlValue = str | int | float | bytes | None
 
 
-def receipt_values(receipt: Receipt, entry: Entry) -> tuple[SqlValue, ...]:
+def receipt_values(receipt: Receipt, entry: LedgerEntry) -> tuple[SqlValue, ...]:
     reply = receipt.reply
     return (
         receipt.attempt_id,
@@ -35,7 +35,7 @@ def _storable(text: str | None) -> str | None:
     return None if text is None else text.encode("utf-8", "replace").decode()
 
 
-def intent_values(intent: Intent, entry: Entry, session: int) -> tuple[SqlValue, ...]:
+def intent_values(intent: Intent, entry: LedgerEntry, session: int) -> tuple[SqlValue, ...]:
     return (
         intent.attempt_id,
         intent.call_id,

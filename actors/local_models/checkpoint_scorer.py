@@ -46,7 +46,7 @@ Batch: TypeAlias = "Mapping[str, Tensor]"
 
 
 @dataclass
-class Work:
+class WorkDone:
     """Work done so far; tokens include the special ones, padded tokens the padding."""
 
     texts: int = 0
@@ -102,7 +102,7 @@ class CheckpointScorer:
         self.bounded = limit is not None
         self.window = min(limit or _NO_LIMIT, _trained_window(self.tokenizer, model.config))
 
-    def probabilities(self, inputs: Sequence[ModelInput], work: Work) -> NDArray[np.float64]:
+    def probabilities(self, inputs: Sequence[ModelInput], work: WorkDone) -> NDArray[np.float64]:
         """
         Return the probability that each input's text supports its sentence, shape (inputs,); add
         the work to *work*.

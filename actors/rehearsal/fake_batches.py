@@ -13,7 +13,7 @@ from aiohttp import web
 
 from actors.json_value import Json
 from actors.rehearsal.fake_bodies import json_response, misstated
-from actors.rehearsal.fake_messages import Completion, CompletionRequest
+from actors.rehearsal.fake_messages import Completion, FakeRequest
 from actors.rehearsal.fake_replies import completion_body, read_asked
 from longform.rehearsal.settings import FakeSettings, batch_item_fails
 
@@ -27,12 +27,12 @@ _EXPIRED = {
 }
 
 
-class BatchItem(TypedDict):
+class BatchLine(TypedDict):
     """A line of an input file."""
 
     custom_id: str
     url: str
-    body: CompletionRequest
+    body: FakeRequest
 
 
 class ItemResponse(TypedDict):
@@ -57,7 +57,7 @@ class Batch:
     id: str
     input_file_id: str
     metadata: Json
-    items: list[BatchItem]
+    items: list[BatchLine]
     started: float = field(default_factory=monotonic)
     created_at: int = field(default_factory=lambda: int(time()))
     status: str = "in_progress"
@@ -191,7 +191,7 @@ class FakeBatches:
             self._end(batch, "completed" if last is None else "expired")
         return batch
 
-    def _make(self, batch: Batch, item: BatchItem) -> None:
+    def _make(self, batch: Batch, item: BatchLine) -> None:
         asked = read_asked(item["body"])
         fails = batch_item_fails(self._settings, asked.content, self._made[asked.content])
         self._made[asked.content] += 1
@@ -220,14 +220,14 @@ class FakeBatches:
                 batch.files[kind] = self._store(content, f"{batch.id}_{kind}.jsonl", "batch_output")
 
 
-def _read_items(content: bytes) -> tuple[list[BatchItem], list[JsonObject]]:
+def _read_items(content: bytes) -> tuple[list[BatchLine], list[JsonObject]]:
     """Return the requests of an input file, and its faults."""
-    items: list[BatchItem] = []
+    items: list[BatchLine] = []
     faults: list[JsonObject] = []
     seen: set[str] = set()
     for number, line in enumerate(content.splitlines(), start=1):
         try:
-            item: BatchItem = json.loads(line)
+            item: BatchLine = json.loads(line)
             read_asked(item["body"])
             custom_id, url = item["custom_id"], item["url"]
         except (KeyError, TypeError, ValueError, IndexError):
@@ -245,6 +245,6 @@ def _refused(message: str, *, status: int = 400) -> web.Response:
     return json_response({"error": {"message": message, "type": "invalid_request_error"}}, status=status)
 
 
-def _line(batch: Batch, item: BatchItem, response: ItemResponse | None, error: Mapping[str, Json] | None) -> ItemLine:
+def _line(batch: Batch, item: BatchLine, response: ItemResponse | None, error: Mapping[str, Json] | None) -> ItemLine:
     line_id = f"batch_req_{batch.id}_{item['custom_id']}"
     return {"id": line_id, "custom_id": item["custom_id"], "response": response, "error": error}

@@ -13,21 +13,21 @@ class PromptMessage(TypedDict):
     content: str
 
 
-class NamedSchema(TypedDict, total=False):
+class FakeSchema(TypedDict, total=False):
     schema: Mapping[str, Json]
 
 
-class ResponseFormat(TypedDict, total=False):
+class FakeFormat(TypedDict, total=False):
     type: str
-    json_schema: NamedSchema
+    json_schema: FakeSchema
 
 
-class CompletionRequest(TypedDict, total=False):
+class FakeRequest(TypedDict, total=False):
     model: str
     messages: Required[list[PromptMessage]]
     max_tokens: int | None
     max_completion_tokens: int | None
-    response_format: ResponseFormat | None
+    response_format: FakeFormat | None
     logprobs: bool
     top_logprobs: int | None
 
@@ -42,7 +42,7 @@ class TokenLogprob(TopLogprob):
     top_logprobs: list[TopLogprob]
 
 
-class Logprobs(TypedDict):
+class FakeLogprobs(TypedDict):
     content: list[TokenLogprob]
 
 
@@ -52,11 +52,11 @@ class ReplyMessage(TypedDict):
     refusal: NotRequired[str]
 
 
-class Choice(TypedDict):
+class FakeChoice(TypedDict):
     index: int
     message: ReplyMessage
     finish_reason: str
-    logprobs: NotRequired[Logprobs]
+    logprobs: NotRequired[FakeLogprobs]
 
 
 class PromptDetails(TypedDict):
@@ -75,5 +75,5 @@ class Completion(TypedDict):
     object: str
     created: int
     model: str | None
-    choices: list[Choice]
+    choices: list[FakeChoice]
     usage: CompletionUsage

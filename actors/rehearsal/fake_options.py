@@ -35,7 +35,7 @@ def _parser(description: str | None) -> argparse.ArgumentParser:
     return parser
 
 
-class _Reading(TypedDict, total=False):
+class _OptionReading(TypedDict, total=False):
     """Arguments of argparse for a field."""
 
     action: str
@@ -48,7 +48,7 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _reading(hint: type) -> _Reading:
+def _reading(hint: type) -> _OptionReading:
     if hint is bool:
         return {"action": "store_true"}
     if get_origin(hint) is Literal:

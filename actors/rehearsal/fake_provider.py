@@ -37,12 +37,12 @@ from aiohttp.web_protocol import RequestHandler
 
 from actors.rehearsal.fake_batches import FakeBatches
 from actors.rehearsal.fake_bodies import json_response, misstated, strange_body
-from actors.rehearsal.fake_messages import CompletionRequest
+from actors.rehearsal.fake_messages import FakeRequest
 from actors.rehearsal.fake_options import parse_options
 from actors.rehearsal.fake_replies import Asked, PrefixCache, completion_body, cut, read_asked
 from actors.rehearsal.fake_tally import Counters, Served, Tally
 from longform.errors import UsageError
-from longform.rehearsal.limits import Gate, refusal_headers
+from longform.rehearsal.limits import BothLimits, refusal_headers
 from longform.rehearsal.settings import BODY_FAULTS, FakeSettings, Fate, draw_fate
 
 _LARGEST_BODY = 256 * 2**20
@@ -63,7 +63,7 @@ class FakeProvider:
 
     def reset(self) -> None:
         self.tally = Tally()
-        self._gate = Gate(self.settings)
+        self._gate = BothLimits(self.settings)
         self._cache = PrefixCache(self.settings.prefix_cache_blocks)
         self._batches = FakeBatches(self.settings)
 
@@ -122,7 +122,7 @@ class FakeProvider:
 
     async def _complete(self, request: web.BaseRequest) -> web.StreamResponse:
         try:
-            body: CompletionRequest = json.loads(await request.read())
+            body: FakeRequest = json.loads(await request.read())
             asked = read_asked(body)
         except (KeyError, TypeError, ValueError, IndexError):
             return self._bad_request("expected the JSON of a chat completion request, with messages of text")
@@ -143,7 +143,7 @@ class FakeProvider:
         self._gate.let_in(asked.tokens, now)
         return await self._answer(request, body, asked, now)
 
-    def _refusal(self, body: CompletionRequest, asked: Asked) -> web.Response | None:
+    def _refusal(self, body: FakeRequest, asked: Asked) -> web.Response | None:
         """Return a 400 for parameters that the settings do not take."""
         for name in self.settings.refused_parameters:
             if name in body:
@@ -161,7 +161,7 @@ class FakeProvider:
         return _error(400, message, code=code, param=param)
 
     async def _answer(
-        self, request: web.BaseRequest, body: CompletionRequest, asked: Asked, now: float
+        self, request: web.BaseRequest, body: FakeRequest, asked: Asked, now: float
     ) -> web.StreamResponse:
         tally = self.tally
         fate = draw_fate(self.settings, asked.content, tally.seen[asked.content])
@@ -185,7 +185,7 @@ class FakeProvider:
             served.done_s = monotonic() - tally.started
             tally.in_flight -= 1
 
-    def _reply(self, request: web.BaseRequest, body: CompletionRequest, asked: Asked, fate: Fate) -> web.StreamResponse:
+    def _reply(self, request: web.BaseRequest, body: FakeRequest, asked: Asked, fate: Fate) -> web.StreamResponse:
         headers = self._gate.headers(monotonic() - self.tally.started)
         if fate.fault in ("http_500", "http_503"):
             return _error(int(fate.fault[-3:]), "The server had an error.", headers=headers)
@@ -201,7 +201,7 @@ class FakeProvider:
         completion = completion_body(asked, body, cached_tokens=self._count(body, asked))
         return json_response(misstated(completion, self.settings, request.headers), headers=headers)
 
-    def _count(self, body: CompletionRequest, asked: Asked) -> int | None:
+    def _count(self, body: FakeRequest, asked: Asked) -> int | None:
         """Count the tokens of a reply; how many of the prompt's were cached, or None without a cache."""
         self.tally.prompt_tokens += asked.prompt_tokens
         self.tally.completion_tokens += asked.completion_tokens

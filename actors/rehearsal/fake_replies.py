@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 from actors.json_value import Json
 from actors.rehearsal.fake_messages import (
-    Choice,
     Completion,
-    CompletionRequest,
     CompletionUsage,
+    FakeChoice,
+    FakeFormat,
+    FakeRequest,
     ReplyMessage,
-    ResponseFormat,
     TokenLogprob,
     TopLogprob,
 )
@@ -48,7 +48,7 @@ class Asked(NamedTuple):
         return self.prompt_tokens + self.completion_tokens
 
 
-def read_asked(body: CompletionRequest) -> Asked:
+def read_asked(body: FakeRequest) -> Asked:
     """
     Read the body of a request for a chat completion.
 
@@ -65,19 +65,19 @@ def read_asked(body: CompletionRequest) -> Asked:
 def fake_call(request: ChatRequest, model: str = "") -> tuple[str, int]:
     """Return the content hash and the charged tokens that the fake will find in *request* to a *model* of this name."""
     messages = [[message.role, message.text] for message in request.messages]
-    wanted: ResponseFormat | None = None
+    wanted: FakeFormat | None = None
     if request.json_schema is not None:
         wanted = {"json_schema": {"schema": request.json_schema}}
     asked = _asked(messages, request.max_tokens, wanted, model)
     return asked.content, asked.tokens
 
 
-def completion_body(asked: Asked, body: CompletionRequest, *, cached_tokens: int | None) -> Completion:
+def completion_body(asked: Asked, body: FakeRequest, *, cached_tokens: int | None) -> Completion:
     """Return a chat completion; if *cached_tokens* is None, usage says nothing of a cache."""
     message: ReplyMessage = {"role": "assistant", "content": None if asked.is_refusal else asked.text}
     if asked.is_refusal:
         message["refusal"] = asked.text
-    choice: Choice = {"index": 0, "message": message, "finish_reason": asked.finish_reason}
+    choice: FakeChoice = {"index": 0, "message": message, "finish_reason": asked.finish_reason}
     if body.get("logprobs"):
         choice["logprobs"] = {"content": _logprobs(asked.text, body.get("top_logprobs") or 0)}
     usage: CompletionUsage = {
@@ -102,7 +102,7 @@ def cut(asked: Asked) -> Asked:
     return asked._replace(text=asked.text[: len(asked.text) // 2], finish_reason="length")
 
 
-def _asked(messages: Sequence[Sequence[str]], limit: int | None, wanted: ResponseFormat | None, model: str) -> Asked:
+def _asked(messages: Sequence[Sequence[str]], limit: int | None, wanted: FakeFormat | None, model: str) -> Asked:
     prompt = messages[-1][1]
     said = say(prompt, model) or Said(_reply(prompt, wanted), is_refusal=False)
     text, finish_reason = said.text, "stop"
@@ -116,7 +116,7 @@ def _n_tokens(text: str) -> int:
     return max(1, len(text) // CHARACTERS_A_TOKEN)
 
 
-def _reply(prompt: str, wanted: ResponseFormat | None) -> str:
+def _reply(prompt: str, wanted: FakeFormat | None) -> str:
     task = read_task(prompt)
     if task is not None:
         return task.reply()
@@ -178,7 +178,7 @@ class PrefixCache:
         self._n_blocks = n_blocks
         self._known: OrderedDict[bytes, None] = OrderedDict()
 
-    def cached_tokens(self, body: CompletionRequest) -> int:
+    def cached_tokens(self, body: FakeRequest) -> int:
         """Count the tokens of the longest known prefix, by whole blocks."""
         known = 0
         for prefix in self._prefixes(body):
@@ -188,14 +188,14 @@ class PrefixCache:
             known += 1
         return known * BLOCK_CHARACTERS // CHARACTERS_A_TOKEN
 
-    def remember(self, body: CompletionRequest) -> None:
+    def remember(self, body: FakeRequest) -> None:
         for prefix in self._prefixes(body):
             self._known[prefix] = None
             self._known.move_to_end(prefix)
         while len(self._known) > self._n_blocks:
             self._known.popitem(last=False)
 
-    def _prefixes(self, body: CompletionRequest) -> Iterable[bytes]:
+    def _prefixes(self, body: FakeRequest) -> Iterable[bytes]:
         text = "".join(message["content"] for message in body["messages"])
         digest = blake2b(digest_size=12)
         for end in range(BLOCK_CHARACTERS, len(text) + 1, BLOCK_CHARACTERS):

@@ -24,7 +24,7 @@ from importlib import import_module
 from typing import NamedTuple
 
 from actors.rehearsal.scripted_summaries import PROFILES, Profile, faithful
-from actors.rehearsal.scripted_tasks import Rating, Scoring, SentenceTask, Supporting, read_sentence_task
+from actors.rehearsal.scripted_tasks import Rating, ScoreTask, SentenceTask, Supporting, read_sentence_task
 from longform.chat.call import ChatReply, ChatRequest, TokenLogprobs, Usage, capabilities, failed, refusal_reason
 from longform.keys import stable_seed
 from longform.settings.chat import ChatSettings
@@ -157,9 +157,9 @@ async def _synthesis(request: ChatRequest, model: str) -> ChatReply:
 def _out_of_form(task: AnyTask, misdeed: str) -> str:
     if isinstance(task, Summarizing | Judging):
         return task.out_of_range() if misdeed == "out_of_range" else task.list_of_ids()
-    if isinstance(task, Scoring) and misdeed == "out_of_range":
+    if isinstance(task, ScoreTask) and misdeed == "out_of_range":
         return str(task.n_points + 1)
-    if isinstance(task, Supporting | Rating | Scoring):
+    if isinstance(task, Supporting | Rating | ScoreTask):
         return "I am not sure."
     return "Summary:" if misdeed == "out_of_range" else task.reply().removeprefix("Summary:").strip()
 

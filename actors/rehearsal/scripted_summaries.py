@@ -92,7 +92,7 @@ class Sentences(NamedTuple):
         return max(planted, FOCUSED) if focused else planted
 
 
-class Merging(NamedTuple):
+class MergeTask(NamedTuple):
     """A merge: what most summaries say, then any statement of each in turn, so that no place is lost by rule."""
 
     summaries: tuple[str, ...]

@@ -13,7 +13,7 @@ from functools import cache
 from math import log
 from typing import NamedTuple
 
-from actors.rehearsal.scripted_summaries import Merging, Profile, Sentences, Updating
+from actors.rehearsal.scripted_summaries import MergeTask, Profile, Sentences, Updating
 from longform import prompts
 from longform.chat.call import TokenLogprobs
 from longform.summaries.methods import Place
@@ -125,7 +125,7 @@ class Answering(NamedTuple):
         return self.shown.reply().removeprefix("Summary:").strip()
 
 
-class Scoring(NamedTuple):
+class ScoreTask(NamedTuple):
     """A document's score for a query: the share of the query's stems in it; behind two sentences if *reasoned*."""
 
     document: str
@@ -158,7 +158,7 @@ class Missing(NamedTuple):
         return ()
 
 
-SentenceTask = Answering | Sentences | Merging | Updating | Supporting | Rating | Erring | Scoring | Missing
+SentenceTask = Answering | Sentences | MergeTask | Updating | Supporting | Rating | Erring | ScoreTask | Missing
 
 
 def read_sentence_task(prompt: str, profile: Profile, seed: int) -> SentenceTask | None:
@@ -167,7 +167,7 @@ def read_sentence_task(prompt: str, profile: Profile, seed: int) -> SentenceTask
         documents = tuple(values["documents"].split(_SEPARATOR))
         return Sentences(documents, _n_sentences(values), _focus(values["focus"]), profile, seed)
     if (values := _any_values(("merge_summaries", "merge_diverse"), prompt)) is not None:
-        return Merging(tuple(values["summaries"].split(_SEPARATOR)), _n_sentences(values), seed)
+        return MergeTask(tuple(values["summaries"].split(_SEPARATOR)), _n_sentences(values), seed)
     if (values := _any_values(("update_summary", "update_diverse"), prompt)) is not None:
         shown = Sentences((values["document"],), _n_sentences(values), None, profile, seed)
         return Updating(values["summary"], shown)
@@ -182,10 +182,10 @@ def _read_answering(prompt: str, profile: Profile, seed: int) -> Answering | Non
     return None if _values("answer_from_memory", prompt) is None else Answering(None)
 
 
-def _read_scoring(prompt: str) -> Scoring | None:
+def _read_scoring(prompt: str) -> ScoreTask | None:
     for name, reasoned in (("rerank_documents", False), ("rerank_oracle", True)):
         if (values := _values(name, prompt)) is not None:
-            return Scoring(values["document"], values["query"], int(values["n_points"]), reasoned)
+            return ScoreTask(values["document"], values["query"], int(values["n_points"]), reasoned)
     return None
 
 

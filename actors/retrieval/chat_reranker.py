@@ -16,7 +16,7 @@ from longform.errors import UsageError
 from longform.keys import content_key
 from longform.prompts import Prompt
 from longform.records import Document, Query
-from longform.retrieval.pointwise import Asked, Pair, Scored, read_score, scores
+from longform.retrieval.pointwise import AskedPair, PairScore, TextPair, read_score, scores
 from longform.settings.retrievers import ChatRerankerSettings
 
 FIELDS = frozenset({"document", "query", "n_points"})
@@ -65,7 +65,7 @@ class ChatReranker(Reranker[ChatRerankerSettings]):
 
     def plan(self, rankings: Sequence[Ranking]) -> Asks[list[list[Reranked]]]:
         """Return the plan that asks about the first documents of all *rankings*."""
-        asked = [[Pair(document.text, query.text) for document in self._first(of)] for query, of in rankings]
+        asked = [[TextPair(document.text, query.text) for document in self._first(of)] for query, of in rankings]
         found = yield from scores((pair for pairs in asked for pair in pairs), self)
         return [
             _in_order([found[pair] for pair in pairs], len(documents))
@@ -79,7 +79,7 @@ class ChatReranker(Reranker[ChatRerankerSettings]):
         """Send first requests as groups behind their documents, second ones by themselves."""
         first: dict[str, dict[Name, ChatRequest]] = {}
         for name, request in requests.items():
-            assert isinstance(name, Asked), "the plan is ours"
+            assert isinstance(name, AskedPair), "the plan is ours"
             if not name.again:
                 first.setdefault(name.pair.document, {})[name] = request
         groups = [group_of(content_key(document), list(of.values())) for document, of in first.items()]
@@ -88,7 +88,7 @@ class ChatReranker(Reranker[ChatRerankerSettings]):
         again = {name: one for name, one in requests.items() if name not in in_order}
         return {**coming, **{name: self._chat.complete(request) for name, request in again.items()}}
 
-    def request(self, pair: Pair) -> ChatRequest:
+    def request(self, pair: TextPair) -> ChatRequest:
         """Ask about one pair."""
         text = self._prompt.render(document=pair.document, query=pair.query, n_points=self._settings.scale)
         return prompt_request(self._settings.chat, text, count_tokens=self._count_tokens)
@@ -97,7 +97,7 @@ class ChatReranker(Reranker[ChatRerankerSettings]):
         """Ask once more, with what came and the wish for a reply that can be read."""
         return asked_again(request, unreadable, self._wish)
 
-    def read(self, reply: str) -> Scored:
+    def read(self, reply: str) -> PairScore:
         """Read a reply."""
         return read_score(reply, self._settings.scale)
 
@@ -114,7 +114,7 @@ def check_prompt(prompt: Prompt) -> None:
         raise UsageError(f"prompt {prompt.name!r} is none of a reranker: expected the fields {sorted(FIELDS)}, {found}")
 
 
-def _in_order(found: Sequence[Scored], n_documents: int) -> list[Reranked]:
+def _in_order(found: Sequence[PairScore], n_documents: int) -> list[Reranked]:
     """Return the places of scored documents by descending score, then all others as they came."""
     scored = [(place, float(one.score)) for place, one in enumerate(found) if one.score is not None]
     failures = {place: one.failure for place, one in enumerate(found) if one.failure is not None}

@@ -20,7 +20,7 @@ from actors.storage.benchmark import Benchmark
 from longform.records import Query, relevance_by_query, retrieval_text, shown_query
 from longform.settings.retrievers import EmbeddingsRetrieverSettings
 from longform.settings.strict import PartSettings
-from longform.summaries.query_relevance import QueryText
+from longform.summaries.query_relevance import VectorQuery
 
 Scores = NDArray[np.float64] | NDArray[np.float32]
 Settings = TypeVar("Settings", bound=PartSettings)
@@ -115,11 +115,11 @@ class Resources:
         subtopics = [self.subtopic_text(query) for query in queries]
         self.encoder(MINILM).embed([*(self.text(query) for query in queries), *subtopics])
 
-    def embedded(self, query: Query) -> QueryText:
+    def embedded(self, query: Query) -> VectorQuery:
         """Return the query with the vectors that the shipped models read."""
         text = self.text(query)
         vector, subtopic_vector = self.encoder(MINILM).embed([text, self.subtopic_text(query)])
-        return QueryText(text, vector, subtopic_vector)
+        return VectorQuery(text, vector, subtopic_vector)
 
     @cached_property
     def relevance(self) -> dict[str, dict[str, int]]:

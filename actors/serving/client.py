@@ -19,10 +19,10 @@ from actors.secret_values import redaction
 from actors.serving.messages import (
     DEADLINE_HEADER,
     DeadlineError,
-    Found,
     JudgeAnswer,
     QueueFullError,
     Refusal,
+    Replies,
     judge_answer,
     shared_text,
 )
@@ -240,7 +240,7 @@ def over_handle(handle: DeploymentHandle, *, timeout_s: float | None = None) -> 
         items = body["items"] if path == "/v1/judge" else [{"query": body["query"], "texts": body["documents"]}]
         assert isinstance(items, list), path
         try:
-            found: Found | Refusal = await handle.options(session_id=shared_text(items)).ask.remote(items, timeout_s)
+            found: Replies | Refusal = await handle.options(session_id=shared_text(items)).ask.remote(items, timeout_s)
         except (RayActorError, BackPressureError, DeploymentUnavailableError) as error:
             return Reply(503, type(error).__name__)
         except RayTaskError as error:
@@ -262,6 +262,6 @@ def _refused(found: Refusal) -> Reply:
     return Reply(429, str(QueueFullError(found.retry_after_s)), found.retry_after_s)
 
 
-def _reranked(found: Found) -> dict[str, Json]:
+def _reranked(found: Replies) -> dict[str, Json]:
     scores = [answer.content for answer in found.answers[0]]
     return {"results": [{"index": place, "relevance_score": scores[place]} for place in ranked(scores)]}

@@ -42,7 +42,7 @@ class Answered(NamedTuple):
     settled: bool = False  # no model had to be asked, so that it is in no cache and no ledger
 
 
-class Found(NamedTuple):
+class Replies(NamedTuple):
     """The answers to the units of each item, shape (items, units), and the description of the model that gave them."""
 
     about: About
@@ -160,7 +160,7 @@ def usage(answers: Sequence[Answered]) -> ReadTokens:
     return {"prompt_tokens": tokens, "total_tokens": tokens, "cached_tokens": cached}
 
 
-def judge_answer(found: Found) -> JudgeAnswer:
+def judge_answer(found: Replies) -> JudgeAnswer:
     """Return a judge's answer to a request, by URL and by handle alike."""
     about = found.about
     units = [answer for of in found.answers for answer in of]

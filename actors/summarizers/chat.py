@@ -29,7 +29,7 @@ from longform.settings.chat import ChatSummarizerSettings
 from longform.settings.methods import CalibrationMethodSettings, MethodSettings
 from longform.summaries.asking import step_replies
 from longform.summaries.drawn_orders import drawn_replies
-from longform.summaries.methods import Plan, Step, make_plan
+from longform.summaries.methods import AskStep, Plan, make_plan
 from longform.summaries.replies import EMPTY_SUMMARY, summary_text
 from longform.text.reasoning import set_aside
 
@@ -38,7 +38,7 @@ class _Asked(NamedTuple):
     """A row whose method has one step."""
 
     row: AskedContext
-    step: Step
+    step: AskStep
 
 
 InPlace = dict[int, list[SummaryRow]]
@@ -149,10 +149,10 @@ class ChatSummarizer(Summarizer[ChatSummarizerSettings]):
             for place, (row, step) in asked.items()
         }
 
-    def _written(self, row: AskedContext, step: Step, reply: ChatReply) -> SummaryRow:
+    def _written(self, row: AskedContext, step: AskStep, reply: ChatReply) -> SummaryRow:
         return summary_row(row, reply, self._prompts.version(row, step), step)
 
-    def _read(self, row: AskedContext, step: Step, reply: ChatReply) -> ChatReply:
+    def _read(self, row: AskedContext, step: AskStep, reply: ChatReply) -> ChatReply:
         return _unlabelled(reply) if self._prompts.labelled(row, step) else reply
 
     @cached_property

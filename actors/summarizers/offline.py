@@ -14,7 +14,7 @@ from longform.rows import SummaryRow
 from longform.settings.chat import OfflineSummarizerSettings
 from longform.settings.methods import MethodSettings
 from longform.summaries.extractive import VERSION, Extractor, bullet_lines, extractor_version, shipped_ranker
-from longform.summaries.query_relevance import QueryText
+from longform.summaries.query_relevance import VectorQuery
 from longform.summaries.replies import USUAL_BULLETS
 from longform.support.model import shipped_support_model
 
@@ -58,11 +58,11 @@ class OfflineSummarizer(Summarizer[OfflineSummarizerSettings]):
         extracted = extractor.extract(self._query_text(row["query_id"]), n, self._settings.max_words)
         return ChatReply(text=bullet_lines(extracted), failure=None) if extracted else failed("no_sentence")
 
-    def _query_text(self, query_id: str) -> QueryText:
+    def _query_text(self, query_id: str) -> VectorQuery:
         query = self._benchmark.queries[query_id]
         text = retrieval_text(query, query_text="query_subtopic")
         vectors = self._encoder.embed([text, query.subtopic or query.text])
-        return QueryText(text, vectors[0], vectors[1])
+        return VectorQuery(text, vectors[0], vectors[1])
 
     def _read(self, haystack_id: str, sources: _Sources) -> Extractor:
         if haystack_id != self._haystack_id:

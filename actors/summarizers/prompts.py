@@ -21,7 +21,7 @@ from longform.settings.methods import (
     IncrementalMethodSettings,
     MethodSettings,
 )
-from longform.summaries.methods import Step
+from longform.summaries.methods import AskStep
 
 SEPARATOR = "\n====\n"
 """Between the documents, or the summaries, of one prompt (Wan et al., section 2.2)."""
@@ -142,7 +142,7 @@ class SummaryPrompts:
         self._chat = settings.chat
         self._count_tokens = asking.counter
 
-    def request(self, row: AskedContext, step: Step, texts: Sequence[str]) -> ChatRequest | str:
+    def request(self, row: AskedContext, step: AskStep, texts: Sequence[str]) -> ChatRequest | str:
         """
         Return the request of *step* for a row of contexts, with its parents' *texts*; or the reason
         why there is none.
@@ -157,7 +157,7 @@ class SummaryPrompts:
         request = prompt_request(self._chat, text, count_tokens=self._count_tokens)
         return replace(request, repeat=row["repeat"])
 
-    def version(self, row: AskedContext, step: Step) -> str:
+    def version(self, row: AskedContext, step: AskStep) -> str:
         """Return the version of all prompts that *step* is asked with."""
         used = [self._prompt(row, step)]
         if step.focus is not None:
@@ -168,13 +168,13 @@ class SummaryPrompts:
         """Return whether the prompt of a row shows documents; if not, it needs none."""
         return self._summarize_prompt(row) != FROM_MEMORY
 
-    def labelled(self, row: AskedContext, step: Step) -> bool:
+    def labelled(self, row: AskedContext, step: AskStep) -> bool:
         """Return whether the reply should begin with a label that is no part of the summary."""
         return self._prompt(row, step).name in _LABELLED
 
     # ---------------------------------------------------------------- which prompt
 
-    def _prompt(self, row: AskedContext, step: Step) -> Prompt:
+    def _prompt(self, row: AskedContext, step: AskStep) -> Prompt:
         if step.task == "summarize":
             name = self._summarize_prompt(row)
             return self._prompts[f"{name}{_FREE}" if is_free(self._settings) else name]
@@ -189,12 +189,12 @@ class SummaryPrompts:
     def _query(self, row: AskedContext) -> Query | None:
         return self._benchmark.queries.get(row["query_id"])
 
-    def _focus(self, step: Step) -> str:
+    def _focus(self, step: AskStep) -> str:
         return "" if step.focus is None else self._prompts[_FOCUS_OF[step.focus]].text.strip()
 
     # ---------------------------------------------------------------- with what in it
 
-    def _values(self, prompt: Prompt, row: AskedContext, step: Step, texts: Sequence[str]) -> dict[str, object]:
+    def _values(self, prompt: Prompt, row: AskedContext, step: AskStep, texts: Sequence[str]) -> dict[str, object]:
         query = self._query(row)
         if query is None:
             raise _UnanswerableError(reason="missing_query")
@@ -236,7 +236,7 @@ class SummaryPrompts:
                 return f"\nQuestion: {query.text}\n"
 
     def _documents(
-        self, summarize_prompt: str, row: AskedContext, step: Step, condensed: Sequence[str]
+        self, summarize_prompt: str, row: AskedContext, step: AskStep, condensed: Sequence[str]
     ) -> dict[str, str]:
         texts = condensed if step.task == "summarize" and step.parents else self._texts(row, step)
         if summarize_prompt in _SENTENCES:
@@ -247,7 +247,7 @@ class SummaryPrompts:
         shown = [f"{heading} {number}:\n{text}\n\n" for number, text in zip(numbers, texts, strict=True)]
         return {"documents": "".join(shown), "document": "".join(shown).strip()}
 
-    def _texts(self, row: AskedContext, step: Step) -> list[str]:
+    def _texts(self, row: AskedContext, step: AskStep) -> list[str]:
         """Return the documents that *step* shows, cut as the context says."""
         texts = {document.doc_id: document.text for document in self._benchmark.documents(row["haystack_id"])}
         shown = []

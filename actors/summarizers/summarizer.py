@@ -16,11 +16,11 @@ from longform.records import Document
 from longform.rows import ContextRow, SummaryRow
 from longform.settings.methods import SHIPPED_METHODS, MethodSettings
 from longform.settings.strict import PartSettings
-from longform.summaries.methods import FINAL, Step
+from longform.summaries.methods import FINAL, AskStep
 
 Settings = TypeVar("Settings", bound=PartSettings)
 
-SUMMARY = Step(FINAL, "summarize")
+SUMMARY = AskStep(FINAL, "summarize")
 """The step of a summary that is written in one step."""
 
 
@@ -99,7 +99,7 @@ class Summarizer(ABC, Generic[Settings]):
         raise NotImplementedError(f"{type(self).__name__} asks no model")
 
 
-def summary_row(row: AskedContext, reply: ChatReply, prompt_version: str | None, step: Step = SUMMARY) -> SummaryRow:
+def summary_row(row: AskedContext, reply: ChatReply, prompt_version: str | None, step: AskStep = SUMMARY) -> SummaryRow:
     """Return what a step wrote for *row*; a summary that failed has its reason."""
     return {
         "work_id": row["work_id"],

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from actors.surface.given import summary_text, texts_of
-from longform.repair.by_matrix import Evidence, best_evidence, repaired_texts
+from longform.repair.by_matrix import BestPlace, best_evidence, repaired_texts
 from longform.support.index import SupportIndex
 from longform.text.answers import statements
 from longform.text.citations import Bullet
@@ -33,7 +33,7 @@ class CitedSummary:
         return tuple(statements(self.text))
 
     @cached_property
-    def evidence(self) -> tuple[Evidence | None, ...]:
+    def evidence(self) -> tuple[BestPlace | None, ...]:
         """The passage of the cited documents that shares most with each bullet; None for one that cites nothing."""
         index, numbers = SupportIndex(self.documents), range(1, len(self.documents) + 1)
         return tuple(best_evidence(bullet.text, bullet.citations, index, numbers) for bullet in self.bullets)

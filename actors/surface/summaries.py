@@ -13,7 +13,7 @@ from actors.surface.given import number_of, text_of, texts_of
 from longform.errors import UsageError
 from longform.records import Query, retrieval_text
 from longform.summaries.extractive import Extractor, bullet_lines, shipped_ranker
-from longform.summaries.query_relevance import QueryText
+from longform.summaries.query_relevance import VectorQuery
 from longform.summaries.replies import OWN_BULLETS
 from longform.support.model import shipped_support_model
 
@@ -53,7 +53,7 @@ def summarize(
     extractor = _extractor(tuple(texts))
     whole = retrieval_text(Query("", "", asked, subtopic=part), query_text="query_subtopic")
     vectors = _encoder().embed([whole, part or asked])
-    extracted = extractor.extract(QueryText(whole, vectors[0], vectors[1]), n, words)
+    extracted = extractor.extract(VectorQuery(whole, vectors[0], vectors[1]), n, words)
     return CitedSummary(bullet_lines(extracted), tuple(texts))
 
 

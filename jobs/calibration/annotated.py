@@ -122,7 +122,7 @@ class Agreed(Between):
     criterion: str | None
 
 
-class Told(TypedDict):
+class LabelsTold(TypedDict):
     """
     Labels that are there, and how far people agree.
 
@@ -156,7 +156,7 @@ def _told(arguments: argparse.Namespace, kind: SheetKind, place: LabelledPlace, 
         for one in between_annotators(labels, kind.counts, named=kind.labels, **sized)
     ]
     rows, done = Counter(one.annotator for one in filled), Counter(one.annotator for one in filled if one.answer)
-    told: Told = {
+    told: LabelsTold = {
         "task": kind.task,
         "sheets": {name: {"rows": n, "filled": done[name]} for name, n in rows.items()},
         "labels": dict(Counter(row["annotator"] for row in there)),

@@ -46,7 +46,7 @@ from longform.metrics.counts import REFUSALS, refusals
 from longform.metrics.measure import Description, described
 from longform.metrics.rouge import MEASURES as ROUGE
 from longform.report.overview import size_told
-from longform.report.parts import Judged, by_judge, failures_told
+from longform.report.parts import JudgedTable, by_judge, failures_told
 from longform.report.tables import best_first
 from longform.results.cells import measures_in, systems_in
 from longform.settings.chat import ShippedSummarizerSettings
@@ -68,7 +68,7 @@ _DEFAULTS = {"insight": "offline-people-vectors", "key_point": "offline-key-poin
 _SUPPORT = "offline"
 
 
-class Choice(NamedTuple):
+class JudgeChoice(NamedTuple):
     """
     The judges of some answers.
 
@@ -83,7 +83,7 @@ class Choice(NamedTuple):
     left_out: Sequence[str]
 
 
-def choose(benchmark: Benchmark, answers: Collection[Released], named: Sequence[str] | None) -> Choice:
+def choose(benchmark: Benchmark, answers: Collection[Released], named: Sequence[str] | None) -> JudgeChoice:
     """
     Return the judges that a benchmark has targets for, or those that are *named*.
 
@@ -95,7 +95,7 @@ def choose(benchmark: Benchmark, answers: Collection[Released], named: Sequence[
     measures = [measure.name for measure in ROUGE] if "reference" in kinds else []
     refusing = [REFUSALS.name] if _refuses(benchmark) else []
     if named is not None:
-        return Choice({name: JUDGES[name] for name in named}, [*measures, *refusing], [])
+        return JudgeChoice({name: JUDGES[name] for name in named}, [*measures, *refusing], [])
     names = [judge for kind, judge in _DEFAULTS.items() if kind in kinds]
     lacking = [kind for kind in _LACKING if kind not in kinds and (kind == "insight" or not kinds)]
     left_out = [f"{NOBODY} {_LACKING[kind]}." for kind in lacking]
@@ -108,7 +108,7 @@ def choose(benchmark: Benchmark, answers: Collection[Released], named: Sequence[
             f"{benchmark.folder.url}: expected something to judge answers by, found no insights, key points, "
             "references or documents"
         )
-    return Choice({name: JUDGES[name] for name in names}, [*measures, *refusing], left_out)
+    return JudgeChoice({name: JUDGES[name] for name in names}, [*measures, *refusing], left_out)
 
 
 def _refuses(benchmark: Benchmark) -> bool:
@@ -124,7 +124,7 @@ _LACKING = {
 }
 
 
-def experiment_of(name: str, choice: Choice) -> Experiment:
+def experiment_of(name: str, choice: JudgeChoice) -> Experiment:
     """Return the experiment whose systems are all answers of a benchmark."""
     tasks = list(dict.fromkeys(judge.task for judge in choice.judges.values()))
     more = _more_measures(choice)
@@ -139,7 +139,7 @@ def experiment_of(name: str, choice: Choice) -> Experiment:
     )
 
 
-def _more_measures(choice: Choice) -> list[str]:
+def _more_measures(choice: JudgeChoice) -> list[str]:
     """Return the measures beside those of the judges' tasks: citations by their support if no insight is judged."""
     tasks = {judge.task for judge in choice.judges.values()}
     cited = [one.name for one in CITED] if "support" in tasks and "coverage" not in tasks else []
@@ -175,7 +175,7 @@ class _Answered(NamedTuple):
     out: str
     bench: str
     added: Added
-    choice: Choice
+    choice: JudgeChoice
     experiment: Experiment
     systems: Sequence[SystemName]
     query_ids: AbstractSet[str]
@@ -235,7 +235,7 @@ def _baseline(against: str | None, out: str) -> _Baseline | None:
     return _Baseline(f"{out}-baseline", [url])
 
 
-def _measures(choice: Choice) -> dict[str, Description]:
+def _measures(choice: JudgeChoice) -> dict[str, Description]:
     """Return the measures that answers will have scores of."""
     names = [name for judge in choice.judges.values() for name in KINDS[judge.task].measures]
     names += [*_more_measures(choice), *(MAIN if "support" in {one.task for one in choice.judges.values()} else ())]
@@ -286,7 +286,7 @@ def _check_same_files(copy: Folder, files: Sequence[SourceFile]) -> None:
         )
 
 
-def _outcome(results: dict[str, Any], added: Added, choice: Choice, experiment: Experiment, out: str) -> Outcome:
+def _outcome(results: dict[str, Any], added: Added, choice: JudgeChoice, experiment: Experiment, out: str) -> Outcome:
     report = f"{out}/report/index.html"
     unscored = dict.fromkeys([*choice.left_out, *results["unscored"]])
     told = [*results["read"], *unscored, *failures_told(systems_in(results))]
@@ -307,7 +307,7 @@ def table(results: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def _block(judge: Judged, cells: Sequence[Mapping[str, Any]], titles: Mapping[str, str]) -> Iterator[str]:
+def _block(judge: JudgedTable, cells: Sequence[Mapping[str, Any]], titles: Mapping[str, str]) -> Iterator[str]:
     rows = [["system", "setting", "answers", *titles.values()]]
     rows += [
         [

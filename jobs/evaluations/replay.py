@@ -12,7 +12,7 @@ from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.calling import command_name
 from jobs.cluster import Cluster
-from jobs.results.evidence import RunEvidence, Work, by_summary
+from jobs.results.evidence import ReportedWork, RunEvidence, by_summary
 from jobs.results.write import write_results
 from jobs.runs.cards import released_judge_row
 from jobs.runs.heartbeat import Heartbeat, sizes_of
@@ -128,7 +128,7 @@ class Replay:
         return RunEvidence(
             run=self.run,
             benchmark=self.benchmark,
-            work=Work(
+            work=ReportedWork(
                 summaries=summaries,
                 units=[unit_work_id(work_id) for work_id in summaries],
                 verdicts=by_summary(self.plan.of(Judged)),

@@ -15,7 +15,7 @@ import pyarrow.fs as pafs
 from actors.storage.folder import open_location
 from actors.storage.local_names import local_names
 from longform.errors import UsageError
-from longform.formats.bounds import FILES, Unfolded, refused
+from longform.formats.bounds import FILES, UnfoldedBytes, refused
 from longform.formats.files import last_part
 
 _GZIP = b"\x1f\x8b"
@@ -57,13 +57,13 @@ class LocatedFile:
             InputError: One is too long; or the file is packed, and unfolds to more than anybody writes, or is damaged.
         """
         with self._unfolding() as (stream, unfolded):
-            yield from (unfolded or Unfolded(self.path, self._n_bytes())).lines(stream)
+            yield from (unfolded or UnfoldedBytes(self.path, self._n_bytes())).lines(stream)
 
     @contextmanager
-    def _unfolding(self) -> Iterator[tuple[BinaryIO, Unfolded | None]]:
+    def _unfolding(self) -> Iterator[tuple[BinaryIO, UnfoldedBytes | None]]:
         with self.open() as stream:
             try:
-                yield stream, Unfolded(self.path, self._n_bytes()) if isinstance(stream, gzip.GzipFile) else None
+                yield stream, UnfoldedBytes(self.path, self._n_bytes()) if isinstance(stream, gzip.GzipFile) else None
             except (EOFError, zlib.error, gzip.BadGzipFile) as error:
                 raise refused(
                     self.path, "a whole gzip file", f"a cut or damaged one ({error}); get it again"

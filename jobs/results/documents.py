@@ -19,7 +19,7 @@ from jobs.results.evidence import RunEvidence
 from longform.evidence.scan import pl
 from longform.records import Document
 from longform.report.document_pages import DocumentFiles, document_pages, documents_html
-from longform.report.site import Site, numbered
+from longform.report.site import ReportSite, numbered
 from longform.results.evidence import Unfolded
 from longform.results.passages import DocumentFacts, PassageFinder, document_facts
 
@@ -105,7 +105,7 @@ def kept_documents(run: Folder) -> KeptDocuments:
 
 
 def write_documents(
-    folder: Folder, site: Site, documents: Iterable[DocumentFacts], name: Callable[[str], str]
+    folder: Folder, site: ReportSite, documents: Iterable[DocumentFacts], name: Callable[[str], str]
 ) -> DocumentFiles:
     """
     Write the pages of documents; return which page holds which. Two pages are in memory at a time.

@@ -17,7 +17,7 @@ from actors.studies import open_studies
 from jobs.files.outputs import marks_told
 from jobs.results.calls import call_results
 from jobs.results.elsewhere import elsewhere_rows, languages_told
-from jobs.results.evidence import RunEvidence, Work, by_summary
+from jobs.results.evidence import ReportedWork, RunEvidence, by_summary
 from jobs.results.live_pages import retire
 from jobs.results.retrieval import rankings_told
 from jobs.results.write import RESULTS, read_results, write_results
@@ -37,7 +37,7 @@ from longform.keys import content_key
 from longform.results.aggregate import Averaging
 from longform.results.calls import CallsRow
 from longform.results.elsewhere import elsewhere_tables, elsewhere_told
-from longform.results.evidence import BY_MATRIX, Driver
+from longform.results.evidence import BY_MATRIX, TwinDriver
 from longform.results.in_sample import fitted_of
 from longform.results.results import JudgeRow, Results, document
 from longform.schemas import SCHEMAS
@@ -75,7 +75,7 @@ def evaluation_results(
     return results
 
 
-class Told(NamedTuple):
+class BesideTables(NamedTuple):
     """All that results have besides the run's tables."""
 
     judges: list[JudgeRow]  # in the report's order
@@ -92,7 +92,7 @@ def told_of(
     plan: Plan,
     *,
     stages: Sequence[Stage[Any]] | None = None,
-) -> Told:
+) -> BesideTables:
     """Return what the run's configuration, plan and ledgers tell; *stages* are those that called; None: the plan's."""
     calls, lost = call_results(run, record, plan.stages if stages is None else stages)
     tables: list[Table] = []
@@ -110,7 +110,7 @@ def told_of(
         more["missing_ledgers"] = lost
         tables += missing_ledgers(lost)
     judges = judge_rows(experiment, record.get("served"))
-    return Told(judges, more, calls, tables)
+    return BesideTables(judges, more, calls, tables)
 
 
 def made_results(
@@ -120,7 +120,7 @@ def made_results(
     experiment: Experiment,
     plan: Plan,
     *,
-    told: Told,
+    told: BesideTables,
     budget_ended: bool = False,
 ) -> dict[str, Any]:
     """Return the results of all that *plan* holds, written with their report, of what is *told* besides the tables."""
@@ -158,12 +158,12 @@ UNFOLDED = ("coverage", "key_point", "reference")
 """Tasks whose verdicts on each target the report shows; those of support stand beside bullets."""
 
 
-def work_of(experiment: Experiment, plan: Plan) -> Work:
+def work_of(experiment: Experiment, plan: Plan) -> ReportedWork:
     """Return the work ids of what is reported."""
     shipped = [one.work_id for one in plan.of(Released)]
     summaries = with_twins(_written(experiment, plan), twins_of(plan))
     unfolded = {name for task in UNFOLDED for name in experiment.judges_of(task)}
-    return Work(
+    return ReportedWork(
         summaries=summaries,
         units=[unit_work_id(work_id, experiment.units) for work_id in summaries],
         verdicts=by_summary(judged for judged in plan.of(Judged) if judged.key.judge in unfolded),
@@ -194,7 +194,7 @@ def _written(experiment: Experiment, plan: Plan) -> list[str]:
     return [*(one.work_id for one in ordered), *(one.work_id for one in plan.of(Released))]
 
 
-def _driver(run: Folder, benchmark: Benchmark, experiment: Experiment, plan: Plan) -> Driver:
+def _driver(run: Folder, benchmark: Benchmark, experiment: Experiment, plan: Plan) -> TwinDriver:
     """Return what the report says of what drove the citations of the twins."""
     if (judge := experiment.citing_judge) is None:
         return BY_MATRIX

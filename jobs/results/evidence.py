@@ -37,7 +37,7 @@ _ASKED_AGAIN = [
 
 
 @dataclass(frozen=True, kw_only=True)
-class Work:
+class ReportedWork:
     """Work ids of what is reported; a run may hold more."""
 
     summaries: Sequence[str]
@@ -62,7 +62,7 @@ class RunEvidence(Evidence):
 
     run: Folder
     benchmark: Benchmark
-    work: Work
+    work: ReportedWork
     judges: Sequence[str]  # names, in the report's order
     ignoring_order: Collection[str] = ()  # summarizers that say that the order of documents changes nothing for them
     pooled: bool = False  # all data sets are taken as one

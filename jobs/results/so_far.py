@@ -49,7 +49,7 @@ class OwnResults(Folder):
         return self._held.get(table) or super().snapshot(table, held_bytes=held_bytes)
 
 
-class Wanted(NamedTuple):
+class RunRows(NamedTuple):
     """All that a run makes before it scores."""
 
     texts: Mapping[str, Sequence[Source]]  # query -> what is made of it before it is judged
@@ -104,7 +104,7 @@ class OpenRun:
         return made_results(into, self._benchmark, record, self._experiment, plan, told=told)
 
 
-def wanted_pieces(plan: Plan) -> Wanted:
+def wanted_pieces(plan: Plan) -> RunRows:
     """Return all that a run makes of each query before its summaries are scored."""
     query_of: dict[str, str] = {}
     texts: dict[str, list[Source]] = {}
@@ -116,10 +116,10 @@ def wanted_pieces(plan: Plan) -> Wanted:
             query_id = query_of[item.sources[0].work_id] if named is None else named
             query_of[item.work_id] = query_id
             of_stage.setdefault(query_id, []).append(Source(stage.table, item.work_id))
-    return Wanted(texts, {judge: pieces for judge, pieces in verdicts.items() if pieces})
+    return RunRows(texts, {judge: pieces for judge, pieces in verdicts.items() if pieces})
 
 
-def judged_so_far(wanted: Wanted, tables: Mapping[str, Snapshot]) -> JudgedSoFar:
+def judged_so_far(wanted: RunRows, tables: Mapping[str, Snapshot]) -> JudgedSoFar:
     """
     Return what *tables* hold of all that is *wanted*.
 

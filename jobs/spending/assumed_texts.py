@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from actors.local_models.tokenizer import TokenCounter
 from longform.chat.call import ChatRequest
-from longform.spending import Sample, mean_of_more, sample_of
+from longform.spending import CallSample, mean_of_more, sample_of
 
 LINE_TOKENS, LINE_WORDS = 42, 26
 """Sizes of a bullet with its citations: the medians of 1,248 released SummHay summaries of news."""
@@ -56,7 +56,7 @@ class AssumedTexts:
     def __init__(self, counter: TokenCounter, stage: str, written: Sequence[WrittenText], *, max_tokens: int) -> None:
         self._counter, self._max_tokens = counter, max_tokens
         found = [self._tokens(one.text.splitlines()) / one.n_lines for one in written]
-        self._sample: Sample | None = sample_of(len(found), sum(found), sum(tokens * tokens for tokens in found))
+        self._sample: CallSample | None = sample_of(len(found), sum(found), sum(tokens * tokens for tokens in found))
         self._tokens_a_line = sum(found) / len(found) if found else float(LINE_TOKENS)
         self._source = (
             f"as many bullets as asked for, as long as in the {len(found)} that are there of {stage!r}"

@@ -11,7 +11,7 @@ from longform.chat.asking import Name
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, call_id, capabilities, refusal_reason
 from longform.chat.token_estimates import counted_input
 from longform.settings.chat import ChatSettings
-from longform.spending import History, Span
+from longform.spending import CountRange, History
 
 _NO_HISTORY = History()
 
@@ -48,7 +48,7 @@ class StageCalls:
     stage: str
     chat: ChatSettings
     history: History = _NO_HISTORY
-    inputs: dict[str, Span] = field(default_factory=dict)
+    inputs: dict[str, CountRange] = field(default_factory=dict)
     n_paid: int = 0
     not_asked: Counter[str] = field(default_factory=Counter)
     assumed: Counter[str] = field(default_factory=Counter)
@@ -78,7 +78,7 @@ class CallCount:
         return StageCalls(stage=stage, chat=chat, history=history)
 
     def add(
-        self, calls: StageCalls, request: ChatRequest | str, *, key: str | None = None, tokens: Span | None = None
+        self, calls: StageCalls, request: ChatRequest | str, *, key: str | None = None, tokens: CountRange | None = None
     ) -> str | None:
         """Add a call if it is new, and return its id; return None if it will not be made, which is noted."""
         reason = request if isinstance(request, str) else refusal_reason(request, capabilities(calls.chat))
@@ -90,7 +90,7 @@ class CallCount:
         if key not in self._taken:
             self._taken.add(key)
             counted = self.counted(calls, request)
-            calls.inputs[key] = tokens or Span(counted, counted, counted)
+            calls.inputs[key] = tokens or CountRange(counted, counted, counted)
         return key
 
     def counted(self, calls: StageCalls, request: ChatRequest) -> float:

@@ -21,9 +21,9 @@ from jobs.spending.walk import calls_to_make
 from jobs.stages.stage import Plan
 from longform.errors import UsageError
 from longform.keys import content_key
-from longform.quota.leases import Limits
+from longform.quota.leases import QuotaLimits
 from longform.settings.chat import ChatSettings
-from longform.spending import NOTHING, Span, Spending, spending, total
+from longform.spending import NOTHING, CountRange, Spending, spending, total
 from longform.tables.files import aligned_text
 
 PLAN = "plan.json"
@@ -116,20 +116,20 @@ def open_ledger(url: str) -> Ledger | None:
     return None
 
 
-def _limits(chat: ChatSettings, ledger_url: str, workers: int) -> Limits:
+def _limits(chat: ChatSettings, ledger_url: str, workers: int) -> QuotaLimits:
     """Return the narrowest limits: as configured, as the governor left beside the ledger, or as workers set them."""
     folder, file = Folder(ledger_url), f"limits/{quota_domain(chat)}.json"
-    found = Limits(**folder.read_json(file)) if folder.has(file) else Limits()
-    told = Limits(chat.requests_per_minute, chat.tokens_per_minute, chat.in_flight)
-    at_once = Limits(in_flight=workers * chat.concurrency)
-    return Limits(*(_least(values) for values in zip(found, told, at_once, strict=True)))
+    found = QuotaLimits(**folder.read_json(file)) if folder.has(file) else QuotaLimits()
+    told = QuotaLimits(chat.requests_per_minute, chat.tokens_per_minute, chat.in_flight)
+    at_once = QuotaLimits(in_flight=workers * chat.concurrency)
+    return QuotaLimits(*(_least(values) for values in zip(found, told, at_once, strict=True)))
 
 
 def _least(values: Iterable[Any]) -> Any:
     return min((value for value in values if value is not None), default=None)
 
 
-def _stage_document(calls: StageCalls, prices: PriceList, limits: Limits) -> dict[str, Any]:
+def _stage_document(calls: StageCalls, prices: PriceList, limits: QuotaLimits) -> dict[str, Any]:
     inputs = list(calls.inputs.values())
     price = prices.price(calls.chat)
     found = spending(inputs, max_tokens=calls.chat.max_tokens, history=calls.history, price=price, limits=limits)
@@ -151,7 +151,7 @@ def _stage_document(calls: StageCalls, prices: PriceList, limits: Limits) -> dic
     }
 
 
-def _span(span: Span | None) -> dict[str, float | None] | None:
+def _span(span: CountRange | None) -> dict[str, float | None] | None:
     return None if span is None else span._asdict()
 
 
@@ -176,9 +176,9 @@ def _total(stages: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return counts | {name: _span(_sum(stage[name] for stage in stages)) for name in _QUANTITIES}
 
 
-def _sum(spans: Iterable[Mapping[str, float] | None]) -> Span | None:
+def _sum(spans: Iterable[Mapping[str, float] | None]) -> CountRange | None:
     """Return the sum of all; None if one is unknown."""
-    found = [None if span is None else Span(**span) for span in spans]
+    found = [None if span is None else CountRange(**span) for span in spans]
     known = [span for span in found if span is not None]
     return total([NOTHING, *known]) if len(known) == len(found) else None
 

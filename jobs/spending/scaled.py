@@ -9,7 +9,7 @@ from statistics import fmean, stdev
 
 from jobs.spending.call_count import StageCalls
 from longform.errors import UsageError
-from longform.spending import Sample, Span, mean_of_more
+from longform.spending import CallSample, CountRange, mean_of_more
 
 
 def for_queries(found: Sequence[StageCalls], *, n_planned: int, n_queries: int) -> list[StageCalls]:
@@ -60,12 +60,12 @@ def _scaled(calls: StageCalls, n_planned: int, n_queries: int) -> StageCalls:
     )
 
 
-def _widened(inputs: Sequence[Span], n_planned: int, n_queries: int) -> list[Span]:
+def _widened(inputs: Sequence[CountRange], n_planned: int, n_queries: int) -> list[CountRange]:
     """Move the ends of each call's tokens apart, by the share that the mean of further queries may differ."""
     if n_planned < 2 or len(inputs) < 2:
         return list(inputs)
     middles = [span.expected if span.expected is not None else (span.low + span.high) / 2 for span in inputs]
     mean = fmean(middles)
-    found = mean_of_more(Sample(n_planned, mean, stdev(middles)), n_queries)
+    found = mean_of_more(CallSample(n_planned, mean, stdev(middles)), n_queries)
     share = min(1.0, (found.high - mean) / mean) if mean else 0.0
-    return [Span(span.low * (1 - share), span.expected, span.high * (1 + share)) for span in inputs]
+    return [CountRange(span.low * (1 - share), span.expected, span.high * (1 + share)) for span in inputs]

@@ -19,14 +19,14 @@ from actors.storage.folder import Folder
 from jobs.runs.retry import passing_failures
 from jobs.spending.assumed_texts import AssumedLine, AssumedTexts, WrittenText, marks
 from jobs.spending.call_count import CallCount, StageCalls, Unasked
-from jobs.stages.items import Given, Item, Key, Place, Source, SourceReader, placed
+from jobs.stages.items import Given, Item, Key, RowPlace, Source, SourceReader, placed
 from jobs.stages.performing import awaited
 from jobs.stages.stage import Plan, Plans, Stage
 from longform.chat.asking import Assume, priced
 from longform.chat.call import ChatReply, ChatRequest, call_id, capabilities, failed, refusal_reason
 from longform.rows import SummaryRow, TableRow
 from longform.settings.chat import ChatSettings
-from longform.spending import Span
+from longform.spending import CountRange
 
 _NOT_ASKED = "not asked yet"
 _WITHOUT = "no reply: later calls are counted as if these were not made"
@@ -128,7 +128,7 @@ class _Walk:
 
     def _held_texts(self, stage: Stage[Key], work_id: str) -> list[SummaryRow]:
         reader = SourceReader(self._run, {stage.table: _TEXT}, self._held)
-        return reader.rows(Place(stage.table, work_id, ""), SummaryRow)
+        return reader.rows(RowPlace(stage.table, work_id, ""), SummaryRow)
 
     def _add(self, calls: StageCalls, request: ChatRequest) -> str | None:
         """Add a call; its tokens are an interval if assumed texts are in it."""
@@ -137,7 +137,7 @@ class _Walk:
         counted = self._count.counted(calls, request)
         unit = counted / max(1, request.input_tokens or 1)
         fewer, more = (unit * sum(ends) for ends in zip(*((one.fewer, one.more) for one in assumed), strict=True))
-        key = self._count.add(calls, request, tokens=Span(counted + fewer, counted, counted + more))
+        key = self._count.add(calls, request, tokens=CountRange(counted + fewer, counted, counted + more))
         if key is not None:
             calls.assumed[assumed[0].source] += 1
         return key

@@ -15,7 +15,7 @@ from longform.settings.systems import System
 from longform.summaries.methods import make_plan
 
 
-class Shown(NamedTuple):
+class ShownPrompt(NamedTuple):
     """A prompt of a method, with the number of its documents."""
 
     method: str
@@ -37,7 +37,7 @@ def check_methods_before(experiment: Experiment, benchmark: Benchmark, *, limit:
         _check(methods, _before(whole, benchmark, limit))
 
 
-class Asked(NamedTuple):
+class MethodContext(NamedTuple):
     """A method, and the work id of a context that it is to be used on."""
 
     method: str
@@ -45,7 +45,7 @@ class Asked(NamedTuple):
     context: str
 
 
-def check_methods(methods: Mapping[str, MethodSettings], run: Folder, wanted: Sequence[Asked]) -> None:
+def check_methods(methods: Mapping[str, MethodSettings], run: Folder, wanted: Sequence[MethodContext]) -> None:
     """
     Refuse what packed contexts tell.
 
@@ -63,7 +63,7 @@ def check_methods(methods: Mapping[str, MethodSettings], run: Folder, wanted: Se
     work_ids = {one.context for one in asked}
     rows = run.read("contexts", work_ids=work_ids, columns=["work_id", "doc_ids"]).to_pylist()
     n_of = {row["work_id"]: len(row["doc_ids"]) for row in rows}
-    _check(methods, (Shown(one.method, one.query_id, n_of[one.context]) for one in asked))
+    _check(methods, (ShownPrompt(one.method, one.query_id, n_of[one.context]) for one in asked))
 
 
 def _needs_a_look(settings: MethodSettings) -> bool:
@@ -77,16 +77,16 @@ def _shows_all(experiment: Experiment, system: System) -> bool:
     return full and system.budget_tokens is None and system.length_tokens is None
 
 
-def _before(systems: Iterable[System], benchmark: Benchmark, limit: int | None) -> Iterator[Shown]:
+def _before(systems: Iterable[System], benchmark: Benchmark, limit: int | None) -> Iterator[ShownPrompt]:
     haystacks = Counter(benchmark.folder.read("documents", columns=["haystack_id"])["haystack_id"].to_pylist())
     for query_id, query in list(benchmark.queries.items())[:limit]:
         for system in systems:
             n = haystacks[query.haystack_id]
-            yield Shown(system.method, query_id, n if system.n_documents is None else min(n, system.n_documents))
+            yield ShownPrompt(system.method, query_id, n if system.n_documents is None else min(n, system.n_documents))
 
 
-def _check(methods: Mapping[str, MethodSettings], shown: Iterable[Shown]) -> None:
-    largest: dict[str, Shown] = {}
+def _check(methods: Mapping[str, MethodSettings], shown: Iterable[ShownPrompt]) -> None:
+    largest: dict[str, ShownPrompt] = {}
     for one in shown:
         known = largest.setdefault(one.method, one)
         largest[one.method] = max(known, one, key=lambda found: found.n_documents)

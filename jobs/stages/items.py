@@ -54,7 +54,7 @@ class Item(NamedTuple, Generic[Key]):
     sources: tuple[Source, ...] = ()
 
 
-class Place(NamedTuple):
+class RowPlace(NamedTuple):
     """The place of a source's rows."""
 
     table: str
@@ -67,7 +67,7 @@ class Given(NamedTuple, Generic[Key]):
 
     work_id: str
     key: Key
-    sources: tuple[Place, ...]
+    sources: tuple[RowPlace, ...]
 
 
 class Made(Sequence[Member]):
@@ -159,7 +159,7 @@ def placed(
 def _given(items: Sequence[Item[Key]], parts: Mapping[str, Mapping[str, str]], number: int) -> Given[Key]:
     """Return an item with the parts of its sources; rows that their reader holds are in none."""
     item = items[number]
-    places = (Place(*source, parts[source.table].get(source.work_id, "")) for source in item.sources)
+    places = (RowPlace(*source, parts[source.table].get(source.work_id, "")) for source in item.sources)
     return Given(item.work_id, item.key, tuple(places))
 
 
@@ -183,14 +183,14 @@ class SourceReader:
         }
         self._held = {table: lru_cache(maxsize=_PARTS_HELD)(self._read) for table in reads}
 
-    def rows(self, place: Place, _of: type[Read]) -> list[Read]:
+    def rows(self, place: RowPlace, _of: type[Read]) -> list[Read]:
         """Return the rows of a source in their order, as the type of its table's rows; none if it made none."""
         found: list[Any] | None = self._instead_of(Source(place.table, place.work_id))
         if found is None:
             found = self._held[place.table](place.table, place.part).get(place.work_id, [])
         return found
 
-    def row(self, place: Place, of: type[Read]) -> Read:
+    def row(self, place: RowPlace, of: type[Read]) -> Read:
         """Return the only row of a source."""
         (row,) = self.rows(place, of)
         return row

@@ -18,7 +18,7 @@ from actors.judges.backend import Remembering, judged_rows, rounds_of
 from actors.judges.kinds import kind_of
 from actors.judges.opening import Judge, make_judge
 from actors.storage.benchmark import Benchmark
-from jobs.stages.items import Given, Item, Place, Source, SourceReader
+from jobs.stages.items import Given, Item, RowPlace, Source, SourceReader
 from jobs.stages.judged_texts import CheckedHaystack, SummaryToJudge, checked_summary, judged_summary, texts_of
 from jobs.stages.split import UnitsOf
 from jobs.stages.stage import OfQuery, Plan, Plans, Site, Stage, Works
@@ -274,7 +274,7 @@ class AskJudge(JudgeStage):
             }
             return against(item, of_summary, given.key.repeat, *context)
 
-        def against(item: SummaryToJudge, of: Sequence[UnitRow], repeat: int, at: Place | None = None) -> JudgedText:
+        def against(item: SummaryToJudge, of: Sequence[UnitRow], repeat: int, at: RowPlace | None = None) -> JudgedText:
             units = [unit["text"] for unit in of]
             if at is None:
                 judged = judged_summary(kind, item, units, benchmark, self.settings.asks_about)

@@ -13,7 +13,7 @@ from actors.storage.benchmark import Benchmark
 from jobs.stages.items import Given, Item, Source, SourceReader
 from jobs.stages.retrieve import Ranked
 from jobs.stages.stage import Plan, Site, Stage, Works
-from longform.axes import Axes
+from longform.axes import SystemAxes
 from longform.keys import content_key, stable_seed
 from longform.retrieval.packing import BY_IMPORTANCE, capped, pack, whole_within
 from longform.retrieval.ranking import NOT_RANKED
@@ -151,7 +151,7 @@ class Pack(Stage[Packed]):
                 "context_id": work_id,
                 "query_id": how.query_id,
                 "haystack_id": query.haystack_id,
-                "system": Axes(how.retriever, how.reranker).ranking,
+                "system": SystemAxes(how.retriever, how.reranker).ranking,
                 "retriever": how.retriever,
                 "reranker": how.reranker,
                 "budget_tokens": how.budget_tokens,

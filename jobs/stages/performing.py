@@ -90,7 +90,7 @@ class TaskRow(TypedDict):
     task: bytes
 
 
-class Receipt(TypedDict):
+class TaskReceipt(TypedDict):
     """
     A task's part of the table, or its error.
 
@@ -117,7 +117,7 @@ class _Pooled:
         try:
             self._worker = stage.make_worker()
         except Exception as error:  # noqa: BLE001  # Ray would end the job with a traceback of its own
-            self._fault: Receipt | None = {**_error_receipt([], error), "error": HOPELESS}
+            self._fault: TaskReceipt | None = {**_error_receipt([], error), "error": HOPELESS}
         else:
             self._fault = None
 
@@ -125,7 +125,7 @@ class _Pooled:
 class Performer(_Pooled):
     """A pool's actor for a worker that computes."""
 
-    def __call__(self, row: TaskRow) -> Receipt:
+    def __call__(self, row: TaskRow) -> TaskReceipt:
         if self._fault is not None:
             return self._fault
         work_ids, payload = _task(row)
@@ -138,7 +138,7 @@ class Performer(_Pooled):
 class AsyncPerformer(_Pooled):
     """A pool's actor for a worker that waits on a network: many tasks at once on one event loop."""
 
-    async def __call__(self, row: TaskRow) -> Receipt:
+    async def __call__(self, row: TaskRow) -> TaskReceipt:
         if self._fault is not None:
             return self._fault
         work_ids, payload = _task(row)
@@ -150,7 +150,7 @@ class AsyncPerformer(_Pooled):
             return _error_receipt(work_ids, error)
 
 
-def perform(row: TaskRow, *, run: Folder, stage: Runnable, told: Told | None = None) -> Receipt:
+def perform(row: TaskRow, *, run: Folder, stage: Runnable, told: Told | None = None) -> TaskReceipt:
     """Do one task in a plain Ray task; a process keeps the worker it made for the last stage it saw."""
     work_ids, payload = _task(row)
     if told is not None:
@@ -189,7 +189,7 @@ def _task(row: TaskRow) -> tuple[list[str], Any]:
     return list(work_ids), payload
 
 
-def _receipt(run: Folder, stage: Runnable, work_ids: list[str], rows: Made) -> Receipt:
+def _receipt(run: Folder, stage: Runnable, work_ids: list[str], rows: Made) -> TaskReceipt:
     part = run.write_part(stage.table, rows if stage.columns is None else _known(stage, rows), work_ids=work_ids)
     save_vectors()
     return {"path": part.path, "rows": part.rows, "work_ids": json.dumps(work_ids), "error": "", "words": ""}
@@ -205,7 +205,7 @@ def _known(stage: Runnable, rows: Made) -> Iterator[TableRow]:
         yield row
 
 
-def _error_receipt(work_ids: list[str], error: Exception) -> Receipt:
+def _error_receipt(work_ids: list[str], error: Exception) -> TaskReceipt:
     """Say why a task made nothing, and by the kind of its error what that means for the others."""
     words = redacted(_words(error))
     return {"path": "", "rows": 0, "work_ids": json.dumps(work_ids), "error": _kind(error), "words": words}

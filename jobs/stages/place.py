@@ -16,7 +16,7 @@ from actors.closing import noting
 from actors.storage.folder import Folder
 from jobs.cluster import Cluster
 from jobs.stages.in_process import receipts_of
-from jobs.stages.performing import AsyncPerformer, Performer, Receipt, Runnable, TaskRow, perform
+from jobs.stages.performing import AsyncPerformer, Performer, Runnable, TaskReceipt, TaskRow, perform
 from jobs.stages.reading import Told
 from longform.settings.resources import ResourcesSettings
 
@@ -69,7 +69,7 @@ class Place:
         return spent > _MEASURED_S and self.cluster.ends_sooner(spent / done * left, cores=self.cores)
 
 
-def receipts(run: Folder, stage: Runnable, rows: Sequence[TaskRow], place: Place) -> Iterator[Receipt]:
+def receipts(run: Folder, stage: Runnable, rows: Sequence[TaskRow], place: Place) -> Iterator[TaskReceipt]:
     """Perform the tasks of *rows* in this process, on Ray, or begin here and go on there."""
     done = 0
     on_gpus = stage.resources is not None and stage.resources.gpus > 0 and not place.cluster.in_process
@@ -85,7 +85,7 @@ def receipts(run: Folder, stage: Runnable, rows: Sequence[TaskRow], place: Place
         yield from _on_ray(run, stage, [row["task"] for row in rows[done:]], place)
 
 
-def _here(run: Folder, stage: Runnable, rows: Sequence[TaskRow], place: Place) -> Generator[Receipt, None, None]:
+def _here(run: Folder, stage: Runnable, rows: Sequence[TaskRow], place: Place) -> Generator[TaskReceipt, None, None]:
     alone = stage.on_cores(_cores())
     place.cores = 1 if alone == stage else _cores()
     with noting() as closes:
@@ -104,7 +104,7 @@ def _cores() -> int:
     return os.cpu_count() or 1  # on systems that do not say it
 
 
-def _on_ray(run: Folder, stage: Runnable, rows: Sequence[bytes], place: Place) -> Iterator[Receipt]:
+def _on_ray(run: Folder, stage: Runnable, rows: Sequence[bytes], place: Place) -> Iterator[TaskReceipt]:
     cluster = place.cluster
     cluster.start()
     import ray.data

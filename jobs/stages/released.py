@@ -10,12 +10,12 @@ from typing import ClassVar, NamedTuple
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.stages.items import Given, Item, Key, Place, SourceReader, to_do
+from jobs.stages.items import Given, Item, Key, RowPlace, SourceReader, to_do
 from jobs.stages.judge import Judged
 from jobs.stages.runner import Task
 from jobs.stages.split import UnitsOf
 from jobs.stages.stage import Plan, Stage, Works
-from longform.axes import Axes
+from longform.axes import SystemAxes
 from longform.errors import UsageError
 from longform.judges.kind import Kind
 from longform.judges.kinds import KINDS
@@ -52,7 +52,7 @@ class Released(NamedTuple):
     @property
     def name(self) -> SystemName:
         """The name that reports give its system; `longform.evidence.summaries` makes the same."""
-        axes = Axes(self.setting, order=self.order)
+        axes = SystemAxes(self.setting, order=self.order)
         return SystemName(self.summarizer, self.setting if self.retriever else axes.words(with_budget=False))
 
 
@@ -132,7 +132,7 @@ class _FromBenchmark(Stage[Key]):
         for part in benchmark.folder.parts(self.shipped) if left else ():
             rows = benchmark.folder.read_part(part.path, columns=list(self.named_by)).to_pylist()
             named = [one for one in dict.fromkeys(map(key, rows)) if one in left]
-            given = [Given(left[one], one, (Place(self.shipped, left[one], part.path),)) for one in named]
+            given = [Given(left[one], one, (RowPlace(self.shipped, left[one], part.path),)) for one in named]
             if given:
                 found.append(Task(work_ids=tuple(one.work_id for one in given), payload=given))
         return found

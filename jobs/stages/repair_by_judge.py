@@ -24,7 +24,7 @@ from longform.keys import content_key, in_groups
 from longform.repair import by_judge as judged_citations
 from longform.repair.by_judge import Held, How, JudgedText, Support, judged_text
 from longform.repair.twins import twin, twin_label
-from longform.results.evidence import Driver
+from longform.results.evidence import TwinDriver
 from longform.rows import SummaryRow, VerdictRow
 from longform.schemas import DOCUMENTS, SUMMARIES
 from longform.settings.experiment import Experiment
@@ -136,7 +136,7 @@ def support_of(verdicts: Iterable[VerdictRow], numbers: Mapping[str, int]) -> di
 
 def judge_driver(
     run: Folder, benchmark: Benchmark, experiment: Experiment, name: str, checks: Iterable[Item[Judged]]
-) -> Driver:
+) -> TwinDriver:
     """
     Describe the judge that drove the citations for the report, with the number of bullets by the origin of their
     citations.

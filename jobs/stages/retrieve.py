@@ -14,7 +14,7 @@ from actors.python_class import actor_of
 from actors.retrieval.retriever import Retriever
 from jobs.stages.items import Given, Item, SourceReader
 from jobs.stages.stage import Plan, Site, Stage, Works
-from longform.axes import Axes
+from longform.axes import SystemAxes
 from longform.keys import content_key, in_groups
 from longform.rows import RankingRow
 from longform.schemas import DOCUMENTS, QUERIES, RANKINGS
@@ -42,7 +42,7 @@ class Ranked(NamedTuple):
     @property
     def system(self) -> str:
         """The name it goes by in the tables."""
-        return Axes(self.retriever, self.reranker).ranking
+        return SystemAxes(self.retriever, self.reranker).ranking
 
 
 def definition(retrievers: Mapping[str, RetrieverSettings], name: str) -> dict[str, Any]:

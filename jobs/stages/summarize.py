@@ -17,7 +17,7 @@ from actors.python_class import actor_of
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from actors.summarizers.summarizer import AskedContext, Means, Summarizer
-from jobs.stages.check_methods import Asked, check_methods
+from jobs.stages.check_methods import MethodContext, check_methods
 from jobs.stages.items import Given, Item, Source, SourceReader
 from jobs.stages.pack import HowPacked, Packed, how_packed
 from jobs.stages.stage import Plan, Plans, Site, Stage, Works
@@ -140,7 +140,7 @@ class Summarize(Stage[Summarized]):
 
     def check(self, run: Folder, items: Sequence[Item[Summarized]]) -> None:
         """Refuse methods that cannot be used on the documents of a context."""
-        asked = [Asked(item.key.method, item.key.query_id, item.sources[0].work_id) for item in items]
+        asked = [MethodContext(item.key.method, item.key.query_id, item.sources[0].work_id) for item in items]
         check_methods(self.methods, run, asked)
 
     def groups(self, given: Sequence[Given[Summarized]]) -> Iterable[Sequence[Given[Summarized]]]:

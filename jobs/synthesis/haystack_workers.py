@@ -27,8 +27,8 @@ from longform.synthesis.audit import HaystackFacts
 from longform.synthesis.grammar import passages
 from longform.synthesis.grammar.haystack import (
     ComposedHaystack,
-    Haystack,
     Parts,
+    Woven,
     compose_haystack,
     finished_haystack,
     write_haystack,
@@ -111,7 +111,7 @@ def composed_haystack(config: HaystackSettings, number: int, key: str) -> Compos
 
 async def with_prose(
     composed: ComposedHaystack, models: SynthesisModels, stating: Stating, prose: ProseSettings
-) -> Haystack:
+) -> Woven:
     """Return the haystack with the model's sentences around planted ones, and the grammar's if none of them fit."""
 
     async def document(index: int) -> tuple[list[Parts | None], list[Tried]]:
@@ -161,7 +161,7 @@ def facts_of(row: HaystackRow) -> HaystackFacts:
     return HaystackFacts.from_json(json.loads(row["facts"] or ""))
 
 
-def _row(work_id: str, written: Haystack) -> HaystackRow:
+def _row(work_id: str, written: Woven) -> HaystackRow:
     tables = {
         name: [row._asdict() for row in getattr(written, name)] for name in ("documents", "queries", "targets", "qrels")
     }

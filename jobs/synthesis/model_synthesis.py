@@ -23,7 +23,7 @@ from longform import __version__
 from longform.keys import content_key, in_groups
 from longform.rows import PieceRow
 from longform.synthesis.account import Account, check_rows, exhausted_rows
-from longform.synthesis.recipe import Piece, Step, Told, Work
+from longform.synthesis.recipe import Piece, Step, SynthesisWords, Work
 
 _WORK = "synthesis"
 
@@ -66,7 +66,7 @@ class Synthesis:
             left[step.name] = [work for work in works if work.key not in done]
         return left
 
-    def told(self, account: Account) -> Told:
+    def told(self, account: Account) -> SynthesisWords:
         """Tell the account in words."""
         return self.recipe.told(account["haystacks"])
 

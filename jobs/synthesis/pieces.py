@@ -14,7 +14,7 @@ from pydantic import JsonValue
 
 from actors.chat.model import CallContext
 from actors.storage.folder import Folder
-from jobs.stages.items import Place, SourceReader
+from jobs.stages.items import RowPlace, SourceReader
 from jobs.synthesis.config import KINDS
 from longform.rows import CheckAttemptRow, PieceRow
 from longform.synthesis.recipe import Job, Piece, Recipe
@@ -43,7 +43,7 @@ def piece_worker(
     reader = SourceReader(work, {TABLE: ["piece"]})
 
     async def make(task: PieceTask) -> list[PieceRow]:
-        needed = [json.loads(reader.row(Place(TABLE, *place), PieceRow)["piece"]) for place in task["needs"]]
+        needed = [json.loads(reader.row(RowPlace(TABLE, *place), PieceRow)["piece"]) for place in task["needs"]]
         log = Log()
         content = await models.carry_out(recipe.plan(Job(task["step"], task["payload"], needed, embed), log))
         return [

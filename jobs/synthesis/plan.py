@@ -22,7 +22,7 @@ from jobs.spending.call_count import CallCount, StageCalls
 from jobs.spending.plan import opened_ledger
 from jobs.synthesis.model_synthesis import Synthesis
 from longform.prompts import load_prompt
-from longform.spending import Span
+from longform.spending import CountRange
 from longform.synthesis.recipe import Job, Piece, PlannedCalls, Recipe
 from longform.synthesis.written.asking import Ask, Log, Plan, Reply
 from longform.synthesis.written.settings import Role
@@ -90,7 +90,7 @@ def _rows(recipe: Recipe, steps: Sequence[PlannedCalls]) -> list[dict[str, Any]]
 def _stages(
     recipe: Recipe,
     steps: Sequence[PlannedCalls],
-    tokens: Mapping[str, Mapping[str, Span]],
+    tokens: Mapping[str, Mapping[str, CountRange]],
     bound: str,
     count: CallCount,
 ) -> list[StageCalls]:
@@ -108,15 +108,15 @@ def _stages(
 # ---------------------------------------------------------------- the rehearsal
 
 
-def _prompt_tokens(rehearsed: Texts) -> dict[str, dict[str, Span]]:
+def _prompt_tokens(rehearsed: Texts) -> dict[str, dict[str, CountRange]]:
     """Prompt -> its tokens: the bare text at least, a rehearsal's mean, and twice the longest of its fields at most."""
     counter = TokenCounter(threads=1)
-    found: dict[str, dict[str, Span]] = defaultdict(dict)
+    found: dict[str, dict[str, CountRange]] = defaultdict(dict)
     for group, prompts in rehearsed.items():
         for name, texts in prompts.items():
             bare, counts = counter.count(load_prompt(name).text), counter.counts(texts)
             low = float(min(bare, *counts))
-            found[group][name] = Span(low, float(np.mean(counts)), low + 2 * (max(counts) - low))
+            found[group][name] = CountRange(low, float(np.mean(counts)), low + 2 * (max(counts) - low))
     return found
 
 

@@ -21,7 +21,7 @@ from jobs.spending.plan import opened_ledger
 from jobs.synthesis.haystack_workers import composed_haystack, offline_stating, prose_key
 from longform.chat.call import ChatRequest, call_id
 from longform.settings.chat import ChatSettings
-from longform.spending import Span
+from longform.spending import CountRange
 from longform.synthesis.grammar.passages import WISHES, PassageJob, passage_ask, passage_jobs, read_passage
 from longform.synthesis.grammar.settings import HaystackSettings
 from longform.synthesis.written.asking import Reply
@@ -33,7 +33,7 @@ ALL_THERE = "every passage is there already"
 _LONGEST_WISH = max(WISHES.values(), key=len)
 
 
-class _Waiting(NamedTuple):
+class _WaitingPassage(NamedTuple):
     """A passage that is not written: why its tries so far were rejected, and what is sent next."""
 
     job: PassageJob
@@ -44,7 +44,7 @@ class _Waiting(NamedTuple):
 class _Passages(NamedTuple):
     """The passages that are left: those that wait for a reply, and how many the ledger's replies settle."""
 
-    waiting: Sequence[_Waiting]
+    waiting: Sequence[_WaitingPassage]
     n_kept: int
     n_fallen_back: int
     n_paid: int  # calls
@@ -120,11 +120,11 @@ def _passages(
     """The passages after all replies that the ledger has, try by try, as `write_passages` reads them."""
     stating = offline_stating()
     open_ones: list[tuple[PassageJob, tuple[str, ...]]] = [(job, ()) for job in jobs]
-    waiting: list[_Waiting] = []
+    waiting: list[_WaitingPassage] = []
     paid: set[str] = set()
     n_kept = 0
     for _ in range(tries):
-        asked = [_Waiting(job, why, models.request(passage_ask(job, why))) for job, why in open_ones]
+        asked = [_WaitingPassage(job, why, models.request(passage_ask(job, why))) for job, why in open_ones]
         keys = [call_id(chat, one.request) for one in asked]
         answers = {} if ledger is None else ledger.finished(keys)
         paid |= answers.keys()
@@ -160,7 +160,7 @@ def _highest(found: _Passages, count: CallCount, chat: ChatSettings, models: Syn
             why = [[*one.rejections, *[wish] * n_more] for wish in ("", _LONGEST_WISH)]
             short, long = (models.request(passage_ask(one.job, rejections)) for rejections in why)
             low, high = count.counted(calls, short), count.counted(calls, long)
-            tokens = Span(low, (low + high) / 2, high)
+            tokens = CountRange(low, (low + high) / 2, high)
             count.add(calls, long, key=f"passage {place}, {n_more} more", tokens=tokens)
     return calls
 

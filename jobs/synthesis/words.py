@@ -8,7 +8,7 @@ from typing import Any
 
 from jobs.write_benchmark import Manifest
 from longform.synthesis.account import Account, CheckCounts, GivenUp
-from longform.synthesis.recipe import Told
+from longform.synthesis.recipe import SynthesisWords
 from longform.tables.files import aligned_text
 
 _MOST_GIVEN_UP = 20  # lines that one still reads; the file has all
@@ -49,7 +49,7 @@ def _totals(haystacks: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     return {name: sum(one[name] for one in haystacks) for name in names}
 
 
-def made_words(url: str, account: Account, told: Told, audit: Audit | None) -> str:
+def made_words(url: str, account: Account, told: SynthesisWords, audit: Audit | None) -> str:
     """
     Describe the outcome: haystacks, checks, given-up items, and the trust that the gold map deserves.
 
@@ -70,7 +70,7 @@ def made_words(url: str, account: Account, told: Told, audit: Audit | None) -> s
     )
 
 
-def _first(account: Account, told: Told) -> str:
+def _first(account: Account, told: SynthesisWords) -> str:
     given_up = len(account["exhausted"])
     words = f"given up: {given_up:,}" if given_up else "nothing was given up"
     short = "; it is short of what was asked for (exit code 3)" if told.is_short else ""

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from lab.fits import fit_logistic
 from longform.records import Document, Query, Target, retrieval_text
-from longform.summaries.query_relevance import QueryText
+from longform.summaries.query_relevance import VectorQuery
 from longform.summaries.sentence_support import Embed
 from longform.support.index import Signals, SupportIndex
 from longform.support.model import Kind, SupportModel, features_of
@@ -104,8 +104,8 @@ class GoldHaystack:
         gold = np.stack([self.states(target.target_id) for target in self.targets])
         return HaystackClaims(self.haystack_id, tuple(t.query_id for t in self.targets), signals, gold)
 
-    def query_text(self, query: Query) -> QueryText:
+    def query_text(self, query: Query) -> VectorQuery:
         """Return a query's text as the summarizer and the retrievers see it."""
         text = retrieval_text(query, query_text="query_subtopic")
         vectors = self.embed([text, query.subtopic or query.text])
-        return QueryText(text, vectors[0], vectors[1])
+        return VectorQuery(text, vectors[0], vectors[1])

@@ -18,7 +18,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from lab.fits import significant
 from lab.fits.haystacks import GoldHaystack, set_f1
 from longform.keys import stable_seed
-from longform.summaries.query_relevance import FEATURES, QueryText, relevance
+from longform.summaries.query_relevance import FEATURES, VectorQuery, relevance
 from longform.summaries.sentence_support import SentenceSupport, first_candidates
 from longform.summaries.tree_ensemble import Tree, TreeEnsemble
 from longform.support.model import SupportModel
@@ -45,7 +45,7 @@ class RankedQuery(NamedTuple):
 
     haystack_id: str
     support: SentenceSupport
-    query: QueryText
+    query: VectorQuery
     insights: Sequence[GoldInsight]
 
 

@@ -53,14 +53,14 @@ class _Response(BaseModel):
     body: Any = None
 
 
-class _Error(BaseModel):
+class _BatchError(BaseModel):
     code: str | None = None
 
 
-class _Line(BaseModel):
+class _BatchLine(BaseModel):
     custom_id: str
     response: _Response | None = None
-    error: _Error | None = None
+    error: _BatchError | None = None
 
 
 def read_replies(content: bytes) -> dict[str, ChatReply]:
@@ -72,14 +72,14 @@ def read_replies(content: bytes) -> dict[str, ChatReply]:
     found, endings = {}, Endings()
     for stated in content.splitlines():
         with suppress(ValidationError):
-            line = _Line.model_validate_json(stated)
+            line = _BatchLine.model_validate_json(stated)
             found[line.custom_id] = reply = _reply(line)
             endings.hear(reply)
     return {called: endings.judged(reply) for called, reply in found.items()}
 
 
 @guarded
-def _reply(line: _Line) -> ChatReply:
+def _reply(line: _BatchLine) -> ChatReply:
     if line.response is None:
         code = line.error.code if line.error else None
         return failed(code if code in _NOT_MADE else ITEM_ERROR)

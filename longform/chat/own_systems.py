@@ -32,7 +32,7 @@ _MOST_TOKENS = 1000  # of output that a plan assumes; a server of one's own is n
 Task = Literal["summarize", "rank"]
 
 
-class Shown(NamedTuple):
+class ShownDocuments(NamedTuple):
     """The documents of a request, as its answer may name them."""
 
     ids: tuple[str, ...]
@@ -119,7 +119,7 @@ class _Usage(_Lenient):
     reasoning_tokens: int | None = Field(None, ge=0, le=10**9)
 
 
-class _Answer(_Lenient):
+class _SystemAnswer(_Lenient):
     failure: str | None = None
     finish_reason: Any = None
     model: str | None = None
@@ -127,7 +127,7 @@ class _Answer(_Lenient):
     usage: _Usage = _Usage()
 
 
-class _Summary(_Answer):
+class _Summary(_SystemAnswer):
     text: str | None = None
     bullets: list[_Bullet] | None = None
 
@@ -138,7 +138,7 @@ class _Summary(_Answer):
         return self
 
 
-class _Ranking(_Answer):
+class _Ranking(_SystemAnswer):
     scores: list[float | None] | None = None
     ranking: list[int | str] | None = None
 
@@ -174,7 +174,7 @@ def read_content(request: ChatRequest, content: JsonValue) -> ChatReply:
     """Return the reply that the JSON of an answer holds, as `read_answer`."""
     asked = body_of(request)
     rows = _shown_rows(asked)
-    shown = Shown(tuple(row["id"] for row in rows), tuple(int(row["number"]) for row in rows))
+    shown = ShownDocuments(tuple(row["id"] for row in rows), tuple(int(row["number"]) for row in rows))
     kind = _Summary if asked["task"] == "summarize" else _Ranking
     try:
         found = kind.model_validate(content)
@@ -194,7 +194,7 @@ def read_content(request: ChatRequest, content: JsonValue) -> ChatReply:
     return _replied(found, text or None, None if text else "empty_reply")
 
 
-def _replied(found: _Answer, text: str | None, failure: str | None) -> ChatReply:
+def _replied(found: _SystemAnswer, text: str | None, failure: str | None) -> ChatReply:
     return ChatReply(
         text=text,
         failure=failure,
@@ -204,7 +204,7 @@ def _replied(found: _Answer, text: str | None, failure: str | None) -> ChatReply
     )
 
 
-def _text(found: _Summary, shown: Shown) -> str:
+def _text(found: _Summary, shown: ShownDocuments) -> str:
     """Return the summary as a text, a bullet a line, with citations as numbers."""
     if found.bullets is None:
         return (found.text or "").strip()
@@ -212,13 +212,13 @@ def _text(found: _Summary, shown: Shown) -> str:
     return "\n".join(lines)
 
 
-def _line(bullet: _Bullet, place: int, shown: Shown) -> str:
+def _line(bullet: _Bullet, place: int, shown: ShownDocuments) -> str:
     numbers = [_number(cited, place, shown) for cited in bullet.citations]
     text = " ".join(bullet.text.split())
     return f"- {text}" + (f" [{', '.join(map(str, dict.fromkeys(numbers)))}]" if numbers else "")
 
 
-def _number(cited: int | str, place: int, shown: Shown) -> int:
+def _number(cited: int | str, place: int, shown: ShownDocuments) -> int:
     if isinstance(cited, str) and cited in shown.ids:
         return shown.numbers[shown.ids.index(cited)]
     if isinstance(cited, int) and cited in shown.numbers:
@@ -226,7 +226,7 @@ def _number(cited: int | str, place: int, shown: Shown) -> int:
     raise _WrongError(f"bullet {place} cites {str(cited)[:40]!r}, which is none of the {len(shown.ids)} documents")
 
 
-def _scores(found: _Ranking, shown: Shown) -> str:
+def _scores(found: _Ranking, shown: ShownDocuments) -> str:
     """Return the scores of all documents as JSON; null: it is not ranked."""
     if found.scores is not None:
         if len(found.scores) != len(shown.ids):
@@ -244,7 +244,7 @@ def _scores(found: _Ranking, shown: Shown) -> str:
     return json.dumps(scores)
 
 
-def _place(named: int | str, shown: Shown) -> int:
+def _place(named: int | str, shown: ShownDocuments) -> int:
     known: Sequence[int | str] = shown.ids if isinstance(named, str) else shown.numbers
     if named not in known:
         raise _WrongError(f"unknown document {str(named)[:40]!r}")

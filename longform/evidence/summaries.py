@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from longform.axes import COLUMNS, Axes, axes_of
+from longform.axes import COLUMNS, SystemAxes, axes_of
 from longform.evidence.scan import NAMES, Read, pl
 from longform.keys import content_key
 from longform.records import Query
@@ -19,7 +19,7 @@ _AS_READ = (
     "work_id", "summary_id", "query_id", "dataset", "haystack_id", "summarizer", "setting", "order", "cited_by",
     "model", "failure", "cause", "elapsed_minutes", "cut_share",
 )  # fmt: skip
-_OF_SYSTEM = ("setting", *(name for name in Axes._fields if name != "order"))
+_OF_SYSTEM = ("setting", *(name for name in SystemAxes._fields if name != "order"))
 _NUMBERS = ("elapsed_minutes", "cut_share")
 _COUNTS = ("summary_repeat", "budget_tokens", "n_documents", "length_tokens", "permutation", "document_tokens")
 _MADE = ("text_key", "original", "summary_repeat")
@@ -69,7 +69,7 @@ def frame_of(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
             return pl.Categorical
         return pl.Float64 if name in _NUMBERS else pl.Int64 if name in _COUNTS else pl.String
 
-    names = dict.fromkeys([*_AS_READ, *Axes._fields, *_MADE])
+    names = dict.fromkeys([*_AS_READ, *SystemAxes._fields, *_MADE])
     return pl.DataFrame(list(rows), schema={name: kind(name) for name in names}, orient="row")
 
 

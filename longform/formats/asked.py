@@ -29,14 +29,14 @@ _IN_TAG = re.compile(r"\b(?:number|id)\s*=\s*[\"']([^\"']+)")
 _ASKED = ("query", "question", "title", "desc", "description")
 
 
-class Question(NamedTuple):
+class AskedQuery(NamedTuple):
     """A query's id and text."""
 
     query_id: str
     text: str
 
 
-def questions(files: Sequence[SourceFile], faults: Faults) -> list[Question]:
+def questions(files: Sequence[SourceFile], faults: Faults) -> list[AskedQuery]:
     """
     Return the questions of files; those without an id are q1, q2 and so on by their place.
 
@@ -46,7 +46,7 @@ def questions(files: Sequence[SourceFile], faults: Faults) -> list[Question]:
         InputError: A file is not as above, or there is no question since all are faulty.
         UsageError: The ending of a file is another, or there is no question.
     """
-    found: dict[str, Question] = {}
+    found: dict[str, AskedQuery] = {}
     place = 0
     for file in files:
         for at, query_id, text, record in _read(file, place, faults):
@@ -56,7 +56,7 @@ def questions(files: Sequence[SourceFile], faults: Faults) -> list[Question]:
                     raise record.error("id", expected="an id that no query above has", found=query_id)
                 if not text.strip():
                     raise record.error("query", expected="the words of a question", found=describe(text))
-                found[query_id] = Question(query_id, " ".join(text.split()))
+                found[query_id] = AskedQuery(query_id, " ".join(text.split()))
     if not found:
         faults.settle()
         names = ", ".join(file.path for file in files) or "no file"
@@ -120,7 +120,7 @@ def _tagged(text: str, tag: str) -> str:
     return unescape(match[1]).strip() if match else ""
 
 
-class Wanted(NamedTuple):
+class WantedTargets(NamedTuple):
     """Insights and key points, and the documents that state them."""
 
     targets: list[Target]
@@ -129,7 +129,7 @@ class Wanted(NamedTuple):
 
 def wanted_of(
     files: Iterable[SourceFile], queries: Mapping[str, Query], doc_ids: Collection[str], faults: Faults
-) -> Wanted:
+) -> WantedTargets:
     """
     Return what answers ought to say: columns `query_id`, `text`, and if known `insight_id`, `name`, `doc_ids`.
 
@@ -158,7 +158,7 @@ def wanted_of(
             found[target_id] = Target(target_id, kind, query.query_id, query.haystack_id, index, name, text)
             n_of[query.query_id] += 1
             qrels += [Qrel(query.query_id, target_id, doc_id, 1) for doc_id in stated]
-    return Wanted([*found.values()], qrels)
+    return WantedTargets([*found.values()], qrels)
 
 
 def _doc_ids(record: Record, known: Collection[str]) -> list[str]:

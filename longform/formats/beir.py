@@ -38,18 +38,18 @@ def _whole_number(cell: str) -> int | str:
     return int(cell) if _WHOLE_NUMBER.fullmatch(cell) else cell
 
 
-class _QueryLine(Entry):
+class _BeirQuery(Entry):
     query_id: Id = Field(alias="_id")
     text: Source
 
 
-class _DocumentLine(Entry):
+class _BeirDocument(Entry):
     doc_id: Id = Field(alias="_id")
     title: Text | None = None
     text: Text
 
 
-class _QrelLine(Entry):
+class _BeirQrel(Entry):
     query_id: Id = Field(alias="query-id")
     doc_id: Id = Field(alias="corpus-id")
     score: Annotated[Int32, BeforeValidator(_whole_number)]
@@ -150,7 +150,7 @@ def _queries(records: Iterator[Record], haystack_id: str, dataset: str, faults: 
     found: dict[str, Query] = {}
     for record in records:
         with faults.caught():
-            line = record.read(_QueryLine)
+            line = record.read(_BeirQuery)
             if line.query_id in found:
                 raise record.error("_id", expected="an id that no line above has")
             found[line.query_id] = Query(line.query_id, haystack_id, line.text, dataset=dataset)
@@ -166,7 +166,7 @@ def _documents(
     for record in records:
         found: Document | None = None
         with faults.caught():
-            line = record.read(_DocumentLine)
+            line = record.read(_BeirDocument)
             if line.doc_id in seen:
                 raise record.error("_id", expected="an id that no line above has")
             # BEIR writes no title as ""
@@ -192,7 +192,7 @@ def _judgements(
     for name, lines in qrels.items():
         for record in _qrels_lines(lines, f"{folder_name}/{name}", faults):
             with faults.caught():
-                line = record.read(_QrelLine)
+                line = record.read(_BeirQrel)
                 qrel = Qrel(line.query_id, None, line.doc_id, line.score)
                 if qrel.query_id not in queries:
                     raise record.dangling("query-id", expected="an _id of queries.jsonl")

@@ -23,7 +23,7 @@ _SPAN = re.compile(rb"gridSpan[^>]{0,80}val=[\"']\d{4,}")
 _TAIL = 128  # bytes that a match may reach back over the end of a piece
 
 
-class Unfolded:
+class UnfoldedBytes:
     """
     Counts the bytes that a packed file unfolds to.
 

@@ -18,7 +18,7 @@ _LEAST_TITLE = 8
 """Characters of a title that is looked for in a longer text."""
 
 
-class Found(NamedTuple):
+class NamedDocument(NamedTuple):
     """A document; `part`: the name is one of a part of it."""
 
     number: int
@@ -39,19 +39,19 @@ class DocumentNames:
     ids: Mapping[str, int]
     titles: Mapping[str, str]
 
-    def find(self, name: str) -> Found | None:
+    def find(self, name: str) -> NamedDocument | None:
         """Return the document with this id, file name, address or title; None if there is none, or several."""
         if name in self.ids:
-            return Found(self.ids[name], name, part=False)
+            return NamedDocument(self.ids[name], name, part=False)
         doc_id = next((self._known[key] for key in _keys(name) if self._known.get(key)), None)
         if doc_id is not None:
-            return Found(self.ids[doc_id], doc_id, part=False)
+            return NamedDocument(self.ids[doc_id], doc_id, part=False)
         for at in reversed([*_PART.finditer(name)]):
             if (doc_id := name[: at.start()]) in self.ids:
-                return Found(self.ids[doc_id], doc_id, part=True)
+                return NamedDocument(self.ids[doc_id], doc_id, part=True)
         return None
 
-    def find_in(self, told: str) -> Found | None:
+    def find_in(self, told: str) -> NamedDocument | None:
         """Return the only document that some words name, whole or among others."""
         if (whole := self.find(told.strip())) is not None:
             return whole
@@ -61,7 +61,7 @@ class DocumentNames:
             key = f"-{_slug(told)}-"
             titled = [(doc_id, _slug(title)) for doc_id, title in self.titles.items()]
             named = [doc_id for doc_id, title in titled if len(title) >= _LEAST_TITLE and f"-{title}-" in key]
-            found = {doc_id: Found(self.ids[doc_id], doc_id, part=False) for doc_id in named}
+            found = {doc_id: NamedDocument(self.ids[doc_id], doc_id, part=False) for doc_id in named}
         return next(iter(found.values())) if len(found) == 1 else None
 
     def has_alike(self, name: str) -> bool:

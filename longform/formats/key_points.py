@@ -50,7 +50,7 @@ class _Point(_Strict):
     doc_ids: list[Id] = Field(default_factory=list)
 
 
-class _Document(_Strict):
+class _KeyPointDocument(_Strict):
     doc_id: Id
     text: Text
     title: Text | None = None
@@ -67,12 +67,12 @@ def _plain_point(value: object) -> object:
     return {"text": value} if isinstance(value, str) else value
 
 
-class _Line(_Strict):
+class _KeyPointLine(_Strict):
     question: Filled
     question_id: Id | None = None
     points: list[Annotated[_Point, BeforeValidator(_plain_point)]]
     answers: list[_Answer] = Field(default_factory=list)
-    documents: list[_Document] = Field(default_factory=list)
+    documents: list[_KeyPointDocument] = Field(default_factory=list)
     facets: dict[Filled, Filled] | None = None
     dataset: Filled | None = None
 
@@ -99,7 +99,7 @@ def _haystacks(files: list[SourceFile]) -> Iterator[HaystackRows]:
     seen: set[str] = set()
     for file in files:
         for record in json_lines(file.lines(), file.name):
-            line = record.read(_Line)
+            line = record.read(_KeyPointLine)
             query_id = (
                 line.question_id or f"{last_part(file.name).partition('.')[0]}:{record.label.removeprefix('line ')}"
             )
@@ -109,7 +109,7 @@ def _haystacks(files: list[SourceFile]) -> Iterator[HaystackRows]:
             yield _haystack(record, line, query_id)
 
 
-def _haystack(record: Record, line: _Line, query_id: str) -> HaystackRows:
+def _haystack(record: Record, line: _KeyPointLine, query_id: str) -> HaystackRows:
     known = [document.doc_id for document in line.documents]
     if twice := next((doc_id for place, doc_id in enumerate(known) if doc_id in known[:place]), None):
         raise record.error("documents", expected="each doc_id once", found=f"{describe(twice)} again")
@@ -134,7 +134,7 @@ def _target(query_id: str, place: int, point: _Point) -> Target:
     return Target(target_id, _KIND, query_id, query_id, place, point.importance, point.text)
 
 
-def _qrels(record: Record, line: _Line, query_id: str, targets: list[Target]) -> Iterator[Qrel]:
+def _qrels(record: Record, line: _KeyPointLine, query_id: str, targets: list[Target]) -> Iterator[Qrel]:
     known = {document.doc_id for document in line.documents}
     for place, (point, target) in enumerate(zip(line.points, targets, strict=True)):
         for doc_id in dict.fromkeys(point.doc_ids):
@@ -159,7 +159,7 @@ def _summary(query_id: str, answer: _Answer) -> ShippedSummary:
     }
 
 
-def _distinct(record: Record, line: _Line) -> list[_Answer]:
+def _distinct(record: Record, line: _KeyPointLine) -> list[_Answer]:
     """Return one answer a system: several labels of one answer name several annotators."""
     found: dict[str, _Answer] = {}
     for place, answer in enumerate(line.answers):
@@ -170,7 +170,7 @@ def _distinct(record: Record, line: _Line) -> list[_Answer]:
     return list(found.values())
 
 
-def _labelled(record: Record, line: _Line) -> Iterator[_Answer]:
+def _labelled(record: Record, line: _KeyPointLine) -> Iterator[_Answer]:
     seen: set[tuple[str, str]] = set()
     for place, answer in enumerate(line.answers):
         if answer.labels is None:

@@ -40,7 +40,7 @@ _ANSWERS = {1: "supported", 0: "unsupported"}
 _QUESTION = "Summarise these documents."
 
 
-class _Line(Entry):
+class _FactLine(Entry):
     texts: list[Text] = Field(validation_alias=AliasChoices("documents", "document"))  # empty ones included
     summary: Filled | None = None  # of inputs: the reference, which DiverseSumm has none of
     ranking: list[Int32] | None = None
@@ -53,7 +53,7 @@ class Example(NamedTuple):
 
     record: Record
     haystack_id: str
-    line: _Line
+    line: _FactLine
     top: int | None = None  # of a Likert scale; None: labels are 0 and 1
 
     def answer(self, given: JsonValue) -> str | None:
@@ -134,7 +134,7 @@ def read_longformfact(
 
 
 def _example(name: str, number: int, record: Record) -> Example:
-    line = record.read(_Line)
+    line = record.read(_FactLine)
     if not any(text.strip() for text in line.texts):
         field = "documents" if "documents" in record.content else "document"
         raise record.error(field, expected="at least one document with text")

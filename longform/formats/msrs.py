@@ -41,7 +41,7 @@ _OUTPUTS = "outputs.jsonl"
 MissingGold = Literal["drop", "keep", "refuse"]
 
 
-class _DocumentLine(Entry):
+class _MsrsDocument(Entry):
     id: Id
     text: Text
 
@@ -50,17 +50,17 @@ def _one_is_a_list_of_one(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
-class _Asked(Entry):
+class _Query(Entry):
     query: Filled
     answers: Annotated[list[Text], Field(alias="answer", min_length=1), BeforeValidator(_one_is_a_list_of_one)]
     gold_documents: list[Id] | None = None
 
 
-class _QueryLine(_Asked):
+class _MsrsQuery(_Query):
     query_id: Id
 
 
-_Split = RootModel[dict[str, _Asked]]
+_Split = RootModel[dict[str, _Query]]
 
 
 def msrs_files(named: Named, *, missing_gold: MissingGold = "drop") -> Found:
@@ -99,7 +99,7 @@ def _is_queries(path: str, files: Mapping[str, SourceFile]) -> bool:
 def _haystack(name: str, files: Mapping[str, SourceFile], missing_gold: MissingGold) -> Iterator[HaystackRows]:
     haystack_id = f"msrs:{name}"
     documents = _documents(haystack_id, files)
-    queries: dict[str, _Asked] = {}
+    queries: dict[str, _Query] = {}
     for record, query_id, asked in _queries(files):
         known = queries.get(query_id)
         if known is not None and (known.query, known.answers) != (asked.query, asked.answers):
@@ -127,7 +127,7 @@ def _documents(haystack_id: str, files: Mapping[str, SourceFile]) -> list[Docume
     for path, file in files.items():
         if path == "documents.jsonl":
             for record in json_lines(file.lines(), path):
-                line = record.read(_DocumentLine)
+                line = record.read(_MsrsDocument)
                 if line.id in texts:
                     raise record.error("id", expected="an id that no other document has")
                 texts[line.id] = line.text
@@ -144,7 +144,7 @@ def _text(file: SourceFile, path: str) -> str:
         raise Record({}, path, "(file)").error("(file)", expected="text in UTF-8", found=str(error)) from error
 
 
-def _queries(files: Mapping[str, SourceFile]) -> Iterator[tuple[Record, str, _Asked]]:
+def _queries(files: Mapping[str, SourceFile]) -> Iterator[tuple[Record, str, _Query]]:
     """Yield each query with its place and id; those of released outputs come last."""
     for path, file in files.items():
         if path in ("queries.jsonl", _REFERENCES):
@@ -154,11 +154,11 @@ def _queries(files: Mapping[str, SourceFile]) -> Iterator[tuple[Record, str, _As
             yield from ((whole, query_id, asked) for query_id, asked in whole.read(_Split).root.items())
     for path in ("queries.jsonl", _REFERENCES):
         for record in json_lines(files[path].lines(), path) if path in files else ():
-            line = record.read(_QueryLine)
+            line = record.read(_MsrsQuery)
             yield record, line.query_id, line
 
 
-def _qrels(name: str, queries: Mapping[str, _Asked], known: Collection[str], missing_gold: MissingGold) -> list[Qrel]:
+def _qrels(name: str, queries: Mapping[str, _Query], known: Collection[str], missing_gold: MissingGold) -> list[Qrel]:
     judged = [
         Qrel(query_id, None, doc_id, 1)
         for query_id, asked in queries.items()
@@ -189,7 +189,7 @@ def _missing(name: str, missing: Mapping[str, Sequence[str]]) -> InputError:
 
 
 def _outputs(
-    haystack_id: str, files: Mapping[str, SourceFile], queries: Mapping[str, _Asked]
+    haystack_id: str, files: Mapping[str, SourceFile], queries: Mapping[str, _Query]
 ) -> Iterator[tuple[str, Output]]:
     """Yield what systems wrote, with an id; a system that wrote nothing for a query has no summary of it."""
     seen: set[str] = set()

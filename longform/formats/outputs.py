@@ -39,16 +39,16 @@ _NUMBERS = ("model", "budget_tokens", "input_tokens", "output_tokens", "cost_usd
 """Fields that have the name of their column."""
 
 
-class _Line(Entry):
+class _OutputLine(Entry):
     model_config = ConfigDict(extra="forbid")
 
 
-class _BulletLine(_Line):
+class _BulletLine(_OutputLine):
     text: Text
     citations: list[_Citation] | None = None
 
 
-class OutputLine(_Line):
+class OutputLine(_OutputLine):
     """An answer."""
 
     query_id: Id

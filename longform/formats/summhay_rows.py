@@ -19,20 +19,20 @@ ORDERS = {"fl-ctxt-sort": "top", "fl-ctxt-rev-sort": "bottom", "fl-ctxt-middle":
 COVERAGE = {"FULL_COVERAGE": "full", "PARTIAL_COVERAGE": "partial", "NO_COVERAGE": "none"}
 
 
-class Insight(Entry):
+class InsightEntry(Entry):
     insight_id: Filled
     insight: Filled
     insight_name: Text | None = None
 
 
-Insights = Annotated[list[Insight], Field(min_length=1)]
+Insights = Annotated[list[InsightEntry], Field(min_length=1)]
 
 
-class Label(Entry):
+class LabelEntry(Entry):
     insight_id: Filled
 
 
-class MachineLabel(Label):
+class MachineLabel(LabelEntry):
     coverage: Literal["FULL_COVERAGE", "PARTIAL_COVERAGE", "NO_COVERAGE"]
     bullet_id: JsonValue = None
 
@@ -48,7 +48,7 @@ class MachineLabel(Label):
                 return None
 
 
-def insight_targets(insights: Sequence[Insight], query_id: str, haystack_id: str) -> list[Target]:
+def insight_targets(insights: Sequence[InsightEntry], query_id: str, haystack_id: str) -> list[Target]:
     return [
         Target(insight.insight_id, "insight", query_id, haystack_id, index, insight.insight_name, insight.insight)
         for index, insight in enumerate(insights)
@@ -100,7 +100,7 @@ def machine_labels(labels: Sequence[MachineLabel], annotator: str, summary_id: s
         yield insight_label(annotator, summary_id, label.insight_id, COVERAGE[label.coverage], label.linked_unit)
 
 
-def check_insights(record: Record, way: Way, labels: Sequence[Label], insights: set[str]) -> None:
+def check_insights(record: Record, way: Way, labels: Sequence[LabelEntry], insights: set[str]) -> None:
     for index, label in enumerate(labels):
         if label.insight_id not in insights:
             expected, found = "the id of an insight of this subtopic", repr(label.insight_id)

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from longform.axes import Axes, axes_of
+from longform.axes import SystemAxes, axes_of
 from longform.errors import UsageError
 from longform.formats.exported import ExportedFile, HaystackOfRun, RunFacts
 from longform.formats.names import FULL_CONTEXT
@@ -24,7 +24,7 @@ _LABEL_OF = {answer: label for label, answer in COVERAGE.items()}
 _KEY_OF_ORDER = {order: key for key, order in ORDERS.items()}
 
 
-class _Named(NamedTuple):
+class _NamedSummary(NamedTuple):
     """A summary and the two parts of its key; the setting of the full context is FULL_CONTEXT."""
 
     row: SummaryRow
@@ -89,18 +89,18 @@ def _is_expressible(row: SummaryRow, told: Counter[str]) -> bool:
     return False
 
 
-def _named(row: SummaryRow, facts: RunFacts) -> _Named:
+def _named(row: SummaryRow, facts: RunFacts) -> _NamedSummary:
     axes, repeat = axes_of(row), row["repeat"] or 0
     summarizer = f"{row['summarizer']}#{repeat + 1}" if repeat else row["summarizer"]
-    if axes.retriever in facts.full_context and axes.unordered == Axes(axes.retriever):
+    if axes.retriever in facts.full_context and axes.unordered == SystemAxes(axes.retriever):
         found = FULL_CONTEXT if axes.order in (None, "given") else _KEY_OF_ORDER.get(axes.order)
         if found is not None:
-            return _Named(row, found, summarizer)
-    return _Named(row, row["setting"], summarizer)
+            return _NamedSummary(row, found, summarizer)
+    return _NamedSummary(row, row["setting"], summarizer)
 
 
 def _summaries(
-    named: Sequence[_Named], known: set[str], haystack: HaystackOfRun, facts: RunFacts, told: Counter[str]
+    named: Sequence[_NamedSummary], known: set[str], haystack: HaystackOfRun, facts: RunFacts, told: Counter[str]
 ) -> dict[str, Any]:
     """Return the summaries of a query and their labels, by their keys."""
     summaries: dict[str, list[str]] = {}

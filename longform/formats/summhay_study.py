@@ -16,7 +16,7 @@ from longform.formats.fields import Entry, Expected, Filled, Record, Text
 from longform.formats.rows import HaystackRows, ShippedLabel, ShippedSummary, insight_label
 from longform.formats.summhay_rows import (
     Insights,
-    Label,
+    LabelEntry,
     MachineLabel,
     check_insights,
     checked_key,
@@ -42,7 +42,7 @@ _ANNOTATORS = {
 _Predictions = RootModel[dict[str, list[MachineLabel]]]
 
 
-class _HumanLabel(Label):
+class _HumanLabel(LabelEntry):
     coverage: Literal["fully_covered", "partially_covered", "not_covered"]
     candidate_id: Annotated[
         str,

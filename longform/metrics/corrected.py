@@ -66,7 +66,7 @@ class Corrected(NamedTuple):
     n_fitted: int = 1
 
 
-class Told(NamedTuple):
+class CorrectedEstimate(NamedTuple):
     """An estimate, and why it or its interval is unknown; None: both are known."""
 
     estimate: Estimate
@@ -152,19 +152,19 @@ def difference(first: Corrected | str, second: Corrected | str) -> Corrected | s
     )
 
 
-def with_interval(found: Corrected | str) -> Told:
+def with_interval(found: Corrected | str) -> CorrectedEstimate:
     """Return a corrected mean, or a difference of two, with its interval."""
     if isinstance(found, str):
-        return Told(Estimate(None, None, None, 0), found)
+        return CorrectedEstimate(Estimate(None, None, None, 0), found)
     value, n = found.value, found.n_labelled
     if found.n_clusters < _FEWEST_CLUSTERS:
-        return Told(Estimate(value, None, None, n), ONE_CLUSTER)
+        return CorrectedEstimate(Estimate(value, None, None, n), ONE_CLUSTER)
     freedom = max(1, found.n_clusters - found.n_fitted)
     error = standard_error(found) * np.sqrt(found.n_clusters / freedom)
     if error < _NOTHING:
-        return Told(Estimate(value, None, None, n), ALIKE)
+        return CorrectedEstimate(Estimate(value, None, None, n), ALIKE)
     half = float(stdtrit(freedom, (1 + LEVEL) / 2) * error)
-    return Told(Estimate(value, value - half, value + half, n), None)
+    return CorrectedEstimate(Estimate(value, value - half, value + half, n), None)
 
 
 def standard_error(found: Corrected) -> float:

@@ -26,7 +26,7 @@ _SLOW = 60.0  # calls/s; a faster quota is tried only if headers say that more i
 _SAID_S = 2.5  # seconds of the pace that headers must say are left
 
 
-class Counts(Enum):
+class CountSpan(Enum):
     """The span in which a provider counts."""
 
     UNKNOWN = "unknown"
@@ -46,7 +46,7 @@ class Bursts:
 
     def __init__(self) -> None:
         self.factor = 1.0
-        self.counts = Counts.UNKNOWN
+        self.counts = CountSpan.UNKNOWN
         self._said = False
         self._begun = self._sent = inf  # the first and the last accepted call of the trial
         self._accepted = 0.0
@@ -58,17 +58,17 @@ class Bursts:
 
     def advance(self, now: float, seconds: float, pace: float, *, wanted: bool) -> None:
         """Let *seconds* pass at a *pace* of calls a second; *wanted* if calls wait for it."""
-        if pace == inf or self.counts is Counts.SECOND:
+        if pace == inf or self.counts is CountSpan.SECOND:
             return
-        if self.counts is Counts.UNKNOWN and wanted and self._may_try(pace):
-            self.counts, self._begun, self._tried = Counts.TRIED, now, 0.0
+        if self.counts is CountSpan.UNKNOWN and wanted and self._may_try(pace):
+            self.counts, self._begun, self._tried = CountSpan.TRIED, now, 0.0
             self._sent = now
-        if self.counts is Counts.TRIED:
+        if self.counts is CountSpan.TRIED:
             at_risk = _AT_RISK + _AT_RISK_SHARE * self._accepted
             self.factor = min(1 + at_risk / (_HEARD_S * pace), _MOST_AHEAD)
             if self._tried - pace * (self._sent - self._begun) > _PROOF_S * pace + _PROOF_CALLS:
-                self.counts = Counts.MINUTE
-        elif self.counts is Counts.MINUTE and wanted:
+                self.counts = CountSpan.MINUTE
+        elif self.counts is CountSpan.MINUTE and wanted:
             self.factor = min(self.factor * 2.0 ** (seconds / _DOUBLING_S), max(1.0, _FASTEST / pace))
 
     def accepted(self, sent: float) -> None:
@@ -86,8 +86,8 @@ class Bursts:
         Return whether a refusal is explained by the burst, which ends then; *used* is the share of the minute's limit
         that had left.
         """
-        if self.counts is Counts.TRIED or (self.counts is Counts.MINUTE and used < 0.5):
-            self.counts, self.factor = Counts.SECOND, 1.0
+        if self.counts is CountSpan.TRIED or (self.counts is CountSpan.MINUTE and used < 0.5):
+            self.counts, self.factor = CountSpan.SECOND, 1.0
             return True
         return False
 

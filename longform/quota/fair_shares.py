@@ -18,15 +18,15 @@ _LAG = 1.0  # seconds of the quota that one may catch up with, after a pause
 
 
 @dataclass(eq=False)
-class Job:
+class FairJob:
     name: str
     service: float = 0.0  # seconds of the quota
 
 
 @dataclass(eq=False)
-class Worker:
+class FairWorker:
     name: str
-    job: Job
+    job: FairJob
     due: float  # when it asks again
     service: float = 0.0  # seconds of the quota
     in_flight: int = 0  # as it said last, and leased since
@@ -57,8 +57,8 @@ class Shares:
     """The workers of one quota domain, and what each took."""
 
     def __init__(self) -> None:
-        self._jobs: dict[str, Job] = {}
-        self._workers: dict[str, Worker] = {}
+        self._jobs: dict[str, FairJob] = {}
+        self._workers: dict[str, FairWorker] = {}
 
     @property
     def jobs(self) -> frozenset[str]:
@@ -68,7 +68,7 @@ class Shares:
     def __contains__(self, worker: str) -> bool:
         return worker in self._workers
 
-    def hear(self, now: float, name: str, job: str, in_flight: int) -> Worker:
+    def hear(self, now: float, name: str, job: str, in_flight: int) -> FairWorker:
         """Return the worker that asks, updated by its ask; workers not heard for long are forgotten."""
         dead = [w for w in self._workers.values() if now > w.due + DEAD_AFTER_S and w.name != name]
         for worker in dead:
@@ -76,12 +76,12 @@ class Shares:
         if dead:
             alive = {w.job.name for w in self._workers.values()} | {job}
             self._jobs = {name: job for name, job in self._jobs.items() if name in alive}
-        worker_job = self._jobs.setdefault(job, Job(job))
-        worker = self._workers.setdefault(name, Worker(name, worker_job, due=now))
+        worker_job = self._jobs.setdefault(job, FairJob(job))
+        worker = self._workers.setdefault(name, FairWorker(name, worker_job, due=now))
         worker.in_flight = in_flight
         return worker
 
-    def turn(self, now: float, me: Worker) -> Turn:
+    def turn(self, now: float, me: FairWorker) -> Turn:
         """Return the share that *me* may take, given all others."""
         siblings = others = inf
         in_flight = 0
@@ -104,7 +104,7 @@ class Shares:
         smallest = 1 / (len(workers_of) * max(workers_of.values()))
         return Turn(_HEAD_START - ahead, tuple(dues), share, smallest, in_flight)
 
-    def take(self, me: Worker, calls: int, seconds: float) -> None:
+    def take(self, me: FairWorker, calls: int, seconds: float) -> None:
         me.in_flight += calls
         me.service += seconds
         me.job.service += seconds
@@ -114,7 +114,7 @@ class Shares:
         for worker in self._workers.values():
             worker.service = worker.job.service = 0.0
 
-    def _catch_up(self, me: Worker, siblings: float, others: float) -> None:
+    def _catch_up(self, me: FairWorker, siblings: float, others: float) -> None:
         lag = _LAG if me.hungry else 0.0
         if siblings < inf:
             me.service = max(me.service, siblings - lag)

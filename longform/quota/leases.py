@@ -14,7 +14,7 @@ from longform.chat.call import Signals
 MINUTE_S = 60.0
 
 
-class Limits(NamedTuple):
+class QuotaLimits(NamedTuple):
     """Limits of a quota; None if not known."""
 
     requests_per_minute: float | None = None
@@ -45,7 +45,7 @@ class Refused(NamedTuple):
     retry_after_s: float | None  # from now; None: not said
 
 
-class Ask(NamedTuple):
+class LeaseAsk(NamedTuple):
     """
     A worker's request, with its news since the last one.
 
@@ -73,7 +73,7 @@ class Ask(NamedTuple):
     accepted: tuple[Accepted, ...] = ()
     refused: tuple[Refused, ...] = ()
     signals: Signals | None = None
-    known: Limits | None = None
+    known: QuotaLimits | None = None
     signals_sent_s_ago: float = 0.0
     left: tuple[Left, ...] = ()
 
@@ -88,4 +88,4 @@ class Lease(NamedTuple):
     calls: int
     over_s: float
     again_s: float
-    limits: Limits
+    limits: QuotaLimits

@@ -13,10 +13,10 @@ from math import ceil, inf
 from typing import NamedTuple
 
 from longform.chat.call import Signals
-from longform.quota.bursts import Bursts, Counts, calls_in
-from longform.quota.fair_shares import Shares, Turn, Worker
+from longform.quota.bursts import Bursts, CountSpan, calls_in
+from longform.quota.fair_shares import FairWorker, Shares, Turn
 from longform.quota.holds import Hold
-from longform.quota.leases import MINUTE_S, Accepted, Ask, Lease, Limits, Refused
+from longform.quota.leases import MINUTE_S, Accepted, Lease, LeaseAsk, QuotaLimits, Refused
 from longform.quota.minute_finding import MinuteFinder, MinuteLimits
 from longform.quota.minutes import Minute
 from longform.quota.rate_finding import Amounts, RateFinder
@@ -34,7 +34,7 @@ _RUNS_AT_MOST_S = 0.1  # between two asks of anybody, for the growth of a pace
 _TOKENS_OF_MINUTE = 0.995  # of a minute's told tokens: the calls under way are estimates
 
 
-NOTHING_TOLD = Limits()
+NOTHING_TOLD = QuotaLimits()
 
 
 class _Grant(NamedTuple):
@@ -54,13 +54,13 @@ class Quota:
         known: Limits that a predecessor found.
     """
 
-    def __init__(self, told: Limits = NOTHING_TOLD, known: Limits | None = None) -> None:
-        self._told: dict[str | None, Limits] = {None: told}
-        self._headers = Limits()
+    def __init__(self, told: QuotaLimits = NOTHING_TOLD, known: QuotaLimits | None = None) -> None:
+        self._told: dict[str | None, QuotaLimits] = {None: told}
+        self._headers = QuotaLimits()
         self._finder = RateFinder(known)
         self._hold = Hold()
         self._shares = Shares()
-        self._requests, self._tokens = Account(), Account()
+        self._requests, self._tokens = Accrual(), Accrual()
         self._usual_tokens = 0.0  # of a call
         self._now = -inf
         self._binds = (False, False)  # whether calls wait for requests, for tokens
@@ -71,17 +71,17 @@ class Quota:
         self._settle_limits()
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> QuotaLimits:
         """Return the believed limits a minute: the lower of the told and the found ones; None if not known."""
         found = self._finder.found
         return _lowest([self._limits, found])
 
     @property
-    def limits_found(self) -> Limits:
+    def limits_found(self) -> QuotaLimits:
         """Return the limits taught by refusals and headers, from which a restart goes on."""
         return _lowest([self._headers, self._finder.found])
 
-    def lease(self, now: float, ask: Ask, told: Limits | None = None) -> Lease:
+    def lease(self, now: float, ask: LeaseAsk, told: QuotaLimits | None = None) -> Lease:
         """
         Return the worker's next lease.
 
@@ -136,11 +136,11 @@ class Quota:
 
     @property
     def _bursting(self) -> bool:
-        return self._bursts.counts in (Counts.TRIED, Counts.MINUTE)
+        return self._bursts.counts in (CountSpan.TRIED, CountSpan.MINUTE)
 
     def _burst(self, now: float, seconds: float) -> None:
         """Try a burst if the pace is the told one, and count minutes once a minute's worth may leave."""
-        if self._bursting or (not self._finder.seeking and self._finder.found == Limits()):
+        if self._bursting or (not self._finder.seeking and self._finder.found == QuotaLimits()):
             was = self._bursts.counts
             self._bursts.advance(now, seconds, self._calls_a_second(), wanted=any(self._binds))
             if self._bursts.counts is not was:
@@ -156,7 +156,7 @@ class Quota:
         self._requests.empty(1.0)
         self._tokens.empty(self._usual_tokens)
 
-    def _hear(self, now: float, ask: Ask) -> None:
+    def _hear(self, now: float, ask: LeaseAsk) -> None:
         for left in ask.left:
             self._minutes[0].leave(now - left.sent_s_ago, 1.0)
             self._minutes[1].leave(now - left.sent_s_ago, left.reserved_tokens)
@@ -236,14 +236,14 @@ class Quota:
         stated = [calls_left for calls_left in calls if calls_left is not None]
         if stated and pace < inf:
             self._bursts.hear_remaining(min(stated), pace)
-        if self._bursts.counts is Counts.MINUTE:
+        if self._bursts.counts is CountSpan.MINUTE:
             resets = (signals.reset_requests_s, signals.reset_tokens_s)
             for minute, remaining, reset_s in zip(self._minutes, says, resets, strict=True):
                 if remaining is not None:
                     minute.heed(now, sent, remaining, reset_s)
 
     def _heed(self, now: float, signals: Signals) -> None:
-        headers = Limits(
+        headers = QuotaLimits(
             signals.requests_per_minute or self._headers.requests_per_minute,
             signals.tokens_per_minute or self._headers.tokens_per_minute,
         )
@@ -256,7 +256,7 @@ class Quota:
         )
         for remaining, reset_s, limit in resources:
             # At a known limit the pace keeps the second, and the count the minute: nothing left is what was aimed at.
-            counted = self._bursts.counts is Counts.MINUTE and limit is not None
+            counted = self._bursts.counts is CountSpan.MINUTE and limit is not None
             if remaining == 0 and reset_s is not None and (limit is None or reset_s > 1) and not counted:
                 self._hold.wait_out(now, reset_s)
 
@@ -286,7 +286,7 @@ class Quota:
 
     # ------------------------------------------------------------ what may go
 
-    def _grant(self, now: float, ask: Ask, turn: Turn) -> _Grant:
+    def _grant(self, now: float, ask: LeaseAsk, turn: Turn) -> _Grant:
         room = len(ask.sizes)
         if self._limits.in_flight is not None:
             room = max(0, min(room, self._limits.in_flight - ask.in_flight - turn.in_flight))
@@ -330,7 +330,7 @@ class Quota:
             self._usual_tokens += 0.05 * (size - self._usual_tokens)
         return _Grant(calls, tokens, seconds, wait, binds)
 
-    def _again(self, now: float, worker: Worker, turn: Turn, grant: _Grant) -> float:
+    def _again(self, now: float, worker: FairWorker, turn: Turn, grant: _Grant) -> float:
         if now < self._hold.until:
             return min(max(self._hold.next_leave_s(now), _ROUND_S), _LATEST_S)
         if not worker.hungry:
@@ -354,13 +354,13 @@ class Quota:
         return one_each * ceil(_ROUND_S / one_each)
 
 
-def _lowest(limits: list[Limits]) -> Limits:
+def _lowest(limits: list[QuotaLimits]) -> QuotaLimits:
     columns = ([value for value in column if value is not None] for column in zip(*limits, strict=True))
     requests, tokens, in_flight = (min(column) if column else None for column in columns)
-    return Limits(requests, tokens, None if in_flight is None else int(in_flight))
+    return QuotaLimits(requests, tokens, None if in_flight is None else int(in_flight))
 
 
-class Account:
+class Accrual:
     """Amounts that accrue at a pace. More may be taken than is there, and is then owed. It starts empty."""
 
     def __init__(self) -> None:

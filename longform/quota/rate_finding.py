@@ -13,7 +13,7 @@ from math import inf
 from typing import NamedTuple
 
 from longform.quota.holds import OBEYED_S
-from longform.quota.leases import Limits
+from longform.quota.leases import QuotaLimits
 
 TOLD_SHARE = 0.987  # of a limit that was told is used
 TOLD_TOKENS_SHARE = 0.98  # a sliding second that is almost full refuses a call that is larger than the rest
@@ -85,7 +85,7 @@ class RateFinder:
         known: Limits found earlier, from which to go on.
     """
 
-    def __init__(self, known: Limits | None = None) -> None:
+    def __init__(self, known: QuotaLimits | None = None) -> None:
         self.goodput = Goodput()
         self._told = Amounts(inf, inf)
         self._found = Amounts(_FIRST_PACE, inf)
@@ -114,12 +114,12 @@ class RateFinder:
         return self._seeking
 
     @property
-    def found(self) -> Limits:
+    def found(self) -> QuotaLimits:
         """Return the limits a minute that refusals taught; None if they taught nothing."""
         requests, tokens = (None if self._seeking or f == inf else f * 60 for f in self._found)
-        return Limits(requests_per_minute=requests, tokens_per_minute=tokens)
+        return QuotaLimits(requests_per_minute=requests, tokens_per_minute=tokens)
 
-    def tell(self, limits: Limits) -> None:
+    def tell(self, limits: QuotaLimits) -> None:
         """Take limits from a configuration or from headers; a lower finding stays."""
         requests, tokens = _given(limits.requests_per_minute), _given(limits.tokens_per_minute)
         before = self._told
@@ -132,7 +132,7 @@ class RateFinder:
             self._found = Amounts(before.requests if before.requests < inf else _FIRST_PACE, inf)
             self._seeking = True
 
-    def go_on_from(self, known: Limits) -> None:
+    def go_on_from(self, known: QuotaLimits) -> None:
         """Take over a predecessor's findings, unless something has been found since."""
         if self._event > -inf:
             return

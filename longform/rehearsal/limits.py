@@ -12,7 +12,7 @@ from longform.rehearsal.settings import FakeSettings
 _ROUNDING = 1e-6  # seconds of wait that are none, so that arithmetic refuses nobody
 
 
-class Quota(Protocol):
+class Limit(Protocol):
     """One limit on amounts (requests or tokens); times are seconds that never go back."""
 
     def wait_s(self, amount: float, now: float) -> float:
@@ -60,7 +60,7 @@ class Bucket:
         return min(self._size, self._level + (now - self._at) * self._rate)
 
 
-class Window:
+class Sliding:
     """
     A sliding window: its share of the minute's limit within any *window_s* seconds (longer if that is below 1).
 
@@ -135,7 +135,7 @@ class FixedWindow:
             self._number, self._sum = number, 0.0
 
 
-class Gate:
+class BothLimits:
     """Both limits together: a request is let in when both let it, and counts against both or neither."""
 
     def __init__(self, settings: FakeSettings) -> None:
@@ -184,10 +184,10 @@ def refusal_headers(settings: FakeSettings, wait_s: float) -> dict[str, str]:
     return stated | {"retry-after-ms": str(math.ceil(said_s * 1000))} if settings.retry_after_ms else stated
 
 
-def _quota(settings: FakeSettings, per_minute: float | None) -> Quota | None:
+def _quota(settings: FakeSettings, per_minute: float | None) -> Limit | None:
     if per_minute is None:
         return None
     return _KINDS[settings.limiter](per_minute, settings.window_s)
 
 
-_KINDS: Mapping[str, Callable[[float, float], Quota]] = {"bucket": Bucket, "window": Window, "fixed": FixedWindow}
+_KINDS: Mapping[str, Callable[[float, float], Limit]] = {"bucket": Bucket, "window": Sliding, "fixed": FixedWindow}

@@ -65,14 +65,14 @@ def repaired_texts(
     return ["\n".join(next(repaired) for _ in bullets(text)) for text in texts]
 
 
-class Evidence(NamedTuple):
+class BestPlace(NamedTuple):
     """The sentences of a document that support a bullet best."""
 
     number: int  # what the document is cited by
     text: str
 
 
-def best_evidence(bullet: str, cited: Sequence[int], index: SupportIndex, numbers: Sequence[int]) -> Evidence | None:
+def best_evidence(bullet: str, cited: Sequence[int], index: SupportIndex, numbers: Sequence[int]) -> BestPlace | None:
     """Return the best place in the *cited* documents for *bullet*; None if it cites none of them."""
     places = [place for place, number in enumerate(numbers) if number in set(cited)]
     if not places:
@@ -81,4 +81,4 @@ def best_evidence(bullet: str, cited: Sequence[int], index: SupportIndex, number
     best = max(places, key=lambda place: (float(found.recall[0, place]), -place))
     start = int(found.start[0, best])
     end = min(start + WINDOW, int(index.bounds[best + 1]))
-    return Evidence(numbers[best], " ".join(index.sentences[start:end]))
+    return BestPlace(numbers[best], " ".join(index.sentences[start:end]))

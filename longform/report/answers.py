@@ -15,7 +15,7 @@ from longform.report.tables import whole_head
 from longform.results.answer import VerbAnswer
 from longform.results.cells import MEASURES
 from longform.results.results import Results
-from longform.tables.cells import Cell
+from longform.tables.cells import TextCell
 from longform.tables.files import with_detail
 from longform.tables.table import Table
 
@@ -70,7 +70,7 @@ def _parts(section: Section) -> Iterator[str]:
         yield "\n".join([*caption, *rows, *(fill(line, WIDTH) for line in unknowns(table))])
 
 
-def aligned(heads: Sequence[str], rows: Iterable[Sequence[Cell]], *, texts: Sequence[int] = ()) -> Iterator[str]:
+def aligned(heads: Sequence[str], rows: Iterable[Sequence[TextCell]], *, texts: Sequence[int] = ()) -> Iterator[str]:
     """
     Yield lines of aligned columns for a terminal of WIDTH; an unknown is a dash.
 

@@ -21,7 +21,7 @@ from longform.report.page_data import (
 )
 from longform.report.parts import haystack_name
 from longform.report.repair import Side
-from longform.report.site import SUMMARIES, Numbered, Site, SummaryPage, numbered
+from longform.report.site import SUMMARIES, Numbered, ReportSite, SummaryPage, numbered
 from longform.results.evidence import Unfolded, unlisted
 from longform.results.passages import DocumentFacts
 from longform.results.repaired_examples import Example, examples_in
@@ -61,7 +61,7 @@ def _cut(document: DocumentFacts) -> DocumentFacts:
     return {**document, "pieces": shown, "left_out": sum(map(len, document["pieces"][len(shown) :]))}
 
 
-def documents_html(site: Site, page: Sequence[Block], place: Numbered) -> str:
+def documents_html(site: ReportSite, page: Sequence[Block], place: Numbered) -> str:
     """Return a page of documents, which loads nothing."""
     title = LINK.title if place.alone else f"{LINK.title} (page {place.number})"
     here = site.here(LINK.file, title=title)
@@ -143,7 +143,7 @@ def _rounded(value: float | None, factor: int = 1) -> float | None:
 
 
 def summary_pages(
-    site: Site,
+    site: ReportSite,
     results: Results,
     pages: Iterable[Sequence[Block]],
     files: DocumentFiles = (),

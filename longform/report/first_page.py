@@ -13,9 +13,9 @@ from textwrap import shorten
 from urllib.parse import quote
 
 from longform.metrics.statistics import LEVEL
-from longform.report.forms import Mark, band_plot, name_of
+from longform.report.forms import BandMark, band_plot, name_of
 from longform.report.measures import MAIN, capitalized, factor_of, head_of, main_measure
-from longform.report.parts import Judged, by_judge, main_cells
+from longform.report.parts import JudgedTable, by_judge, main_cells
 from longform.report.plots import BLUE, Plot
 from longform.report.scores import estimate
 from longform.report.shown_names import short_systems
@@ -28,7 +28,7 @@ from longform.settings.system_names import SystemName
 from longform.tables.table import Column, Table
 
 
-def _leading(results: Results) -> tuple[Judged, Column, Sequence[CellRow], Sequence[CellRow]] | None:
+def _leading(results: Results) -> tuple[JudgedTable, Column, Sequence[CellRow], Sequence[CellRow]] | None:
     """
     Return the leading judge and first data set, the measure that ranks systems, and its cells: all, and the ranked.
 
@@ -62,7 +62,7 @@ def forest(results: Results) -> tuple[Plot, int] | None:
     judged, head, cells, known = leading
     twins = {(cell.get("twin_of"), cell["setting"]): cell for cell in cells if cell.get("twin_of")}
     alike, names = _alike(results, known), short_systems(results)
-    marks: list[Mark] = []
+    marks: list[BandMark] = []
     drawn: list[CellRow] = []
     lines = 0.0
     for cell in known:
@@ -75,7 +75,7 @@ def forest(results: Results) -> tuple[Plot, int] | None:
             label = names.get(str(system_of(row)), str(system_of(row)))
             band = name_of(label, IN_SAMPLE if row.get("in_sample") else "")
             own = "" if row is twin else colour
-            marks.append(Mark(band, head.name, estimate(row, head.name), None, own, twin=row is twin))
+            marks.append(BandMark(band, head.name, estimate(row, head.name), None, own, twin=row is twin))
             drawn.append(row)
     n_shown = sum(not cell.get("twin_of") for cell in drawn)
     words = f"{capitalized(head.head)} of {n_shown} systems, the best first: "

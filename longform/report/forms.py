@@ -27,7 +27,7 @@ _MOST_TOLD = 24
 """Values that the words of a figure list."""
 
 
-class Mark(NamedTuple):
+class BandMark(NamedTuple):
     """A value on a line of a band."""
 
     band: str
@@ -39,7 +39,7 @@ class Mark(NamedTuple):
 
 
 def band_plot(
-    marks: Sequence[Mark],
+    marks: Sequence[BandMark],
     *,
     x_label: str,
     head: str,
@@ -56,7 +56,7 @@ def band_plot(
     marks 0 if *zero*; else 0 is the left end.
     """
     series = list(dict.fromkeys(mark.series for mark in marks))
-    bands: dict[str, list[Mark]] = {}
+    bands: dict[str, list[BandMark]] = {}
     for mark in marks:
         bands.setdefault(mark.band, []).append(mark)
     told = [words for band in bands.values() if (words := _told(band, shape, alone=len(series) == 1))]
@@ -80,7 +80,7 @@ def band_plot(
     return Plot(plots.render([draw], height=height, name=name), f"{head}{words}.")
 
 
-def _told(band: Sequence[Mark], shape: str, *, alone: bool) -> str:
+def _told(band: Sequence[BandMark], shape: str, *, alone: bool) -> str:
     """Return the known values of a band in words."""
     values = [
         f"{'' if alone else f'{mark.series} '}{'' if mark.start is None else f'{mark.start:{shape}} to '}"
@@ -91,7 +91,7 @@ def _told(band: Sequence[Mark], shape: str, *, alone: bool) -> str:
     return f"{band[0].band}{'' if alone else ':'} {', '.join(values)}" if values else ""
 
 
-def _height(band: Sequence[Mark], n_series: int) -> float:
+def _height(band: Sequence[BandMark], n_series: int) -> float:
     """Return the lines of text that a band is high."""
     if n_series == 1:
         return _TWIN_ROW if band[0].twin else _ROW
@@ -102,7 +102,7 @@ def _wrapped(label: str) -> list[str]:
     return wrap(label, _LABEL_CHARACTERS, break_on_hyphens=False, max_lines=_LABEL_LINES, placeholder="…") or [""]
 
 
-def _draw_bands(axes: Axes, bands: Mapping[str, Sequence[Mark]], series: Sequence[str]) -> None:
+def _draw_bands(axes: Axes, bands: Mapping[str, Sequence[BandMark]], series: Sequence[str]) -> None:
     """Draw one band below the other, one line in it a series."""
     top, ticks, alone = 0.0, dict[float, str](), len(series) == 1
     for label, band in bands.items():
@@ -133,7 +133,7 @@ def _style(place: int, *, hollow: bool) -> dict[str, Any]:
     return series_style(place) | {"linestyle": "none"} | ({"markerfacecolor": "none"} if hollow else {})
 
 
-def _draw_mark(axes: Axes, mark: Mark, y: float, place: int) -> None:
+def _draw_mark(axes: Axes, mark: BandMark, y: float, place: int) -> None:
     """Draw a value with its interval, or with the line from where it comes."""
     value, low, high, _ = mark.value
     style, alpha = _style(place, hollow=mark.colour == ""), _TWIN_ALPHA if mark.twin else 1.0
@@ -168,7 +168,7 @@ _CLOSER = 6  # lines, of which more stand closer
 _MOST_LABELLED = 12
 
 
-class Point(NamedTuple):
+class SeriesPoint(NamedTuple):
     """A point of a series; one without a value is a gap."""
 
     panel: str  # the title of its axes; empty: there is one pair
@@ -181,7 +181,7 @@ class Point(NamedTuple):
 
 
 def point_plot(
-    points: Sequence[Point],
+    points: Sequence[SeriesPoint],
     *,
     x_label: str,
     y_label: str,
@@ -199,7 +199,7 @@ def point_plot(
     values, too, they are *free*: then no series is moved aside. Steps join the points of the series *steps*, which
     alone bear their labels if points are many.
     """
-    panels: dict[str, dict[str, list[Point]]] = {}
+    panels: dict[str, dict[str, list[SeriesPoint]]] = {}
     known = {(point.panel, point.series) for point in points if point.y.value is not None}
     for point in points:
         if (point.panel, point.series) in known:
@@ -235,13 +235,13 @@ def point_plot(
     return Plot(svg, f"{y_label} by {x_label}. {' '.join(_said(panels))}")
 
 
-def _said(panels: Mapping[str, Mapping[str, Sequence[Point]]]) -> Iterator[str]:
+def _said(panels: Mapping[str, Mapping[str, Sequence[SeriesPoint]]]) -> Iterator[str]:
     for title, own in panels.items():
         yield from [f"{title}."] if title else []
         yield from (f"{label}: {', '.join(point.told for point in some)}." for label, some in own.items())
 
 
-def _set_ticks(axes: Axes, points: Sequence[Point], ticks: Sequence[str]) -> None:
+def _set_ticks(axes: Axes, points: Sequence[SeriesPoint], ticks: Sequence[str]) -> None:
     from matplotlib.ticker import MaxNLocator  # slow to import
 
     if ticks:
@@ -251,7 +251,7 @@ def _set_ticks(axes: Axes, points: Sequence[Point], ticks: Sequence[str]) -> Non
 
 
 def _draw_series(
-    axes: Axes, series: Sequence[Point], style: Mapping[str, Any], *, shift: float, labelled: bool
+    axes: Axes, series: Sequence[SeriesPoint], style: Mapping[str, Any], *, shift: float, labelled: bool
 ) -> None:
     for part in dict.fromkeys(point.part for point in series):
         own = [point for point in series if point.part == part]

@@ -9,7 +9,7 @@ from longform.report.measures import all_heads, factor_of
 from longform.report.page import PageLink, rendered
 from longform.report.page_data import PLACES, page_data
 from longform.report.parts import haystack_name
-from longform.report.site import Site
+from longform.report.site import ReportSite
 from longform.report.tables import MATRIX
 from longform.results.cells import systems_in
 from longform.results.evidence import SummaryFacts, Unfolded
@@ -96,6 +96,6 @@ class MatrixRows:
         )
 
 
-def matrix_html(site: Site, data: str) -> str:
+def matrix_html(site: ReportSite, data: str) -> str:
     """Return the page of *data* that `MatrixRows.packed` returns, which loads nothing."""
     return rendered("matrix.html.j2", site.title, site.here(MATRIX), matrix=data)

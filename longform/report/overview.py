@@ -14,14 +14,14 @@ from longform.results.calls import calls_told
 from longform.results.cells import systems_in, table_rows
 from longform.results.results import Results
 from longform.results.run_status import time_words
-from longform.tables.cells import Cell, words
+from longform.tables.cells import TextCell, words
 
 _NAMED = 8
 """Names in a line."""
 _OLDER = "results of this version do not say; longform aggregate RUN writes them anew"
 
 
-def facts(results: Results) -> dict[str, Cell]:
+def facts(results: Results) -> dict[str, TextCell]:
     """Return the facts of a run by their names, in reading order."""
     models = next(iter(models_told(results)), "").removeprefix("Models: ")
     return {
@@ -35,7 +35,7 @@ def facts(results: Results) -> dict[str, Cell]:
     }
 
 
-def _systems(results: Results) -> Cell:
+def _systems(results: Results) -> TextCell:
     cells = systems_in(results)
     own = [cell for cell in cells if not cell.get("twin_of")]
     systems = {system_of(cell) for cell in own}
@@ -53,12 +53,12 @@ def _systems(results: Results) -> Cell:
     return words(f"{len(systems):,}: {', '.join(made_of)}{on_purpose}{beside}")
 
 
-def _judges(results: Results) -> Cell:
+def _judges(results: Results) -> TextCell:
     names = [row["judge"] for row in results.get("judges") or []]
     return words(listed(names, most=_NAMED, between=", ") if names else "none; measures that need no judge")
 
 
-def _size(results: Results) -> Cell:
+def _size(results: Results) -> TextCell:
     size = results.get("size")
     if size is None:
         return words(None, reason=_OLDER)
@@ -90,7 +90,7 @@ def queries_told(size: Mapping[str, Any]) -> str:
     return f"{told}, {size['n_queries'] - sum(unscored.values()):,} of them scored ({why})"
 
 
-def _when(results: Results) -> Cell:
+def _when(results: Results) -> TextCell:
     run = results.get("run") or {}
     makers = (run.get("commands") or {}).values()
     began = [maker["began_at"] for maker in makers if maker.get("began_at") is not None]
@@ -102,7 +102,7 @@ def _when(results: Results) -> Cell:
     return words(f"{' to '.join(days)}{by}")
 
 
-def _took(results: Results) -> Cell:
+def _took(results: Results) -> TextCell:
     stages = (results.get("run") or {}).get("stages") or []
     if not stages:
         return words(None, reason="no stage's work is recorded")
@@ -112,7 +112,7 @@ def _took(results: Results) -> Cell:
     return words(f"{least}{time_words(sum(stage['seconds'] for stage in stages))} of work in stages{why}")
 
 
-def _cost(results: Results) -> Cell:
+def _cost(results: Results) -> TextCell:
     rows = table_rows(results, "calls")
     lost = results.get("missing_ledgers") or []
     if rows:

@@ -27,7 +27,7 @@ from longform.report.sections import sections
 from longform.report.tables import ShownTable, whole_head
 from longform.results.results import Results
 from longform.results.run_status import banner
-from longform.tables.cells import Cell
+from longform.tables.cells import TextCell
 
 UNKNOWN = "–"
 
@@ -232,7 +232,7 @@ def _pipe_table(table: ShownTable) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _cell_text(cell: Cell) -> str:
+def _cell_text(cell: TextCell) -> str:
     if cell.text is None:
         return UNKNOWN
     text = _escaped(cell.text)

@@ -21,7 +21,7 @@ from longform.results.cells import CellRow, Columns, systems_in, text_in
 from longform.results.judges import card_words
 from longform.results.repaired_examples import Example
 from longform.results.results import JudgeRow, Results
-from longform.tables.cells import Cell, words
+from longform.tables.cells import TextCell, words
 
 _ELSEWHERE = "its card stands under Judges"
 _MOST_SHOWN = 200
@@ -62,7 +62,7 @@ def main_cells(results: Results) -> list[CellRow]:
     return [cell for cell in systems_in(results) if not is_position_row(cell)]
 
 
-class Judged(NamedTuple):
+class JudgedTable(NamedTuple):
     """Identifies one table: a judge, and a data set if there are several."""
 
     judge: str | None  # None: measures that need none
@@ -72,14 +72,14 @@ class Judged(NamedTuple):
 JudgedRow = TypeVar("JudgedRow", bound=Mapping[str, Any])
 
 
-def by_judge(rows: Sequence[JudgedRow]) -> Iterator[tuple[Judged, list[JudgedRow]]]:
+def by_judge(rows: Sequence[JudgedRow]) -> Iterator[tuple[JudgedTable, list[JudgedRow]]]:
     """Yield each judge with its rows, those of each data set by themselves, in order of appearance."""
     several = has_datasets(rows)
     for judge in dict.fromkeys(row["judge"] for row in rows):
         own = [row for row in rows if row["judge"] == judge]
         for dataset in dict.fromkeys(text_in(row, "dataset") for row in own):
             found = [row for row in own if text_in(row, "dataset") == dataset]
-            yield Judged(judge, (dataset or NO_DATASET) if several else None), found
+            yield JudgedTable(judge, (dataset or NO_DATASET) if several else None), found
 
 
 def has_datasets(rows: Sequence[Columns]) -> bool:
@@ -121,7 +121,7 @@ def dataset_words(row: Columns) -> str:
     return f"Data set {text_in(row, 'dataset') or NO_DATASET}"
 
 
-def judge_line(results: Results, judge: Judged | str) -> str:
+def judge_line(results: Results, judge: JudgedTable | str) -> str:
     """The data set, the judge's name, its scale, and its card in a few words, or plainly that it has none."""
     name, dataset = (judge, None) if isinstance(judge, str) else judge
     if name is None:
@@ -167,7 +167,7 @@ NAMES = ("judge", "dataset", "support_judge", "setting", "summarizer", "system")
 """Columns whose cells say what a row is about, with marks beside a name."""
 
 
-def name_cell(results: Results, row: Columns, name: str) -> Cell:
+def name_cell(results: Results, row: Columns, name: str) -> TextCell:
     """Return the text that says what a row is about; of a judge with the scale of its scores, as two do not compare."""
     if name == "judge":
         judge = judge_row(results, row.get(name))

@@ -7,7 +7,7 @@ from itertools import count
 from typing import Any, TypeVar
 
 from longform.metrics.statistics import Estimate
-from longform.report.forms import Mark, Point, band_plot, point_plot
+from longform.report.forms import BandMark, SeriesPoint, band_plot, point_plot
 from longform.report.measures import capitalized, head_of
 from longform.report.parts import NO_DATASET
 from longform.report.plots import ORANGE, Plot
@@ -67,7 +67,7 @@ def _banded(results: Results, table: Table, plot: Axes, ids: Iterator[str]) -> I
     """Yield figures of estimates, or of changes from one column to another, of so many bands each."""
     column, names = table.column(plot.to or plot.x), short_systems(results)
     signed, label = column.unit == "difference", _labelled(results, table, column)
-    bands: dict[str, dict[str, Mark]] = {}
+    bands: dict[str, dict[str, BandMark]] = {}
     more, by = _telling_apart(table, plot), names_in(plot.by or "")
     for place, row in enumerate(table.rows):
         start, value = _number(row.get(plot.x)) if plot.to else None, _estimate(row.get(column.name))
@@ -79,7 +79,7 @@ def _banded(results: Results, table: Table, plot: Axes, ids: Iterator[str]) -> I
                 band = f"{band}, row {place + 1}"
             apart_from_0 = value.low is not None and value.high is not None and (value.low > 0 or value.high < 0)
             colour = (ORANGE if apart_from_0 else "") if signed else None if plot.to or by else ""
-            bands.setdefault(band, {})[series] = Mark(band, series, value, start, colour)
+            bands.setdefault(band, {})[series] = BandMark(band, series, value, start, colour)
     apart = signed and any(mark.colour for band in bands.values() for mark in band.values())
     told = " Orange, filled: the interval excludes 0. Grey, hollow: it does not." if apart else ""
     x_label, head, ends = f"{column.head}, in points" if signed else label, f"{capitalized(column.head)}: ", None
@@ -158,7 +158,7 @@ def _figures_of(series: Mapping[str, list[Row]], plot: Axes) -> Iterator[list[tu
 
 def _points(
     rows: Iterable[Row], plot: Axes, table: Table, places: Mapping[Value, float], ticks: Sequence[str]
-) -> Iterator[Point]:
+) -> Iterator[SeriesPoint]:
     """Yield the points of a series, by their places if these have an order."""
     if plot.form == "scatter":
         for row in rows:
@@ -166,13 +166,13 @@ def _points(
             told = " and ".join(_point_words(row, table.column(one)) for one in (plot.x, plot.y))
             y = _estimate(row.get(plot.y))
             if y.value is not None:
-                yield Point("", "", _at(row, plot.x, places) or 0.0, y, f"{label} {told}", label)
+                yield SeriesPoint("", "", _at(row, plot.x, places) or 0.0, y, f"{label} {told}", label)
         return
     for x, row in sorted(((_at(row, plot.x, places) or 0.0, row) for row in rows), key=lambda point: point[0]):
         y = _estimate(row.get(plot.y))
         told = "none" if y.value is None else f"{y.value:.1f}"
         tick = f"{ticks[int(x) - 1]} " if ticks else ""
-        yield Point("", "", x, y, f"{tick}{told}", part=str(row.get(plot.within)) if plot.within else "")
+        yield SeriesPoint("", "", x, y, f"{tick}{told}", part=str(row.get(plot.within)) if plot.within else "")
 
 
 def batched(values: Sequence[Some], n: int) -> Iterator[list[Some]]:

@@ -11,7 +11,7 @@ from longform.report.parts import (
     INTERVAL,
     NAMES,
     NO_INTERVAL,
-    Judged,
+    JudgedTable,
     Section,
     dataset_words,
     has_datasets,
@@ -22,8 +22,8 @@ from longform.report.parts import (
 )
 from longform.report.tables import ShownTable, summaries_fragment, whole_head
 from longform.results.results import Results
-from longform.tables.cells import Cell, row_cell, with_beside, words
-from longform.tables.layout import Part, below_originals, headed, laid_out, visible
+from longform.tables.cells import TextCell, row_cell, with_beside, words
+from longform.tables.layout import LayoutPart, below_originals, headed, laid_out, visible
 from longform.tables.table import Column, Table, Value
 
 FURTHER = "studies"
@@ -97,7 +97,7 @@ def _paragraphs(table: Table) -> Iterator[str]:
 def shown_part(
     results: Results,
     table: Table,
-    part: Part,
+    part: LayoutPart,
     told: Iterable[tuple[str, str]],
     *,
     means: Mapping[str, Mapping[str, str]] = NO_MEANS,
@@ -146,7 +146,7 @@ def shown_part(
     )
 
 
-def _left_out(columns: Iterable[Column], rows: Sequence[Mapping[str, Cell]]) -> Iterator[str]:
+def _left_out(columns: Iterable[Column], rows: Sequence[Mapping[str, TextCell]]) -> Iterator[str]:
     """Name the columns of which nothing is known by their reasons."""
     by_reason: dict[str, list[str]] = {}
     for column in columns:
@@ -156,7 +156,7 @@ def _left_out(columns: Iterable[Column], rows: Sequence[Mapping[str, Cell]]) -> 
         yield f"Left out: {', '.join(names)} ({why})."
 
 
-def _cell(results: Results, table: Table, place: int, column: Column, mean: Mapping[str, str] | None) -> Cell:
+def _cell(results: Results, table: Table, place: int, column: Column, mean: Mapping[str, str] | None) -> TextCell:
     row = table.rows[place]
     if column.name in NAMES:
         return name_cell(results, row, column.name)
@@ -175,14 +175,14 @@ def titled(results: Results, table: Table, column: Column, rows: Sequence[Mappin
     return head_of(results, column.name).head if known else column.head
 
 
-def _brackets(part: Part) -> Iterable[str]:
+def _brackets(part: LayoutPart) -> Iterable[str]:
     """Return what the brackets of a part are, each once; empty: intervals of statistics, even if none is known."""
     shown = [(column, row.get(column.name)) for column in visible(part.table) for row in part.table.rows]
     estimates = [(column, value) for column, value in shown if isinstance(value, Estimate)]
     return dict.fromkeys(column.brackets for column, value in estimates if value.low is not None or not column.brackets)
 
 
-def line_of(results: Results, table: Table, part: Part) -> Iterator[str]:
+def line_of(results: Results, table: Table, part: LayoutPart) -> Iterator[str]:
     """Yield what names a part: the measure by others, in a sentence, and its judge."""
     words_of = {
         name: head_of(results, str(value)).head if name == "measure" else f"{table.column(name).head} {value}"
@@ -195,7 +195,7 @@ def line_of(results: Results, table: Table, part: Part) -> Iterator[str]:
         several = "dataset" in part.values and has_datasets(table.rows)
         dataset = dataset_words(part.values).removeprefix("Data set ") if several else None
         judge = part.values["judge"]
-        yield f"{judge_line(results, Judged(None if judge is None else str(judge), dataset))}."
+        yield f"{judge_line(results, JudgedTable(None if judge is None else str(judge), dataset))}."
 
 
 def told_of(columns: Sequence[Column]) -> Iterator[tuple[str, str]]:

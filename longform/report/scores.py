@@ -65,7 +65,7 @@ from longform.results.cells import (
 )
 from longform.results.results import Results
 from longform.settings.system_names import SystemName
-from longform.tables.layout import Part
+from longform.tables.layout import LayoutPart
 from longform.tables.table import Axes, Column, Table
 
 _SYSTEM = ("setting", "summarizer")
@@ -163,7 +163,7 @@ def _shown(
     alone = "judge" not in table.key
     values = {name: table.rows[0].get(name) for name in ("judge", "dataset")} if alone else {}
     every = table._replace(rows=main_cells(results)) if alone else table
-    return shown_part(results, every, Part(values, table), told_of(heads), means=means)
+    return shown_part(results, every, LayoutPart(values, table), told_of(heads), means=means)
 
 
 def _grid(

@@ -78,7 +78,7 @@ class SummaryPage(NamedTuple):
     last: str
 
 
-class Site(NamedTuple):
+class ReportSite(NamedTuple):
     """
     The pages of a report before they are written.
 
@@ -100,7 +100,7 @@ class Site(NamedTuple):
         return placed._replace(banner=banner(self.so_far, anew=anew), refresh=str(REFRESH_S) if anew else None)
 
 
-def site_of(results: Results, *, beside: Sequence[PageLink] = ()) -> Site:
+def site_of(results: Results, *, beside: Sequence[PageLink] = ()) -> ReportSite:
     """
     Lay the sections that *results* have anything for out over pages; *beside* are pages that are made otherwise.
 
@@ -118,11 +118,11 @@ def site_of(results: Results, *, beside: Sequence[PageLink] = ()) -> Site:
     filled = [(link, own) for link, own in tables if own]
     first = PageLink(INDEX, "Overview", "What was run, and what came out.")
     nav = [first, *(link for link, _ in filled), *beside]
-    return Site(results["title"], nav, filled, results.get("so_far"))
+    return ReportSite(results["title"], nav, filled, results.get("so_far"))
 
 
 def site_pages(
-    site: Site,
+    site: ReportSite,
     results: Results,
     *,
     summaries: Sequence[SummaryPage] = (),
@@ -158,7 +158,7 @@ def site_pages(
 
 
 def _in_parts(
-    site: Site, link: PageLink, shown: Sequence[Shown], made: Callable[..., str]
+    site: ReportSite, link: PageLink, shown: Sequence[Shown], made: Callable[..., str]
 ) -> Iterator[tuple[str, str]]:
     """Yield the page of an entry, or the pages that it takes to keep each of them small."""
 

@@ -11,7 +11,7 @@ from longform.repair.twins import twin_label
 from longform.report.measures import main_measure
 from longform.results.cells import AnyRow, Columns, number_in, text_in, within
 from longform.settings.system_names import SystemName
-from longform.tables.cells import NOT_RECORDED, Cell, words
+from longform.tables.cells import NOT_RECORDED, TextCell, words
 from longform.tables.layout import below_originals
 from longform.tables.table import Column
 
@@ -39,13 +39,13 @@ class ShownTable(NamedTuple):
 
     caption: str
     columns: Sequence[Column]
-    rows: Sequence[Mapping[str, Cell]]
+    rows: Sequence[Mapping[str, TextCell]]
     how: str = ""
     judged: bool = False
     n_names: int = 0
 
     @property
-    def cells(self) -> list[list[Cell]]:
+    def cells(self) -> list[list[TextCell]]:
         """The cells of each row in the order of the columns."""
         return [[row[column.name] for column in self.columns] for row in self.rows]
 
@@ -101,7 +101,7 @@ TWIN = "↳ "
 """Before what a twin differs by, in the row below its original."""
 
 
-def summarizer_cell(row: Columns) -> Cell:
+def summarizer_cell(row: Columns) -> TextCell:
     """Name the summarizer of a row; a twin below its original says that it is one, and what chose its citations."""
     name, chosen_by = row.get("summarizer"), text_in(row, "cited_by")
     cell = words(name, reason=reason(row, "summarizer"))._replace(detail=mark_of(row, "summarizer"))

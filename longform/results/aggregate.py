@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, TypedDict
 
 import numpy as np
 
-from longform.axes import Axes
+from longform.axes import SystemAxes
 from longform.evidence.scan import pl
 from longform.evidence.scores import means, samples
 from longform.evidence.summaries import ClusterKind
@@ -145,7 +145,7 @@ def marks_of(facts: pl.DataFrame) -> dict[str, Any]:
 def axes_in(facts: pl.DataFrame) -> dict[str, Any]:
     """Return the axes of a system as columns; none if they are not known."""
     first = facts.row(0, named=True)
-    return {} if first["retriever"] is None else {name: first[name] for name in Axes._fields}
+    return {} if first["retriever"] is None else {name: first[name] for name in SystemAxes._fields}
 
 
 # ---------------------------------------------------------------- the spread between repeats

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeVar, cast
 
-from longform.axes import Axes
+from longform.axes import SystemAxes
 from longform.errors import LongformError
 from longform.keys import in_groups
 from longform.metrics.measure import Description
@@ -78,7 +78,7 @@ def systems_in(results: Mapping[str, Any], averaged: Averaged = "value") -> list
 
 def _named(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the columns that name a system, its axes together."""
-    axes = None if row.get("retriever") is None else {name: row.get(name) for name in Axes._fields}
+    axes = None if row.get("retriever") is None else {name: row.get(name) for name in SystemAxes._fields}
     names = {name: row.get(name) for name in (*KEY, "twin_of", "cited_by")}
     more = {"elsewhere": True} if row.get("elsewhere") else {}
     kept: dict[str, Any] = {"in_sample": row.get("in_sample") or [], "intervals": {}, "reasons": {}, "spread": {}}

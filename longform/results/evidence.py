@@ -23,7 +23,7 @@ from longform.settings.experiment import Experiment
 from longform.settings.readings import Fidelity
 
 
-class Driver(TypedDict):
+class TwinDriver(TypedDict):
     """The driver of the citations of twins."""
 
     by: str  # matrix, or the support judge
@@ -31,7 +31,7 @@ class Driver(TypedDict):
     bullets: NotRequired[dict[How, int]]  # counts by the origin of their citations, with a support judge
 
 
-BY_MATRIX: Driver = {"by": MATRIX, "label": LABEL}
+BY_MATRIX: TwinDriver = {"by": MATRIX, "label": LABEL}
 """Words of the report on citations that the words of bullets and documents drove."""
 
 
@@ -68,7 +68,7 @@ class Evidence(ABC):
     cutoffs: Sequence[int] = ()  # the K of measures of rankings
     experiment: Experiment | None = None  # what support judges were asked for; None: none was
     budget_ended: bool = False  # before all was done
-    driver: Driver = field(default_factory=lambda: BY_MATRIX)
+    driver: TwinDriver = field(default_factory=lambda: BY_MATRIX)
     calls: Sequence[CallsRow] | None = None  # a row for each stage and model that was called; None: none was asked
 
     @property

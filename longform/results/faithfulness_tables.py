@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from longform.axes import Axes
+from longform.axes import SystemAxes
 from longform.evidence.scan import pl
 from longform.evidence.scores import means, samples
 from longform.metrics.faithfulness import Merging
@@ -42,7 +42,7 @@ Row = dict[str, Any]
 """A row, which the columns of its table describe in `longform.studies`."""
 _POINTS = 100.0
 _PERMUTATIONS_A_ROW = round(2 / FOUND)  # of the family: one that reaches the curve leaves the adjusted p below FOUND
-_OF_GROUP = ("judge", "dataset", "summarizer", "setting", *Axes._fields)
+_OF_GROUP = ("judge", "dataset", "summarizer", "setting", *SystemAxes._fields)
 
 
 class Key(NamedTuple):
@@ -55,7 +55,7 @@ class Key(NamedTuple):
     @classmethod
     def of(cls, judge: str, facts: Mapping[str, Any]) -> Key:
         """Return the key of a summary, whose columns are *facts*."""
-        axes, writer = Axes(**{name: facts[name] for name in Axes._fields}), facts["summarizer"]
+        axes, writer = SystemAxes(**{name: facts[name] for name in SystemAxes._fields}), facts["summarizer"]
         several = facts["setting"] != axes.words(with_budget=False)
         return cls(judge, System(**axes._asdict(), summarizer=writer, several_budgets=several), facts["dataset"])
 

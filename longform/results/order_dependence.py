@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from longform.axes import Axes
+from longform.axes import SystemAxes
 from longform.evidence.scan import pl
 from longform.tables.table import DATASET, SYSTEM, Column, Table
 
 DECLARED, IDENTICAL = "declared", "identical"
 _ONE_ORDER = "one order was run, and nothing is shown by the places of documents"
-_SYSTEM = ["dataset", "summarizer", *(name for name in Axes._fields if name not in ("order", "permutation"))]
+_SYSTEM = ["dataset", "summarizer", *(name for name in SystemAxes._fields if name not in ("order", "permutation"))]
 
 
 def with_dependence(summaries: pl.DataFrame, declared: Collection[str]) -> pl.DataFrame:
@@ -55,7 +55,7 @@ def independent_systems(summaries: pl.DataFrame) -> list[dict[str, Any]]:
     return [
         {
             "summarizer": row["summarizer"],
-            "setting": Axes(**{name: row[name] for name in Axes._fields if name in row}).words(
+            "setting": SystemAxes(**{name: row[name] for name in SystemAxes._fields if name in row}).words(
                 with_budget=row["budget_tokens"] is not None
             ),
             **{name: row[name] for name in ("dataset", "why", "orders")},

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
-from longform.axes import Axes
+from longform.axes import SystemAxes
 from longform.evidence.scan import pl
 from longform.evidence.scores import final, means, under, with_facts
 from longform.metrics.measure import Measure, RankingMeasure
@@ -142,7 +142,7 @@ def ranked_systems(evidence: Evidence, measures: Sequence[Measure]) -> Iterator[
         for of_dataset in facts.partition_by("dataset", maintain_order=True):
             for name, group in systems_of(of_dataset).items():
                 first = group.row(0, named=True)
-                ranker = Axes(first["retriever"], first["reranker"]).ranking
+                ranker = SystemAxes(first["retriever"], first["reranker"]).ranking
                 unlimited = all(first[limit] is None for limit in ("budget_tokens", "n_documents", "length_tokens"))
                 placed = first["dataset"], ranker
                 why = _PERFECT if placed in perfect else _WHOLE if unlimited and placed in whole else None

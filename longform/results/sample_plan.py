@@ -29,7 +29,7 @@ _TOO_MANY = "more than anyone has"
 _NONE = "so few show no difference"
 
 
-class Wanted(NamedTuple):
+class Aims(NamedTuple):
     """The aims of a plan, in the unit of the measure; None: none is named."""
 
     difference: float | None  # a true one, to be told from chance
@@ -38,7 +38,7 @@ class Wanted(NamedTuple):
     systems: tuple[str, str] | None  # whose difference is planned with; None: the median spread of all pairs
 
 
-def sample_rows(results: Results, wanted: Wanted, *, measures: Sequence[str] = ()) -> list[dict[str, Value]]:
+def sample_rows(results: Results, wanted: Aims, *, measures: Sequence[str] = ()) -> list[dict[str, Value]]:
     """
     Return a row for each judge, data set and measure of a run, only of *measures* if some are named.
 
@@ -60,7 +60,7 @@ def sample_rows(results: Results, wanted: Wanted, *, measures: Sequence[str] = (
     return [_row(results, *one, wanted) for one in families if not measures or one[0]["measure"] in measures]
 
 
-def _row(results: Results, family: Row, plan: Row, wanted: Wanted) -> dict[str, Value]:
+def _row(results: Results, family: Row, plan: Row, wanted: Aims) -> dict[str, Value]:
     if "critical" not in plan:
         raise UsageError(
             "these results are of an older version, and lack the level of all pairs: longform aggregate RUN"
@@ -112,7 +112,7 @@ def _spread(
     return n, [first, second], (pair["high"] - pair["low"]) / 2 / own * n**0.5
 
 
-def sample_answer(rows: Sequence[Mapping[str, Value]], measures: Sequence[Description], wanted: Wanted) -> VerbAnswer:
+def sample_answer(rows: Sequence[Mapping[str, Value]], measures: Sequence[Description], wanted: Aims) -> VerbAnswer:
     """Return rows as a table: what the run's queries show, then what is wanted."""
     units = {str(row["measure"]): UNITS.get(str(row["unit"]), "words") for row in rows}
     table = Table("sample_plan", _columns(rows, wanted), [{**row, "unit": units[str(row["measure"])]} for row in rows],
@@ -126,7 +126,7 @@ def sample_answer(rows: Sequence[Mapping[str, Value]], measures: Sequence[Descri
     return VerbAnswer("The size of a sample", [told], [table], measures, "What is planned", {"rows": [*rows]})
 
 
-def _columns(rows: Sequence[Mapping[str, Value]], wanted: Wanted) -> list[Column]:
+def _columns(rows: Sequence[Mapping[str, Value]], wanted: Aims) -> list[Column]:
     clusters = " or ".join(dict.fromkeys(_PLURALS[cast("ClusterKind", row["cluster"])] for row in rows))
     shown, one, all_ = "true difference that is shown", "by one test", "among all pairs"
     needed = "" if wanted.half_width is None else f"{clusters} that ±{wanted.half_width:g} needs"

@@ -23,24 +23,24 @@ _BARE = re.compile(r"""[\s*_`"'(\[]*([0-9]+)(?:\s*/\s*([0-9]+))?[\s*_`"')\].]*""
 _LAST_LINE = re.compile(rf"""[\s*_`"'#>]*score[\s*_`]*[:=]{_BARE.pattern}""", re.IGNORECASE)
 
 
-class Pair(NamedTuple):
+class TextPair(NamedTuple):
     """A question: the texts of a document and of a query."""
 
     document: str
     query: str
 
 
-class Scored(NamedTuple):
+class PairScore(NamedTuple):
     """A score, or the reason why there is none."""
 
     score: int | None
     failure: str | None = None
 
 
-class Questions(Protocol):
+class PairQuestions(Protocol):
     """The requests about pairs, and the reading of their replies."""
 
-    def request(self, pair: Pair) -> ChatRequest:
+    def request(self, pair: TextPair) -> ChatRequest:
         """Ask about one pair."""
         ...
 
@@ -48,33 +48,33 @@ class Questions(Protocol):
         """Ask once more, with what came."""
         ...
 
-    def read(self, reply: str) -> Scored:
+    def read(self, reply: str) -> PairScore:
         """Read a reply."""
         ...
 
 
-class Asked(NamedTuple):
+class AskedPair(NamedTuple):
     """The name of a request; *again* if it is the second one about its pair."""
 
-    pair: Pair
+    pair: TextPair
     again: bool = False
 
 
-def scores(pairs: Iterable[Pair], questions: Questions) -> Asks[dict[Pair, Scored]]:
+def scores(pairs: Iterable[TextPair], questions: PairQuestions) -> Asks[dict[TextPair, PairScore]]:
     """
     Score all *pairs*; equal ones are asked about once.
 
     A score is that of the second reply if the first could not be read; without a second reply the pair has none, for
     the reason that the first had. A call that failed is the reason by itself.
     """
-    found: dict[Pair, Scored] = {}
-    waiting: dict[Name, ChatRequest] = {Asked(pair): questions.request(pair) for pair in dict.fromkeys(pairs)}
+    found: dict[TextPair, PairScore] = {}
+    waiting: dict[Name, ChatRequest] = {AskedPair(pair): questions.request(pair) for pair in dict.fromkeys(pairs)}
     new = dict(waiting)
     while waiting:
         came = yield new
         new = {}
         for name, reply in came.items():
-            assert isinstance(name, Asked), "its own names come back"
+            assert isinstance(name, AskedPair), "its own names come back"
             request = waiting.pop(name)
             if not name.again or reply.text is not None:
                 found[name.pair] = _read(reply, questions)
@@ -84,11 +84,11 @@ def scores(pairs: Iterable[Pair], questions: Questions) -> Asks[dict[Pair, Score
     return found
 
 
-def _read(reply: ChatReply, questions: Questions) -> Scored:
-    return Scored(None, reply.failure) if reply.text is None else questions.read(reply.text)
+def _read(reply: ChatReply, questions: PairQuestions) -> PairScore:
+    return PairScore(None, reply.failure) if reply.text is None else questions.read(reply.text)
 
 
-def read_score(reply: str, n_points: int) -> Scored:
+def read_score(reply: str, n_points: int) -> PairScore:
     """
     Read the score that a reply states, a whole number from 1 to *n_points*.
 
@@ -98,6 +98,6 @@ def read_score(reply: str, n_points: int) -> Scored:
     lines = reply.strip().splitlines()
     stated = _BARE.fullmatch(reply) or (_LAST_LINE.fullmatch(lines[-1]) if lines else None)
     if stated is None or (stated[2] is not None and int(stated[2]) != n_points):
-        return Scored(None, NO_SCORE)
+        return PairScore(None, NO_SCORE)
     score = int(stated[1])
-    return Scored(score) if 1 <= score <= n_points else Scored(None, OUT_OF_SCALE)
+    return PairScore(score) if 1 <= score <= n_points else PairScore(None, OUT_OF_SCALE)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longform.summaries.extractive import Extractor, extractor_version
-from longform.summaries.query_relevance import QueryText, relevance_here
+from longform.summaries.query_relevance import VectorQuery, relevance_here
 from longform.summaries.sentence_support import SentenceSupport
 
 VERSION = "1"
@@ -28,7 +28,7 @@ _WORDS_UNLIMITED = 1_000_000
 Array = NDArray[np.float64]
 
 
-def cluster_feedback_scores(support: SentenceSupport, query: QueryText) -> Array:
+def cluster_feedback_scores(support: SentenceSupport, query: VectorQuery) -> Array:
     """
     Return the sum of relevance x probability of support over the most relevant repeated sentences, shape (documents,).
 
@@ -43,7 +43,7 @@ def cluster_feedback_scores(support: SentenceSupport, query: QueryText) -> Array
     return np.asarray((here[kept] - level) @ support.probability[kept])
 
 
-def statement_scores(extractor: Extractor, query: QueryText, *, n_statements: int) -> Array:
+def statement_scores(extractor: Extractor, query: VectorQuery, *, n_statements: int) -> Array:
     """
     Return the sum of rank score x probability of support over the sentences that a summary of *n_statements* would
     quote.

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from longform.axes import Axes
+from longform.axes import SystemAxes
 from longform.settings.strict import Strict
 
 Order = Literal["given", "top", "middle", "bottom", "random", "permuted"]
@@ -68,9 +68,9 @@ class System(NamedTuple):
     document_tokens: int | None = None
 
     @property
-    def axes(self) -> Axes:
+    def axes(self) -> SystemAxes:
         """All but the summarizer."""
-        return Axes(**{name: getattr(self, name) for name in Axes._fields})
+        return SystemAxes(**{name: getattr(self, name) for name in SystemAxes._fields})
 
     @property
     def ranking(self) -> str:

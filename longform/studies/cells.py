@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, cast
 
-from longform.axes import Axes
+from longform.axes import SystemAxes
 from longform.evidence.scan import pl
 from longform.evidence.scores import final, means, with_facts
 from longform.measures import named
@@ -347,7 +347,7 @@ def _names(cell: Cell) -> dict[str, Value]:
     """Return the columns that name a system, without those that are empty."""
     facts = cell.facts
     marks = {name: facts[name] for name in ("twin_of", "cited_by") if facts[name] is not None}
-    axes = {name: facts[name] for name in Axes._fields if facts["retriever"] is not None and facts[name] is not None}
+    axes = {key: facts[key] for key in SystemAxes._fields if facts["retriever"] is not None and facts[key] is not None}
     elsewhere = {"elsewhere": True} if facts["elsewhere"] else {}
     return {"judge": cell.judge, **{name: facts[name] for name in KEY[1:]}, **marks, **elsewhere, **axes}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from longform.axes import Axes as SystemAxes
+from longform.axes import SystemAxes
 from longform.metrics.position_bias import FOUND
 from longform.studies.faithfulness_systems import (
     APART,

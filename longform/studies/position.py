@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from longform.axes import Axes as SystemAxes
-from longform.axes import names
+from longform.axes import SystemAxes, names
 from longform.evidence.scan import pl
 from longform.evidence.scores import final, means, with_facts
 from longform.metrics.order_sensitivity import largest_from_first, order_sensitivity, with_holm

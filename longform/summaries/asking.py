@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 from longform.chat.asking import Asks, Name
 from longform.chat.call import ChatReply, ChatRequest, failed
-from longform.summaries.methods import PARENT_FAILED, Plan, Step
+from longform.summaries.methods import PARENT_FAILED, AskStep, Plan
 
-Request = Callable[[Step, Sequence[str]], ChatRequest | str]
+Request = Callable[[AskStep, Sequence[str]], ChatRequest | str]
 """A step and its parents' texts, in their order -> its request, or the reason why there is none."""
 
-Read = Callable[[Step, ChatReply], ChatReply]
+Read = Callable[[AskStep, ChatReply], ChatReply]
 """A step and its reply -> the reply whose text is the step's."""
 
 
@@ -50,7 +50,7 @@ def step_replies(
         found |= {str(name): read(steps[str(name)], reply) for name, reply in came.items()}
 
 
-def _failed_parent(step: Step, found: dict[str, ChatReply]) -> ChatReply | None:
+def _failed_parent(step: AskStep, found: dict[str, ChatReply]) -> ChatReply | None:
     """Return the failure of a step that would have read a failed one; None if all that it reads are there."""
     for parent in step.parents:
         reply = found[parent]

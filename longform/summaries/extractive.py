@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longform.models import models_version, read_model
-from longform.summaries.query_relevance import FEATURES, QueryText, relevance
+from longform.summaries.query_relevance import FEATURES, VectorQuery, relevance
 from longform.summaries.sentence_support import Embed, SentenceSupport, candidates
 from longform.summaries.tree_ensemble import TreeEnsemble
 from longform.support.model import SupportModel
@@ -49,7 +49,7 @@ class Extractor:
         self._ranker = ranker
         self._usable, self._preferred = candidates(self.support)
 
-    def extract(self, query: QueryText, n_bullets: int, max_words: int) -> list[tuple[str, list[int]]]:
+    def extract(self, query: VectorQuery, n_bullets: int, max_words: int) -> list[tuple[str, list[int]]]:
         """
         Return at most *n_bullets* sentences of at most *max_words* words together, best first, each with the numbers it
         cites.
@@ -60,7 +60,7 @@ class Extractor:
         chosen = [place for place, _ in self.ranked_choice(query, n_bullets, max_words)]
         return [(self.support.statements[i], self.numbers[self.support.cited[i]].tolist()) for i in chosen]
 
-    def ranked_choice(self, query: QueryText, n_bullets: int, max_words: int) -> list[tuple[int, float]]:
+    def ranked_choice(self, query: VectorQuery, n_bullets: int, max_words: int) -> list[tuple[int, float]]:
         """Return the places of the sentences that `extract` quotes, in order, each with its score."""
         if not self.support.statements:
             return []

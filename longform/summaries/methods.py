@@ -39,7 +39,7 @@ PARENT_FAILED = "parent_failed"
 _WRITTEN_OUT = 20  # n above which n! is no readable number
 
 
-class Step(NamedTuple):
+class AskStep(NamedTuple):
     """
     One call.
 
@@ -59,7 +59,7 @@ class Step(NamedTuple):
     focus: Place | None = None
 
 
-Plan = tuple[Step, ...]
+Plan = tuple[AskStep, ...]
 """Each step reads only steps before it; the last one is the summary."""
 
 Order = tuple[int, ...]
@@ -84,7 +84,7 @@ def make_plan(settings: MethodSettings, n_documents: int, *, seed: int = 0, n_or
     focus = settings.at if isinstance(settings, FocusMethodSettings) else None
     least = 1 if isinstance(settings, CondensedMethodSettings) else 2  # documents for which there are steps
     if n_documents < least or isinstance(settings, PlainMethodSettings | FocusMethodSettings):
-        return (Step(FINAL, "summarize", everything, focus=focus),)
+        return (AskStep(FINAL, "summarize", everything, focus=focus),)
     match settings:
         case CondensedMethodSettings():
             return _condensed(settings, n_documents)
@@ -96,7 +96,7 @@ def make_plan(settings: MethodSettings, n_documents: int, *, seed: int = 0, n_or
             return _incremental(n_documents)
         case CalibrationMethodSettings():
             orders = _orders(settings, n_documents, seed, n_orders)
-            return _merged([Step(f"order-{k}", "summarize", order) for k, order in enumerate(orders, 1)])
+            return _merged([AskStep(f"order-{k}", "summarize", order) for k, order in enumerate(orders, 1)])
         case _:
             assert_never(settings)
 
@@ -104,17 +104,17 @@ def make_plan(settings: MethodSettings, n_documents: int, *, seed: int = 0, n_or
 # ---------------------------------------------------------------- plans
 
 
-def _one_a_document(n_documents: int) -> list[Step]:
-    return [Step(f"document-{place + 1}", "summarize", (place,)) for place in range(n_documents)]
+def _one_a_document(n_documents: int) -> list[AskStep]:
+    return [AskStep(f"document-{place + 1}", "summarize", (place,)) for place in range(n_documents)]
 
 
 def _condensed(settings: CondensedMethodSettings, n_documents: int) -> Plan:
-    steps = [Step(f"document-{place + 1}", settings.to, (place,)) for place in range(n_documents)]
-    return (*steps, Step(FINAL, "summarize", tuple(range(n_documents)), tuple(step.name for step in steps)))
+    steps = [AskStep(f"document-{place + 1}", settings.to, (place,)) for place in range(n_documents)]
+    return (*steps, AskStep(FINAL, "summarize", tuple(range(n_documents)), tuple(step.name for step in steps)))
 
 
-def _merged(steps: Sequence[Step]) -> Plan:
-    return (*steps, Step(FINAL, "merge", parents=tuple(step.name for step in steps)))
+def _merged(steps: Sequence[AskStep]) -> Plan:
+    return (*steps, AskStep(FINAL, "merge", parents=tuple(step.name for step in steps)))
 
 
 def _pairwise(n_documents: int) -> Plan:
@@ -130,14 +130,14 @@ def _pairwise(n_documents: int) -> Plan:
                 waiting.append(pair[0])
                 continue
             waiting.append(FINAL if len(pairs) == 1 else f"merge-{n_rounds}-{number}")
-            steps.append(Step(waiting[-1], "merge", parents=pair))
+            steps.append(AskStep(waiting[-1], "merge", parents=pair))
     return tuple(steps)
 
 
 def _incremental(n_documents: int) -> Plan:
     names = ["document-1", *(f"update-{number}" for number in range(2, n_documents)), FINAL]
-    updates = (Step(names[place], "update", (place,), (names[place - 1],)) for place in range(1, n_documents))
-    return (Step(names[0], "summarize", (0,)), *updates)
+    updates = (AskStep(names[place], "update", (place,), (names[place - 1],)) for place in range(1, n_documents))
+    return (AskStep(names[0], "summarize", (0,)), *updates)
 
 
 # ---------------------------------------------------------------- orders

@@ -43,7 +43,7 @@ _WEIGHTS = (0.5, 0.3, 0.25, 0.25)
 Array = NDArray[np.float64]
 
 
-class QueryText(NamedTuple):
+class VectorQuery(NamedTuple):
     """A query as text and as unit vectors."""
 
     text: str
@@ -74,12 +74,12 @@ class _Matches(NamedTuple):
         return np.asarray(np.sum(weighted, axis=0))
 
 
-def relevance_here(support: SentenceSupport, query: QueryText) -> Array:
+def relevance_here(support: SentenceSupport, query: VectorQuery) -> Array:
     """Return how much each sentence bears on *query* in its own surroundings, a sum of z-scores; shape (sentences,)."""
     return _matches(support, query).here()
 
 
-def relevance(support: SentenceSupport, query: QueryText) -> Relevance:
+def relevance(support: SentenceSupport, query: VectorQuery) -> Relevance:
     """Return each sentence's features as an answer to *query*; see `FEATURES`."""
     matches = _matches(support, query)
     here = matches.here()
@@ -106,7 +106,7 @@ def relevance(support: SentenceSupport, query: QueryText) -> Relevance:
     return Relevance(here, np.round(np.stack(columns, axis=1), 6))
 
 
-def _matches(support: SentenceSupport, query: QueryText) -> _Matches:
+def _matches(support: SentenceSupport, query: VectorQuery) -> _Matches:
     wanted, held = support.held(stems(query.text))
     weights = np.array([support.index.idf(stem) for stem in wanted], dtype=np.float64)
     weights /= max(weights.sum(), 1e-9)

@@ -123,7 +123,7 @@ class PlannedCalls(NamedTuple):
     calls: StepCalls
 
 
-class Told(NamedTuple):
+class SynthesisWords(NamedTuple):
     """
     A synthesis in words.
 
@@ -194,7 +194,7 @@ class Recipe(Protocol):
         """Count for each haystack, by its `haystack_id`, what was made of what was asked."""
         ...
 
-    def told(self, haystacks: Sequence[Mapping[str, Any]]) -> Told:
+    def told(self, haystacks: Sequence[Mapping[str, Any]]) -> SynthesisWords:
         """Tell the accounts in words."""
         ...
 

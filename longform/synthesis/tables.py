@@ -29,7 +29,7 @@ _KINDS = {"distractor": "distractors", "contradiction": "contradictions"}
 _NEAR = "pairs of documents that share half of their runs of five words; 0 is right"
 
 
-class Described(TypedDict):
+class DescribedTables(TypedDict):
     """The content of `tables.json`: a head, sentences below it, and tables by name."""
 
     title: str
@@ -37,7 +37,7 @@ class Described(TypedDict):
     tables: dict[str, dict[str, Any]]
 
 
-def benchmark_tables(audit: Json | None, account: Json | None) -> Described | None:
+def benchmark_tables(audit: Json | None, account: Json | None) -> DescribedTables | None:
     """
     Return what a benchmark says of itself; None if it has neither audit nor account.
 

@@ -18,7 +18,7 @@ from longform.tables.table import Column, Table, Unit, Value, names_in, stated_u
 NOT_RECORDED = "no reason recorded"
 
 
-class Cell(NamedTuple):
+class TextCell(NamedTuple):
     """Text, with what a click on the column's head sorts by."""
 
     text: str | None  # None: unknown
@@ -55,7 +55,7 @@ _SHOWN: Mapping[Unit, _Shown] = {
 _SMALL_USD, _SMALL_DIGITS = 0.001, 6  # dollars of which four decimals show hardly a digit
 
 
-def cell_rows(table: Table) -> list[list[Cell]]:
+def cell_rows(table: Table) -> list[list[TextCell]]:
     """Return the cells of a table, a row for each of its rows and a cell for each column that is shown."""
     return [
         [row_cell(row, column, table.reason(place, column.name)) for column in table.columns if column.shown]
@@ -63,7 +63,7 @@ def cell_rows(table: Table) -> list[list[Cell]]:
     ]
 
 
-def with_beside(cell: Cell, row: Mapping[str, Value], column: Column, table: Table) -> Cell:
+def with_beside(cell: TextCell, row: Mapping[str, Value], column: Column, table: Table) -> TextCell:
     """Return the cell of a row in a column with what stands beside it."""
     told = [
         f"{other.head}: {text}"
@@ -81,7 +81,7 @@ def _text_beside(row: Mapping[str, Value], column: Column, *, but: str | None) -
     return None if text == but and column.unit == "text" else text
 
 
-def row_cell(row: Mapping[str, Value], column: Column, reason: str | None = None) -> Cell:
+def row_cell(row: Mapping[str, Value], column: Column, reason: str | None = None) -> TextCell:
     """Return the cell of a row in a column, which may hang on other columns of the row: its unit, or a whole."""
     value = row.get(column.name)
     if column.of:
@@ -93,7 +93,7 @@ def row_cell(row: Mapping[str, Value], column: Column, reason: str | None = None
     return cell if link is None else cell._replace(link=str(link))
 
 
-def value_cell(value: Value, column: Column, *, reason: str | None = None) -> Cell:
+def value_cell(value: Value, column: Column, *, reason: str | None = None) -> TextCell:
     """Return a value in the unit of its column; an estimate has its interval beside it."""
     if isinstance(value, list):
         return words("; ".join(value) or "none")
@@ -110,7 +110,7 @@ def value_cell(value: Value, column: Column, *, reason: str | None = None) -> Ce
     shown = partial(number, digits=digits, factor=how.factor, sign=how.sign or column.signed, grouped=how.grouped)
     if alone is None and low is not None and high is not None:
         bounds = [f"{how.before}{shown(bound).text}{how.behind}" for bound in dict.fromkeys((low, high))]
-        return Cell(f"[{', '.join(bounds)}]" if len(bounds) > 1 else bounds[0], order=float(high))
+        return TextCell(f"[{', '.join(bounds)}]" if len(bounds) > 1 else bounds[0], order=float(high))
     cell = shown(alone, interval=(low, high), reason=reason)
     sign = cell.text[:1] if cell.text and cell.text[0] in "+-" else ""
     return cell if cell.text is None else cell._replace(text=f"{sign}{how.before}{cell.text[len(sign) :]}{how.behind}")
@@ -125,7 +125,7 @@ def number(
     grouped: bool = False,
     interval: Sequence[float | None] | None = None,
     reason: str | None = None,
-) -> Cell:
+) -> TextCell:
     """
     Return *value* times *factor* with its interval, or an unknown with its reason.
 
@@ -133,7 +133,7 @@ def number(
         LongformError: The value is NaN or infinite, which no number of a report may be.
     """
     if value is None:
-        return Cell(None, reason=reason or NOT_RECORDED)
+        return TextCell(None, reason=reason or NOT_RECORDED)
     if not isfinite(value):
         msg = f"results: expected a finite number or None for an unknown, found {value}; let its maker write None"
         raise LongformError(msg)
@@ -142,7 +142,7 @@ def number(
         bounds = [bound * factor for bound in interval if bound is not None]
         fine = _digits_beside_zero(bounds, digits) if sign else digits
         detail = f"[{', '.join(f'{bound:{shape}.{fine}f}' for bound in bounds)}]"
-    return Cell(f"{value * factor:{shape}.{digits}f}", order=float(value), detail=detail)
+    return TextCell(f"{value * factor:{shape}.{digits}f}", order=float(value), detail=detail)
 
 
 def _digits_beside_zero(bounds: Sequence[float], digits: int) -> int:
@@ -153,6 +153,6 @@ def _digits_beside_zero(bounds: Sequence[float], digits: int) -> int:
     return digits + 3
 
 
-def words(value: object, *, reason: str | None = None) -> Cell:
+def words(value: object, *, reason: str | None = None) -> TextCell:
     """Return a text; None is unknown."""
-    return Cell(None, reason=reason or NOT_RECORDED) if value is None else Cell(str(value))
+    return TextCell(None, reason=reason or NOT_RECORDED) if value is None else TextCell(str(value))

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from longform.metrics.statistics import Estimate
-from longform.tables.cells import Cell, cell_rows
+from longform.tables.cells import TextCell, cell_rows
 from longform.tables.layout import visible
 from longform.tables.table import Column, Table
 from longform.text.visible import plain_cell
@@ -86,7 +86,7 @@ def _latex_row(texts: Iterable[str]) -> str:
     return " & ".join(text.translate(_LATEX) for text in texts) + r" \\"
 
 
-def with_detail(cell: Cell, *, unknown: str) -> str:
+def with_detail(cell: TextCell, *, unknown: str) -> str:
     """Return the text of a cell with what stands beside it."""
     if cell.text is None:
         return unknown

@@ -11,7 +11,7 @@ from longform.tables.table import Column, Table, Unit, Value, stated_unit
 Row = TypeVar("Row", bound=Mapping[str, object])
 
 
-class Part(NamedTuple):
+class LayoutPart(NamedTuple):
     """
     Rows of a table that stand below one line.
 
@@ -31,7 +31,7 @@ class Part(NamedTuple):
         return self.table._replace(title=f"{title}: {of}" if of else title)
 
 
-def laid_out(table: Table) -> Iterator[Part]:
+def laid_out(table: Table) -> Iterator[LayoutPart]:
     """Yield the parts of a table in order of appearance, each without the columns that are the same in all its rows."""
     apart = (tuple(_single(row.get(name)) for name in table.apart) for row in table.rows)
     for values, places in in_groups((values, place) for place, values in enumerate(apart)).items():
@@ -42,7 +42,7 @@ def laid_out(table: Table) -> Iterator[Part]:
             key=[name for name in table.key if name not in table.apart],
             apart=(),
         )
-        yield Part(dict(zip(table.apart, values, strict=True)), _pivoted(part) if table.across else part)
+        yield LayoutPart(dict(zip(table.apart, values, strict=True)), _pivoted(part) if table.across else part)
 
 
 def visible(table: Table) -> list[Column]:

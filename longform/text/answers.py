@@ -32,7 +32,7 @@ sentence. None: it is no mark, and its words stay.
 """
 
 
-class Read(NamedTuple):
+class Statements(NamedTuple):
     """
     An answer as it is read.
 
@@ -50,7 +50,7 @@ def statements(text: str) -> list[Bullet]:
     return read_answer(text).statements
 
 
-def read_answer(text: str) -> Read:
+def read_answer(text: str) -> Statements:
     """
     Read an answer whose numbers are those of documents, or what its list of sources says.
 
@@ -62,7 +62,7 @@ def read_answer(text: str) -> Read:
     for block in _blocks(_BLOCK_TAG.sub("\n", text)):
         for words in _words(block):
             found.read(_clean(words), whole=block.kind != "prose", announcements=False)
-    return Read(found.bullets(closed=True), found.not_understood)
+    return Statements(found.bullets(closed=True), found.not_understood)
 
 
 def cited_sentences(text: str) -> list[Bullet]:

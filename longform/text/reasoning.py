@@ -19,14 +19,14 @@ _ENDS = re.compile(r"<\|(?:end|return|start)\|>.*", re.DOTALL)
 _FRAME = re.compile(r"</?(?:answer|response|final_answer)>|<\|[a-z_]{1,20}\|>", re.IGNORECASE)
 
 
-class Span(NamedTuple):
+class ReasoningSpan(NamedTuple):
     """A part of a text: from `start` on, before `end`."""
 
     start: int
     end: int
 
 
-def answer_spans(reply: str) -> list[Span]:
+def answer_spans(reply: str) -> list[ReasoningSpan]:
     """
     Return the parts of *reply* that are no reasoning, in their order; none if it ends while the model still thinks.
 
@@ -35,9 +35,9 @@ def answer_spans(reply: str) -> list[Span]:
     if channels := list(_CHANNEL.finditer(reply)):
         last = channels[-1]
         end = _ENDS.search(reply, last.end())
-        final = Span(last.end(), end.start() if end else len(reply))
+        final = ReasoningSpan(last.end(), end.start() if end else len(reply))
         return [final] if last["name"].lower() == "final" else []
-    found: list[Span] = []
+    found: list[ReasoningSpan] = []
     start: int | None = 0  # of the answer's next part; None: the model thinks
     for mark in _MARK.finditer(reply):
         if mark["ends"]:
@@ -45,11 +45,11 @@ def answer_spans(reply: str) -> list[Span]:
                 found.clear()
             start = mark.end()
         elif start is not None:
-            found.append(Span(start, mark.start()))
+            found.append(ReasoningSpan(start, mark.start()))
             start = None
     if start is None and not _begins_a_line(reply, found[-1].end):
         start = found.pop().start
-    return found if start is None else [*found, Span(start, len(reply))]
+    return found if start is None else [*found, ReasoningSpan(start, len(reply))]
 
 
 def _begins_a_line(text: str, place: int) -> bool:
@@ -66,7 +66,7 @@ class Parted(NamedTuple):
 def set_aside(text: str) -> Parted:
     """Part an answer from what its model thought."""
     spans = answer_spans(text)
-    if spans == [Span(0, len(text))]:
+    if spans == [ReasoningSpan(0, len(text))]:
         return Parted(text, "")
     bounds = zip([0, *(span.end for span in spans)], [*(span.start for span in spans), len(text)], strict=True)
     thought = "\n".join(text[start:end] for start, end in bounds if start < end)

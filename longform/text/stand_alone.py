@@ -74,7 +74,7 @@ _LISTENER = re.compile(r"\b(?:you|your|you['’](?:re|ve|ll))\b", re.IGNORECASE)
 _JOINED_WORDS = 45
 
 
-class Statement(NamedTuple):
+class Quoted(NamedTuple):
     """The text of a bullet that quotes a sentence."""
 
     text: str
@@ -82,7 +82,7 @@ class Statement(NamedTuple):
     alone: bool  # a reader who sees nothing else knows what is said
 
 
-def statements(sentences: Sequence[str], opens_line: Sequence[bool]) -> list[Statement]:
+def statements(sentences: Sequence[str], opens_line: Sequence[bool]) -> list[Quoted]:
     """
     Return one statement for each sentence of a document, in order.
 
@@ -90,7 +90,7 @@ def statements(sentences: Sequence[str], opens_line: Sequence[bool]) -> list[Sta
         sentences: Of one document.
         opens_line: True for each that is the first of its line; a transcript has one turn a line.
     """
-    found: list[Statement] = []
+    found: list[Quoted] = []
     speaker = None
     for place, (sentence, opens) in enumerate(zip(sentences, opens_line, strict=True)):
         label = _LABEL.match(sentence)
@@ -102,7 +102,7 @@ def statements(sentences: Sequence[str], opens_line: Sequence[bool]) -> list[Sta
             if stands_alone(before) and len(before.split()) + len(text.split()) <= _JOINED_WORDS:
                 text, first = f"{before} {text}", place - 1
         alone = stands_alone(text)
-        found.append(Statement(_attributed(text, speaker), first, alone))
+        found.append(Quoted(_attributed(text, speaker), first, alone))
     return found
 
 

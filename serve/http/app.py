@@ -22,10 +22,10 @@ from numpy.typing import ArrayLike
 from pydantic import Field, JsonValue, WithJsonSchema, create_model
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
-from actors.serving.messages import About, Found, QueueFullError, UnavailableError, judge_answer
+from actors.serving.messages import About, QueueFullError, Replies, UnavailableError, judge_answer
 from longform import __version__
 from longform.settings.strict import Strict
-from serve.engine import Backend, Described, Item, Value
+from serve.engine import Backend, Item, SelfDescribed, Value
 from serve.http.access import OPEN_PATH, Access
 from serve.http.completions import Chat, add_completions
 from serve.http.deadlines import in_time
@@ -73,7 +73,7 @@ class Backends:
         return {name: kind for kind, named in kinds.items() for name in named}
 
     @property
-    def every(self) -> dict[str, Described]:
+    def every(self) -> dict[str, SelfDescribed]:
         judges = {name: judge.backend for name, judge in self.judges.items()}
         return {**self.embeddings, **self.rerankers, **judges, **self.chats}
 
@@ -173,7 +173,7 @@ def _add_descriptions(app: FastAPI, backends: Backends, counts: Counts) -> None:
         return PlainTextResponse(metrics_text(counts), media_type="text/plain; version=0.0.4")
 
 
-async def _asked(name: str, backend: Backend[Item], items: Sequence[Item], limits: Limits, counts: Counts) -> Found:
+async def _asked(name: str, backend: Backend[Item], items: Sequence[Item], limits: Limits, counts: Counts) -> Replies:
     check_texts(items, limits)
     async with in_time() as left_s:
         found = await backend.ask(items, within_s=left_s)
@@ -225,7 +225,7 @@ def _judge_request(judges: Mapping[str, ServedJudge]) -> type[JudgeRequest]:
     return create_model("JudgeRequest", __base__=JudgeRequest, items=(items, ...))
 
 
-def _embedding_answer(request: EmbeddingRequest, found: Found) -> dict[str, JsonValue]:
+def _embedding_answer(request: EmbeddingRequest, found: Replies) -> dict[str, JsonValue]:
     answers, about = found.answers[0], found.about
     if request.dimensions not in (None, about.dimensions):
         raise ApiError(422, f"dimensions: expected none or {about.dimensions}, which this model has")
@@ -251,7 +251,7 @@ def _vector(vector: ArrayLike, encoding: str) -> JsonValue:
     return stated
 
 
-def _score_answer(found: Found) -> dict[str, JsonValue]:
+def _score_answer(found: Replies) -> dict[str, JsonValue]:
     answers, kind = [of[0] for of in found.answers], found.about.score_kind
     return {
         "id": _new_id("score"),
@@ -267,7 +267,7 @@ def _score_answer(found: Found) -> dict[str, JsonValue]:
     }
 
 
-async def _described(name: str, kind: str, backend: Described) -> dict[str, JsonValue]:
+async def _described(name: str, kind: str, backend: SelfDescribed) -> dict[str, JsonValue]:
     """
     Return the model's description of itself, and its problem; all null, with the `reason`, if it
     cannot be asked now.

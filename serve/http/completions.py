@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from pydantic import JsonValue
 from starlette.responses import JSONResponse, Response
 
-from actors.serving.messages import Answered, Found
+from actors.serving.messages import Answered, Replies
 from serve.engine import Backend
 from serve.http.errors import ApiError
 from serve.http.schemas import CompletionRequest
@@ -19,7 +19,7 @@ from serve.items import ChatItem
 Chat = Backend[ChatItem]
 """A backend of a chat model."""
 
-AskChat = Callable[[str, Chat, list[ChatItem]], Awaitable[Found]]
+AskChat = Callable[[str, Chat, list[ChatItem]], Awaitable[Replies]]
 """A model's name, its backend and items -> what it found."""
 
 

@@ -57,7 +57,7 @@ class LedgeredModel:
 
     def __init__(self, settings: ChatSettings, name: str, ledger: str) -> None:
         self._loop = LoopThread()
-        self._calls = Calls(settings, local_pool(open_chat(settings), settings, name, ledger))
+        self._calls = NotedCalls(settings, local_pool(open_chat(settings), settings, name, ledger))
 
     @property
     def chat(self) -> ChatModel:
@@ -70,7 +70,7 @@ class LedgeredModel:
         return found, CallsOfBatch(self._calls.taken())
 
 
-class Calls:
+class NotedCalls:
     """A `ChatModel` that notes the replies that pass through it, as `CallsOfBatch` has them."""
 
     def __init__(self, settings: ChatSettings, chat: ChatModel) -> None:

@@ -27,7 +27,7 @@ _WARM = ("A document is a text.", "It is a text.")
 _NOBODY = CallContext(job="serve", stage="judge", ledger="")  # a local judge calls no one
 
 
-class Asker(Protocol):
+class LoadedAsker(Protocol):
     """Asks a loaded judge, from a thread without an event loop."""
 
     def ask(self, groups: Sequence[Group]) -> list[list[Verdict]]:
@@ -138,7 +138,7 @@ class KindWorker:
         return [self._asker.work(pair, found[_shared(pair), pair[1]]) for pair in pairs]
 
 
-def _asker(judge: Judge, *, threads: int, ledger: str | None) -> Asker:
+def _asker(judge: Judge, *, threads: int, ledger: str | None) -> LoadedAsker:
     if judge.settings.asked_model is None:
         return LocalAsker(judge, threads=threads)
     assert ledger is not None, "the settings saw to it"

@@ -30,13 +30,12 @@ from actors.chat.governor import Governor
 from actors.ledger.keeper import Budget, LedgerKeeper, this_process
 from actors.storage.folder import Folder
 from jobs.cluster import Cluster
-from jobs.stages.performing import Receipt as TaskReceipt
-from jobs.stages.performing import Worker
+from jobs.stages.performing import TaskReceipt, Worker
 from jobs.stages.runner import RECEIPTS_A_COMMIT, PlainStage, Task, run_stage
 from longform.chat.call import ChatReply, Usage
 from longform.chat.ledger_rows import Intent, Receipt
 from longform.chat.server_standing import Server
-from longform.quota.leases import Accepted, Ask, Limits
+from longform.quota.leases import Accepted, LeaseAsk, QuotaLimits
 from tests.bench.commit_log import environment_of
 from tests.bench.measure import Figure
 from tests.bench.served_load import DEPLOYMENT, closed_loop, deploy, of_items, on_serve
@@ -57,8 +56,8 @@ _ASKERS = 8  # connections to an actor
 _A_REQUEST = (1, 16, 64)  # items
 _CALLERS = 16  # of a served judge
 _SERVED_S = 6.0 * _SHARE
-_LIMIT = Limits(requests_per_minute=10_000_000 / 60)  # ten million calls an hour
-_NO_LIMIT = Limits(requests_per_minute=1e8)  # that binds
+_LIMIT = QuotaLimits(requests_per_minute=10_000_000 / 60)  # ten million calls an hour
+_NO_LIMIT = QuotaLimits(requests_per_minute=1e8)  # that binds
 _SERVER = Server("http://127.0.0.1", "bench", "BENCH_KEY", timeout_s=60.0, patience_s=600.0)
 _TEXT = '{"coverage": "PARTIAL_COVERAGE", "bullet_id": 3}'
 
@@ -118,10 +117,11 @@ class _Asks:
     def __init__(self, workers: int) -> None:
         self.leased = 0
         self._asks = [
-            Ask(f"worker {number}", "bench", (500.0,) * _A_LEASE, waiting=100, in_flight=0) for number in range(workers)
+            LeaseAsk(f"worker {number}", "bench", (500.0,) * _A_LEASE, waiting=100, in_flight=0)
+            for number in range(workers)
         ]
 
-    def next(self, number: int) -> Ask:
+    def next(self, number: int) -> LeaseAsk:
         return self._asks[number % len(self._asks)]
 
     def heard(self, number: int, calls: int) -> None:
@@ -130,7 +130,7 @@ class _Asks:
         accepted = (Accepted(0.5, 500.0, 480.0),) * calls
         self._asks[place] = self._asks[place]._replace(in_flight=0, accepted=accepted)
 
-    def ask(self, governor: Governor, leases: int, told: Limits) -> None:
+    def ask(self, governor: Governor, leases: int, told: QuotaLimits) -> None:
         for number in range(leases):
             self.heard(number, governor.lease(self.next(number), told).calls)
 

@@ -21,7 +21,7 @@ from jobs.ingest import ingest
 from jobs.write_benchmark import HaystackRows, write_benchmark
 from longform.keys import content_key, stable_seed
 from longform.synthesis.grammar.assignment import Bounds
-from longform.synthesis.grammar.haystack import Haystack, HaystackSize, write_haystack
+from longform.synthesis.grammar.haystack import HaystackSize, Woven, write_haystack
 from longform.synthesis.grammar.topic import topic_names
 
 _PASSAGE_WORDS = 300
@@ -108,7 +108,7 @@ def _json_lines(path: Path) -> Iterator[dict[str, Any]]:
 # ---------------------------------------------------------------- made
 
 
-def _made_haystacks() -> Iterator[Haystack]:
+def _made_haystacks() -> Iterator[Woven]:
     for variant in range(_HAYSTACKS // len(topic_names())):
         for topic in topic_names():
             yield write_haystack(topic, variant=variant, size=_SIZE, seed=1)
@@ -121,7 +121,7 @@ def _made_passages() -> Passages:
     return Passages("haystack writer", texts, queries)
 
 
-def _with_summaries(haystack: Haystack) -> HaystackRows:
+def _with_summaries(haystack: Woven) -> HaystackRows:
     """Summaries of planted sentences, each cited to its document, labelled by the insight that it states."""
     summaries, labels = [], []
     for query in haystack.queries:
@@ -141,7 +141,7 @@ def _with_summaries(haystack: Haystack) -> HaystackRows:
     )
 
 
-def _made_summary(haystack: Haystack, query_id: str, number: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def _made_summary(haystack: Woven, query_id: str, number: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     summary_id = content_key("made", query_id, number)
     rng = np.random.default_rng(stable_seed(summary_id))
     doc_number = {document.doc_id: document.number for document in haystack.documents}

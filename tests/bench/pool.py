@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from longform.chat.refusals import may_pass
-from longform.quota.leases import Limits
+from longform.quota.leases import QuotaLimits
 from longform.rehearsal.settings import FAULTS, FakeSettings
 from tests.bench import pool_peers, pool_resume
 from tests.bench.measure import Figure
@@ -51,14 +51,14 @@ class Cell(NamedTuple):
     goals: Goals
 
 
-def known(fake: FakeSettings) -> Limits:
+def known(fake: FakeSettings) -> QuotaLimits:
     """Limits of a configuration that knows the provider's."""
-    return Limits(fake.requests_per_minute, fake.tokens_per_minute)
+    return QuotaLimits(fake.requests_per_minute, fake.tokens_per_minute)
 
 
-def ten_times(fake: FakeSettings) -> Limits:
+def ten_times(fake: FakeSettings) -> QuotaLimits:
     """Limits of a configuration that are ten times too high."""
-    return Limits(*(None if limit is None else 10 * limit for limit in known(fake)[:2]))
+    return QuotaLimits(*(None if limit is None else 10 * limit for limit in known(fake)[:2]))
 
 
 REQUESTS: Mapping[str, float] = {"requests_per_minute": 60.0 * PER_S}

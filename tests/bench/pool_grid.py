@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any
 
-from longform.quota.leases import Limits
+from longform.quota.leases import QuotaLimits
 from longform.rehearsal.settings import FakeSettings
 from tests.bench.measure import Figure
 from tests.bench.pool import FOUND, KNOWN, REQUESTS, TOKENS, Cell, cell_figures, known, ten_times
@@ -33,6 +33,6 @@ def _cells() -> Iterator[Cell]:
         yield Cell(f"{limiter} of {limited}, known", Load(fake=fake, told=known(fake)), KNOWN)
         for said, stated in _RETRY_AFTER.items():
             fake = FakeSettings(limiter=limiter, **limits, **stated)
-            for knowledge, told in (("unknown", Limits()), ("told 10x", ten_times(fake))):
+            for knowledge, told in (("unknown", QuotaLimits()), ("told 10x", ten_times(fake))):
                 name = f"{limiter} of {limited}, {knowledge}, Retry-After {said}"
                 yield Cell(name, Load(fake=fake, told=told), FOUND)

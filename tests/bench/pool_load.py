@@ -33,7 +33,7 @@ from actors.ledger.keeper import NO_LIMIT, start_keeper
 from actors.rehearsal.fake_provider import fake_process
 from actors.rehearsal.fake_replies import fake_call
 from longform.chat.call import ChatReply, ChatRequest, Message
-from longform.quota.leases import Limits
+from longform.quota.leases import QuotaLimits
 from longform.rehearsal.settings import FakeSettings
 from longform.settings.chat import ChatSettings
 from tests.longform.rehearsal.perfect_client import perfect_makespan
@@ -65,7 +65,7 @@ class Load:
     """
 
     fake: FakeSettings
-    told: Limits = field(default_factory=Limits)
+    told: QuotaLimits = field(default_factory=QuotaLimits)
     n: int = 3000
     in_flight: int = 256
     jobs: tuple[int, ...] = (WORKERS,)

@@ -17,7 +17,7 @@ from time import process_time
 from typing import Any
 
 from longform.chat.call import ChatRequest
-from longform.quota.leases import Limits
+from longform.quota.leases import QuotaLimits
 from longform.rehearsal.settings import FakeSettings
 from tests.bench.measure import Figure, Spread
 from tests.bench.pool_load import Load, Outcome, observed, on_cluster
@@ -33,7 +33,7 @@ Client = Callable[[Load, str], Coroutine[Any, Any, Failures]]
 def figures() -> list[Figure]:
     """On the cluster that runs."""
     fake = FakeSettings(requests_per_minute=_PER_MINUTE)
-    load = Load(fake=fake, told=Limits(_PER_MINUTE), n=1000, in_flight=_IN_FLIGHT)
+    load = Load(fake=fake, told=QuotaLimits(_PER_MINUTE), n=1000, in_flight=_IN_FLIGHT)
     pool = on_cluster(load)
     peers: Mapping[str, Callable[[str], tuple[Failures, float]]] = {
         "openai client, semaphore": partial(_in_a_process, _semaphore, load),

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from actors.ledger.entry import Entry, this_session
+from actors.ledger.entry import LedgerEntry, this_session
 from actors.ledger.keeper import LedgerKeeper
 from actors.ledger.ledger import RECORDS
 from actors.ledger.sqlite import CallRecords
@@ -59,12 +59,12 @@ def _fill(folder: Path, rows: int) -> None:
     records.close()
 
 
-def _entries(start: int) -> Iterator[Entry]:
+def _entries(start: int) -> Iterator[LedgerEntry]:
     keys = [(f"{number:032x}", _key(number)) for number in range(start, start + _AT_ONCE)]
     reply = ChatReply(
         text="A reply of some words.", failure=None, usage=Usage(600, 0, 40, 0), cost_usd=0.001, seconds=0.3
     )
-    nothing = Entry(content_key(start), this_session(), _JOB, 1_700_000_000_000, (), ())
+    nothing = LedgerEntry(content_key(start), this_session(), _JOB, 1_700_000_000_000, (), ())
     intents = tuple(Intent(attempt, call, "judge", "openai", "fake", 0, 0.002, 60.0) for attempt, call in keys)
     yield nothing._replace(intents=intents)
     yield nothing._replace(receipts=tuple(Receipt(attempt, call, reply) for attempt, call in keys))

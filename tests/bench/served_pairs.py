@@ -19,7 +19,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from jobs.served_judge import COLUMNS, Address, AskJudge, Sent, judge_pairs
+from jobs.served_judge import COLUMNS, AskServer, JudgeUrl, Sent, judge_pairs
 from longform.text.sentences import sentences
 from tests.bench.inputs import passages
 from tests.bench.measure import Figure, Pairs
@@ -92,7 +92,7 @@ def _seconds(pairs: str, out: Path, *, in_process: bool) -> float:
     clocks = Path(f"{out}-clocks")
     clocks.mkdir()
     ask = _timed(str(clocks), in_process=in_process)
-    judge_pairs(pairs, str(out), Address(judge=_JUDGE, app=_APPLICATION), workers=_WORKERS, ask=ask)
+    judge_pairs(pairs, str(out), JudgeUrl(judge=_JUDGE, app=_APPLICATION), workers=_WORKERS, ask=ask)
     spans = [tuple(map(float, file.read_text().split())) for file in clocks.glob("batch-*")]
     return max(end for _, end in spans) - min(start for start, _ in spans)
 
@@ -108,14 +108,14 @@ def _assert_same(served: Path, here: Path) -> None:
         assert abs(row["probability"] - expected[pair]["probability"]) <= _SAME, pair
 
 
-def _timed(folder: str, *, in_process: bool) -> type[AskJudge]:
+def _timed(folder: str, *, in_process: bool) -> type[AskServer]:
     """
     Return a class that asks, or holds the judge itself, and notes when its batches ran; made here,
     to travel by value.
     """
 
-    class Timed(AskJudge):
-        def __init__(self, address: Address, sent: Sent | None = None) -> None:
+    class Timed(AskServer):
+        def __init__(self, address: JudgeUrl, sent: Sent | None = None) -> None:
             super().__init__(address, sent)
             if in_process:
                 self._client: Any = _JudgeHere()

@@ -31,7 +31,7 @@ from jobs.report import main as report
 from jobs.results.live import LiveReport
 from jobs.results.live_pages import publish, retire, stored_so_far
 from jobs.results.run_status import run_status
-from jobs.results.so_far import Wanted, judged_so_far
+from jobs.results.so_far import RunRows, judged_so_far
 from jobs.stages.items import Source
 from jobs.stages.runner import RECEIPTS_A_COMMIT
 from jobs.status import watch
@@ -333,10 +333,10 @@ def tables(*verdicts: str) -> Any:
     return {name: SimpleNamespace(located=dict.fromkeys(work_ids, "part")) for name, work_ids in held.items()}
 
 
-def wanted(**judges: dict[str, str]) -> Wanted:
+def wanted(**judges: dict[str, str]) -> RunRows:
     texts = {query: [Source("summaries", f"s{query}")] for query in "1234"}
     verdicts = {name: {query: [Source("verdicts", one)] for query, one in of.items()} for name, of in judges.items()}
-    return Wanted(texts, verdicts)
+    return RunRows(texts, verdicts)
 
 
 def test_a_query_is_judged_if_it_is_written_and_the_judge_that_is_ahead_has_judged_it() -> None:

@@ -15,7 +15,7 @@ import pytest
 from actors.chat.model import CallContext
 from actors.judges.opening import make_judge
 from actors.serving.client import RefusedError
-from jobs.served_judge import Address, AskJudge, judged, main
+from jobs.served_judge import AskServer, JudgeUrl, judged, main
 from longform.judges.kind import Group
 from longform.settings.judges import OfflineJudgeSettings
 from serve.engine import Engine
@@ -91,7 +91,7 @@ async def test_batch_is_one_request_in_which_each_document_and_cell_stands_once(
 async def test_batch_that_cannot_be_judged_keeps_its_rows_with_the_reason() -> None:
     app = make_app(small_backends(), Access(bind="127.0.0.1"))
     with running(app) as url:
-        ask = AskJudge(Address(judge="no such judge", url=url))
+        ask = AskServer(JudgeUrl(judge="no such judge", url=url))
         found = await ask(pa.table({"document": ["d", "e"], "sentence": ["s", "t"], "mine": [1, 2]}))
 
     assert found["mine"].to_pylist() == [1, 2]
@@ -107,7 +107,7 @@ async def test_a_pair_that_the_server_refuses_costs_no_other_its_verdict(monkeyp
             return await super().judge(judge, items)
 
     sent: list[None] = []
-    ask = AskJudge(Address(judge="j", url="http://nowhere"), lambda: sent.append(None))
+    ask = AskServer(JudgeUrl(judge="j", url="http://nowhere"), lambda: sent.append(None))
     monkeypatch.setattr(ask, "_client", Picky())
     documents = ["The a", None, "The b", "Not c", "Not d"]
     found = await ask(pa.table({"document": documents, "sentence": ["The x"] * 5}))
@@ -126,7 +126,7 @@ async def test_served_judge_gives_what_the_judge_gives_in_the_process() -> None:
     app = make_app(Backends(judges={"offline-support": ServedJudge(engine, SupportItem)}), Access(bind="127.0.0.1"))
     with running(app) as url:
         documents, sentences = zip(*PAIRS, strict=True)
-        ask = AskJudge(Address(judge="offline-support", url=url))
+        ask = AskServer(JudgeUrl(judge="offline-support", url=url))
         found = await ask(pa.table({"document": documents, "sentence": sentences}))
 
     assert_as_expected(found.to_pylist(), expected)

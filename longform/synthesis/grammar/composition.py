@@ -24,14 +24,14 @@ _OPENED = 0.4  # of the later turns of a block, those that begin with a word on 
 _LONGEST_TURN = 3  # pieces
 
 
-class Stated(NamedTuple):
+class MustStand(NamedTuple):
     """A sentence that a document must have, and its field."""
 
     text: str
     subtopic: Subtopic
 
 
-class Passage(NamedTuple):
+class FieldPassage(NamedTuple):
     """
     A document's consecutive sentences on one field.
 
@@ -48,11 +48,11 @@ class Composition(NamedTuple):
     """A document before it is one text."""
 
     beginning: Sequence[str]
-    passages: Sequence[Passage]
+    passages: Sequence[FieldPassage]
     end: Sequence[str]
 
 
-class _Block(NamedTuple):
+class _FieldBlock(NamedTuple):
     """Pieces of one field that stand together: a paragraph, or a few turns."""
 
     subtopic: Subtopic
@@ -66,7 +66,7 @@ class _Block(NamedTuple):
 
 
 def compose_document(
-    topic: Topic, weaver: Weaver, rng: np.random.Generator, stated: Sequence[Stated], *, words: int
+    topic: Topic, weaver: Weaver, rng: np.random.Generator, stated: Sequence[MustStand], *, words: int
 ) -> Composition:
     """
     A document of about *words* words (names of speakers are not counted), each stated sentence once, at any place.
@@ -81,15 +81,15 @@ def compose_document(
     if missing < 0:
         msg = f"words: expected at least {words - missing} for a document with {len(stated)} statements, its beginning "
         raise UsageError(msg + f"and its end, got {words}; ask for more words or fewer statements a document")
-    blocks: list[_Block] = []
+    blocks: list[_FieldBlock] = []
     for place in rng.permutation(len(stated)).tolist():
-        _insert(blocks, _Block(stated[place].subtopic, [], [stated[place].text], place), rng)
+        _insert(blocks, _FieldBlock(stated[place].subtopic, [], [stated[place].text], place), rng)
     while missing > 0:
         missing -= len(_extend(topic, weaver, rng, blocks).replace(TURN, " ").split())
     return Composition(
         beginning,
         [
-            Passage(block.place, list(_turns(weaver, rng, block)) if spoken else [" ".join(block.text)])
+            FieldPassage(block.place, list(_turns(weaver, rng, block)) if spoken else [" ".join(block.text)])
             for block in blocks
         ],
         end,
@@ -113,7 +113,7 @@ def document_text(composed: Composition, *, participants: Sequence[str] | None, 
 # ---------------------------------------------------------------- blocks
 
 
-def _insert(blocks: list[_Block], block: _Block, rng: np.random.Generator) -> None:
+def _insert(blocks: list[_FieldBlock], block: _FieldBlock, rng: np.random.Generator) -> None:
     """Put a block behind those of its field, or between any two fields if there are none."""
     names = [one.subtopic.name for one in blocks]
     own = [place for place, name in enumerate(names) if name == block.subtopic.name]
@@ -122,11 +122,11 @@ def _insert(blocks: list[_Block], block: _Block, rng: np.random.Generator) -> No
     blocks.insert(own[-1] + 1 if own else free[int(rng.integers(len(free)))], block)
 
 
-def _extend(topic: Topic, weaver: Weaver, rng: np.random.Generator, blocks: list[_Block]) -> str:
+def _extend(topic: Topic, weaver: Weaver, rng: np.random.Generator, blocks: list[_FieldBlock]) -> str:
     """Add a piece to one of the blocks, or to a new one if all are full, and return the piece."""
     room = [block for block in blocks if len(block.text) < _MOST_IN_A_BLOCK]
     if not room or rng.random() < _NEW_BLOCK:
-        block = _Block(topic.subtopics[int(rng.integers(len(topic.subtopics)))], [], [], None)
+        block = _FieldBlock(topic.subtopics[int(rng.integers(len(topic.subtopics)))], [], [], None)
         _insert(blocks, block, rng)
     else:
         block = room[int(rng.integers(len(room)))]
@@ -143,7 +143,7 @@ def _extend(topic: Topic, weaver: Weaver, rng: np.random.Generator, blocks: list
 # ---------------------------------------------------------------- turns
 
 
-def _turns(weaver: Weaver, rng: np.random.Generator, block: _Block) -> Iterator[str]:
+def _turns(weaver: Weaver, rng: np.random.Generator, block: _FieldBlock) -> Iterator[str]:
     """
     Yield a block's turns, each of some pieces; some begin with a reply to the turn before, and
     questions are answered.

@@ -22,7 +22,7 @@ from longform.keys import content_key, stable_seed
 from longform.records import Document, Qrel, Query, Target
 from longform.synthesis.audit.planted import HaystackFacts, Kind, Planted
 from longform.synthesis.grammar.assignment import Bounds, assign_within
-from longform.synthesis.grammar.composition import Composition, Passage, Stated, compose_document, document_text
+from longform.synthesis.grammar.composition import Composition, FieldPassage, MustStand, compose_document, document_text
 from longform.synthesis.grammar.grammar import Value, filled, slots
 from longform.synthesis.grammar.paraphrase import Synonyms, attributed, moved, rewritten
 from longform.synthesis.grammar.topic import Cast, Fact, Subtopic, Topic, load_topic
@@ -64,7 +64,7 @@ class TopicPart(NamedTuple):
 WHOLE = TopicPart()
 
 
-class Haystack(NamedTuple):
+class Woven(NamedTuple):
     haystack_id: str
     documents: list[Document]
     queries: list[Query]
@@ -84,7 +84,7 @@ class _Said(NamedTuple):
 
     target: Target | None
     kind: Kind
-    stated: Stated
+    stated: MustStand
 
 
 class ComposedDocument(NamedTuple):
@@ -117,7 +117,7 @@ Parts = Sequence[str]
 """The parts of a passage, in place of the grammar's own."""
 
 
-def write_haystack(topic: str, *, variant: int, size: HaystackSize, seed: int, part: TopicPart = WHOLE) -> Haystack:
+def write_haystack(topic: str, *, variant: int, size: HaystackSize, seed: int, part: TopicPart = WHOLE) -> Woven:
     """
     A haystack; the same arguments give the same bytes on any machine.
 
@@ -169,7 +169,7 @@ def finished_haystack(
     others: Sequence[Sequence[Parts | None]] | None = None,
     *,
     prose: Mapping[str, JsonValue] | None = None,
-) -> Haystack:
+) -> Woven:
     """
     Return the rows of a haystack.
 
@@ -189,7 +189,7 @@ def finished_haystack(
         Qrel(query_of[p.target_id], p.target_id, p.doc_id, 1) for p in planted if p.kind == "insight" and p.target_id
     ]
     facts = HaystackFacts(composed.haystack_id, composed.settings, planted, prose)
-    return Haystack(composed.haystack_id, documents, composed.queries, composed.targets, qrels, facts)
+    return Woven(composed.haystack_id, documents, composed.queries, composed.targets, qrels, facts)
 
 
 def _rewritten(composed: ComposedHaystack, index: int, others: Sequence[Parts | None]) -> str:
@@ -198,7 +198,7 @@ def _rewritten(composed: ComposedHaystack, index: int, others: Sequence[Parts | 
     if not any(others):
         return document.text
     passages = [
-        Passage(passage.place, other or passage.parts)
+        FieldPassage(passage.place, other or passage.parts)
         for passage, other in zip(document.composed.passages, others, strict=True)
     ]
     rng = np.random.default_rng(stable_seed("speakers", composed.haystack_id, index))
@@ -258,7 +258,7 @@ class _Writer:
         self._said: dict[str, list[str]] = {}  # target id -> its clauses, without who says them
 
     def statement(self, insight: _Insight) -> _Said:
-        return _Said(insight.target, "insight", Stated(self._in_new_words(insight, {}), insight.subtopic))
+        return _Said(insight.target, "insight", MustStand(self._in_new_words(insight, {}), insight.subtopic))
 
     def contradicting(self, fact: Fact) -> list[tuple[str, int]]:
         """Slots of a fact with numbers that no fact of the haystack has."""
@@ -268,11 +268,11 @@ class _Writer:
     def contradiction(self, insight: _Insight) -> _Said:
         options = self.contradicting(insight.fact)
         other = dict([options[int(self._rng.integers(len(options)))]])
-        return _Said(insight.target, "contradiction", Stated(self._in_new_words(insight, other), insight.subtopic))
+        return _Said(insight.target, "contradiction", MustStand(self._in_new_words(insight, other), insight.subtopic))
 
     def distractor(self) -> _Said:
         subtopic = self._topic.subtopics[int(self._rng.integers(len(self._topic.subtopics)))]
-        return _Said(None, "distractor", Stated(self.weaver.sentence("claim", subtopic), subtopic))
+        return _Said(None, "distractor", MustStand(self.weaver.sentence("claim", subtopic), subtopic))
 
     def _other_numbers(self, slot: str) -> list[int]:
         lowest, highest, step = self._topic.numbers[slot]

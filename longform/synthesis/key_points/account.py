@@ -14,10 +14,10 @@ from longform.keys import content_key
 from longform.records import Document, Qrel, Query, Target
 from longform.synthesis.account import CheckCounts
 from longform.synthesis.key_points.points import Selected
-from longform.synthesis.key_points.questions import Cell
-from longform.synthesis.key_points.search import Ranked
+from longform.synthesis.key_points.questions import TopicCell
+from longform.synthesis.key_points.search import RankedDocument
 from longform.synthesis.key_points.sources import SourceDocument, SourceQuestion
-from longform.synthesis.recipe import Told
+from longform.synthesis.recipe import SynthesisWords
 
 ALL = "(all questions)"
 """The haystack under which attempts about questions stand before there is one for each."""
@@ -27,7 +27,7 @@ _STEPS = 20  # of the distribution of scores
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class AskedQuestion:
     """
     A question as far as it came.
 
@@ -45,7 +45,7 @@ class Asked:
     question: SourceQuestion
     kind: str | None
     searches: Sequence[str]
-    ranked: Sequence[Ranked]
+    ranked: Sequence[RankedDocument]
     documents: Sequence[SourceDocument]
     fits: Sequence[float] | None
     n_extracted: int
@@ -56,7 +56,7 @@ class Asked:
         return [point for point in self.points if point.kept]
 
 
-def haystack_rows(asked: Asked) -> HaystackRows:
+def haystack_rows(asked: AskedQuestion) -> HaystackRows:
     """Return the tables of a question: a haystack of its own, with its documents in the order of their rank."""
     question_id = asked.question.question_id
     targets = [
@@ -140,7 +140,7 @@ class AllAccount(TypedDict):
     farthest_from_diagonal: float | None
 
 
-def question_account(asked: Asked) -> QuestionAccount:
+def question_account(asked: AskedQuestion) -> QuestionAccount:
     """Count what became of a question, with every point, its score and its spans."""
     question_id = asked.question.question_id
     return {
@@ -170,7 +170,7 @@ def question_account(asked: Asked) -> QuestionAccount:
 
 
 def all_account(
-    asked: Sequence[Asked], made: Mapping[Cell, int], per_cell: int, repeated: int, *, with_scores: bool
+    asked: Sequence[AskedQuestion], made: Mapping[TopicCell, int], per_cell: int, repeated: int, *, with_scores: bool
 ) -> AllAccount:
     """
     Count what all questions came to.
@@ -232,7 +232,7 @@ def score_steps(scores: Sequence[float]) -> tuple[list[ScoreStep] | None, float 
 # ---------------------------------------------------------------- in words
 
 
-def told(haystacks: Sequence[Mapping[str, Any]]) -> Told:
+def told(haystacks: Sequence[Mapping[str, Any]]) -> SynthesisWords:
     """Tell accounts in words, a row for each category."""
     questions = [one for one in haystacks if one["haystack_id"] != ALL]
     (together,) = (one for one in haystacks if one["haystack_id"] == ALL)
@@ -247,7 +247,7 @@ def told(haystacks: Sequence[Mapping[str, Any]]) -> Told:
     ]
     kept = [one for one in questions if one["in_benchmark"]]
     n_points = sum(one["key_points"] for one in kept)
-    return Told(
+    return SynthesisWords(
         first=f"questions: {len(kept):,}, key points: {n_points:,}",
         table=[heads, *rows],
         notes=list(_notes(together, without, missing)),

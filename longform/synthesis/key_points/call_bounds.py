@@ -17,7 +17,7 @@ POINTS_A_DOCUMENT = 10
 """LONG2RAG: 28,611 points of 560 questions with 5 documents each; the number of a plan, no limit."""
 
 
-class Left(NamedTuple):
+class WorksLeft(NamedTuple):
     """
     Works that are left, of each step; those of later steps as many as there can be.
 
@@ -33,7 +33,7 @@ class Left(NamedTuple):
     questions: int
 
 
-def planned_calls(settings: KeyPointSynthesis, left: Left) -> Iterator[PlannedCalls]:
+def planned_calls(settings: KeyPointSynthesis, left: WorksLeft) -> Iterator[PlannedCalls]:
     """
     Bound the calls of every step that asks.
 
@@ -94,7 +94,7 @@ def _searches(settings: KeyPointSynthesis, n: int) -> _Steps:
         yield SEARCH, _once("synthesize_searches", "decompose questions", "planner", n, replies=settings.replies)
 
 
-def _extraction(settings: KeyPointSynthesis, left: Left) -> _Steps:
+def _extraction(settings: KeyPointSynthesis, left: WorksLeft) -> _Steps:
     if settings.extraction == "models":
         rounds = settings.models.rounds
         n, replies = left.documents, settings.replies
@@ -102,7 +102,7 @@ def _extraction(settings: KeyPointSynthesis, left: Left) -> _Steps:
         yield EXTRACT, calls._replace(lowest=left.least_documents)
 
 
-def _selection(settings: KeyPointSynthesis, left: Left) -> _Steps:
+def _selection(settings: KeyPointSynthesis, left: WorksLeft) -> _Steps:
     if settings.extraction == "rules":
         return
     merges, points = settings.models.merges, left.questions * settings.search.documents * POINTS_A_DOCUMENT

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from longform.synthesis.key_points.checks import MERGED, PLACED
-from longform.synthesis.key_points.points import FoundPoint, Group
+from longform.synthesis.key_points.points import FoundPoint, PointGroup
 from longform.synthesis.key_points.replies import GroupList
 from longform.synthesis.written.asking import Ask, Log, Plan, ask_once, numbered, unverified
 
 
-class Faults(NamedTuple):
+class GroupFaults(NamedTuple):
     """
     The faults that keep groups from being a partition of the points.
 
@@ -35,11 +35,11 @@ class Faults(NamedTuple):
         return said + ([f"{self.empty} groups without a number"] if self.empty else [])
 
 
-def faults_of(groups: Sequence[Group], n_points: int) -> Faults:
+def faults_of(groups: Sequence[PointGroup], n_points: int) -> GroupFaults:
     """Return what keeps *groups* from being a partition of 1 to *n_points*."""
     counts = Counter(number for group in groups for number in group.numbers)
     known = range(1, n_points + 1)
-    return Faults(
+    return GroupFaults(
         missing=[number for number in known if not counts[number]],
         doubled=[number for number in known if counts[number] > 1],
         unknown=sorted(number for number in counts if number not in known),
@@ -47,21 +47,21 @@ def faults_of(groups: Sequence[Group], n_points: int) -> Faults:
     )
 
 
-def mended(groups: Sequence[Group], points: Sequence[FoundPoint]) -> list[Group]:
+def mended(groups: Sequence[PointGroup], points: Sequence[FoundPoint]) -> list[PointGroup]:
     """Return a partition: a number stays in its first group, and one in no group is a group of its own, at the end."""
     taken: set[int] = set()
-    found: list[Group] = []
+    found: list[PointGroup] = []
     for group in groups:
         numbers = [number for number in dict.fromkeys(group.numbers) if number not in taken]
         numbers = [number for number in numbers if 1 <= number <= len(points)]
         taken.update(numbers)
         if numbers:
-            found.append(Group(group.text, tuple(numbers)))
+            found.append(PointGroup(group.text, tuple(numbers)))
     alone = (number for number in range(1, len(points) + 1) if number not in taken)
-    return [*found, *(Group(points[number - 1].text, (number,)) for number in alone)]
+    return [*found, *(PointGroup(points[number - 1].text, (number,)) for number in alone)]
 
 
-def merge(question: str, points: Sequence[FoundPoint], *, tries: int, log: Log) -> Plan[list[Group]]:
+def merge(question: str, points: Sequence[FoundPoint], *, tries: int, log: Log) -> Plan[list[PointGroup]]:
     """
     Return *points* in groups that say the same.
 
@@ -70,7 +70,7 @@ def merge(question: str, points: Sequence[FoundPoint], *, tries: int, log: Log) 
     """
     if len(points) < 2:
         return mended([], points)
-    groups: list[Group] = []
+    groups: list[PointGroup] = []
     rejections: list[str] = []
     fields = {"question": question, "points": numbered({"point": point.text} for point in points)}
     for number in range(tries):
@@ -80,7 +80,7 @@ def merge(question: str, points: Sequence[FoundPoint], *, tries: int, log: Log) 
             rejections.append(read.reason)
             log.reject(MERGED, question, unverified(read), read.call_id, last=last)
             continue
-        groups = [Group(group.point, group.numbers) for group in read.answer.groups]
+        groups = [PointGroup(group.point, group.numbers) for group in read.answer.groups]
         if not (told := faults_of(groups, len(points)).told()):
             log.accept(MERGED, question, read.call_id)
             break
@@ -91,7 +91,7 @@ def merge(question: str, points: Sequence[FoundPoint], *, tries: int, log: Log) 
     return mended(groups, points)
 
 
-def _misplaced(groups: Sequence[Group], points: Sequence[FoundPoint]) -> Iterator[tuple[str, str]]:
+def _misplaced(groups: Sequence[PointGroup], points: Sequence[FoundPoint]) -> Iterator[tuple[str, str]]:
     """Give each point that a rule has to place, with how."""
     faults = faults_of(groups, len(points))
     for number in faults.missing:

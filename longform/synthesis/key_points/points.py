@@ -67,14 +67,14 @@ class Selected(NamedTuple):
         return cls(FoundPoint.from_json(content), tuple(content["numbers"]), content["score"], content["kept"])
 
 
-class Group(NamedTuple):
+class PointGroup(NamedTuple):
     """Points that say the same, by their numbers from 1, and what they say."""
 
     text: str
     numbers: tuple[int, ...]
 
 
-def joined(groups: Iterable[Group], points: Sequence[FoundPoint]) -> list[tuple[FoundPoint, tuple[int, ...]]]:
+def joined(groups: Iterable[PointGroup], points: Sequence[FoundPoint]) -> list[tuple[FoundPoint, tuple[int, ...]]]:
     """Return each group as a point with the passages of all its points, each passage once."""
     return [
         (

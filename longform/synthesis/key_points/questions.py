@@ -15,7 +15,7 @@ from longform.synthesis.written.settings import Role
 from longform.text.words import stems
 
 
-class Cell(NamedTuple):
+class TopicCell(NamedTuple):
     """A category and a domain, by their names."""
 
     category: str
@@ -33,7 +33,7 @@ class ReadQuestion(NamedTuple):
     """
 
     met: int | None
-    cell: Cell | None
+    cell: TopicCell | None
     suits: bool
 
 
@@ -100,9 +100,9 @@ def _sorted_fits(found: Sorted, settings: KeyPointSynthesis) -> str | None:
     return None if fits else "no_such_number"
 
 
-def cell_of(found: Sorted, settings: KeyPointSynthesis) -> Cell:
+def cell_of(found: Sorted, settings: KeyPointSynthesis) -> TopicCell:
     """Return the category and domain that are named by their numbers."""
-    return Cell([*settings.categories][found.category - 1], [*settings.domains][found.domain - 1])
+    return TopicCell([*settings.categories][found.category - 1], [*settings.domains][found.domain - 1])
 
 
 # ---------------------------------------------------------------- evolving
@@ -121,7 +121,7 @@ class _Evolving:
         faults: Why others were rejected, for the next prompts.
     """
 
-    cell: Cell
+    cell: TopicCell
     settings: KeyPointSynthesis
     log: Log
     accepted: list[str] = field(default_factory=list)
@@ -137,7 +137,7 @@ class _Evolving:
         return len(self.accepted) >= self.asked.per_cell
 
 
-def evolve(cell: Cell, seeds: Sequence[str], settings: KeyPointSynthesis, log: Log) -> Plan[list[str]]:
+def evolve(cell: TopicCell, seeds: Sequence[str], settings: KeyPointSynthesis, log: Log) -> Plan[list[str]]:
     """
     Return new questions of a cell, as many as are asked for or as came to be.
 
@@ -221,7 +221,7 @@ def _new(work: _Evolving, seed: str, fresh: Sequence[str], text: str, read: Read
     return True
 
 
-def _place(work: _Evolving, text: str, found: Cell, read: Read) -> None:
+def _place(work: _Evolving, text: str, found: TopicCell, read: Read) -> None:
     if found == work.cell:
         work.log.accept(IN_CELL, text, read.call_id)
         work.accepted.append(text)

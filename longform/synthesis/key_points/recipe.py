@@ -15,16 +15,16 @@ from longform.formats.rows import HaystackRows
 from longform.keys import content_key
 from longform.settings.chat import ChatSettings
 from longform.synthesis.key_points import account
-from longform.synthesis.key_points.account import Asked
-from longform.synthesis.key_points.call_bounds import EVOLVE, EXTRACT, READ, SEARCH, SELECT, Left, planned_calls
+from longform.synthesis.key_points.account import AskedQuestion
+from longform.synthesis.key_points.call_bounds import EVOLVE, EXTRACT, READ, SEARCH, SELECT, WorksLeft, planned_calls
 from longform.synthesis.key_points.checks import CHECKS, KEPT
 from longform.synthesis.key_points.extraction import extract
 from longform.synthesis.key_points.merging import merge
 from longform.synthesis.key_points.points import FoundPoint, Selected, joined
-from longform.synthesis.key_points.questions import Cell, evolve, read_question
+from longform.synthesis.key_points.questions import TopicCell, evolve, read_question
 from longform.synthesis.key_points.replies import FORMS
 from longform.synthesis.key_points.rules import extract_by_rules, select_by_rules
-from longform.synthesis.key_points.search import Corpus, Ranked, find_documents
+from longform.synthesis.key_points.search import Corpus, RankedDocument, find_documents
 from longform.synthesis.key_points.settings import ROLES, EvolvedQuestions, KeyPointSynthesis
 from longform.synthesis.key_points.significance import scores
 from longform.synthesis.key_points.sources import (
@@ -36,7 +36,7 @@ from longform.synthesis.key_points.sources import (
     read_questions,
 )
 from longform.synthesis.key_points.works import KeyPointWorks, Sources
-from longform.synthesis.recipe import Job, Pieces, PlannedCalls, Read, Step, SynthesisKind, Told, Work
+from longform.synthesis.recipe import Job, Pieces, PlannedCalls, Read, Step, SynthesisKind, SynthesisWords, Work
 from longform.synthesis.written.asking import Log, Plan
 
 _PLANS_VERSION = 1  # raised by a change of the plans that changes a benchmark
@@ -136,7 +136,7 @@ class KeyPointRecipe:
 
     def _evolve(self, job: Job, log: Log) -> Plan[JsonValue]:
         payload = job.payload
-        cell = Cell(payload["category"], payload["domain"])
+        cell = TopicCell(payload["category"], payload["domain"])
         turned = _turned(payload["seeds"], [*self.settings.domains].index(cell.domain))
         questions = yield from evolve(cell, turned, self.settings, log)
         return {"questions": [*questions]}
@@ -204,17 +204,17 @@ class KeyPointRecipe:
         together = account.all_account(asked, made, per_cell, repeated, with_scores=with_scores)
         return [{**together}, *({**account.question_account(one)} for one in asked)]
 
-    def told(self, haystacks: Sequence[Mapping[str, Any]]) -> Told:
+    def told(self, haystacks: Sequence[Mapping[str, Any]]) -> SynthesisWords:
         """Tell the accounts in words."""
         return account.told(haystacks)
 
-    def _asked(self, pieces: Pieces) -> Iterator[Asked]:
+    def _asked(self, pieces: Pieces) -> Iterator[AskedQuestion]:
         for question in self._works.questions(pieces):
             found = pieces[self._works.search(question).key].content
-            ranked = [Ranked(*one) for one in found["documents"]]
+            ranked = [RankedDocument(*one) for one in found["documents"]]
             (select,) = self._works.selections(question, pieces)
             content = pieces[select.key].content
-            yield Asked(
+            yield AskedQuestion(
                 question=question,
                 kind=found["kind"],
                 searches=found["searches"],
@@ -234,7 +234,7 @@ class KeyPointRecipe:
         if self._works.evolved:
             coming = self._works.evolved.per_cell * n_cells
         n_searches = len(left[SEARCH]) + coming
-        works = Left(
+        works = WorksLeft(
             readings=n_readings,
             cells=n_cells,
             searches=n_searches,

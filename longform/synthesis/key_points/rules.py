@@ -10,7 +10,7 @@ import numpy as np
 
 from longform.retrieval.bm25 import Bm25
 from longform.synthesis.key_points.checks import ALONE, IN_RANK, LENGTH, MERGED, ON_QUESTION, SPECIFIC
-from longform.synthesis.key_points.points import FoundPoint, Grounds, Group, Selected, joined
+from longform.synthesis.key_points.points import FoundPoint, Grounds, PointGroup, Selected, joined
 from longform.synthesis.key_points.search import K1, B
 from longform.synthesis.key_points.settings import RulesSettings
 from longform.synthesis.key_points.sources import SourceDocument
@@ -94,16 +94,16 @@ def select_by_rules(question: str, points: Sequence[FoundPoint], settings: Rules
     return found
 
 
-class _Said(NamedTuple):
+class _PointSaid(NamedTuple):
     stems: frozenset[str]
     specifics: frozenset[str]  # numbers and names
 
 
-def grouped(texts: Sequence[str], alike: float, log: Log) -> Iterator[Group]:
+def grouped(texts: Sequence[str], alike: float, log: Log) -> Iterator[PointGroup]:
     """Give groups of texts with the same numbers and names that share *alike* of their stems with the first of it."""
-    groups: list[tuple[_Said, list[int]]] = []
+    groups: list[tuple[_PointSaid, list[int]]] = []
     for number, text in enumerate(texts, start=1):
-        said = _Said(frozenset(stems(text)), frozenset(numbers(text)) | frozenset(names(text)))
+        said = _PointSaid(frozenset(stems(text)), frozenset(numbers(text)) | frozenset(names(text)))
         same = next((members for first, members in groups if _say_the_same(first, said, alike)), None)
         if same is None:
             groups.append((said, [number]))
@@ -112,9 +112,9 @@ def grouped(texts: Sequence[str], alike: float, log: Log) -> Iterator[Group]:
             same.append(number)
             log.reject(MERGED, text, f"says what point {same[0]} says")
     for _, members in groups:
-        yield Group(texts[members[0] - 1], tuple(members))
+        yield PointGroup(texts[members[0] - 1], tuple(members))
 
 
-def _say_the_same(first: _Said, second: _Said, alike: float) -> bool:
+def _say_the_same(first: _PointSaid, second: _PointSaid, alike: float) -> bool:
     both, either = first.stems & second.stems, first.stems | second.stems
     return first.specifics == second.specifics and len(both) >= alike * len(either)

@@ -22,14 +22,14 @@ K1, B = 1.2, 0.75  # Lucene's
 _DIGITS = 6
 
 
-class Ranked(NamedTuple):
+class RankedDocument(NamedTuple):
     """A document and its score; documents without a score above 0 are not found."""
 
     doc_id: str
     score: float
 
 
-class Found(NamedTuple):
+class Searched(NamedTuple):
     """
     The documents of a question.
 
@@ -43,7 +43,7 @@ class Found(NamedTuple):
 
     kind: str | None
     searches: list[str]
-    documents: list[Ranked]
+    documents: list[RankedDocument]
     fits: list[float] | None = None
     fetched: Sequence[SourceDocument] = ()
 
@@ -79,7 +79,7 @@ class Corpus:
 
 def find_documents(
     question: str, corpus: Corpus, settings: SearchSettings, log: Log, *, replies: int, embed: Embed
-) -> Plan[Found]:
+) -> Plan[Searched]:
     """Return the documents of a question; none if no search finds any."""
     kind, searches = None, [question]
     if settings.decomposed:
@@ -94,14 +94,14 @@ def find_documents(
         corpus = Corpus([*(one for one in corpus.documents if one.doc_id in found), *fetched.values()])
     if not found:
         log.reject(FOUND, question, "no search found a document", last=True)
-        return Found(kind, searches, [])
+        return Searched(kind, searches, [])
     log.accept(FOUND, question)
     ranked = _ranked(question, [*found], corpus, settings, embed)[: settings.documents]
     fits = None
     if settings.segments is not None:
         texts = [one for doc_id, _ in ranked for one in segments(corpus.texts[doc_id], settings.segment_words)]
         fits = _cosines(question, texts, settings.segments, embed)
-    return Found(kind, searches, ranked, fits, [fetched[doc_id] for doc_id, _ in ranked if doc_id in fetched])
+    return Searched(kind, searches, ranked, fits, [fetched[doc_id] for doc_id, _ in ranked if doc_id in fetched])
 
 
 def segments(text: str, n_words: int) -> list[str]:
@@ -134,11 +134,11 @@ def _searches_fit(decomposed: Decomposed) -> str | None:
 
 def _ranked(
     question: str, doc_ids: Sequence[str], corpus: Corpus, settings: SearchSettings, embed: Embed
-) -> list[Ranked]:
+) -> list[RankedDocument]:
     if settings.encoder is None:
         of_all = corpus.scores(question)
         scores = [of_all[doc_id] for doc_id in doc_ids]
     else:
         scores = _cosines(question, [corpus.texts[doc_id] for doc_id in doc_ids], settings.encoder, embed)
     best = sorted(zip(doc_ids, scores, strict=True), key=lambda pair: -pair[1])
-    return [Ranked(doc_id, float(score)) for doc_id, score in best]
+    return [RankedDocument(doc_id, float(score)) for doc_id, score in best]

@@ -50,7 +50,7 @@ class SourceQuestion(NamedTuple):
         return self._replace(facets=facets | self.facets)
 
 
-class _DocumentLine(Entry):
+class _CorpusLine(Entry):
     id: Filled = Field(validation_alias=AliasChoices("id", "doc_id", "_id"))
     text: Filled
     title: Filled | None = None
@@ -74,7 +74,7 @@ def read_documents(names: Sequence[str], read: Read) -> dict[str, SourceDocument
     """
     found: dict[str, SourceDocument] = {}
     for record in _records(names, read):
-        line = record.read(_DocumentLine)
+        line = record.read(_CorpusLine)
         if line.id in found:
             raise record.error("id", expected="an id that no document before it has", found=repr(line.id))
         found[line.id] = SourceDocument(line.id, line.title, line.text)

@@ -11,7 +11,7 @@ from longform.errors import LongformError
 from longform.keys import content_key, in_groups
 from longform.synthesis.key_points.account import ALL
 from longform.synthesis.key_points.call_bounds import EVOLVE, EXTRACT, READ, SEARCH, SELECT
-from longform.synthesis.key_points.questions import Cell, question_id
+from longform.synthesis.key_points.questions import TopicCell, question_id
 from longform.synthesis.key_points.settings import EvolvedQuestions, KeyPointSynthesis
 from longform.synthesis.key_points.sources import SourceDocument, SourceQuestion
 from longform.synthesis.recipe import Piece, Pieces, Step, Work
@@ -116,7 +116,7 @@ class KeyPointWorks:
             return list(self._source_questions)
         return [question.with_facets(**piece.content["facets"]) for question, piece in self._suited(pieces)]
 
-    def made(self, pieces: Pieces) -> dict[Cell, list[str]]:
+    def made(self, pieces: Pieces) -> dict[TopicCell, list[str]]:
         """Cell -> its new questions; nothing if questions are given."""
         works = self._cells(pieces).items()
         return {cell: pieces[work.key].content["questions"] for cell, work in works if work.key in pieces}
@@ -126,7 +126,7 @@ class KeyPointWorks:
         read = zip(self._source_questions, map(pieces.get, self._read_keys), strict=True)
         return [(question, piece) for question, piece in read if piece is not None and piece.content["suits"]]
 
-    def _cells(self, pieces: Pieces) -> dict[Cell, Work]:
+    def _cells(self, pieces: Pieces) -> dict[TopicCell, Work]:
         """Return the work of each cell; a seed of a category is one that meets most criteria."""
         if self.evolved is None:
             return {}
@@ -137,7 +137,7 @@ class KeyPointWorks:
             for domain in settings.domains:
                 chosen: JsonValue = [*seeds.get(category, [])[: self.evolved.seeds]]
                 payload: JsonValue = {"category": category, "domain": domain, "seeds": chosen}
-                found[Cell(category, domain)] = Work(content_key("evolve", self._key, payload), ALL, payload)
+                found[TopicCell(category, domain)] = Work(content_key("evolve", self._key, payload), ALL, payload)
         return found
 
     # ------------------------------------------------------------ of one question

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
-from longform.synthesis.multi_source.sources import Source, SourceQuery
-from longform.synthesis.recipe import Told
+from longform.synthesis.multi_source.sources import LongSource, SourceQuery
+from longform.synthesis.recipe import SynthesisWords
 
 
 class RewrittenQuery(TypedDict):
@@ -58,7 +58,7 @@ class CorpusAccount(TypedDict):
 
 def corpus_account(
     name: str,
-    sources: Sequence[Source],
+    sources: Sequence[LongSource],
     *,
     n_written: int,
     rewritten: Sequence[tuple[SourceQuery, str | None]] | None,
@@ -92,7 +92,7 @@ def corpus_account(
 
 
 def _clusters(
-    sources: Sequence[Source], clustering: Mapping[str, Any], merged: Sequence[Mapping[str, Any]]
+    sources: Sequence[LongSource], clustering: Mapping[str, Any], merged: Sequence[Mapping[str, Any]]
 ) -> ClusterCounts:
     ids = [query.query_id for source in sources for query in source.queries]
     owners = [number for number, source in enumerate(sources) for _ in source.queries]
@@ -110,7 +110,7 @@ def _clusters(
     }
 
 
-def told(haystacks: Sequence[Mapping[str, Any]]) -> Told:
+def told(haystacks: Sequence[Mapping[str, Any]]) -> SynthesisWords:
     """Tell accounts in words; short is a benchmark that lacks queries, or has clusters that are too large."""
     heads = ["haystack", "sources", "documents", "empty", "queries before", "queries"]
     rows = [
@@ -123,7 +123,7 @@ def told(haystacks: Sequence[Mapping[str, Any]]) -> Told:
     documents, queries = (sum(one[key] for one in haystacks) for key in ("documents", "queries"))
     clusters = [one["clusters"] for one in haystacks if one["clusters"] is not None]
     lost = [row for one in haystacks for row in one["rewritten"] or () if row["rewritten"] is None]
-    return Told(
+    return SynthesisWords(
         first=f"haystacks: {len(haystacks)}, documents: {documents:,}, queries: {queries:,}",
         table=[heads, *rows],
         notes=["empty: chapters without text, which are left out", *(line for one in clusters for line in _lines(one))],

@@ -20,7 +20,7 @@ from longform.synthesis.multi_source.replies import (
 )
 from longform.synthesis.multi_source.settings import ClusterSettings, MultiSourceCaps, RewriteSettings
 from longform.synthesis.multi_source.sources import SourceQuery
-from longform.synthesis.multi_source.tries import Verified, Wanted, listed, write_checked
+from longform.synthesis.multi_source.tries import Verified, WantedText, listed, write_checked
 from longform.synthesis.recipe import Embed
 from longform.synthesis.written.asking import Ask, Log, Plan
 from longform.synthesis.written.replies import Form, QueryText
@@ -39,7 +39,7 @@ def rewrite_query(
         fields = {"original": original, "query": text, "answers": listed(answers)}
         return Ask("verifier", CHECK_REWRITE, fields)
 
-    wanted = Wanted(
+    wanted = WantedText(
         subject=query.query_id,
         prompt=DECONTEXTUALIZE,
         fields={"document": story, "query": original},
@@ -106,7 +106,7 @@ class Merged(Strict):
     by_rules: int
 
 
-class Cluster(NamedTuple):
+class QueryCluster(NamedTuple):
     """The queries of a cluster."""
 
     name: str
@@ -124,7 +124,7 @@ class Cluster(NamedTuple):
         return [list(dict.fromkeys(query.answers[place] for query in self.queries)) for place in range(n)]
 
 
-def merge_cluster(cluster: Cluster, settings: ClusterSettings, caps: MultiSourceCaps, log: Log) -> Plan[Merged]:
+def merge_cluster(cluster: QueryCluster, settings: ClusterSettings, caps: MultiSourceCaps, log: Log) -> Plan[Merged]:
     """Return the query and the summaries of a cluster (MSRS, appendix A); what no try got right, a rule makes."""
     by_writer = settings.merge == "writer"
     query = (yield from _merge_queries(cluster, caps, log)) if by_writer else None
@@ -151,7 +151,7 @@ def summary_by_rules(summaries: Sequence[str]) -> str:
     return "\n\n".join(summary.strip() for summary in summaries)
 
 
-def _merge_queries(cluster: Cluster, caps: MultiSourceCaps, log: Log) -> Plan[str | None]:
+def _merge_queries(cluster: QueryCluster, caps: MultiSourceCaps, log: Log) -> Plan[str | None]:
     queries = cluster.texts
     if len(queries) == 1:
         return queries[0]
@@ -159,7 +159,7 @@ def _merge_queries(cluster: Cluster, caps: MultiSourceCaps, log: Log) -> Plan[st
     def ask(text: str) -> Ask:
         return Ask("verifier", CHECK_MERGE, {"queries": listed(queries), "query": text})
 
-    wanted = Wanted(
+    wanted = WantedText(
         subject=cluster.name,
         prompt=MERGE_QUERIES,
         fields={"queries": listed(queries)},
@@ -192,7 +192,7 @@ def _merge_summaries(
 ) -> Plan[str | None]:
     if len(summaries) == 1:
         return summaries[0]
-    wanted = Wanted(
+    wanted = WantedText(
         subject=subject,
         prompt=MERGE_SUMMARIES,
         fields={"query": query, "summaries": listed(summaries)},

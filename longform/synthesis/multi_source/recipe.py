@@ -13,7 +13,7 @@ from longform.keys import content_key
 from longform.records import Document, Qrel, Query, Target
 from longform.settings.chat import ChatSettings
 from longform.synthesis.multi_source.account import corpus_account, told
-from longform.synthesis.multi_source.plans import Cluster, Merged, cluster_plan, merge_cluster, rewrite_query
+from longform.synthesis.multi_source.plans import Merged, QueryCluster, cluster_plan, merge_cluster, rewrite_query
 from longform.synthesis.multi_source.replies import (
     CHECK_MERGE,
     CHECK_REWRITE,
@@ -24,8 +24,8 @@ from longform.synthesis.multi_source.replies import (
     MERGE_SUMMARIES,
 )
 from longform.synthesis.multi_source.settings import MultiSourceSynthesis
-from longform.synthesis.multi_source.sources import Source, SourceQuery, read_sources
-from longform.synthesis.recipe import Job, Pieces, PlannedCalls, Read, Step, SynthesisKind, Told, Work
+from longform.synthesis.multi_source.sources import LongSource, SourceQuery, read_sources
+from longform.synthesis.recipe import Job, Pieces, PlannedCalls, Read, Step, SynthesisKind, SynthesisWords, Work
 from longform.synthesis.written.asking import Log, Plan
 from longform.synthesis.written.call_bounds import StepCalls
 
@@ -43,7 +43,7 @@ class MultiSourceRecipe:
         prompts: Versions of all prompts.
     """
 
-    def __init__(self, settings: MultiSourceSynthesis, sources: Sequence[Source], prompts: Sequence[str]) -> None:
+    def __init__(self, settings: MultiSourceSynthesis, sources: Sequence[LongSource], prompts: Sequence[str]) -> None:
         self.settings, self.corpus = settings, tuple(sources)
         self._prompts = tuple(prompts)
 
@@ -140,7 +140,7 @@ class MultiSourceRecipe:
 
     def _merge(self, name: str, members: Sequence[int], log: Log) -> Plan[JsonValue]:
         assert self.settings.cluster is not None
-        cluster = Cluster(name, [self.queries[place] for place in members])
+        cluster = QueryCluster(name, [self.queries[place] for place in members])
         merged = yield from merge_cluster(cluster, self.settings.cluster, self.settings.caps, log)
         return merged.model_dump(mode="json")
 
@@ -206,7 +206,7 @@ class MultiSourceRecipe:
         )
         return [{**account}]
 
-    def told(self, haystacks: Sequence[Mapping[str, Any]]) -> Told:
+    def told(self, haystacks: Sequence[Mapping[str, Any]]) -> SynthesisWords:
         """Tell the accounts in words."""
         return told(haystacks)
 
@@ -251,7 +251,7 @@ class MultiSourceRecipe:
         return self
 
 
-def _places(source: Source) -> range:
+def _places(source: LongSource) -> range:
     return range(len(source.queries))
 
 

@@ -39,12 +39,12 @@ class SourceQuery(NamedTuple):
     answers: tuple[str, ...]
 
 
-class Chapter(NamedTuple):
+class SourceChapter(NamedTuple):
     doc_id: str
     text: str
 
 
-class Source(NamedTuple):
+class LongSource(NamedTuple):
     """
     A long document, cut.
 
@@ -54,7 +54,7 @@ class Source(NamedTuple):
     """
 
     source_id: str
-    chapters: tuple[Chapter, ...]
+    chapters: tuple[SourceChapter, ...]
     queries: tuple[SourceQuery, ...]
     n_empty: int
 
@@ -77,7 +77,7 @@ class _SourceLine(Entry):
     queries: list[_QueryEntry] = Field(default_factory=list)
 
 
-def read_sources(settings: MultiSourceSynthesis, read: Read) -> list[Source]:
+def read_sources(settings: MultiSourceSynthesis, read: Read) -> list[LongSource]:
     """
     Return the sources of a configuration, in the order of their lines.
 
@@ -86,7 +86,7 @@ def read_sources(settings: MultiSourceSynthesis, read: Read) -> list[Source]:
         InputError: A line is not as above, or an id is not its own.
     """
     url = settings.sources if settings.sources.endswith((".jsonl", ".jsonl.gz")) else f"{settings.sources}/{FILE}"
-    found: dict[str, Source] = {}
+    found: dict[str, LongSource] = {}
     query_ids: set[str] = set()
     for record in json_lines(_unpacked(read(url), url).split(b"\n"), url):
         line = record.read(_SourceLine)
@@ -128,12 +128,12 @@ def _text(record: Record, line: _SourceLine, url: str, read: Read) -> str:
         raise record.error("file", expected="a file in UTF-8", found=f"{path}: {error}") from error
 
 
-def _source(line: _SourceLine, texts: Sequence[str], *, was_cut: bool) -> Source:
+def _source(line: _SourceLine, texts: Sequence[str], *, was_cut: bool) -> LongSource:
     filled = [text for text in texts if text]
     ids = [f"{line.id}:{number:03}" for number in range(1, len(filled) + 1)] if was_cut else [line.id]
-    return Source(
+    return LongSource(
         source_id=line.id,
-        chapters=tuple(Chapter(doc_id, text) for doc_id, text in zip(ids, filled, strict=False)),
+        chapters=tuple(SourceChapter(doc_id, text) for doc_id, text in zip(ids, filled, strict=False)),
         queries=tuple(SourceQuery(one.query_id, one.query.strip(), tuple(one.answers)) for one in line.queries),
         n_empty=len(texts) - len(filled),
     )
@@ -166,13 +166,13 @@ def _by_lines(text: str, marks: Sequence[re.Pattern[str]]) -> Iterator[str]:
 
 def _shown(text: str, tags: Sequence[str]) -> list[str]:
     """Return what a browser shows of the chapters of an HTML text."""
-    reader = _Shown(tags)
+    reader = _BrowserText(tags)
     reader.feed(text)
     reader.close()
     return [_GAP.sub("\n\n", _ENDS.sub("\n", "".join(parts))) for parts in reader.chapters]
 
 
-class _Shown(HTMLParser):
+class _BrowserText(HTMLParser):
     """Gathers what a browser shows; a chapter ends before each element that is a mark."""
 
     def __init__(self, tags: Sequence[str]) -> None:

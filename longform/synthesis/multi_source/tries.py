@@ -29,7 +29,7 @@ class Verified(NamedTuple):
     fits: Callable[[Form], str | None] = lambda _: None
 
 
-class Wanted(NamedTuple):
+class WantedText(NamedTuple):
     """
     A text that is asked for.
 
@@ -52,7 +52,7 @@ class Wanted(NamedTuple):
     verified: Verified | None = None
 
 
-def write_checked(wanted: Wanted, caps: MultiSourceCaps, log: Log) -> Plan[str | None]:
+def write_checked(wanted: WantedText, caps: MultiSourceCaps, log: Log) -> Plan[str | None]:
     """
     Return a text that passed every check; None if no try did.
 
@@ -77,7 +77,7 @@ def write_checked(wanted: Wanted, caps: MultiSourceCaps, log: Log) -> Plan[str |
     return None
 
 
-def _by_rules(wanted: Wanted, text: str, log: Log, *, last: bool) -> str | None:
+def _by_rules(wanted: WantedText, text: str, log: Log, *, last: bool) -> str | None:
     for check, rule in wanted.rules.items():
         if (reason := rule(text)) is not None:
             log.reject(check, wanted.subject, reason, last=last)

@@ -16,7 +16,7 @@ from longform.metrics.statistics import Estimate
 from longform.records import Document, Qrel, Query, Target
 from longform.synthesis.account import CheckCounts
 from longform.synthesis.audit.label_noise import event_share
-from longform.synthesis.recipe import Told
+from longform.synthesis.recipe import SynthesisWords
 from longform.synthesis.written.documents import Draft
 from longform.synthesis.written.outline import Outline
 from longform.synthesis.written.settings import Topic
@@ -26,7 +26,7 @@ _KEY_DIGITS = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class Written:
+class Writing:
     """
     A haystack as it was written.
 
@@ -45,7 +45,7 @@ class Written:
     drafts: Sequence[Draft]
 
 
-def haystack_rows(written: Written) -> HaystackRows:
+def haystack_rows(written: Writing) -> HaystackRows:
     """
     Return the haystack's tables. The gold map is the verifier's last word on each document, not the assignment.
 
@@ -71,7 +71,7 @@ def haystack_rows(written: Written) -> HaystackRows:
     return HaystackRows(haystack_id, documents, queries, targets, qrels, rankings=[], summaries=[], labels=[])
 
 
-def _queries(written: Written) -> list[Query]:
+def _queries(written: Writing) -> list[Query]:
     topic = written.topic
     participants = list(topic.participants) if topic.domain == "conversation" else None
     return [
@@ -89,7 +89,7 @@ def _queries(written: Written) -> list[Query]:
     ]
 
 
-def _targets(written: Written, queries: Sequence[Query]) -> list[Target]:
+def _targets(written: Writing, queries: Sequence[Query]) -> list[Target]:
     """A target for each of `outline.facts`, in their order."""
     return [
         Target(
@@ -163,7 +163,7 @@ class HaystackAccount(TypedDict):
     checks: NotRequired[list[CheckCounts]]
 
 
-def haystack_account(written: Written, *, least_documents: int) -> HaystackAccount:
+def haystack_account(written: Writing, *, least_documents: int) -> HaystackAccount:
     """Count what was made of what was asked."""
     texts = [draft.text for draft in written.drafts if draft.text is not None]
     facts, known = written.outline.facts, written.outline.known
@@ -189,7 +189,7 @@ def haystack_account(written: Written, *, least_documents: int) -> HaystackAccou
     }
 
 
-def read_again(written: Written) -> ReadAgain:
+def read_again(written: Writing) -> ReadAgain:
     """
     Compare a second reading of the finished documents by the verifier with the gold map.
 
@@ -224,7 +224,7 @@ TOO_FEW = "too few: insights that fewer documents state than `least_documents` a
 READ_DIFFERENTLY = "read differently: pairs of document and insight where the verifier, asked again, said the contrary"
 
 
-def told(haystacks: Sequence[Mapping[str, Any]]) -> Told:
+def told(haystacks: Sequence[Mapping[str, Any]]) -> SynthesisWords:
     """Tell accounts in words."""
     documents, insights = (sum(one[name] for one in haystacks) for name in ("documents", "insights"))
     heads = ("haystack", "documents", "not written", "subtopics", "insights", "too few", "read differently")
@@ -237,7 +237,7 @@ def told(haystacks: Sequence[Mapping[str, Any]]) -> Told:
         )
         for one in haystacks
     ]
-    return Told(
+    return SynthesisWords(
         first=f"haystacks: {len(haystacks)}, documents: {documents:,}, insights: {insights:,}",
         table=[heads, *rows],
         notes=[TOO_FEW, READ_DIFFERENTLY],

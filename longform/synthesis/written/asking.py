@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 from pydantic import JsonValue
 
 from longform.chat.call import TokenLogprobs
-from longform.synthesis.written.replies import Form, UnreadableError, read_form
+from longform.synthesis.written.replies import Form, UnreadableReplyError, read_form
 from longform.synthesis.written.settings import Role
 
 Outcome = Literal["accepted", "rejected", "exhausted"]
@@ -185,7 +185,7 @@ def read_reply(reply: Reply, form: type[Answer]) -> Read:
         return Read(None, reply.failure or "no_reply", reply.call_id)
     try:
         return Read(read_form(reply.text, form), None, reply.call_id)
-    except UnreadableError as unreadable:
+    except UnreadableReplyError as unreadable:
         return Read(None, unreadable.reason, reply.call_id)
 
 

@@ -204,17 +204,17 @@ def _leaks_after_additions(brief: Brief, article: Article, log: Log) -> Plan[lis
     return leaked
 
 
-class _Found(NamedTuple):
+class _FoundDocuments(NamedTuple):
     numbers: frozenset[int] | None  # places of insights; None: the verifier could not be read
     call_id: str | None
 
 
 def _present(
     brief: Brief, text: str, insights: Sequence[int], check: str, log: Log, *, n_edits: int = 0
-) -> Plan[_Found]:
+) -> Plan[_FoundDocuments]:
     """Return those *insights* that the verifier finds in *text*; after each edit it is asked anew."""
     if not insights:
-        return _Found(frozenset(), None)
+        return _FoundDocuments(frozenset(), None)
     fields = {"text": text, "insights": _shown(brief.outline, insights)}
     afresh = {"notes": f"The document was edited ({n_edits}); read it afresh."} if n_edits else {}
     ask = Ask("verifier", "synthesize_find", fields | afresh)
@@ -227,8 +227,8 @@ def _present(
         fits=lambda present: numbers_fit(present.present, len(insights)),
     )
     if read.reason is not None:
-        return _Found(None, read.call_id)
-    return _Found(frozenset(insights[number - 1] for number in read.answer.present), read.call_id)
+        return _FoundDocuments(None, read.call_id)
+    return _FoundDocuments(frozenset(insights[number - 1] for number in read.answer.present), read.call_id)
 
 
 def _shown(outline: Outline, insights: Sequence[int]) -> str:

@@ -45,7 +45,7 @@ class OutlinedSubtopic(Strict):
     insights: tuple[str, ...]
 
 
-class Fact(NamedTuple):
+class OutlineFact(NamedTuple):
     """An insight of an outline."""
 
     subtopic: int  # its place, from 0
@@ -59,9 +59,9 @@ class Outline(Strict):
     known: tuple[int, ...] | None = None  # facts that an outsider told; null: nobody was asked
 
     @property
-    def facts(self) -> list[Fact]:
+    def facts(self) -> list[OutlineFact]:
         """All insights, subtopic by subtopic; prompts number them in this order, from 1."""
-        return [Fact(place, text) for place, subtopic in enumerate(self.subtopics) for text in subtopic.insights]
+        return [OutlineFact(place, text) for place, subtopic in enumerate(self.subtopics) for text in subtopic.insights]
 
 
 @dataclass(frozen=True, kw_only=True)

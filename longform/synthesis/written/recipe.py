@@ -13,8 +13,8 @@ from longform.errors import LongformError, UsageError
 from longform.formats.rows import HaystackRows
 from longform.keys import content_key, stable_seed
 from longform.settings.chat import ChatSettings
-from longform.synthesis.recipe import Job, Piece, Pieces, PlannedCalls, Read, Step, SynthesisKind, Told, Work
-from longform.synthesis.written.account import Written, haystack_account, haystack_rows, readable_id, told
+from longform.synthesis.recipe import Job, Piece, Pieces, PlannedCalls, Read, Step, SynthesisKind, SynthesisWords, Work
+from longform.synthesis.written.account import Writing, haystack_account, haystack_rows, readable_id, told
 from longform.synthesis.written.asking import Log, Plan
 from longform.synthesis.written.call_bounds import document_calls, outline_calls
 from longform.synthesis.written.checks import CHECKS, RULES
@@ -183,15 +183,15 @@ class WrittenRecipe:
         least = self.settings.sizes.least_documents
         return [{**haystack_account(one, least_documents=least)} for one in self._written(pieces)]
 
-    def told(self, haystacks: Sequence[Mapping[str, Any]]) -> Told:
+    def told(self, haystacks: Sequence[Mapping[str, Any]]) -> SynthesisWords:
         """Tell the accounts in words."""
         return told(haystacks)
 
-    def _written(self, pieces: Pieces) -> Iterator[Written]:
+    def _written(self, pieces: Pieces) -> Iterator[Writing]:
         for number, topic in enumerate(self.settings.topics):
             piece = pieces[self._outline_key(number)]
             outline = Outline.model_validate(piece.content)
-            yield Written(
+            yield Writing(
                 haystack_id=piece.haystack_id,
                 topic=topic,
                 outline=outline,

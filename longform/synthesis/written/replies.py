@@ -108,7 +108,7 @@ def _inner(value: JsonValue) -> JsonValue:
     return [_inner(one) for one in value] if isinstance(value, list) else value
 
 
-class UnreadableError(Exception):
+class UnreadableReplyError(Exception):
     """A reply that is not the form that was asked for."""
 
     def __init__(self, *, reason: str) -> None:
@@ -129,8 +129,8 @@ def read_form(reply: str, form: type[Read]) -> Read:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise UnreadableError(reason="invalid_json") from error
+        raise UnreadableReplyError(reason="invalid_json") from error
     try:
         return form.model_validate(value)
     except ValidationError as error:
-        raise UnreadableError(reason="wrong_form") from error
+        raise UnreadableReplyError(reason="wrong_form") from error

@@ -13,13 +13,13 @@ from actors.authority import Local
 from actors.chat import governor
 from actors.chat.governor import NAMESPACE, Governor, open_governor
 from actors.storage.folder import Folder
-from longform.quota.leases import Ask, Limits, Refused
+from longform.quota.leases import LeaseAsk, QuotaLimits, Refused
 
-TOLD = Limits(requests_per_minute=60_000)
+TOLD = QuotaLimits(requests_per_minute=60_000)
 
 
-def ask(worker: str, *, n: int = 10, **heard: object) -> Ask:
-    return Ask(worker, "job", (100.0,) * n, n, 0, **heard)  # type: ignore[arg-type]
+def ask(worker: str, *, n: int = 10, **heard: object) -> LeaseAsk:
+    return LeaseAsk(worker, "job", (100.0,) * n, n, 0, **heard)  # type: ignore[arg-type]
 
 
 async def test_one_domain_is_one_quota_in_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,9 +42,9 @@ def found_limits(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Governor:
     monkeypatch.setattr(governor.time, "monotonic", lambda: next(clock))
     authority = Governor("d", str(folder))
     for _ in range(100):
-        authority.lease(ask("a"), Limits(requests_per_minute=6000))
+        authority.lease(ask("a"), QuotaLimits(requests_per_minute=6000))
     for _ in range(200):
-        authority.lease(ask("a", refused=(Refused(0.01, 100.0, None),)), Limits(requests_per_minute=6000))
+        authority.lease(ask("a", refused=(Refused(0.01, 100.0, None),)), QuotaLimits(requests_per_minute=6000))
     return authority
 
 
@@ -52,7 +52,7 @@ def test_found_limits_are_remembered_and_gone_on_from(tmp_path: Path, monkeypatc
     found_limits(tmp_path, monkeypatch)
     remembered = Folder(str(tmp_path)).read_json("limits/d.json")
     assert remembered["requests_per_minute"] < 6000
-    limits = Governor("d", str(tmp_path)).lease(ask("b"), Limits()).limits
+    limits = Governor("d", str(tmp_path)).lease(ask("b"), QuotaLimits()).limits
     assert limits.requests_per_minute == pytest.approx(remembered["requests_per_minute"])
 
 
@@ -70,7 +70,7 @@ def test_memory_that_cannot_be_read_is_no_failure(
 ) -> None:
     (tmp_path / "limits").mkdir()
     (tmp_path / "limits" / "d.json").write_text(content)
-    assert Governor("d", str(tmp_path)).lease(ask("b"), Limits()).limits == Limits()
+    assert Governor("d", str(tmp_path)).lease(ask("b"), QuotaLimits()).limits == QuotaLimits()
     assert "the limits are found anew" in caplog.text
 
 
@@ -80,11 +80,11 @@ async def test_two_handles_share_one_actor_that_survives_its_own_death(ray_sessi
     import ray
 
     domain = f"test-{os.getpid()}"
-    told = Limits()
+    told = QuotaLimits()
     one, two = (open_governor(domain, told, memory=None) for _ in range(2))
     actor = ray.get_actor(f"governor:{domain}", namespace=NAMESPACE)
     try:
-        known = Limits(requests_per_minute=1200)
+        known = QuotaLimits(requests_per_minute=1200)
         assert (await one.lease(ask("a", known=known))).limits.requests_per_minute == pytest.approx(1200)
         await one.lease(ask("a", refused=(Refused(0.0, 100.0, 2.0),)))
         lease = await two.lease(ask("b"))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.chat.matrix_executor import Group, MatrixExecutor, group_of, growing
+from actors.chat.matrix_executor import CallGroup, MatrixExecutor, group_of, growing
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, Message
 from longform.settings.chat import ChatSettings
 
@@ -50,8 +50,8 @@ def ask(text: str) -> ChatRequest:
     return ChatRequest(messages=(Message("user", text),), max_tokens=5)
 
 
-def group(key: str, *texts: str, tokens: float = LONG) -> Group:
-    return Group(key, tokens, tuple(ask(text) for text in texts))
+def group(key: str, *texts: str, tokens: float = LONG) -> CallGroup:
+    return CallGroup(key, tokens, tuple(ask(text) for text in texts))
 
 
 def executor(chat: Recording, **settings: object) -> MatrixExecutor:

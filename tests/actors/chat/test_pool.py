@@ -18,7 +18,7 @@ from longform.chat.call import Capabilities, ChatReply, ChatRequest, Message, Si
 from longform.chat.ledger_rows import Admission, Intent, Receipt
 from longform.chat.prices import Price
 from longform.errors import BudgetReachedError, StoppedError
-from longform.quota.leases import Ask, Lease, Limits
+from longform.quota.leases import Lease, LeaseAsk, QuotaLimits
 from longform.settings.chat import ChatSettings
 
 SETTINGS = ChatSettings(model="m", base_url="http://127.0.0.1:1", attempts=3, concurrency=8)
@@ -57,11 +57,11 @@ class Granting:
     """Grants all that is asked; keeps the asks."""
 
     def __init__(self) -> None:
-        self.asks: list[Ask] = []
+        self.asks: list[LeaseAsk] = []
 
-    async def lease(self, ask: Ask) -> Lease:
+    async def lease(self, ask: LeaseAsk) -> Lease:
         self.asks.append(ask)
-        return Lease(len(ask.sizes), over_s=0.0, again_s=0.01, limits=Limits())
+        return Lease(len(ask.sizes), over_s=0.0, again_s=0.01, limits=QuotaLimits())
 
     async def close(self) -> None: ...
 
@@ -341,7 +341,7 @@ async def test_a_call_cancelled_under_way_stays_unsettled(pools: Pools) -> None:
 
 async def test_a_call_cancelled_before_its_turn_is_settled_as_never_made(pools: Pools) -> None:
     class Paced(Granting):
-        async def lease(self, ask: Ask) -> Lease:
+        async def lease(self, ask: LeaseAsk) -> Lease:
             return (await super().lease(ask))._replace(over_s=2.0)
 
     pools.leases = Paced()

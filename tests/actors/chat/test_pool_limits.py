@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from longform.quota.leases import Limits
+from longform.quota.leases import QuotaLimits
 from longform.rehearsal.settings import FAULTS, FakeSettings
 from tests.bench.pool import REQUESTS, TOKENS, known, share_of_first, ten_times
 from tests.bench.pool_load import Load, Outcome, on_cluster, two_nodes
@@ -60,11 +60,11 @@ def test_a_known_limit_is_hardly_ever_met(nodes: None, fake: FakeSettings, limit
 @pytest.mark.parametrize(
     ("fake", "told"),
     [
-        pytest.param(FakeSettings(retry_after="missing", **REQUESTS), Limits(), id="unknown"),
+        pytest.param(FakeSettings(retry_after="missing", **REQUESTS), QuotaLimits(), id="unknown"),
         pytest.param(FakeSettings(retry_after="wrong", **TOKENS), ten_times(FakeSettings(**TOKENS)), id="told 10x"),
     ],
 )
-def test_a_limit_that_nobody_told_is_found(nodes: None, fake: FakeSettings, told: Limits) -> None:
+def test_a_limit_that_nobody_told_is_found(nodes: None, fake: FakeSettings, told: QuotaLimits) -> None:
     outcome = on_cluster(Load(fake=fake, told=told, n=N))
     check_all_answered(outcome)
     # finding costs refusals once, however many calls follow: the benchmark's goals are of 3,000. A machine that makes

@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from actors.ledger.entry import Entry, this_session
+from actors.ledger.entry import LedgerEntry, this_session
 from actors.ledger.history import history
 from actors.ledger.sqlite import CallRecords
 from actors.ledger.totals import call_totals, stage_totals, totals
@@ -16,10 +16,10 @@ from tests.actors.ledger.ledgers import answered, intent
 CHAT = ChatSettings(provider="scripted", model="m")
 
 
-def entry(number: int) -> Entry:
+def entry(number: int) -> LedgerEntry:
     attempt, call = f"a{number}", f"c{number}"
     receipts = [answered(attempt, call)] if number % 2 else []
-    return Entry(f"e{number}", this_session(), "job", number, receipts, ["a0"], [intent(attempt, call)])
+    return LedgerEntry(f"e{number}", this_session(), "job", number, receipts, ["a0"], [intent(attempt, call)])
 
 
 def ask_all(records: CallRecords) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.ledger.entry import Entry, Session, from_lines, to_lines
+from actors.ledger.entry import LedgerEntry, Session, from_lines, to_lines
 from actors.ledger.ledger import Ledger
 from longform.chat.call import ChatReply, Signals, TokenLogprobs, Usage, failed
 from longform.chat.ledger_rows import Receipt
@@ -47,7 +47,7 @@ def test_reply_comes_back_as_it_came(reply: ChatReply, tmp_path_factory: pytest.
 
 @given(reply=_replies | st.builds(failed, st.text()), deadline_s=st.floats(0, 1e6), usd=st.none() | st.floats(0, 1))
 def test_entry_comes_back_from_its_lines(reply: ChatReply, deadline_s: float, usd: float | None) -> None:
-    entry = Entry(
+    entry = LedgerEntry(
         "e",
         Session("h", 1, 2.5),
         "j",

@@ -9,7 +9,7 @@ import pytest
 from aiohttp import web
 
 from actors.serving.client import RefusedError, Reply, ServedClient, over_handle, over_http, read_answer
-from actors.serving.messages import About, Answered, Found, Refusal, shared_text
+from actors.serving.messages import About, Answered, Refusal, Replies, shared_text
 from longform.errors import LongformError
 
 
@@ -101,7 +101,7 @@ async def test_a_handle_answers_as_a_server_does() -> None:
         waits.append(seconds)
 
     answer = Answered([{"answer": "supported", "call_id": None}], 5, False, True, "key")
-    found = Found(About("j", "judge", "1", card="good"), [[answer]])
+    found = Replies(About("j", "judge", "1", card="good"), [[answer]])
     remote = Remote(Refusal(4.0), ActorDiedError(), found)
     items = [{"document": "d", "sentences": ["s"]}]
     judged = await ServedClient(over_handle(remote), sleep=sleep).judge("j", items)
@@ -141,7 +141,7 @@ async def test_a_model_that_fails_behind_a_handle_says_nothing_of_the_inside() -
 
 async def test_a_handle_of_a_reranker_ranks_with_ties_by_index() -> None:
     answers = [Answered(score, 1, False, False, str(score)) for score in (0.5, 2.0, 0.5)]
-    remote = Remote(Found(About("r", "rerank", "1", score_kind="logit"), [answers]))
+    remote = Remote(Replies(About("r", "rerank", "1", score_kind="logit"), [answers]))
     assert await ServedClient(over_handle(remote)).rerank("r", "q", ["a", "b", "c"]) == [(1, 2.0), (0, 0.5), (2, 0.5)]
     assert remote.items == [{"query": "q", "texts": ["a", "b", "c"]}]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from actors.local_models.tokenizer import TokenCounter
-from actors.rehearsal.scripted_summaries import Merging, Sentences, Updating, faithful
+from actors.rehearsal.scripted_summaries import MergeTask, Sentences, Updating, faithful
 from actors.rehearsal.scripted_tasks import read_sentence_task
 from actors.summarizers.prompts import SEPARATOR, prompts_of
 from jobs.configs import read_experiment
@@ -52,7 +52,7 @@ def test_a_scripted_model_summarizes_all_documents_by_each_of_them(name: str) ->
 
 def test_a_scripted_model_merges_and_updates_what_is_diverse() -> None:
     merging = read_sentence_task(rendered("merge_diverse", summaries=SEPARATOR.join(DOCUMENTS)), faithful, 1)
-    assert isinstance(merging, Merging)
+    assert isinstance(merging, MergeTask)
     assert merging.summaries == tuple(DOCUMENTS)
     updating = read_sentence_task(rendered("update_diverse", summary=DOCUMENTS[0], document=DOCUMENTS[1]), faithful, 1)
     assert isinstance(updating, Updating)

@@ -8,14 +8,14 @@ from actors.chat.live import carry_out
 from longform.chat.call import ChatReply, ChatRequest, Message, failed
 from longform.settings.methods import SHIPPED_METHODS
 from longform.summaries.asking import step_replies
-from longform.summaries.methods import Plan, Step, make_plan
+from longform.summaries.methods import AskStep, Plan, make_plan
 
 
-async def run_plan(plan: Plan, ask: Callable[[Step, Sequence[str]], Awaitable[ChatReply]]) -> dict[str, ChatReply]:
+async def run_plan(plan: Plan, ask: Callable[[AskStep, Sequence[str]], Awaitable[ChatReply]]) -> dict[str, ChatReply]:
     """The plan's steps, carried out live; *ask* has each step's reply."""
-    given: dict[str, tuple[Step, Sequence[str]]] = {}
+    given: dict[str, tuple[AskStep, Sequence[str]]] = {}
 
-    def request(step: Step, texts: Sequence[str]) -> ChatRequest:
+    def request(step: AskStep, texts: Sequence[str]) -> ChatRequest:
         given[step.name] = (step, texts)
         return ChatRequest(messages=(Message("user", step.name),), max_tokens=1)
 
@@ -27,7 +27,7 @@ def said(text: str) -> ChatReply:
     return ChatReply(text=text, failure=None)
 
 
-async def echo(step: Step, texts: Sequence[str]) -> ChatReply:
+async def echo(step: AskStep, texts: Sequence[str]) -> ChatReply:
     """Reply with everything shown and read, so that the last text tells all steps."""
     return said(f"{step.task[0]}{''.join(map(str, step.documents))}({','.join(texts)})")
 
@@ -56,7 +56,7 @@ async def test_steps_whose_parents_are_done_run_at_once() -> None:
     seen: list[frozenset[str]] = []
     all_four, merging = asyncio.Event(), asyncio.Event()
 
-    async def ask(step: Step, texts: Sequence[str]) -> ChatReply:
+    async def ask(step: AskStep, texts: Sequence[str]) -> ChatReply:
         running.add(step.name)
         seen.append(frozenset(running))
         if len(running) == 4:
@@ -77,7 +77,7 @@ async def test_steps_whose_parents_are_done_run_at_once() -> None:
 async def test_what_reads_a_failed_step_is_not_asked_and_names_the_one_that_failed() -> None:
     asked = []
 
-    async def ask(step: Step, texts: Sequence[str]) -> ChatReply:
+    async def ask(step: AskStep, texts: Sequence[str]) -> ChatReply:
         asked.append(step.name)
         return failed("http_500") if step.name == "update-2" else await echo(step, texts)
 
@@ -90,7 +90,7 @@ async def test_what_reads_a_failed_step_is_not_asked_and_names_the_one_that_fail
 
 
 async def test_of_several_failed_parents_the_first_is_named_and_the_others_stand() -> None:
-    async def ask(step: Step, texts: Sequence[str]) -> ChatReply:
+    async def ask(step: AskStep, texts: Sequence[str]) -> ChatReply:
         return failed("length") if step.name in ("document-2", "document-3") else await echo(step, texts)
 
     replies = await run_plan(make_plan(SHIPPED_METHODS["hierarchical-pairwise"], 4), ask)
@@ -108,7 +108,7 @@ async def test_of_several_failed_parents_the_first_is_named_and_the_others_stand
 async def test_what_is_raised_ends_the_plan_and_leaves_nothing_running() -> None:
     cancelled = []
 
-    async def ask(step: Step, texts: Sequence[str]) -> ChatReply:
+    async def ask(step: AskStep, texts: Sequence[str]) -> ChatReply:
         if step.name == "document-2":
             raise RuntimeError("budget")
         try:
@@ -130,7 +130,7 @@ async def test_what_is_raised_ends_the_plan_and_leaves_nothing_running() -> None
 async def test_steps_of_a_chain_come_one_after_the_other() -> None:
     spans: list[tuple[str, str]] = []
 
-    async def ask(step: Step, texts: Sequence[str]) -> ChatReply:
+    async def ask(step: AskStep, texts: Sequence[str]) -> ChatReply:
         spans.append(("begin", step.name))
         await asyncio.sleep(0)
         spans.append(("end", step.name))

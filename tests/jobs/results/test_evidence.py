@@ -10,7 +10,7 @@ import pytest
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.results.evidence import RunEvidence, Work
+from jobs.results.evidence import ReportedWork, RunEvidence
 from longform.results.aggregate import Averaging
 from tests.jobs.planted_bench import bench
 
@@ -18,7 +18,11 @@ from tests.jobs.planted_bench import bench
 @pytest.mark.parametrize("table", ["units", "qrels"])
 def test_a_table_that_was_queried_does_not_hold_the_evidence(tmp_path: Path, table: str) -> None:
     """A lazy frame is of a library that does not let go of cycles."""
-    run, benchmark, work = Folder(str(tmp_path / "run")), Benchmark(bench(tmp_path, n=1)), Work(summaries=[], units=[])
+    run, benchmark, work = (
+        Folder(str(tmp_path / "run")),
+        Benchmark(bench(tmp_path, n=1)),
+        ReportedWork(summaries=[], units=[]),
+    )
     averaging = Averaging("pooled", seed=1, resamples=100)
     evidence = RunEvidence(run=run, benchmark=benchmark, work=work, averaging=averaging, measures=(), judges=())
     getattr(evidence.frames, table).collect()

@@ -8,13 +8,13 @@ from jobs.spending.call_count import StageCalls
 from jobs.spending.scaled import for_queries, scaling_notes
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings
-from longform.spending import Span
+from longform.spending import CountRange
 
 CHAT = ChatSettings(model="gpt-4o")
 
 
 def calls(*tokens: float, n_paid: int = 0) -> StageCalls:
-    inputs = {str(place): Span(n, n, n) for place, n in enumerate(tokens)}
+    inputs = {str(place): CountRange(n, n, n) for place, n in enumerate(tokens)}
     return StageCalls(stage="judge", chat=CHAT, inputs=inputs, n_paid=n_paid)
 
 
@@ -37,7 +37,7 @@ def test_queries_that_differ_widen_the_ends() -> None:
     (unlike,) = for_queries([calls(140, 150, 160)], n_planned=3, n_queries=100)
     (far,) = for_queries([calls(100, 200)], n_planned=2, n_queries=100)
 
-    assert alike.inputs["0"] == Span(150, 150, 150)
+    assert alike.inputs["0"] == CountRange(150, 150, 150)
     half = 4.302653 * 10 * (1 / 100 + 1 / 3) ** 0.5 / 150
     assert unlike.inputs["0"].low == pytest.approx(140 * (1 - half))
     assert unlike.inputs["0"].high == pytest.approx(140 * (1 + half))

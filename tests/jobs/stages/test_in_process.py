@@ -28,7 +28,7 @@ from jobs.stages.performing import Worker
 from jobs.stages.runner import PlainStage, StageError, Task, run_stage
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, Message, Usage
 from longform.errors import UsageError
-from longform.quota.leases import Ask, Lease, Limits
+from longform.quota.leases import Lease, LeaseAsk, QuotaLimits
 from longform.settings.chat import ChatSettings
 
 N_TASKS = 12
@@ -135,8 +135,8 @@ def test_closing_ends_though_a_future_is_never_set() -> None:
 class Spread:
     """Grants all that is asked, the turns spread over some time."""
 
-    async def lease(self, ask: Ask) -> Lease:
-        return Lease(len(ask.sizes), over_s=0.2, again_s=0.01, limits=Limits())
+    async def lease(self, ask: LeaseAsk) -> Lease:
+        return Lease(len(ask.sizes), over_s=0.2, again_s=0.01, limits=QuotaLimits())
 
     async def close(self) -> None: ...
 

@@ -17,7 +17,7 @@ from longform.formats.rows import HaystackRows
 from longform.records import Document, Query, Target
 from longform.settings.chat import ChatSettings
 from longform.settings.strict import Strict
-from longform.synthesis.recipe import Job, Pieces, PlannedCalls, Step, SynthesisKind, Told, Work
+from longform.synthesis.recipe import Job, Pieces, PlannedCalls, Step, SynthesisKind, SynthesisWords, Work
 from longform.synthesis.written.asking import Ask, Log, Plan, ask_once
 from longform.synthesis.written.call_bounds import StepCalls
 from longform.synthesis.written.replies import QueryText
@@ -68,8 +68,8 @@ class PointsRecipe:
     def accounts(self, pieces: Pieces) -> list[dict[str, Any]]:
         return [{"haystack_id": "h", "points": len(pieces)}]
 
-    def told(self, haystacks: Sequence[Mapping[str, Any]]) -> Told:
-        return Told("points: 2", [["haystack", "points"], ["h", "2"]], [], is_short=False)
+    def told(self, haystacks: Sequence[Mapping[str, Any]]) -> SynthesisWords:
+        return SynthesisWords("points: 2", [["haystack", "points"], ["h", "2"]], [], is_short=False)
 
     def planned(self, left: Mapping[str, Sequence[Work]]) -> list[PlannedCalls]:
         n = len(left["point"])

@@ -11,7 +11,7 @@ from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.stages import runner as stages
-from jobs.stages.performing import Performer, Receipt, Runnable, TaskRow
+from jobs.stages.performing import Performer, Runnable, TaskReceipt, TaskRow
 from jobs.stages.place import Place, tasks_a_block
 from jobs.synthesis.config import read_config as read_models_config
 from jobs.synthesis.haystacks import make_benchmark, read_config, synthesize
@@ -47,7 +47,7 @@ class Elsewhere(Cluster):
         """There is nothing to start."""
 
 
-def last_first(run: Folder, stage: Runnable, rows: Sequence[TaskRow], _: Place) -> Iterator[Receipt]:
+def last_first(run: Folder, stage: Runnable, rows: Sequence[TaskRow], _: Place) -> Iterator[TaskReceipt]:
     return map(Performer(run, stage), reversed(rows))
 
 
@@ -72,7 +72,7 @@ def test_a_command_that_died_goes_on_with_the_haystacks_that_are_left(
     config, cluster = read_config("prose", [*TWO_TOPICS, "prose=null"]), Elsewhere(address=None, workers=2)
     done: list[str] = []
 
-    def counted(run: Folder, stage: Runnable, rows: Sequence[TaskRow], place: Place) -> Iterator[Receipt]:
+    def counted(run: Folder, stage: Runnable, rows: Sequence[TaskRow], place: Place) -> Iterator[TaskReceipt]:
         for receipt in last_first(run, stage, rows, place):
             done.append(stage.name)
             yield receipt

@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 from lab.fits import ranker as training
 from lab.fits.haystacks import set_f1
 from lab.fits.ranker import GoldInsight, RankedQuery, RankerRecipe, earned, fit_ranker
-from longform.summaries.query_relevance import FEATURES, QueryText, relevance
+from longform.summaries.query_relevance import FEATURES, VectorQuery, relevance
 from longform.summaries.sentence_support import candidates
 from tests.longform.summaries.test_sentence_support import (
     places_of,
@@ -36,7 +36,7 @@ def made_queries(haystack_id: str, *, seed: int) -> list[RankedQuery]:
         for text, numbers in INSIGHTS.items()
     ]
     return [
-        RankedQuery(haystack_id, support, QueryText(text, *stem_vectors([text, text])), insights[wanted])
+        RankedQuery(haystack_id, support, VectorQuery(text, *stem_vectors([text, text])), insights[wanted])
         for text, wanted in QUERIES.items()
     ]
 
@@ -46,7 +46,7 @@ def poisoned(query: RankedQuery) -> RankedQuery:
     noise = stem_vectors(["zebra"])[0]
     flipped = [GoldInsight("zebra " + insight.text, noise, ~insight.gold) for insight in query.insights]
     other = sentence_support([text for _, text in planted_documents(14, INSIGHTS, seed=99)])
-    return query._replace(support=other, query=QueryText("zebra", noise, noise), insights=flipped)
+    return query._replace(support=other, query=VectorQuery("zebra", noise, noise), insights=flipped)
 
 
 @pytest.fixture(scope="module")

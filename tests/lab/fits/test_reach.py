@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from lab.fits.haystacks import GoldHaystack
 from lab.fits.reach import HeldOut, Judge, SummaryJudge, summary_reach
 from longform.records import Document, Query, Target
-from longform.summaries.query_relevance import QueryText
+from longform.summaries.query_relevance import VectorQuery
 
 FERRY, LOCKERS = "The ferry leaves at seven.", "Lockers cost ten dollars."
 
@@ -18,7 +18,7 @@ class Quoting:
     def __init__(self, text: str) -> None:
         self.text = text
 
-    def extract(self, query: QueryText, n_bullets: int, max_words: int) -> list[tuple[str, list[int]]]:
+    def extract(self, query: VectorQuery, n_bullets: int, max_words: int) -> list[tuple[str, list[int]]]:
         assert n_bullets == 2
         return [(self.text, [1, 2])]
 

@@ -13,7 +13,7 @@ from longform.judges.kind import Group, Verdict, unjudged
 from longform.judges.kinds import KINDS
 from longform.settings.methods import SHIPPED_METHODS
 from longform.summaries.asking import step_replies
-from longform.summaries.methods import Step, make_plan
+from longform.summaries.methods import AskStep, make_plan
 
 SUPPORT = KINDS["support"]
 GROUPS = [Group("d", ("The bridge opened in May.",), ("It opened in May.", "It opened in June.", ""))]
@@ -99,7 +99,7 @@ def test_the_second_reply_decides_if_it_can_be_read() -> None:
 
 
 def steps_open(method: str, replies: Mapping[str, str]) -> list[str]:
-    def request(step: Step, texts: Sequence[str]) -> ChatRequest:
+    def request(step: AskStep, texts: Sequence[str]) -> ChatRequest:
         return asked(f"{step.name}({','.join(texts)})")
 
     plan = step_replies(make_plan(SHIPPED_METHODS[method], 3), request, lambda step, reply: reply)
@@ -115,7 +115,7 @@ def test_a_step_is_open_once_the_replies_that_it_reads_are_there() -> None:
 
 
 def steps_priced(replies: Mapping[str, str], *, assumes: bool = True) -> tuple[list[str], Any]:
-    def request(step: Step, texts: Sequence[str]) -> ChatRequest:
+    def request(step: AskStep, texts: Sequence[str]) -> ChatRequest:
         return asked(f"{step.name}({','.join(texts)})")
 
     plan = step_replies(make_plan(SHIPPED_METHODS["incremental"], 3), request, lambda step, reply: reply)

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
-from longform.axes import Axes
+from longform.axes import SystemAxes
 from longform.evidence.frames import Frames
 from longform.evidence.scan import scan
 from longform.evidence.scores import in_order, rows_table, score_frame
@@ -62,7 +62,7 @@ def test_a_table_without_parts_has_no_rows() -> None:
 
 def frames(**more: Any) -> Frames:
     infos = [
-        SummaryInfo("b", "q2", "s", "bm25", "top", None, 0.5, "length", axes=Axes("bm25", order="top"), repeat=1),
+        SummaryInfo("b", "q2", "s", "bm25", "top", None, 0.5, "length", axes=SystemAxes("bm25", order="top"), repeat=1),
         SummaryInfo("a", "q1", "s", "bm25", "given", None, None, None, haystack_id="h", cluster_kind="haystack"),
     ]
     rows = [row("a", total=None, n=0, reason="none"), row("b"), row("elsewhere"), row("b", repeat=1, total=2.0)]

@@ -7,20 +7,20 @@ import io
 import pytest
 
 from longform.errors import InputError
-from longform.formats.bounds import Unfolded
+from longform.formats.bounds import UnfoldedBytes
 
 MB = 2**20
 
 
 def test_a_file_may_unfold_a_hundredfold_and_small_ones_more() -> None:
-    Unfolded("a.gz", 1_000).add(256 * MB)
-    Unfolded("a.gz", 10 * MB).add(1000 * MB)
+    UnfoldedBytes("a.gz", 1_000).add(256 * MB)
+    UnfoldedBytes("a.gz", 10 * MB).add(1000 * MB)
     with pytest.raises(InputError, match=r"a\.gz: .*at most 256 MB unpacked, found more; if that is right, unpack it"):
-        Unfolded("a.gz", 1_000).add(256 * MB + 1)
+        UnfoldedBytes("a.gz", 1_000).add(256 * MB + 1)
 
 
 def test_lines_count_together() -> None:
-    unfolded = Unfolded("a.gz", 1_000)
+    unfolded = UnfoldedBytes("a.gz", 1_000)
     unfolded.add(256 * MB - 4)
     found = unfolded.lines(io.BytesIO(b"a\nb\nc\n"))
 
@@ -31,5 +31,5 @@ def test_lines_count_together() -> None:
 
 @pytest.mark.parametrize("end", [b"\n", b"\r", b"\r\n"])
 def test_lines_end_as_any_system_ends_them(end: bytes) -> None:
-    found = Unfolded("a", 0).lines(io.BytesIO(end.join((b"a", b"b", b"c"))))
+    found = UnfoldedBytes("a", 0).lines(io.BytesIO(end.join((b"a", b"b", b"c"))))
     assert [line.strip() for line in found] == [b"a", b"b", b"c"]

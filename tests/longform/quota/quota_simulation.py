@@ -22,9 +22,9 @@ from typing import Literal
 
 from longform.chat.call import Signals
 from longform.chat.rate_headers import read_signals
-from longform.quota.leases import Accepted, Ask, Lease, Left, Limits, Refused
+from longform.quota.leases import Accepted, Lease, LeaseAsk, Left, QuotaLimits, Refused
 from longform.quota.quota import Quota
-from longform.rehearsal.limits import Gate
+from longform.rehearsal.limits import BothLimits
 from longform.rehearsal.settings import FakeSettings
 
 SLOW_FACTOR, SLOW_SHARE = 20.0, 0.01
@@ -47,8 +47,8 @@ class Provider:
     delay_s: float = 0.2
     closed: tuple[float, float] = (math.inf, math.inf)
 
-    def gate(self) -> Gate:
-        return Gate(
+    def gate(self) -> BothLimits:
+        return BothLimits(
             FakeSettings(
                 limiter=self.kind,
                 window_s=self.window_s,
@@ -139,7 +139,7 @@ class Worker:
     asking: bool = False
     asks: int = 0
     turn: int = 0  # of its next ask, so that an older plan is void
-    known: Limits | None = None
+    known: QuotaLimits | None = None
     signals: tuple[float, Signals] | None = None  # when their call was sent
     dead: bool = False
 
@@ -147,7 +147,7 @@ class Worker:
         while self.backlog and self.under_way + len(self.waiting) < self.slots:
             self.waiting.append(self.backlog.popleft())
 
-    def ask(self, now: float) -> Ask:
+    def ask(self, now: float) -> LeaseAsk:
         accepted = tuple(Accepted(now - sent, call.estimate, call.tokens) for sent, call in self.accepted)
         refused = tuple(
             Refused(now - sent, call.estimate, None if retry is None else retry - (now - heard))
@@ -157,7 +157,7 @@ class Worker:
         left = tuple(Left(now - sent, call.estimate) for sent, call in self.left)
         self.left, self.accepted, self.refused, self.signals = [], [], [], None
         sizes = tuple(call.estimate for call in self.waiting)
-        return Ask(
+        return LeaseAsk(
             self.name, self.job, sizes, len(sizes), self.under_way, (), accepted, refused, signals, self.known,
             now - sent, left,
         )  # fmt: skip
@@ -279,7 +279,7 @@ class Outcome:
 
 
 def play(
-    provider: Provider, told: Limits, retry_after: str, *, n: int = 3000, workers: int = 4, seed: int = 0
+    provider: Provider, told: QuotaLimits, retry_after: str, *, n: int = 3000, workers: int = 4, seed: int = 0
 ) -> Outcome:
     calls = draw_calls(n, seed)
     backlog = deque(calls)
@@ -298,11 +298,11 @@ def play(
     )
 
 
-def told(provider: Provider, knowledge: str) -> Limits:
+def told(provider: Provider, knowledge: str) -> QuotaLimits:
     factor = {"known": 60.0, "10x": 600.0, "unknown": None}[knowledge]
     if factor is None:
-        return Limits()
-    return Limits(provider.requests and factor * provider.requests, provider.tokens and factor * provider.tokens)
+        return QuotaLimits()
+    return QuotaLimits(provider.requests and factor * provider.requests, provider.tokens and factor * provider.tokens)
 
 
 def cells() -> Iterator[tuple[Provider, str, str]]:

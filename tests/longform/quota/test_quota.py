@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longform.chat.call import Signals
-from longform.quota.leases import Accepted, Ask, Lease, Left, Limits, Refused
+from longform.quota.leases import Accepted, Lease, LeaseAsk, Left, QuotaLimits, Refused
 from longform.quota.quota import Quota
 
 
 def ask(
     worker: str = "w", job: str = "j", *, n: int = 64, tokens: float = 100.0, in_flight: int = 0, **heard: object
-) -> Ask:
-    return Ask(worker, job, (tokens,) * n, n, in_flight, **heard)  # type: ignore[arg-type]
+) -> LeaseAsk:
+    return LeaseAsk(worker, job, (tokens,) * n, n, in_flight, **heard)  # type: ignore[arg-type]
 
 
 def drive(quota: Quota, workers: list[tuple[str, str]], begin: float, end: float) -> Counter[str]:
@@ -34,20 +34,20 @@ def drive(quota: Quota, workers: list[tuple[str, str]], begin: float, end: float
 
 
 def test_starts_empty_and_keeps_the_pace() -> None:
-    quota = Quota(Limits(requests_per_minute=3000))
+    quota = Quota(QuotaLimits(requests_per_minute=3000))
     assert quota.lease(0.0, ask()).calls == 0
     calls = drive(quota, [("w", "j")], 0.0, 10.0)
     assert 0.96 * 500 <= calls["w"] <= 500
 
 
 def test_tokens_bind_where_they_are_scarcer() -> None:
-    calls = drive(Quota(Limits(requests_per_minute=6000, tokens_per_minute=60_000)), [("w", "j")], 0.0, 20.0)
+    calls = drive(Quota(QuotaLimits(requests_per_minute=6000, tokens_per_minute=60_000)), [("w", "j")], 0.0, 20.0)
     assert 0.94 * 200 <= calls["w"] <= 200
 
 
 def test_call_larger_than_the_account_goes_and_is_paid_for_afterwards() -> None:
     """Otherwise it would starve."""
-    quota = Quota(Limits(tokens_per_minute=6000))
+    quota = Quota(QuotaLimits(tokens_per_minute=6000))
     asked = [tick / 10 for tick in range(1200)]
     times = [now for now in asked if quota.lease(now, ask(n=3, tokens=1000)).calls]
     gaps = [later - earlier for earlier, later in pairwise(times)]
@@ -58,7 +58,7 @@ def test_call_larger_than_the_account_goes_and_is_paid_for_afterwards() -> None:
 @pytest.mark.parametrize(("per_s", "seconds"), [(50, 10), (1, 200)])
 def test_jobs_share_evenly_whatever_their_workers(per_s: float, seconds: float) -> None:
     workers = [("a", "A"), ("b1", "B"), ("b2", "B"), ("b3", "B")]
-    calls = drive(Quota(Limits(requests_per_minute=60 * per_s)), workers, 0.0, seconds)
+    calls = drive(Quota(QuotaLimits(requests_per_minute=60 * per_s)), workers, 0.0, seconds)
     total = calls.total()
     assert total >= 0.9 * per_s * seconds
     assert calls["a"] == pytest.approx(total / 2, rel=0.05, abs=2)
@@ -67,7 +67,7 @@ def test_jobs_share_evenly_whatever_their_workers(per_s: float, seconds: float) 
 
 
 def test_what_one_does_not_want_goes_to_the_others() -> None:
-    quota = Quota(Limits(requests_per_minute=3000))
+    quota = Quota(QuotaLimits(requests_per_minute=3000))
     taken = 0
     due, idle_due = 0.0, 0.0
     while due < 10:
@@ -81,7 +81,7 @@ def test_what_one_does_not_want_goes_to_the_others() -> None:
 
 
 def test_dead_worker_gives_its_share_and_its_calls_back() -> None:
-    quota = Quota(Limits(requests_per_minute=6000, in_flight=64))
+    quota = Quota(QuotaLimits(requests_per_minute=6000, in_flight=64))
     drive(quota, [("dead", "A"), ("alive", "B")], 0.0, 1.0)
     quota.lease(1.1, ask("dead", "A", in_flight=60))
     held = sum(quota.lease(1.2 + i / 20, ask("alive", "B", in_flight=0)).calls > 4 for i in range(10))
@@ -91,7 +91,7 @@ def test_dead_worker_gives_its_share_and_its_calls_back() -> None:
 
 
 def test_stalled_worker_may_not_catch_up_for_long() -> None:
-    quota = Quota(Limits(requests_per_minute=6000))
+    quota = Quota(QuotaLimits(requests_per_minute=6000))
     both = [("a", "A"), ("b", "B")]
     drive(quota, both, 0.0, 1.0)
     drive(quota, [("a", "A")], 1.0, 20.0)
@@ -100,7 +100,7 @@ def test_stalled_worker_may_not_catch_up_for_long() -> None:
 
 
 def test_hold_heard_from_one_worker_holds_for_all() -> None:
-    quota = Quota(Limits(requests_per_minute=6000))
+    quota = Quota(QuotaLimits(requests_per_minute=6000))
     drive(quota, [("a", "A"), ("b", "B")], 0.0, 1.0)
     quota.lease(1.0, ask("a", "A", refused=(Refused(0.01, 100, 1.5),)))
     for tick in range(14):
@@ -112,7 +112,7 @@ def test_hold_heard_from_one_worker_holds_for_all() -> None:
 
 def test_settled_tokens_make_room_or_take_it() -> None:
     def calls_when(actual: float) -> int:
-        quota = Quota(Limits(tokens_per_minute=60_000))
+        quota = Quota(QuotaLimits(tokens_per_minute=60_000))
         total, now, left, settled = 0, 0.0, (), ()
         while now < 20:
             lease = quota.lease(now, ask(tokens=100, left=left, accepted=settled))
@@ -127,7 +127,7 @@ def test_settled_tokens_make_room_or_take_it() -> None:
 
 
 def test_returned_and_refused_calls_do_not_count() -> None:
-    quota = Quota(Limits(requests_per_minute=600))
+    quota = Quota(QuotaLimits(requests_per_minute=600))
     drive(quota, [("w", "j")], 0.0, 5.0)
     back = quota.lease(5.05, ask(returned=(100.0, 100.0)))
     assert back.calls >= 1
@@ -136,12 +136,12 @@ def test_returned_and_refused_calls_do_not_count() -> None:
 def test_limit_in_a_header_replaces_a_guess_and_is_told_to_the_worker() -> None:
     quota = Quota()
     lease = quota.lease(0.0, ask(signals=Signals(requests_per_minute=600, tokens_per_minute=9e6)))
-    assert lease.limits == Limits(600, 9e6)
+    assert lease.limits == QuotaLimits(600, 9e6)
     assert drive(quota, [("w", "j")], 0.1, 10.1)["w"] == pytest.approx(100, rel=0.05)
 
 
 def test_nothing_remaining_holds_until_the_reset() -> None:
-    quota = Quota(Limits(requests_per_minute=6000))
+    quota = Quota(QuotaLimits(requests_per_minute=6000))
     drive(quota, [("w", "j")], 0.0, 1.0)
     quota.lease(1.0, ask(n=0, signals=Signals(remaining_requests=0, reset_requests_s=1.5)))
     assert quota.lease(2.4, ask()).calls == 0
@@ -150,22 +150,22 @@ def test_nothing_remaining_holds_until_the_reset() -> None:
 
 def test_lowest_of_what_jobs_tell_holds_while_its_job_is_alive() -> None:
     quota = Quota()
-    quota.lease(0.0, ask("a", "A"), Limits(requests_per_minute=6000))
-    lease = quota.lease(0.1, ask("b", "B"), Limits(requests_per_minute=600))
+    quota.lease(0.0, ask("a", "A"), QuotaLimits(requests_per_minute=6000))
+    lease = quota.lease(0.1, ask("b", "B"), QuotaLimits(requests_per_minute=600))
     assert lease.limits.requests_per_minute == 600
-    lease = quota.lease(5.0, ask("a", "A"), Limits(requests_per_minute=6000))
+    lease = quota.lease(5.0, ask("a", "A"), QuotaLimits(requests_per_minute=6000))
     assert lease.limits.requests_per_minute == 6000
 
 
 def test_restarted_authority_goes_on_from_what_a_worker_knows() -> None:
-    lease = Quota().lease(0.0, ask(known=Limits(requests_per_minute=1200)))
+    lease = Quota().lease(0.0, ask(known=QuotaLimits(requests_per_minute=1200)))
     assert lease.limits.requests_per_minute == pytest.approx(1200)
 
 
 def test_limits_found_are_given_for_remembering() -> None:
-    quota = Quota(Limits(requests_per_minute=6000))
+    quota = Quota(QuotaLimits(requests_per_minute=6000))
     drive(quota, [("w", "j")], 0.0, 1.0)
-    assert quota.limits_found == Limits()
+    assert quota.limits_found == QuotaLimits()
     for tick in range(30):
         quota.lease(1.0 + tick / 1000, ask(refused=(Refused(0.3, 100, None),) * 2))
     found = quota.limits_found.requests_per_minute
@@ -192,7 +192,7 @@ def test_no_window_sees_more_than_the_rate_and_a_small_burst(
     asked: list[tuple[float, str, int, float, int]], limit: float
 ) -> None:
     """Whatever workers ask."""
-    quota = Quota(Limits(requests_per_minute=limit))
+    quota = Quota(QuotaLimits(requests_per_minute=limit))
     now, granted = 0.0, []
     for pause, worker, n, tokens, _ in asked:
         now += pause
@@ -209,7 +209,7 @@ def test_no_window_sees_more_than_the_rate_and_a_small_burst(
 def test_calls_in_flight_are_never_more_than_allowed(
     asked: list[tuple[float, str, int, float, int]], allowed: int
 ) -> None:
-    quota = Quota(Limits(requests_per_minute=60_000, in_flight=allowed))
+    quota = Quota(QuotaLimits(requests_per_minute=60_000, in_flight=allowed))
     now, flying = 0.0, Counter[str]()
     for pause, worker, n, tokens, ended in asked:
         now += pause / 100  # nobody is silent for so long that it counts as dead
@@ -236,15 +236,15 @@ def test_every_lease_is_well_formed(
 def test_lowest_of_what_the_stages_of_a_job_say_holds() -> None:
     """A stage that states no limit for the model does not lift the one that another stated."""
     quota = Quota()
-    quota.lease(0.0, ask("a"), Limits(requests_per_minute=600))
-    assert quota.lease(0.1, ask("b"), Limits()).limits.requests_per_minute == 600
+    quota.lease(0.0, ask("a"), QuotaLimits(requests_per_minute=600))
+    assert quota.lease(0.1, ask("b"), QuotaLimits()).limits.requests_per_minute == 600
 
 
 def test_when_the_last_told_limit_ends_the_pace_is_sought_from_there() -> None:
     """Not without any bound: what the job that knew the limit said is where seeking begins."""
     quota = Quota()
-    quota.lease(0.0, ask("a", "knows"), Limits(requests_per_minute=600))
+    quota.lease(0.0, ask("a", "knows"), QuotaLimits(requests_per_minute=600))
     drive(quota, [("a", "knows")], 0.1, 5.0)
-    quota.lease(10.0, ask("b", "knows not"), Limits())
+    quota.lease(10.0, ask("b", "knows not"), QuotaLimits())
     calls = drive(quota, [("b", "knows not")], 10.0, 10.5)
     assert 1 <= calls["b"] <= 20

@@ -12,7 +12,7 @@ from types import ModuleType
 
 import pytest
 
-from longform.quota.leases import Limits
+from longform.quota.leases import QuotaLimits
 from longform.quota.quota import Quota
 
 
@@ -81,7 +81,7 @@ def test_replies_of_a_minute_and_more_spill_nothing_into_the_next_one(delay_s: f
     provider = simulation.Provider("window", requests=10, window_s=60, delay_s=delay_s)
     calls = [replace(call, slow=False) for call in simulation.draw_calls(2000, 0)]
     run = simulation.Simulation(
-        provider, Quota(Limits(600)), [("j", deque(calls))] * 4, retry_after="whole seconds", seed=0, slots=400
+        provider, Quota(QuotaLimits(600)), [("j", deque(calls))] * 4, retry_after="whole seconds", seed=0, slots=400
     )
     run.run()
     assert len(run.server.accepted) == len(calls)
@@ -123,7 +123,7 @@ def test_a_minute_s_limit_that_was_not_told_is_found(knowledge: str, retry_after
 @pytest.mark.slow
 def test_five_hundred_workers_share_a_thousand_calls_a_second() -> None:
     provider = simulation.Provider("bucket", requests=1000)
-    outcome = simulation.play(provider, Limits(60_000), "whole seconds", n=60_000, workers=500)
+    outcome = simulation.play(provider, QuotaLimits(60_000), "whole seconds", n=60_000, workers=500)
     assert outcome.refusals <= 0.005
     assert outcome.ratio <= 1.05
 
@@ -132,7 +132,9 @@ def test_two_jobs_share_while_both_want() -> None:
     provider = simulation.Provider("window", requests=50)
     backlogs = {job: deque(simulation.draw_calls(1000, seed)) for seed, job in enumerate(("A", "B"))}
     workers = [("A", backlogs["A"]), *[("B", backlogs["B"])] * 3]
-    run = simulation.Simulation(provider, Quota(Limits(3000)), workers, retry_after="whole seconds", seed=1, slots=128)
+    run = simulation.Simulation(
+        provider, Quota(QuotaLimits(3000)), workers, retry_after="whole seconds", seed=1, slots=128
+    )
     run.run(until=30.0)
     done = Counter(job for _, job in run.done)
     assert done["A"] == pytest.approx(done["B"], rel=0.05)
@@ -142,7 +144,7 @@ def test_two_jobs_share_while_both_want() -> None:
 def test_dead_worker_costs_the_others_little() -> None:
     provider = simulation.Provider("bucket", requests=50)
     backlog = deque(simulation.draw_calls(1000, 0))
-    run = simulation.Simulation(provider, Quota(Limits(3000)), [("j", backlog)] * 4, retry_after="missing", seed=0)
+    run = simulation.Simulation(provider, Quota(QuotaLimits(3000)), [("j", backlog)] * 4, retry_after="missing", seed=0)
     run.run(until=5.0)
     run.workers[0].dead = True
     before = len(run.server.accepted)

@@ -6,7 +6,7 @@ from math import inf
 
 import pytest
 
-from longform.quota.leases import Limits
+from longform.quota.leases import QuotaLimits
 from longform.quota.rate_finding import Amounts, Goodput, RateFinder
 
 
@@ -47,7 +47,7 @@ def test_unknown_pace_doubles_within_a_sixth_of_a_second_while_calls_wait() -> N
 
 
 def test_first_refusal_cuts_to_what_the_last_second_let_in() -> None:
-    finder = RateFinder(Limits(requests_per_minute=500 * 60))
+    finder = RateFinder(QuotaLimits(requests_per_minute=500 * 60))
     run_at(finder, 0, 1, per_s=50)
     refuse(finder, 1.0)
     assert 0.95 * 50 <= finder.pace.requests < 50
@@ -55,7 +55,7 @@ def test_first_refusal_cuts_to_what_the_last_second_let_in() -> None:
 
 def test_further_refusals_of_an_event_do_not_cut_again() -> None:
     """A flood of refusals is one piece of news."""
-    finder = RateFinder(Limits(requests_per_minute=500 * 60))
+    finder = RateFinder(QuotaLimits(requests_per_minute=500 * 60))
     run_at(finder, 0, 1, per_s=50)
     refuse(finder, 1.0)
     pace = finder.pace
@@ -66,7 +66,7 @@ def test_further_refusals_of_an_event_do_not_cut_again() -> None:
 
 def test_told_limit_is_never_passed_upwards() -> None:
     finder = RateFinder()
-    finder.tell(Limits(requests_per_minute=600))
+    finder.tell(QuotaLimits(requests_per_minute=600))
     run_at(finder, 0, 1, per_s=4)
     refuse(finder, 1.0)
     assert finder.pace.requests < 4
@@ -77,7 +77,7 @@ def test_told_limit_is_never_passed_upwards() -> None:
 
 
 def test_probing_waits_longer_where_a_refusal_costs_a_long_hold() -> None:
-    cheap, dear = RateFinder(Limits(6000.0)), RateFinder(Limits(6000.0))
+    cheap, dear = RateFinder(QuotaLimits(6000.0)), RateFinder(QuotaLimits(6000.0))
     for finder, hold_s in ((cheap, 0.1), (dear, 1.0)):
         run_at(finder, 0, 1, per_s=50)
         refuse(finder, 1.0, hold_s=hold_s)
@@ -88,7 +88,7 @@ def test_probing_waits_longer_where_a_refusal_costs_a_long_hold() -> None:
 
 def test_resource_whose_goodput_repeats_is_the_one_that_counts() -> None:
     """A 429 does not say what was short: calls of other sizes tell."""
-    finder = RateFinder(Limits(requests_per_minute=6000.0))
+    finder = RateFinder(QuotaLimits(requests_per_minute=6000.0))
     run_at(finder, 0, 1, per_s=50, tokens=100)
     refuse(finder, 1.0)
     run_at(finder, 1, 7, per_s=46, tokens=5000 / 46)
@@ -99,7 +99,7 @@ def test_resource_whose_goodput_repeats_is_the_one_that_counts() -> None:
 
 def test_refusal_of_calls_leaves_a_token_limit_that_was_not_near() -> None:
     finder = RateFinder()
-    finder.tell(Limits(requests_per_minute=3000, tokens_per_minute=1_000_000))
+    finder.tell(QuotaLimits(requests_per_minute=3000, tokens_per_minute=1_000_000))
     before = finder.pace.tokens
     run_at(finder, 0, 1, per_s=49)
     refuse(finder, 1.0)
@@ -108,23 +108,23 @@ def test_refusal_of_calls_leaves_a_token_limit_that_was_not_near() -> None:
 
 
 def test_silent_provider_teaches_no_limit() -> None:
-    assert RateFinder().found == Limits()
+    assert RateFinder().found == QuotaLimits()
     assert RateFinder().pace.tokens == inf
 
 
 def test_what_a_predecessor_found_is_gone_on_from_until_something_is_found() -> None:
     finder = RateFinder()
-    finder.go_on_from(Limits(requests_per_minute=1200))
+    finder.go_on_from(QuotaLimits(requests_per_minute=1200))
     assert finder.pace.requests == pytest.approx(20)
     run_at(finder, 0, 1, per_s=10)
     refuse(finder, 1.0)
-    finder.go_on_from(Limits(requests_per_minute=6000))
+    finder.go_on_from(QuotaLimits(requests_per_minute=6000))
     assert finder.pace.requests < 20
 
 
 def test_a_refusal_right_after_a_wait_halves_the_pace_at_most() -> None:
     """The second before it holds the wait, in which nobody could call: it shows less than the provider lets in."""
-    finder = RateFinder(Limits(requests_per_minute=500 * 60))
+    finder = RateFinder(QuotaLimits(requests_per_minute=500 * 60))
     run_at(finder, 0, 1, per_s=200)
     refuse(finder, 1.0)
     first = finder.pace.requests

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from longform.chat.refusals import may_pass
-from longform.rehearsal.limits import Gate
+from longform.rehearsal.limits import BothLimits
 from longform.rehearsal.settings import FAULTS, FakeSettings, draw_fate
 
 
@@ -26,7 +26,7 @@ def perfect_makespan(
         in_flight: Places.
         deadline_s: What a call that hangs costs.
     """
-    gate = Gate(settings)
+    gate = BothLimits(settings)
     seen: Counter[str] = Counter()
     waiting = iter(calls)
     free: list[tuple[float, int, tuple[str, int] | None]] = [(0.0, place, None) for place in range(in_flight)]

@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longform.rehearsal.limits import Bucket, FixedWindow, Gate, Quota, Window, refusal_headers
+from longform.rehearsal.limits import BothLimits, Bucket, FixedWindow, Limit, Sliding, refusal_headers
 from longform.rehearsal.settings import FAULTS, FakeSettings, batch_item_fails, draw_fate
 from tests.longform.rehearsal.perfect_client import perfect_makespan
 
 AMOUNTS = st.lists(st.tuples(st.integers(1, 12), st.floats(0, 3)), max_size=60)
 
 
-def let_in(quota: Quota, asked: list[tuple[int, float]]) -> list[tuple[float, int]]:
+def let_in(quota: Limit, asked: list[tuple[int, float]]) -> list[tuple[float, int]]:
     """(time, amount) of what gets in when each is asked for so long after the one before, and never again."""
     now, taken = 0.0, []
     for amount, pause in asked:
@@ -35,7 +35,7 @@ def test_a_bucket_lets_in_a_second_s_worth_and_what_refills(asked: list[tuple[in
 
 @given(AMOUNTS)
 def test_a_window_never_holds_more_than_its_share(asked: list[tuple[int, float]]) -> None:
-    taken = [one for one in let_in(Window(600, 1.0), asked) if one[1] <= 10]
+    taken = [one for one in let_in(Sliding(600, 1.0), asked) if one[1] <= 10]
     assert all(total <= 10 for total in sums(taken, 1.0 - 1e-5))
 
 
@@ -59,8 +59,8 @@ def test_a_bucket_may_hold_a_minute_s_worth() -> None:
     assert bucket.wait_s(1, 0.0) == pytest.approx(0.1)
 
 
-@pytest.mark.parametrize("quota", [Bucket(600), Window(600, 1.0), Bucket(30), Window(30, 1.0)])
-def test_what_waits_as_long_as_it_is_told_gets_in(quota: Quota) -> None:
+@pytest.mark.parametrize("quota", [Bucket(600), Sliding(600, 1.0), Bucket(30), Sliding(30, 1.0)])
+def test_what_waits_as_long_as_it_is_told_gets_in(quota: Limit) -> None:
     now = 0.0
     for amount in (1, 1, 10, 3, 25, 7, 1, 1):
         now += quota.wait_s(amount, now)
@@ -69,8 +69,8 @@ def test_what_waits_as_long_as_it_is_told_gets_in(quota: Quota) -> None:
 
 
 @pytest.mark.parametrize("amount", [1, 5, 90])
-@pytest.mark.parametrize("make", [Bucket, lambda per_minute: Window(per_minute, 1.0)], ids=["bucket", "window"])
-def test_in_the_long_run_the_limit_is_the_rate(make: Callable[[float], Quota], amount: int) -> None:
+@pytest.mark.parametrize("make", [Bucket, lambda per_minute: Sliding(per_minute, 1.0)], ids=["bucket", "window"])
+def test_in_the_long_run_the_limit_is_the_rate(make: Callable[[float], Limit], amount: int) -> None:
     """Also for requests larger than the burst, whose debt must be paid: 10 a second, whatever the sizes."""
     quota, now = make(600), 0.0
     for _ in range(500):
@@ -80,26 +80,26 @@ def test_in_the_long_run_the_limit_is_the_rate(make: Callable[[float], Quota], a
 
 
 def test_less_than_one_request_a_second_is_one_at_a_time() -> None:
-    assert [at for at, _ in let_in(Window(30, 1.0), [(1, 0.5)] * 10)] == [0.5, 2.5, 4.5]
+    assert [at for at, _ in let_in(Sliding(30, 1.0), [(1, 0.5)] * 10)] == [0.5, 2.5, 4.5]
     assert [at for at, _ in let_in(Bucket(30), [(1, 0.5)] * 10)] == [0.5, 2.5, 4.5]
 
 
 def test_a_refusal_counts_against_neither_limit() -> None:
-    gate = Gate(FakeSettings(requests_per_minute=600, tokens_per_minute=60_000))
+    gate = BothLimits(FakeSettings(requests_per_minute=600, tokens_per_minute=60_000))
     gate.let_in(1000, 0.0)
     assert gate.wait_s(500, 0.0) == pytest.approx(0.5)
     assert gate.wait_s(1, 0.1) == 0
 
 
 def test_headers_state_limits_as_openai_does() -> None:
-    gate = Gate(FakeSettings(requests_per_minute=600, limit_headers=True))
+    gate = BothLimits(FakeSettings(requests_per_minute=600, limit_headers=True))
     gate.let_in(1, 0.0)
     assert gate.headers(0.0) == {
         "x-ratelimit-limit-requests": "600",
         "x-ratelimit-remaining-requests": "9",
         "x-ratelimit-reset-requests": "100ms",
     }
-    assert Gate(FakeSettings(requests_per_minute=600)).headers(0.0) == {}
+    assert BothLimits(FakeSettings(requests_per_minute=600)).headers(0.0) == {}
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from longform.repair.by_matrix import VERSION, Evidence, best_evidence, repaired_summaries, repaired_texts
+from longform.repair.by_matrix import VERSION, BestPlace, best_evidence, repaired_summaries, repaired_texts
 from longform.repair.twins import twin_id
 from longform.support.index import SupportIndex
 from longform.text.citations import bullets, without_citations
@@ -101,15 +101,15 @@ def test_twin_of_a_failed_summary_has_failed_too() -> None:
 def test_evidence_is_the_place_in_the_best_of_the_cited_documents() -> None:
     bullet = "- The bridge costs 5 million euros, says the treasurer [12]"
 
-    assert best_evidence(bullet, [11, 12], INDEX, NUMBERS) == Evidence(12, DOCUMENTS[1])
-    assert best_evidence(bullet, [13, 11], INDEX, NUMBERS) == Evidence(11, DOCUMENTS[0])
+    assert best_evidence(bullet, [11, 12], INDEX, NUMBERS) == BestPlace(12, DOCUMENTS[1])
+    assert best_evidence(bullet, [13, 11], INDEX, NUMBERS) == BestPlace(11, DOCUMENTS[0])
 
 
 def test_evidence_ends_with_its_document() -> None:
     """A window of three sentences would else run on into the next document."""
     found = best_evidence("- The library opens on Sundays", [11, 12, 13], INDEX, NUMBERS)
 
-    assert found == Evidence(13, DOCUMENTS[2])
+    assert found == BestPlace(13, DOCUMENTS[2])
 
 
 def test_bullet_that_cites_nothing_has_no_evidence() -> None:

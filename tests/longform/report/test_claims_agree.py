@@ -13,7 +13,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from longform.axes import Axes
+from longform.axes import SystemAxes
 from longform.evidence.scores import ScoreTable
 from longform.metrics.measure import Better, Measure, Score
 from longform.report import plots
@@ -76,7 +76,7 @@ def of_scores(scores: Any, better: Better, order: list[str], twins: list[bool]) 
             for twin in [None, f"s{place}"][: 1 + twins[place]]:
                 name = f"s{place}" if twin is None else f"{twin}, with sources"
                 info = SummaryInfo(f"{name}:{query}", f"q{query}", name, "full", order[place], None, None, None)
-                infos[info.summary_id] = info._replace(twin_of=twin, axes=Axes("bm25", None, order=order[place]))
+                infos[info.summary_id] = info._replace(twin_of=twin, axes=SystemAxes("bm25", None, order=order[place]))
                 known = not np.isnan(score)
                 value = (1.0 if twin else score) if known else 0.0
                 rows.append({"judge": "j", "summary_id": info.summary_id, "measure": measure.name, "total": value,

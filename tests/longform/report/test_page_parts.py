@@ -4,7 +4,7 @@ from longform.report.parts import Section
 from longform.report.plots import Plot
 from longform.report.site import in_parts
 from longform.report.tables import ShownTable
-from longform.tables.cells import Cell
+from longform.tables.cells import TextCell
 from longform.tables.table import Column
 
 COLUMNS = [Column("system")]
@@ -14,9 +14,9 @@ FIGURE = Plot("<svg/>", "alt", "caption")
 def table(*names, twins=False):
     rows = []
     for name in names:
-        rows.append({"system": Cell(name)})
+        rows.append({"system": TextCell(name)})
         if twins:
-            rows.append({"system": Cell(f"{name}'s twin", beside=True)})
+            rows.append({"system": TextCell(f"{name}'s twin", beside=True)})
     return ShownTable("Caption.", COLUMNS, rows)
 
 

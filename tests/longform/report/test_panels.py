@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from longform.metrics.statistics import Estimate
-from longform.report.forms import Point, point_plot
+from longform.report.forms import SeriesPoint, point_plot
 
 
-def line(label: str, *values: float | None) -> list[Point]:
+def line(label: str, *values: float | None) -> list[SeriesPoint]:
     known = [(value, None, None) if value is None else (value, value - 5, value + 5) for value in values]
     return [
-        Point("", label, place, Estimate(*own, 9), "none" if own[0] is None else f"{own[0]:.1f}")
+        SeriesPoint("", label, place, Estimate(*own, 9), "none" if own[0] is None else f"{own[0]:.1f}")
         for place, own in enumerate(known, start=1)
     ]
 
 
-def plotted(**panels: list[list[Point]]) -> Any:
+def plotted(**panels: list[list[SeriesPoint]]) -> Any:
     points = [point._replace(panel=title) for title, lines in panels.items() for own in lines for point in own]
     return point_plot(points, x_label="place", y_label="faithfulness", name="n", joined=True)
 

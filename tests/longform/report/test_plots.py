@@ -7,7 +7,7 @@ import pytest
 from matplotlib.textpath import TextPath
 
 from longform.metrics.statistics import Estimate
-from longform.report.forms import Mark, band_plot
+from longform.report.forms import BandMark, band_plot
 from longform.report.plots import Plot, series_style
 
 HOSTILE = "</script><img src=x onerror=alert(1)> $\\frac$ 语言"
@@ -16,7 +16,7 @@ HOSTILE = "</script><img src=x onerror=alert(1)> $\\frac$ 语言"
 def plotted(values) -> Plot | None:
     """Return the figure of bands, each of one value of the first system, or of one for each of several systems."""
     marks = [
-        Mark(band, series, Estimate(value, None, None, 1))
+        BandMark(band, series, Estimate(value, None, None, 1))
         for band, known in values.items()
         for series, value in (known if isinstance(known, dict) else {"a": known}).items()
     ]

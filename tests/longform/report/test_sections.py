@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from longform.axes import Axes
+from longform.axes import SystemAxes
 from longform.errors import LongformError
 from longform.repair.twins import LABEL
 from longform.report.findings import findings
@@ -65,11 +65,11 @@ def test_settings_that_are_positions_stay_out_of_the_main_table(page):
 @pytest.mark.parametrize(
     ("axes", "expected"),
     [
-        (Axes("full", order="top"), True),
-        (Axes("bm25", order="random"), True),
-        (Axes("random"), False),
-        (Axes("minilm/top"), False),
-        (Axes("full", order="permuted", permutation=1), False),
+        (SystemAxes("full", order="top"), True),
+        (SystemAxes("bm25", order="random"), True),
+        (SystemAxes("random"), False),
+        (SystemAxes("minilm/top"), False),
+        (SystemAxes("full", order="permuted", permutation=1), False),
     ],
 )
 def test_position_rows_are_known_by_their_order(axes, expected):

@@ -14,7 +14,7 @@ import pytest
 from longform.report.page import Here, PageLink, sections_html
 from longform.report.parts import Section
 from longform.report.tables import ShownTable
-from longform.tables.cells import Cell, number
+from longform.tables.cells import TextCell, number
 from longform.tables.table import Column
 from tests.longform.report.browser import needs_browser
 
@@ -31,23 +31,23 @@ def table() -> ShownTable:
     """Six systems in two settings; alpha has a twin, and zeta no score."""
     columns = [Column("system"), Column("setting")]
     columns += [Column("joint", "points", group="scores"), Column("share cut", "share", group="scores")]
-    rows, cut = [], Cell("3.1 %", order=0.031)
+    rows, cut = [], TextCell("3.1 %", order=0.031)
     for place, name in enumerate(NAMES):
         value = None if name == "zeta" else 10.0 * (place + 1)
         score = number(value, interval=(0.5, 99.0) if value else None, reason="not run")
         link = f"summarizer={place}&measure=joint" if value else None
         rows.append(
             {
-                "system": Cell(name),
-                "setting": Cell("bm25" if place % 2 else "oracle"),
+                "system": TextCell(name),
+                "setting": TextCell("bm25" if place % 2 else "oracle"),
                 "joint": score._replace(mean_of=link),
                 "share cut": cut,
             }
         )
         if name == "alpha":
-            twin = Cell(TWIN, detail="(in sample)", beside=True)
+            twin = TextCell(TWIN, detail="(in sample)", beside=True)
             twin_score = number(99.0, interval=(98.0, 99.5))
-            rows.append({"system": twin, "setting": Cell("bm25"), "joint": twin_score, "share cut": cut})
+            rows.append({"system": twin, "setting": TextCell("bm25"), "joint": twin_score, "share cut": cut})
     return ShownTable("Six systems. Best first.", columns, rows, "Joint: a score.")
 
 

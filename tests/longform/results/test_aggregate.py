@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from jobs.results.gated import shortfall
-from longform.axes import Axes
+from longform.axes import SystemAxes
 from longform.evidence.scores import ScoreTable, final, means, of_judge, under
 from longform.evidence.summaries import clustered, clusters_of
 from longform.measures import default_names, named
@@ -37,7 +37,7 @@ PER_SUMMARY = POOLED._replace(aggregate="per_summary")
 def scored(
     summary_id: str, *, query: str = "q", setting: str = "bm25", order: str | None = "given",
     minutes: float | None = None, coverage: tuple[float, int] = (1, 2), joint: tuple[float, int] = (1, 2),
-    citation: tuple[float, int] = (1, 1), unjudged: int = 0, summarizer: str = "s", axes: Axes | None = None,
+    citation: tuple[float, int] = (1, 1), unjudged: int = 0, summarizer: str = "s", axes: SystemAxes | None = None,
 ) -> Scored:  # fmt: skip
     info = SummaryInfo(summary_id, query, summarizer, setting, order, minutes, 0.1, None, axes=axes)
     measures = {

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import polars as pl
 import pytest
 
-from longform.axes import Axes
+from longform.axes import SystemAxes
 from longform.results.order_dependence import independent_systems, order_table, with_dependence
 from tests.frames import SummaryInfo, summary_frame
 from tests.longform.report.pages import html, markdown
@@ -20,7 +20,7 @@ def infos(texts: Mapping[str, str | None], *, summarizer: str = "writer", retrie
     return summary_frame(
         SummaryInfo(
             f"{summarizer}/{retriever}/{order}/{query}", f"q{query}", summarizer, f"{retriever}/{order}", order,
-            None, None, None, axes=Axes(retriever, order=order), text_key=text,
+            None, None, None, axes=SystemAxes(retriever, order=order), text_key=text,
         )
         for order, text in texts.items()
         for query in range(N_QUERIES)

@@ -8,7 +8,7 @@ from longform.keys import stable_seed
 from longform.retrieval.bm25 import Bm25, stem_documents
 from longform.retrieval.statements import cluster_feedback_scores, statement_scores
 from longform.summaries.extractive import Extractor
-from longform.summaries.query_relevance import FEATURES, QueryText
+from longform.summaries.query_relevance import FEATURES, VectorQuery
 from longform.summaries.sentence_support import SentenceSupport
 from longform.support.model import FEW_DOCUMENTS, shipped_support_model
 from longform.text.words import stems
@@ -55,9 +55,9 @@ class BySalience:
         return rows[:, FEATURES.index("salience")]
 
 
-def query(text: str = QUERY) -> QueryText:
+def query(text: str = QUERY) -> VectorQuery:
     vector = embed([text])[0]
-    return QueryText(text, vector, vector)
+    return VectorQuery(text, vector, vector)
 
 
 def cluster_feedback(texts: Sequence[str], text: str = QUERY) -> NDArray[np.float64]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from longform.axes import Axes
+from longform.axes import SystemAxes
 from longform.report.result_figures import table_figures
 from longform.report.result_tables import table_sections
 from longform.report.tables import ShownTable
@@ -19,7 +19,7 @@ from tests.longform.results.test_aggregate import SETTINGS, scored
 
 
 def test_sensitivity_is_the_largest_distance_from_random_order() -> None:
-    group = in_orders(Axes("full"), {"random": 20, "top": 50, "bottom": 10, "given": 90})
+    group = in_orders(SystemAxes("full"), {"random": 20, "top": 50, "bottom": 10, "given": 90})
 
     (row,) = positions(*frames_of(group), **SETTINGS)
 
@@ -28,12 +28,12 @@ def test_sensitivity_is_the_largest_distance_from_random_order() -> None:
 
 
 def test_without_a_random_order_the_given_one_is_the_reference() -> None:
-    (row,) = positions(*frames_of(in_orders(Axes("full"), {"given": 25, "top": 50, "bottom": 100})), **SETTINGS)
+    (row,) = positions(*frames_of(in_orders(SystemAxes("full"), {"given": 25, "top": 50, "bottom": 100})), **SETTINGS)
 
     assert (row["reference"], row["sensitivity"]) == ("given", pytest.approx(75))
 
 
-def in_orders(axes: Axes, joint: Mapping[str, float], *, n_queries: int = 1) -> list[Scored]:
+def in_orders(axes: SystemAxes, joint: Mapping[str, float], *, n_queries: int = 1) -> list[Scored]:
     """A summary a query and order, named by the axes in words."""
     return [
         scored(
@@ -53,15 +53,17 @@ def in_orders(axes: Axes, joint: Mapping[str, float], *, n_queries: int = 1) -> 
 @pytest.mark.parametrize(
     ("first", "second"),
     [
-        pytest.param(Axes("bm25", budget_tokens=2000), Axes("bm25", budget_tokens=8000), id="budgets"),
-        pytest.param(Axes("bm25", n_documents=5), Axes("bm25", n_documents=50), id="lengths"),
-        pytest.param(Axes("bm25", length_tokens=4000), Axes("bm25", length_tokens=8000), id="lengths-in-tokens"),
-        pytest.param(Axes("bm25"), Axes("bm25", method="incremental"), id="methods"),
-        pytest.param(Axes("bm25"), Axes("bm25", reranker="tiny"), id="rerankers"),
-        pytest.param(Axes("minilm"), Axes("minilm/max"), id="a-name-with-a-slash"),
+        pytest.param(SystemAxes("bm25", budget_tokens=2000), SystemAxes("bm25", budget_tokens=8000), id="budgets"),
+        pytest.param(SystemAxes("bm25", n_documents=5), SystemAxes("bm25", n_documents=50), id="lengths"),
+        pytest.param(
+            SystemAxes("bm25", length_tokens=4000), SystemAxes("bm25", length_tokens=8000), id="lengths-in-tokens"
+        ),
+        pytest.param(SystemAxes("bm25"), SystemAxes("bm25", method="incremental"), id="methods"),
+        pytest.param(SystemAxes("bm25"), SystemAxes("bm25", reranker="tiny"), id="rerankers"),
+        pytest.param(SystemAxes("minilm"), SystemAxes("minilm/max"), id="a-name-with-a-slash"),
     ],
 )
-def test_systems_that_differ_in_more_than_order_have_a_position_row_each(first: Axes, second: Axes) -> None:
+def test_systems_that_differ_in_more_than_order_have_a_position_row_each(first: SystemAxes, second: SystemAxes) -> None:
     group = [
         *in_orders(first, {"given": 50, "top": 60, "bottom": 50}),
         *in_orders(second, {"given": 50, "top": 50, "bottom": 90}),
@@ -75,11 +77,11 @@ def test_systems_that_differ_in_more_than_order_have_a_position_row_each(first: 
 
 def test_sensitivity_is_held_against_what_chance_gives() -> None:
     """Twelve queries that all do worse at the bottom; twelve of which each does worse somewhere, on average nowhere."""
-    moved = in_orders(Axes("moved"), {"given": 80, "top": 80, "bottom": 40}, n_queries=12)
+    moved = in_orders(SystemAxes("moved"), {"given": 80, "top": 80, "bottom": 40}, n_queries=12)
     noise = [
         summary._replace(measures={**summary.measures, "joint": (40 if (query + place) % 3 == 0 else 80, 100, 0)})
         for place, order in enumerate(("given", "top", "bottom"))
-        for query, summary in enumerate(in_orders(Axes("still"), {order: 0}, n_queries=12))
+        for query, summary in enumerate(in_orders(SystemAxes("still"), {order: 0}, n_queries=12))
     ]
 
     rows = {row["setting"]: row for row in positions(*frames_of([*moved, *noise]), **SETTINGS)}
@@ -105,7 +107,7 @@ def test_sensitivity_is_measured_by_the_rule_of_the_fidelity(
 ) -> None:
     scores = {"given": 50, "random": 60, "top": 40, "middle": 95, "bottom": 80}
 
-    (row,) = positions(*frames_of(in_orders(Axes("full"), scores)), rule=RULES[fidelity], **SETTINGS)
+    (row,) = positions(*frames_of(in_orders(SystemAxes("full"), scores)), rule=RULES[fidelity], **SETTINGS)
 
     assert (row["reference"], row["compared"]) == (reference, compared)
     assert row["sensitivity"] == pytest.approx(sensitivity)
@@ -131,7 +133,9 @@ def of_page(results: Any) -> ShownTable:
 
 def test_the_report_shows_each_order_and_says_which_were_not_run() -> None:
     few = {order: MOVED[order] for order in ("top", "bottom", "given")}
-    found = of_page(shown(in_orders(Axes("full"), MOVED, n_queries=12), in_orders(Axes("bm25"), few, n_queries=12)))
+    found = of_page(
+        shown(in_orders(SystemAxes("full"), MOVED, n_queries=12), in_orders(SystemAxes("bm25"), few, n_queries=12))
+    )
     assert [column.head for column in found.columns] == [
         *("summarizer", "setting", "judge", "top", "middle", "bottom", "given", "random"),
         *("sensitivity", "by chance", "by chance, 95 %", "p", "finding", "independent", "share cut"),
@@ -146,7 +150,7 @@ def test_the_report_shows_each_order_and_says_which_were_not_run() -> None:
 
 
 def test_the_figure_joins_places_alone_and_marks_what_is_in_sample() -> None:
-    results = shown(in_orders(Axes("full"), MOVED, n_queries=12))
+    results = shown(in_orders(SystemAxes("full"), MOVED, n_queries=12))
     for row in results["tables"]["position"]["rows"]:
         row["in_sample"] = ["setting"]
     (plot,) = table_figures("table-position", results)
@@ -158,11 +162,11 @@ def test_the_figure_joins_places_alone_and_marks_what_is_in_sample() -> None:
 
 def test_older_results_are_read_as_they_are_written_beside_the_table() -> None:
     few = {order: MOVED[order] for order in ("top", "bottom", "given")}
-    new = shown(in_orders(Axes("full"), MOVED, n_queries=12), in_orders(Axes("bm25"), few, n_queries=12))
+    new = shown(in_orders(SystemAxes("full"), MOVED, n_queries=12), in_orders(SystemAxes("bm25"), few, n_queries=12))
     old = as_before(new["tables"])
     bm25, full = old["position"]
     assert (full["system"], full["middle"], full["random"]) == ("full", 60.0, 70.0)
-    assert full["axes"] == {**Axes("full")._asdict()}
+    assert full["axes"] == {**SystemAxes("full")._asdict()}
     assert (bm25["middle"], sorted(bm25["intervals"])) == (None, ["bottom", "given", "top"])
     again = with_tables({**old, "judges": []})
     assert as_before(again["tables"])["position"] == old["position"]

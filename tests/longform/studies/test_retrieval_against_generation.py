@@ -9,7 +9,7 @@ from typing import Any, cast
 import polars as pl
 import pytest
 
-from longform.axes import Axes
+from longform.axes import SystemAxes
 from longform.evidence.scores import ScoreTable
 from longform.measures import named
 from longform.metrics.retrieval import MEASURES
@@ -46,7 +46,7 @@ def info(retriever: str, query_id: str, **more: Any) -> SummaryInfo:
     known = SummaryInfo(
         f"{retriever}:{query_id}", query_id, "model", retriever, "given", None, 0.0, None, haystack_id="h"
     )
-    return known._replace(axes=Axes(retriever, None), **more)
+    return known._replace(axes=SystemAxes(retriever, None), **more)
 
 
 def rankings_of(rows: Iterable[tuple[str, str, list[str]]]) -> pl.DataFrame:

@@ -13,7 +13,7 @@ from longform.chat.asking import priced
 from longform.chat.call import ChatReply, ChatRequest, Message, failed
 from longform.settings.methods import SHIPPED_METHODS, CalibrationMethodSettings
 from longform.summaries.drawn_orders import drawn_replies, orders_needed, spread
-from longform.summaries.methods import Plan, Step, make_plan
+from longform.summaries.methods import AskStep, Plan, make_plan
 
 SAMPLED = CalibrationMethodSettings(kind="calibration", orders="sampled", n_orders=3, most=12, spread=0.3)
 
@@ -37,7 +37,7 @@ def run(method: CalibrationMethodSettings, n_documents: int, said: Sequence[str 
     """Carry the method out on a model whose k-th order says the k-th text; return the plan and the steps asked."""
     asked: list[str] = []
 
-    def request(step: Step, _texts: Sequence[str]) -> ChatRequest:
+    def request(step: AskStep, _texts: Sequence[str]) -> ChatRequest:
         asked.append(step.name)
         return ChatRequest(messages=(Message("user", step.name),), max_tokens=9)
 

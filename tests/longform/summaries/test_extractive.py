@@ -3,7 +3,7 @@ import pytest
 
 from longform.summaries import extractive
 from longform.summaries.extractive import Extractor, bullet_lines, shipped_ranker
-from longform.summaries.query_relevance import FEATURES, QueryText
+from longform.summaries.query_relevance import FEATURES, VectorQuery
 from longform.summaries.sentence_support import candidates
 from longform.summaries.tree_ensemble import Tree, TreeEnsemble
 from longform.text.citations import bullets
@@ -42,9 +42,9 @@ def extractor(documents: list[tuple[int, str]]) -> Extractor:
     return Extractor(documents, stem_vectors, model=MODEL, ranker=RANKER)
 
 
-def query(text: str) -> QueryText:
+def query(text: str) -> VectorQuery:
     (vector,) = stem_vectors([text])
-    return QueryText(text, vector, vector)
+    return VectorQuery(text, vector, vector)
 
 
 def extract(documents: list[tuple[int, str]], text: str, n: int, max_words: int = 300) -> list[tuple[str, list[int]]]:

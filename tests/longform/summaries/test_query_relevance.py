@@ -3,7 +3,7 @@ from copy import copy
 import numpy as np
 import pytest
 
-from longform.summaries.query_relevance import FEATURES, QueryText, relevance
+from longform.summaries.query_relevance import FEATURES, VectorQuery, relevance
 from longform.summaries.sentence_support import SentenceSupport, first_candidates
 from tests.longform.summaries.test_sentence_support import (
     PLANTED,
@@ -17,9 +17,9 @@ from tests.longform.summaries.test_sentence_support import (
 LIBRARY = "What changes at the library?"
 
 
-def query(text: str, subtopic: str | None = None) -> QueryText:
+def query(text: str, subtopic: str | None = None) -> VectorQuery:
     vector, subtopic_vector = stem_vectors([text, subtopic or text])
-    return QueryText(text, vector, subtopic_vector)
+    return VectorQuery(text, vector, subtopic_vector)
 
 
 def feature(support: SentenceSupport, text: str, name: str) -> np.ndarray:

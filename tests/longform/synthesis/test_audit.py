@@ -18,17 +18,17 @@ from longform.synthesis.audit.label_noise import Cells, LabelNoise, event_share,
 from longform.synthesis.audit.minhash import N_HASHES, near_duplicates, shingles, signature, similarity
 from longform.synthesis.audit.places import exact_search, tenths
 from longform.synthesis.grammar.assignment import Bounds
-from longform.synthesis.grammar.haystack import Haystack, HaystackSize, write_haystack
+from longform.synthesis.grammar.haystack import HaystackSize, Woven, write_haystack
 
 SIZE = HaystackSize(100, 300, Bounds(5, 7), Bounds(5, 25), distractors=1, contradictions=0)
 
 
 @pytest.fixture(scope="module")
-def haystack() -> Haystack:
+def haystack() -> Woven:
     return write_haystack("railway", variant=0, size=SIZE, seed=3)
 
 
-def report(documents: list[Document], haystack: Haystack, qrels: list[Qrel]) -> dict:
+def report(documents: list[Document], haystack: Woven, qrels: list[Qrel]) -> dict:
     return audit_report([audit_haystack(documents, haystack.targets, qrels, haystack.facts)], seed=0)
 
 
@@ -64,7 +64,7 @@ def test_near_duplicates_are_found_with_their_exact_similarity() -> None:
     assert found[1].similarity == pytest.approx(176 / 216)
 
 
-def test_a_copied_document_shows_in_the_audit(haystack: Haystack) -> None:
+def test_a_copied_document_shows_in_the_audit(haystack: Woven) -> None:
     copy = haystack.documents[0]._replace(doc_id="copy", text=haystack.documents[0].text + " The end.")
     clean, spoilt = (
         audit_haystack(documents, haystack.targets, haystack.qrels).facts["near_duplicates"]
@@ -113,7 +113,7 @@ def test_tenths_count_places_from_first_to_last() -> None:
     assert tenths([(0, 100), (9, 100), (10, 100), (99, 100), (100, 100)]) == [2, 1, 0, 0, 0, 0, 0, 0, 0, 2]
 
 
-def test_statements_stand_everywhere(haystack: Haystack) -> None:
+def test_statements_stand_everywhere(haystack: Woven) -> None:
     parts = [
         audit_haystack(haystack.documents, haystack.targets, haystack.qrels, facts) for facts in (haystack.facts, None)
     ]
@@ -125,7 +125,7 @@ def test_statements_stand_everywhere(haystack: Haystack) -> None:
     assert fmean(abs(one - other) for one, other in zip(planted, supported, strict=True)) < 0.04 * sum(planted)
 
 
-def test_what_a_maker_did_not_say_is_null_with_a_reason(haystack: Haystack) -> None:
+def test_what_a_maker_did_not_say_is_null_with_a_reason(haystack: Woven) -> None:
     facts = audit_haystack(haystack.documents, haystack.targets, haystack.qrels).facts
 
     assert facts["exact_search"] is facts["planted"] is facts["settings"] is None
@@ -135,7 +135,7 @@ def test_what_a_maker_did_not_say_is_null_with_a_reason(haystack: Haystack) -> N
 # ---------------------------------------------------------------- label noise
 
 
-def test_an_honest_haystack_has_no_noise_and_a_ceiling_near_100(haystack: Haystack) -> None:
+def test_an_honest_haystack_has_no_noise_and_a_ceiling_near_100(haystack: Woven) -> None:
     found = report(haystack.documents, haystack, haystack.qrels)
 
     assert found["false_positives"]["low"] == found["missed"]["low"] == 0
@@ -146,7 +146,7 @@ def test_an_honest_haystack_has_no_noise_and_a_ceiling_near_100(haystack: Haysta
 
 
 @pytest.mark.parametrize("share", [0.05, 0.15])
-def test_statements_taken_out_of_documents_are_estimated(haystack: Haystack, share: float) -> None:
+def test_statements_taken_out_of_documents_are_estimated(haystack: Woven, share: float) -> None:
     rng = np.random.default_rng(1)
     texts = {document.doc_id: document.text for document in haystack.documents}
     statements = [one for one in haystack.facts.planted if one.kind == "insight"]
@@ -164,7 +164,7 @@ def test_statements_taken_out_of_documents_are_estimated(haystack: Haystack, sha
 
 
 @pytest.mark.parametrize("share", [0.05, 0.15])
-def test_pairs_that_the_map_lacks_are_estimated(haystack: Haystack, share: float) -> None:
+def test_pairs_that_the_map_lacks_are_estimated(haystack: Woven, share: float) -> None:
     rng = np.random.default_rng(2)
     kept = rng.random(len(haystack.qrels)) >= share
     qrels = [qrel for qrel, keep in zip(haystack.qrels, kept, strict=True) if keep]
@@ -257,7 +257,7 @@ def test_more_noise_is_a_lower_ceiling_and_the_ends_are_in_order() -> None:
 # ---------------------------------------------------------------- the report
 
 
-def test_a_haystack_comes_back_from_json_as_it_was(haystack: Haystack) -> None:
+def test_a_haystack_comes_back_from_json_as_it_was(haystack: Woven) -> None:
     part = audit_haystack(haystack.documents, haystack.targets, haystack.qrels, haystack.facts)
     again = HaystackAudit.from_json(json.loads(json.dumps(part.as_json())))
 
@@ -267,7 +267,7 @@ def test_a_haystack_comes_back_from_json_as_it_was(haystack: Haystack) -> None:
     assert audit_report([again], seed=1) == audit_report([part], seed=1)
 
 
-def test_two_haystacks_are_one_report_and_it_is_json(haystack: Haystack) -> None:
+def test_two_haystacks_are_one_report_and_it_is_json(haystack: Woven) -> None:
     part = audit_haystack(haystack.documents, haystack.targets, haystack.qrels, haystack.facts)
     found = audit_report([part, part], seed=0)
 
@@ -276,7 +276,7 @@ def test_two_haystacks_are_one_report_and_it_is_json(haystack: Haystack) -> None
     assert json.loads(json.dumps(found, allow_nan=False)) == found
 
 
-def test_facts_survive_json(haystack: Haystack) -> None:
+def test_facts_survive_json(haystack: Woven) -> None:
     assert HaystackFacts.from_json(json.loads(json.dumps(haystack.facts.as_json()))) == haystack.facts
 
 

@@ -12,7 +12,7 @@ from longform.errors import UsageError
 from longform.keys import content_key
 from longform.records import gold_documents
 from longform.synthesis.grammar.assignment import Bounds
-from longform.synthesis.grammar.haystack import Haystack, HaystackSize, TopicPart, write_haystack
+from longform.synthesis.grammar.haystack import HaystackSize, TopicPart, Woven, write_haystack
 from longform.synthesis.grammar.topic import load_topic, topic_names
 from longform.text.words import words
 
@@ -29,14 +29,14 @@ SEED = 11
 
 
 @pytest.fixture(scope="module", params=topic_names())
-def haystack(request: pytest.FixtureRequest) -> Haystack:
+def haystack(request: pytest.FixtureRequest) -> Woven:
     return write_haystack(request.param, variant=0, size=SIZE, seed=SEED)
 
 
 # ---------------------------------------------------------------- size
 
 
-def test_it_has_the_published_size(haystack: Haystack) -> None:
+def test_it_has_the_published_size(haystack: Woven) -> None:
     per_query = Counter(target.query_id for target in haystack.targets)
     speakers = sum(d.text.count("\n") + 1 for d in haystack.documents) if haystack.queries[0].participants else 0
     n_words = (sum(len(d.text.split()) for d in haystack.documents) - speakers) / len(haystack.documents)
@@ -71,7 +71,7 @@ def test_a_part_of_a_topic_has_its_first_subtopics_and_of_each_its_first_insight
 # ---------------------------------------------------------------- the gold standard
 
 
-def test_bounds_of_documents_and_insights_are_met(haystack: Haystack) -> None:
+def test_bounds_of_documents_and_insights_are_met(haystack: Woven) -> None:
     gold = gold_documents(haystack.qrels)
     per_document = Counter(qrel.doc_id for qrel in haystack.qrels)
 
@@ -80,7 +80,7 @@ def test_bounds_of_documents_and_insights_are_met(haystack: Haystack) -> None:
     assert all(5 <= per_document[document.doc_id] <= 7 for document in haystack.documents)
 
 
-def test_the_gold_map_is_what_is_planted_and_nothing_else(haystack: Haystack) -> None:
+def test_the_gold_map_is_what_is_planted_and_nothing_else(haystack: Woven) -> None:
     texts = {document.doc_id: document.text for document in haystack.documents}
     planted = haystack.facts.planted
 
@@ -90,20 +90,20 @@ def test_the_gold_map_is_what_is_planted_and_nothing_else(haystack: Haystack) ->
     )
 
 
-def test_no_statement_stands_in_a_document_that_was_not_given_it(haystack: Haystack) -> None:
+def test_no_statement_stands_in_a_document_that_was_not_given_it(haystack: Woven) -> None:
     """Nor does one that says the same in the same words after naming who says it."""
     texts = {document.doc_id: document.text.lower() for document in haystack.documents}
     for one in haystack.facts.planted:
         assert [doc_id for doc_id, text in texts.items() if one.text.lower() in text] == [one.doc_id]
 
 
-def test_no_insight_is_stated_twice_in_the_same_words(haystack: Haystack) -> None:
+def test_no_insight_is_stated_twice_in_the_same_words(haystack: Woven) -> None:
     said = Counter((one.target_id, one.text.lower()) for one in haystack.facts.planted if one.kind == "insight")
 
     assert max(said.values()) == 1
 
 
-def test_statements_keep_the_names_and_numbers_of_their_insight(haystack: Haystack) -> None:
+def test_statements_keep_the_names_and_numbers_of_their_insight(haystack: Woven) -> None:
     """A paraphrase by rule must not lose the fact: what an insight names, each of its statements names."""
     texts = {target.target_id: target.text for target in haystack.targets}
     for one in haystack.facts.planted:
@@ -115,14 +115,14 @@ def test_statements_keep_the_names_and_numbers_of_their_insight(haystack: Haysta
 # ---------------------------------------------------------------- distractors and contradictions
 
 
-def test_each_document_has_the_distractors_asked_for_and_no_insight_has_one(haystack: Haystack) -> None:
+def test_each_document_has_the_distractors_asked_for_and_no_insight_has_one(haystack: Woven) -> None:
     distractors = [one for one in haystack.facts.planted if one.kind == "distractor"]
 
     assert set(Counter(one.doc_id for one in distractors).values()) == {3}
     assert {one.target_id for one in distractors} == {None}
 
 
-def test_a_contradiction_gives_another_number_and_is_never_in_the_gold_map(haystack: Haystack) -> None:
+def test_a_contradiction_gives_another_number_and_is_never_in_the_gold_map(haystack: Woven) -> None:
     gold = gold_documents(haystack.qrels)
     texts = {target.target_id: target.text for target in haystack.targets}
     found = [one for one in haystack.facts.planted if one.kind == "contradiction"]
@@ -167,7 +167,7 @@ def test_an_article_has_a_headline_a_dateline_and_paragraphs() -> None:
         assert len(rest) > 3
 
 
-def test_no_mark_of_the_grammar_is_left(haystack: Haystack) -> None:
+def test_no_mark_of_the_grammar_is_left(haystack: Woven) -> None:
     texts = [d.text for d in haystack.documents] + [t.text for t in haystack.targets]
     texts += [f"{q.text} {q.subtopic} {q.topic}" for q in haystack.queries]
 

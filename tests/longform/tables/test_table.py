@@ -15,7 +15,7 @@ from longform.report.result_figures import table_figures
 from longform.report.result_tables import shown_of, table_sections
 from longform.results.results import Results
 from longform.studies.schema_1 import with_tables
-from longform.tables.cells import NOT_RECORDED, Cell, cell_rows, row_cell, value_cell, with_beside
+from longform.tables.cells import NOT_RECORDED, TextCell, cell_rows, row_cell, value_cell, with_beside
 from longform.tables.files import csv_text, latex_tabular
 from longform.tables.layout import laid_out, visible
 from longform.tables.table import Axes, Column, Table, checked, table_of
@@ -137,7 +137,7 @@ def test_latex_and_terminal_show_the_same_texts() -> None:
 
 
 def test_a_table_that_is_too_wide_for_a_terminal_is_broken_at_words_of_its_texts_first() -> None:
-    cells = [Cell("a name of many words " * 4), Cell("1.0", detail="[0.5, 1.5]"), Cell("a note " * 9)]
+    cells = [TextCell("a name of many words " * 4), TextCell("1.0", detail="[0.5, 1.5]"), TextCell("a note " * 9)]
     lines = list(aligned(["name", "score", "note"], [cells], texts=[0, 2]))
     assert max(map(len, lines)) <= WIDTH
     assert "1.0 [0.5, 1.5]" in lines[1], "a number and its interval stay together"

@@ -7,7 +7,7 @@ from itertools import groupby, islice, pairwise
 import numpy as np
 import pytest
 
-from longform.synthesis.grammar.composition import Composition, Stated, compose_document
+from longform.synthesis.grammar.composition import Composition, MustStand, compose_document
 from longform.synthesis.grammar.topic import Cast, load_topic, topic_names
 from longform.synthesis.grammar.weaver import TURN, Weaver, _in_turn
 
@@ -20,7 +20,7 @@ def weaver(topic: str, seed: int = 5) -> Weaver:
 def composed(topic: str, fields: str, *, words: int = 500) -> Composition:
     """A document with a statement of the subtopic of each digit of *fields*."""
     plan = load_topic(topic)
-    stated = [Stated(f"Statement {place} is here.", plan.subtopics[int(n)]) for place, n in enumerate(fields)]
+    stated = [MustStand(f"Statement {place} is here.", plan.subtopics[int(n)]) for place, n in enumerate(fields)]
     return compose_document(plan, weaver(topic), np.random.default_rng(8), stated, words=words)
 
 

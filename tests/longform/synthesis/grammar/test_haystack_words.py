@@ -17,7 +17,7 @@ import pytest
 from longform.records import gold_documents
 from longform.support.index import SupportIndex
 from longform.synthesis.grammar.assignment import Bounds
-from longform.synthesis.grammar.haystack import Haystack, HaystackSize, write_haystack
+from longform.synthesis.grammar.haystack import HaystackSize, Woven, write_haystack
 from longform.synthesis.grammar.topic import load_topic, topic_names
 from longform.text.sentences import sentences
 from longform.text.words import inverse_document_frequency, numbers, stems
@@ -26,7 +26,7 @@ SIZE = HaystackSize(100, 750, Bounds(5, 7), Bounds(5, 25), distractors=3, contra
 
 
 @pytest.fixture(scope="module", params=topic_names())
-def haystack(request: pytest.FixtureRequest) -> Haystack:
+def haystack(request: pytest.FixtureRequest) -> Woven:
     return write_haystack(request.param, variant=0, size=SIZE, seed=11)
 
 
@@ -45,7 +45,7 @@ def masked(sentence: str) -> str:
     return " ".join(re.sub(r"\*(?: \*)+", "*", " ".join(plain.split())).split())
 
 
-def prose(haystack: Haystack) -> list[tuple[str, str]]:
+def prose(haystack: Woven) -> list[tuple[str, str]]:
     """Every sentence outside the statements of insights, with its document."""
     stated: dict[str, list[str]] = {}
     for one in haystack.facts.planted:
@@ -62,7 +62,7 @@ def prose(haystack: Haystack) -> list[tuple[str, str]]:
     return found
 
 
-def test_no_two_documents_share_a_long_skeleton_outside_the_statements(haystack: Haystack) -> None:
+def test_no_two_documents_share_a_long_skeleton_outside_the_statements(haystack: Woven) -> None:
     long = [(doc_id, masked(text), text) for doc_id, text in prose(haystack) if len(text.split()) > 8]
     seen: dict[str, tuple[str, str]] = {}
 
@@ -79,13 +79,13 @@ def test_the_mask_of_this_test_hides_what_templates_fill() -> None:
     assert one != masked("On 4 March, Ann Lee of Fruitwood paid £1,200 for six buckets.")
 
 
-def test_short_answers_may_repeat_and_are_few(haystack: Haystack) -> None:
+def test_short_answers_may_repeat_and_are_few(haystack: Woven) -> None:
     short = [text for _, text in prose(haystack) if len(text.split()) <= 8]
 
     assert len(short) < 0.45 * len(prose(haystack))
 
 
-def test_the_prose_has_none_of_the_larger_numbers_of_insights(haystack: Haystack) -> None:
+def test_the_prose_has_none_of_the_larger_numbers_of_insights(haystack: Woven) -> None:
     """Below ten the stock of clauses counts, too: "the two of us"."""
     of_insights = {number for target in haystack.targets for number in numbers(target.text) if len(number) > 1}
 
@@ -123,7 +123,7 @@ def _likeness(documents: Sequence[str], stated: Iterable[tuple[str, Sequence[int
     return found
 
 
-def _likeness_in(haystack: Haystack) -> _Likeness:
+def _likeness_in(haystack: Woven) -> _Likeness:
     place = {document.doc_id: document.doc_index for document in haystack.documents}
     stating = {
         target_id: sorted(place[doc_id] for doc_id in doc_ids)
@@ -133,7 +133,7 @@ def _likeness_in(haystack: Haystack) -> _Likeness:
     return _likeness([document.text for document in haystack.documents], stated)
 
 
-def test_statements_share_as_many_words_with_the_reference_as_in_published_haystacks(haystack: Haystack) -> None:
+def test_statements_share_as_many_words_with_the_reference_as_in_published_haystacks(haystack: Woven) -> None:
     """
     Measured 0.69 (orchard) and 0.61 (railway); the bounds are the two published topics below.
 
@@ -145,7 +145,7 @@ def test_statements_share_as_many_words_with_the_reference_as_in_published_hayst
     assert min(shares) > 0.1
 
 
-def test_statements_of_an_insight_resemble_each_other_as_in_published_haystacks(haystack: Haystack) -> None:
+def test_statements_of_an_insight_resemble_each_other_as_in_published_haystacks(haystack: Woven) -> None:
     """Measured 0.58 (orchard) and 0.51 (railway); bounds as above."""
     assert 0.42 < fmean(_likeness_in(haystack).to_each_other) < 0.65
 
@@ -167,7 +167,7 @@ def test_what_published_haystacks_measure(name: str, to_reference: float, to_eac
     assert fmean(found.to_each_other) == pytest.approx(to_each_other, abs=0.02)
 
 
-def test_words_alone_find_gold_documents_better_than_chance_and_not_perfectly(haystack: Haystack) -> None:
+def test_words_alone_find_gold_documents_better_than_chance_and_not_perfectly(haystack: Woven) -> None:
     """
     R-precision by the idf of the reference's stems: 0.95 (orchard) and 0.92 (railway), 0.11 by chance.
 

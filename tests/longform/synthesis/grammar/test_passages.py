@@ -10,9 +10,9 @@ from longform.synthesis.audit import audit_haystack
 from longform.synthesis.grammar.assignment import Bounds
 from longform.synthesis.grammar.haystack import (
     ComposedHaystack,
-    Haystack,
     HaystackSize,
     TopicPart,
+    Woven,
     compose_haystack,
     finished_haystack,
     write_haystack,
@@ -161,7 +161,7 @@ def composed(request: pytest.FixtureRequest) -> ComposedHaystack:
     return compose_haystack(request.param, variant=0, size=SIZE, seed=3, part=PART, prose="p")
 
 
-def finished(composed: ComposedHaystack, say: Callable[[Ask, int], Reply]) -> Haystack:
+def finished(composed: ComposedHaystack, say: Callable[[Ask, int], Reply]) -> Woven:
     others, counted = [], []
     for index in range(len(composed.documents)):
         wanted = passage_jobs(composed, index)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from longform.synthesis.key_points.merging import faults_of, mended, merge
-from longform.synthesis.key_points.points import FoundPoint, Grounds, Group, joined
+from longform.synthesis.key_points.points import FoundPoint, Grounds, PointGroup, joined
 from longform.synthesis.written.asking import Log
 from tests.longform.synthesis.synthesizing import Told
 
@@ -72,15 +72,15 @@ def test_without_a_readable_list_every_point_stays(reply: str) -> None:
 
 def test_nobody_is_asked_about_a_single_point() -> None:
     told = Told()
-    assert told.run(merge("Why?", POINTS[:1], tries=2, log=Log())) == [Group("Point 1.", (1,))]
+    assert told.run(merge("Why?", POINTS[:1], tries=2, log=Log())) == [PointGroup("Point 1.", (1,))]
     assert told.run(merge("Why?", [], tries=2, log=Log())) == []
 
 
 def test_a_mended_list_is_always_a_partition() -> None:
-    groups = [Group("a", (2, 2, 5)), Group("b", ()), Group("c", (2, 1)), Group("d", (0, -1))]
+    groups = [PointGroup("a", (2, 2, 5)), PointGroup("b", ()), PointGroup("c", (2, 1)), PointGroup("d", (0, -1))]
     assert not faults_of(mended(groups, POINTS), len(POINTS)).told()
 
 
 def test_a_group_has_the_passages_of_all_its_points() -> None:
-    ((point, numbers),) = joined([Group("Both.", (1, 3))], POINTS)
+    ((point, numbers),) = joined([PointGroup("Both.", (1, 3))], POINTS)
     assert (point.text, numbers, [one.doc_id for one in point.grounds]) == ("Both.", (1, 3), ["d1", "d3"])

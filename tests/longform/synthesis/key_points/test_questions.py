@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from longform.synthesis.key_points.questions import Cell, evolve, overlap, read_question
+from longform.synthesis.key_points.questions import TopicCell, evolve, overlap, read_question
 from longform.synthesis.key_points.settings import KeyPointSynthesis
 from longform.synthesis.written.asking import Log
 from tests.longform.synthesis.synthesizing import Told
 
 SEED = "Why did the old bridge over the river collapse in the storm?"
-CAUSAL_MUSIC = Cell("causal", "music")
+CAUSAL_MUSIC = TopicCell("causal", "music")
 FACTUAL_FIRST, IN_CELL = '{"category": 1, "domain": 1}', '{"category": 2, "domain": 1}'
 GOOD = "Why did the choir of the harbour town lose its singers after 1890?"
 OTHER = "Why were cellos tuned lower in the workshops of Turin?"

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from longform.synthesis.key_points.search import Corpus, Found, find_documents, segments
+from longform.synthesis.key_points.search import Corpus, Searched, find_documents, segments
 from longform.synthesis.key_points.settings import SearchSettings
 from longform.synthesis.key_points.sources import SourceDocument
 from longform.synthesis.written.asking import Log, Reply
@@ -25,7 +25,7 @@ def embed(_: str, texts: Sequence[str]) -> NDArray[np.float32]:
     return np.array([[float(text.startswith(("Why", "choir"))), 1.0] for text in texts], dtype=np.float32)
 
 
-def found(question: str, *replies: str, **settings: Any) -> tuple[Found, Log]:
+def found(question: str, *replies: str, **settings: Any) -> tuple[Searched, Log]:
     log = Log()
     plan = find_documents(question, CORPUS, SearchSettings.model_validate(settings), log, replies=2, embed=embed)
     return Told(searches=replies or [""]).run(plan), log
@@ -92,7 +92,7 @@ def test_an_endpoint_s_documents_stand_beside_those_of_files() -> None:
     ]
     with pytest.raises(StopIteration) as ended:
         plan.send([Reply(json.dumps(HITS), None), Reply('{"no": "list"}', None)])
-    result: Found = ended.value.value
+    result: Searched = ended.value.value
     assert {one.doc_id for one in result.documents} == {"bridge", "river", "web", "http://x"}
     assert [one.doc_id for one in result.fetched] == [
         o.doc_id for o in result.documents if o.doc_id in {"web", "http://x"}

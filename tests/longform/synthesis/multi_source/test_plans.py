@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from longform.synthesis.multi_source.plans import Cluster, merge_cluster, query_by_rules, rewrite_query
+from longform.synthesis.multi_source.plans import QueryCluster, merge_cluster, query_by_rules, rewrite_query
 from longform.synthesis.multi_source.settings import ClusterSettings, MultiSourceCaps, RewriteSettings
 from longform.synthesis.multi_source.sources import SourceQuery
 from longform.synthesis.written.asking import Log
@@ -21,7 +21,7 @@ QUERY = SourceQuery("q1", "What does the captain do?", ANSWERS)
 GOOD = "What does the captain do in a tale of the sea?"
 FINE = '{"same": true, "told": []}'
 BY_WRITER = ClusterSettings(encoder="e", threshold=0.5, merge="writer")
-CLUSTER = Cluster(
+CLUSTER = QueryCluster(
     "n:001",
     [
         SourceQuery("q1", "What was said of buttons?", ("Buttons were made of rubber, 12 in all.",)),
@@ -140,7 +140,7 @@ def test_rules_ask_nobody_list_the_queries_and_join_the_summaries() -> None:
 
 def test_each_reference_is_merged_as_far_as_all_queries_have_one() -> None:
     one, two = (SourceQuery(name, "Why?", answers) for name, answers in (("a", ("x", "y")), ("b", ("x", "z", "v"))))
-    cluster = Cluster("c", [one, two])
+    cluster = QueryCluster("c", [one, two])
 
     assert (cluster.texts, cluster.references) == (["Why?"], [["x"], ["y", "z"]])
 

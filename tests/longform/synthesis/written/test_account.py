@@ -8,7 +8,7 @@ from longform.errors import LongformError
 from longform.keys import content_key
 from longform.synthesis.account import check_rows, exhausted_rows
 from longform.synthesis.written.account import (
-    Written,
+    Writing,
     haystack_account,
     haystack_name,
     haystack_rows,
@@ -32,7 +32,7 @@ DRAFTS = (
     Draft(title="C", text="five six seven", stated=(0,)),  # not read again
     Draft(),
 )
-WRITTEN = Written(haystack_id="h", topic=NEWS, outline=OUTLINE, assigned=[(0, 2), (0, 2), (0,), (1,)], drafts=DRAFTS)
+WRITTEN = Writing(haystack_id="h", topic=NEWS, outline=OUTLINE, assigned=[(0, 2), (0, 2), (0,), (1,)], drafts=DRAFTS)
 
 
 def test_an_account_worked_by_hand() -> None:
@@ -54,7 +54,7 @@ def test_an_account_worked_by_hand() -> None:
 
 
 def test_nothing_read_again_is_no_noise_that_is_known() -> None:
-    silent = Written(haystack_id="h", topic=NEWS, outline=OUTLINE, assigned=[()], drafts=[Draft()])
+    silent = Writing(haystack_id="h", topic=NEWS, outline=OUTLINE, assigned=[()], drafts=[Draft()])
     assert haystack_account(silent, least_documents=1)["read_again"]["differing_share"] is None
     assert haystack_account(silent, least_documents=1)["mean_words"] is None
 
@@ -75,7 +75,7 @@ def test_rows_hold_what_was_written_and_close_the_gap_that_is_missing() -> None:
 
 def test_two_equal_documents_are_refused() -> None:
     """One id for two rows would make the second one's citations the first one's."""
-    twice = Written(haystack_id="h", topic=NEWS, outline=OUTLINE, assigned=[(0,)] * 2, drafts=[DRAFTS[0]] * 2)
+    twice = Writing(haystack_id="h", topic=NEWS, outline=OUTLINE, assigned=[(0,)] * 2, drafts=[DRAFTS[0]] * 2)
     with pytest.raises(LongformError, match="two documents are the same"):
         haystack_rows(twice)
 

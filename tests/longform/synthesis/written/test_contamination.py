@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from actors.synthesis.scripted_writer import WriterFaults, write
-from longform.synthesis.written.account import Written, haystack_account
+from longform.synthesis.written.account import Writing, haystack_account
 from longform.synthesis.written.asking import Log
 from longform.synthesis.written.contamination import known_insights
 from longform.synthesis.written.outline import Outline, OutlinedSubtopic, OutlineJob, write_outline
@@ -58,7 +58,7 @@ def test_no_answer_is_not_taken_for_ignorance(replies: dict[str, list[str]], rea
 def test_the_account_names_them_and_says_nothing_where_nobody_was_asked() -> None:
     def told(known: tuple[int, ...] | None) -> object:
         outline = OUTLINE.model_copy(update={"known": known})
-        written = Written(haystack_id="h", topic=NEWS, outline=outline, assigned=[], drafts=[])
+        written = Writing(haystack_id="h", topic=NEWS, outline=outline, assigned=[], drafts=[])
         return haystack_account(written, least_documents=0)["known_without_documents"]
 
     assert told((2,)) == ["Parks have 9 gates."]

@@ -17,7 +17,7 @@ import pytest
 from actors.synthesis.scripted import scripted_faults
 from actors.synthesis.scripted_writer import WriterFaults, write
 from longform.synthesis.account import check_rows, exhausted_rows
-from longform.synthesis.written.account import Written, haystack_account, haystack_rows
+from longform.synthesis.written.account import Writing, haystack_account, haystack_rows
 from longform.synthesis.written.asking import Log
 from longform.synthesis.written.checks import CHECKS
 from longform.synthesis.written.documents import Brief, write_document
@@ -36,7 +36,7 @@ N_DOCUMENTS, N_OUTLINES = 60, 16
 class Made(NamedTuple):
     """A haystack, the log of its making, and who was asked what."""
 
-    written: Written
+    written: Writing
     log: Log
     scripted: Scripted
 
@@ -78,7 +78,7 @@ def made(
         )
         for index, places in enumerate(assigned)
     ]
-    return Made(Written(haystack_id="h", topic=topic, outline=outline, assigned=assigned, drafts=drafts), log, scripted)
+    return Made(Writing(haystack_id="h", topic=topic, outline=outline, assigned=assigned, drafts=drafts), log, scripted)
 
 
 def planted(made: Made, prompt: str, kind: str) -> set[str]:

@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from longform.errors import UsageError
-from longform.synthesis.written.replies import FORMS, Article, Form, Pairs, UnreadableError, read_form, schema_of
+from longform.synthesis.written.replies import FORMS, Article, Form, Pairs, UnreadableReplyError, read_form, schema_of
 from longform.synthesis.written.settings import ModelSynthesis, Sizes, assignment
 from tests.longform.synthesis.synthesizing import CAPS, NEWS, SIZES, TALK
 
@@ -93,13 +93,13 @@ def test_a_form_is_read_bare_or_fenced(text: str) -> None:
     ],
 )
 def test_what_is_no_form_has_a_reason(text: str, reason: str) -> None:
-    with pytest.raises(UnreadableError) as unreadable:
+    with pytest.raises(UnreadableReplyError) as unreadable:
         read_form(text, Pairs)
     assert unreadable.value.reason == reason
 
 
 def test_an_article_without_words_is_none() -> None:
-    with pytest.raises(UnreadableError):
+    with pytest.raises(UnreadableReplyError):
         read_form('{"title": "T", "text": "  "}', Article)
 
 
