@@ -22,7 +22,7 @@ from longform.text.reasoning import set_aside
 from longform.text.sentences import sentences
 from longform.text.source_lists import without_sources
 
-VERSION = "statements@1"
+VERSION = "statements@2"
 """Changes with any change of what a text is read as."""
 
 Resolve = Callable[[Mark], Sequence[int] | None]
@@ -127,10 +127,14 @@ _HEADING = re.compile(r"\s{0,3}#{1,6}(?:\s|$)")
 _RULE = re.compile(r"\s*([-*_=~])(?:\s*\1){2,}\s*$")
 _UNDERLINE = re.compile(r"\s{0,3}(?:=+|-{2,})\s*$")
 _BOLD = re.compile(r"\s*(\*\*|__)(?!\s)(?:(?!\1).)+\1\s*:?\s*$")
-_ITEM = re.compile(
-    r"\s*(?:[-*+•‣◦▪●·–—]\s+|(?:\*\*|__)?[(（]?(?P<number>\d{1,3})[.)）](?:\*\*|__)?\s+|[(]?[a-zA-Z][)]\s+|"
-    r"[(]?[ivx]{1,5}[)]\s+)(?:\[[ xX✓✗]\]\s+)?"
+_LABEL = (
+    r"[*_]{0,3}(?:key |main )?(?:point|insight|finding|take-?away|observation|statement|claim|punkt|erkenntnis|aussage)"
+    r"[ #]{0,2}\d{1,3}(?:[:.)–—][*_]{0,3}|[*_]{1,3}:)\s+"
 )
+_ITEM = re.compile(
+    r"\s*(?:(?:[-*+•‣◦▪●·–—]\s+|(?:\*\*|__)?[(（]?(?P<number>\d{1,3})[.)）](?:\*\*|__)?\s+|[(]?[a-z][)]\s+|"
+    rf"[(]?[ivx]{{1,5}}[)]\s+)(?:\[[ x✓✗]\]\s+)?(?:{_LABEL})?|{_LABEL})", re.IGNORECASE,
+)  # fmt: skip
 _SEPARATOR = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
 _CELL = re.compile(r"(?<!\\)\|")
 _LIST_TAG = re.compile(r"<li\b[^<>\n]{0,200}>", re.IGNORECASE)
@@ -138,8 +142,6 @@ _BLOCK_TAG = re.compile(
     r"</?(?:p|div|ul|ol|br|tr|table|section|article)\b[^<>\n]{0,200}>|</(?:li|h[1-6])>", re.IGNORECASE
 )
 _STOP = re.compile(rf"[.!?…。！？؟।:][\"'”’»)\]*_]*[\s{_SIGNS}]*$")
-
-
 _NOT_SAID = re.compile(f"[\\s{_SIGNS},;]")
 _END_OF_A_LINE = 80
 _WORDS_OF_A_HEADING = 6
@@ -215,12 +217,7 @@ class _Lines:
             item = item if number == self.number + 1 or (self.block.kind == "prose" and number <= 1) else None
         if item is not None:
             indent = len(line) - len(line.lstrip())
-            if (
-                self.block is not None
-                and self.block.kind == "item"
-                and indent > self.indent
-                and _is_head_of(self.block)
-            ):
+            if self.block is not None and indent > self.indent and _is_head_of(self.block):
                 self.block = None
             self.number, self.indent = int(item["number"] or self.number), indent
             yield from self.end()
@@ -307,6 +304,10 @@ _LEAD_IN = re.compile(r"^\s*(\*\*|__)[^\s*_]+(?: [^\s*_]+){0,2}\.\1\s+(?=\S)")
 _RUN = re.compile(rf"\s*{_JOINED}")
 _OPEN_END = re.compile(r"[a-zA-ZÀ-ÿ0-9%€$£][\"'”’»)*]*$")
 _BRACKETED_NUMBER = re.compile(r"\[([\d, ]+)\]")
+_ORDINAL = re.compile(
+    r"(?<!\bI )\b(?:am|im|vom|zum|bis|beim|de[rsmn]|das|die|eine?[nrsm]?|jede[nrsm]?) \d{1,2}\.$", re.IGNORECASE
+)
+"""A German ordinal, as in `Am 3. Mai`, which ends no sentence."""
 
 
 def _words(block: _Block) -> Iterator[str]:
@@ -376,12 +377,10 @@ class _Reading:
 
     def read(self, words: str, *, whole: bool, announcements: bool) -> None:
         """
-        Read a text without line breaks.
+        Read a text without line breaks, with a sign for each mark.
 
-        Args:
-            words: The text, a sign for each mark.
-            whole: It is one statement unless marks stand behind its inner sentences.
-            announcements: A sentence that ends with a colon and cites nothing is one too.
+        If *whole*, it is one statement unless marks stand behind its inner sentences. With *announcements*, a sentence
+        that ends with a colon and cites nothing is one too.
         """
         plain, places, ends = _without_signs(words)
         numbers = [self._cites[ord(sign) - _FIRST_SIGN] for sign in _SIGN.findall(words)]
@@ -449,12 +448,12 @@ def _ended_by(kept: Sequence[str]) -> bool:
 def _sentences(plain: str, ends: Sequence[int]) -> list[tuple[int, int]]:
     """Return the spans of sentences; a mark behind a full stop ends one if a word with a capital or a digit follows."""
     cuts = [end for end in ends if plain[end:].strip() and not plain[end:].lstrip()[0].islower()]
-    bounds = [0, *cuts, len(plain)]
-    return [
-        (start + one.start, start + one.end)
-        for start, end in itertools.pairwise(bounds)
-        for one in sentences(plain[start:end])
-    ]
+    found: list[tuple[int, int]] = []
+    for start, end in itertools.pairwise([0, *cuts, len(plain)]):
+        for one in sentences(plain[start:end]):
+            goes_on = found and _ORDINAL.search(plain[max(found[-1][1] - 16, found[-1][0]) : found[-1][1]])
+            found.append((found.pop()[0] if goes_on else start + one.start, start + one.end))
+    return found
 
 
 def _owner(found: Sequence[tuple[int, int]], place: int, *, leading: bool) -> int:

@@ -30,9 +30,7 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _NAMED_NUMBER = re.compile(rf"(?:{_WORDS})[\s.#№]*(\d{{1,30}})()\s*[:–—(-]\s*\S.*", re.IGNORECASE)
-_SERVED = re.compile(
-    r"(\d{1,9})(?::(\d{1,9}))?†(.*)", re.DOTALL
-)  # of file search: message, place in it, name of the file
+_SERVED = re.compile(r"(\d{1,9})(?::(\d{1,9}))?†(.*)", re.DOTALL)  # of file search: message, place in it, file name
 _WORDED = re.compile(rf"\s*(?:{_SEE}|{_WORDS})\b", re.IGNORECASE)
 _PREFIX = re.compile(rf"(?:(?:{_SEE})\b[\s.:]*)?(?:(?:{_WORDS})\s*[:=]|(?<=\s)|^(?=@))\s*@?(?=\S)", re.IGNORECASE)
 _SEPARATOR = re.compile(r"\s*[,;،、；，&|]\s*|\s+(?:and|und|et|y|e|og|en|и|و|和)\s+", re.IGNORECASE)
@@ -58,6 +56,9 @@ _TOKEN = re.compile(
     |<(?:source|doc|document|ref|cite|citation)\s[a-z_]{1,20}=["']?(?P<attribute>[^"'<>\n]{1,100}?)["']?\s{0,3}/?>
       (?:</(?:source|doc|document|ref|cite|citation)>)?
     |\\cite[a-z]{0,6}(?:\[[^\]\n]{0,50}\])?\{(?P<latex>[^{}\n]{1,200})\}
+    |(?P<span>\[\d{1,3}\]\s?[-–—]\s?\[\d{1,3}\])
+    |(?:(?<=according[ ]to[ ])|(?<=as[ ]stated[ ]in[ ])|(?<=as[ ]reported[ ]in[ ])|(?<=laut[ ]))
+      (?P<credit>(?:documents?|docs?|sources?|dokument|quelle)[ ]\#?\d{1,3}(?:(?:,[ ]|[ ]and[ ])\d{1,3})*)\b(?!\s+of\b)
     |\\?[\[［【〔〖]{1,2}(?P<bracket>(?:[^\[\]［］【】〔〕〖〗\n\\]|\n(?![ \t]*\n)){0,200})\\?[\]］】〕〗]{1,2}
     |\{{1,2}(?P<brace>\d{1,3}(?:\s?[,;–-]\s?\d{1,3}){0,20})\}{1,2}
     |\$?\^\{?\[?(?P<caret>\d{1,3}(?:\s?,\s?\d{1,3}){0,20})\]?(?:\^|\}\$?)
@@ -127,7 +128,9 @@ def _read(text: str, found: re.Match[str]) -> Mark | None:
         return Mark(found.start(), found.end(), raw, "link", target, (target, *(numbers or (label,))), said, closing)
     if content is None:
         return None
-    content = _plain(content)
+    content = _plain(re.sub(r"[\[\](){}【】]+", " ", content) if found["span"] or found["tagged"] else content)
+    if found["span"] and _numbers(content) is None:
+        content = re.sub("[-–—]", ",", content)
     kind = _kind(found, content)
     if kind == "raised":
         if _MEASURED.search(text[max(0, found.start() - 12) : found.start()]):
@@ -140,7 +143,7 @@ def _read(text: str, found: re.Match[str]) -> Mark | None:
     return Mark(found.start(), found.end(), raw, kind, content, cites, "", closing)
 
 
-_CONTENTS = ("bracket", "tagged", "attribute", "latex", "brace", "caret", "power", "round")
+_CONTENTS = ("span", "credit", "bracket", "tagged", "attribute", "latex", "brace", "caret", "power", "round")
 
 
 def _kind(found: re.Match[str], content: str) -> Kind:
@@ -191,11 +194,8 @@ def read_cites(content: str) -> tuple[int | str, ...]:
         numbers = _numbers(part)
         if numbers is None and re.fullmatch(_LOCATOR, part, re.IGNORECASE) and found:
             continue
-        found += (
-            numbers
-            if numbers is not None
-            else [_PREFIX.sub("", part, count=1) if _named_after_word(part) else part.strip("^ ")]
-        )
+        name = _PREFIX.sub("", part, count=1) if _named_after_word(part) else part.strip("^ ")
+        found += [name] if numbers is None else numbers
     return tuple(dict.fromkeys(found))
 
 

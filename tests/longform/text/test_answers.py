@@ -121,10 +121,33 @@ def test_a_paragraph_that_is_wrapped_is_one(width: int, marked: Callable[[str, S
         ("**Point 1.** It is so [1].", [("It is so. [1]", [1])]),
         ("It is so [1]. According to [2], it is dear. It rains, as reported in [3].",
          [("It is so. [1]", [1]), ("It is dear. [2]", [2]), ("It rains. [3]", [3])]),
+        ("It is so<sup>[2]</sup>. It was<sup>[1][3]</sup>, on 5 km<sup>2</sup>.",
+         [("It is so. [2]", [2]), ("It was, on 5 km2. [1, 3]", [1, 3])]),
+        ("It is so [2]–[4]. It was [7] - [9]. It fell [3]-[2].",
+         [("It is so. [2, 3, 4]", [2, 3, 4]), ("It was. [7, 8, 9]", [7, 8, 9]), ("It fell. [2, 3]", [2, 3])]),
+        ("According to document 3, it is so. As stated in Sources 1 and 2, it was. Laut Quelle 4 regnet es.",
+         [("It is so. [3]", [3]), ("It was. [1, 2]", [1, 2]), ("Regnet es. [4]", [4])]),
+        ("According to document 3 of the annex, it is so.", [("According to document 3 of the annex, it is so.", [])]),
+        ("Am 3. Mai stand die Brücke [1]. Der 1. Preis ging an Bonn [2].",
+         [("Am 3. Mai stand die Brücke. [1]", [1]), ("Der 1. Preis ging an Bonn. [2]", [2])]),
+        ("I am 3. It is so [1].", [("I am 3.", []), ("It is so. [1]", [1])]),
+        ("Apollo 11: it flew [1].\nWorld War 2: it ended [2].",
+         [("Apollo 11: it flew. [1]", [1]), ("World War 2: it ended. [2]", [2])]),
     ],
 )  # fmt: skip
 def test_what_is_a_statement_and_what_it_cites(text: str, read: list[tuple[str, list[int]]]) -> None:
     assert statements(text) == [Bullet(*one) for one in read]
+
+
+@given(
+    st.sampled_from(("Point", "Insight", "key finding", "Observation", "Punkt")),
+    st.sampled_from(("{0} {1}: ", "**{0} {1}:** ", "**{0} {1}**: ", "- {0} #{1}: ", "{0} {1}) ", "{1}. *{0} {1}.* ")),
+    st.sampled_from(("\n", "\n\n")),
+)
+def test_a_label_that_counts_statements_is_no_part_of_them(noun: str, label: str, between: str) -> None:
+    said = [("The mill closed in May.", 1), ("Fares fell by a third.", 3)]
+    text = between.join(f"{label.format(noun, n)}{words} [{cited}]" for n, (words, cited) in enumerate(said, start=1))
+    assert [(one.text, one.citations) for one in statements(text)] == [(f"{words} [{c}]", [c]) for words, c in said]
 
 
 @pytest.mark.parametrize(
@@ -153,7 +176,24 @@ def test_any_text_is_read_and_its_statements_are_read_again_as_they_are(text: st
 
 
 @pytest.mark.parametrize(
-    "piece", ["> ", "- ", "Sources:\n", "|", "| a | b |\n|---|\n", "a [1] ", "\n[1]: ", "<think>", "1. ", "<li>"]
+    "piece",
+    [
+        "> ",
+        "- ",
+        "Sources:\n",
+        "|",
+        "| a | b |\n|---|\n",
+        "a [1] ",
+        "\n[1]: ",
+        "<think>",
+        "1. ",
+        "<li>",
+        "am 3. M ",
+        "[1]-",
+        "Point 1: ",
+        "laut Quelle 1 ",
+        "<sup>[",
+    ],
 )
 def test_hostile_texts_are_read_in_time(piece: str) -> None:
     """A time that grows as the square of the length would be hours, which no test is given."""
