@@ -102,7 +102,7 @@ def _take_vectors() -> None:
 def _give_vectors(new: Mapping[str, NDArray[np.float16]]) -> None:
     if new:
         file = _vectors_place() / f"{uuid.uuid4()}.parquet"
-        file.parent.mkdir(exist_ok=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
         table = pa.table({"text": list(new), "vector": [vector.tobytes() for vector in new.values()]})
         pq.write_table(table, file.with_suffix(".unfinished"))
         _SHARED.add(file.with_suffix(".unfinished").rename(file))
