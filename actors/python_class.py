@@ -209,7 +209,7 @@ def _check_method(path: str, found: type, name: str, parameters: list[str]) -> N
     expected, method = f"{name}({', '.join(parameters)})", getattr(found, name, None)
     if not callable(method):
         own = [known for known in dir(found) if known[0] != "_" and callable(getattr(found, known))]
-        raise UsageError(f"{path}: expected a method {expected}, found {own or 'no method'}{meant(name, own)}")
+        raise UsageError(f"{path}: expected a method {expected}, found {own or 'no method'}")
     signature = inspect.signature(method)
     try:
         signature.bind(*("self", *parameters) if _takes_self(found, name) else parameters)

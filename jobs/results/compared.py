@@ -163,7 +163,8 @@ def _cautions(first: StoredRun, second: StoredRun, pairs: Sequence[tuple[SystemN
     found = []
     if first.url.rstrip("/") == second.url.rstrip("/"):
         alike = all(one == other for one, other in pairs)
-        found.append(f"Both are the same run{', so every difference is 0' if alike else ''}.")
+        chosen = ": its report tests all its systems together, and two that are chosen by their scores are no fair test"
+        found.append(f"Both are the same run{', so every difference is 0' if alike else chosen}.")
     for run in (first, second):
         if not run.finished:
             words = "is still under way" if run.status["state"] == "running" else "is not finished"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from textwrap import fill, wrap
@@ -55,7 +56,7 @@ def answer_text(answer: VerbAnswer) -> str:
 
 WIDTH = 100
 """Characters of a line in a terminal."""
-_SPACE = "\N{NO-BREAK SPACE}"  # keeps an interval on one line
+_SPACE, _INTERVAL = "\N{NO-BREAK SPACE}", re.compile(r"(?<=,) (?=\S+\]$)")  # keep an interval on one line
 _LEAST = 9  # characters of a column that is made narrower
 
 
@@ -76,7 +77,7 @@ def aligned(heads: Sequence[str], rows: Iterable[Sequence[TextCell]], *, texts: 
 
     If the whole is too wide, the columns at the places *texts* are broken into lines first.
     """
-    whole = ([cell._replace(detail=cell.detail and cell.detail.replace(" ", _SPACE)) for cell in row] for row in rows)
+    whole = ([one._replace(detail=one.detail and _INTERVAL.sub(_SPACE, one.detail)) for one in row] for row in rows)
     lines = [list(heads), *([with_detail(cell, unknown="-") for cell in row] for row in whole)]
     widths = _fitted([max(len(line[place]) for line in lines) for place in range(len(heads))], texts)
     for line in lines:

@@ -52,7 +52,7 @@ def _reference(results: Results, one: Row) -> str | None:
 
 
 _OF_SYSTEM = ("system", "score", "summarizer", "setting")
-_OF_FAMILY = ("unit", "better", "measure", "judge", "dataset", "n_tests", "smallest_p")
+_OF_FAMILY = ("unit", "better", "measure", "judge", "dataset", "n_tests", "smallest_p", "n_clusters", "cluster")
 
 
 def _family(
@@ -71,8 +71,9 @@ def _family(
             {name: row.get(name) for name in _OF_SYSTEM} | {"score": round(row["score"], 3)} for row in systems
         ],
         "pairs": [
-            {"difference": row["difference"]["value"], "half": half_of(row["difference"]), "p": row["p"]}
+            {"difference": told["value"], "half": half_of(told), "p": row["p"], "n": told["n"]}
             for row in pairs
+            for told in [row["difference"]]
         ],
     }
 

@@ -31,10 +31,8 @@ class ShownTable(NamedTuple):
     """
     Cells by the names of their columns, with what is said of them in a caption of at most about two lines.
 
-    Attributes:
-        how: Says what each number means and which direction is better, for those who want to know.
-        judged: Whether the caption names a judge of the page on judges.
-        n_names: The first columns, which say what a row is about; 0: all columns stand together, however many.
+    `how` says what each number means and which direction is better. `judged`: the caption names a judge of the page on
+    judges. The first `n_names` columns say what a row is about; if there is none, all columns stand together.
     """
 
     caption: str

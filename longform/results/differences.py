@@ -74,16 +74,9 @@ def compare_runs(
     Return all differences of two runs as a table, tested as one family, and the numbers that all tests share.
 
     A difference is the second run's less the first run's; the numbers are n_tests, n_clusters, n_sign_changes, level.
-
-    Args:
-        values: The values of the common queries, as `differences` takes them.
-        runs: The names of both.
-        name: The name of the table.
-        datasets: Data sets in the order of the rows.
-        measures: Judge -> the name, unit and better direction of each of its measures; None: those without a judge.
-        pairs: Systems of the first and of the second run.
-        seed: The seed of the runs.
-        enough: Says of both systems of a pair, which may be there or not, whether the pair has a row.
+    *values* are those of the common queries, as `differences` takes them, and *measures* the name, unit and better
+    direction of each measure by its judge, None if it has none. *enough* says of both systems of a pair, which may be
+    there or not, whether the pair has a row.
     """
     there = {*values.select("run", "dataset", "judge", "system").unique().iter_rows()}
     rows = [
@@ -130,11 +123,8 @@ def differences(values: pl.DataFrame, pairs: pl.DataFrame, runs: Sequence[str], 
     `difference` is `second` less `first`, and `half` is half the width of its interval; `p` is null if so few clusters
     show nothing. `n_family` counts the clusters of all pairs.
 
-    Args:
-        values: `total` and `n` of each query of a system: columns run, OF, system, query_id and cluster.
-        pairs: OF, first_system and second_system.
-        runs: The run of the first system, and of the second.
-        seed: The seed of drawn sign changes.
+    *values* are `total` and `n` of each query of a system, with the columns run, OF, system, query_id and cluster;
+    *pairs* have OF, and a `first_system` and `second_system` of these *runs*.
     """
     asked = pairs.with_row_index("pair")
     first, second = (
@@ -250,8 +240,10 @@ def _columns(runs: tuple[str, str]) -> list[Column]:
 
 
 def _family_words(family: Mapping[str, float]) -> str:
+    n = family["n_tests"]
+    tested = f"All {n:,} comparisons that could show anything are one family: p is adjusted for all of them"
     return (
-        f"All {family['n_tests']:,} comparisons that could show anything are one family: p is adjusted for all of them "
+        f"{'One comparison could show something: p is of it alone' if n == 1 else tested} "
         f"(max-T of Westfall and Young, by {family['n_sign_changes']:,} changes of sign of {family['n_clusters']:,} "
         "independent queries or haystacks), and an interval excludes 0 exactly if p is at most "
         f"{1 - family['level']:.2f}. Else neither is better: they are {NOT_DISTINGUISHABLE}, which does not mean that "

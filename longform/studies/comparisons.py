@@ -187,8 +187,7 @@ def family(own: PairedFamily, chosen: str, compare_with: str | None) -> Row:
     return {
         **own.key,
         "chosen": chosen,
-        **({} if reference is None else reference.columns),
-        "system": None,
+        **({} if reference is None else {name: told for name, told in reference.columns.items() if name != "system"}),
         "reference": compare_with if reference is None else reference.words,
         "reference_score": None if mean is None else _POINTS * mean,
         "reference_same": [] if reference is None else reference.same,

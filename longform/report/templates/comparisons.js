@@ -4,8 +4,8 @@ function pairOf(family, first, second) {
   const n = family.systems.length;
   const [low, high] = first < second ? [first, second] : [second, first];
   const place = (low * (2 * n - low - 1)) / 2 + high - low - 1;
-  const { difference, half, p } = family.pairs[place];
-  return { difference: difference === null || first < second ? difference : -difference, half, p };
+  const { difference, half, p, n: common } = family.pairs[place];
+  return { difference: difference === null || first < second ? difference : -difference, half, p, common };
 }
 
 function findingOf(family, pair) {
@@ -77,10 +77,13 @@ function startChooser(box) {
     if (one === other) {
       sentence.textContent = "A and B are the same system: choose two.";
     } else {
-      const [difference, interval, p, finding] = pairWords(family, pairOf(family, one, other));
-      const told = difference === "–" ? "" : `${difference} ${family.unit}, interval ${interval}, p ${p} `;
-      sentence.textContent = `${names[one]} (${family.systems[one].score.toFixed(1)}) against ${names[other]} ` +
-        `(${family.systems[other].score.toFixed(1)}): ${told}\u2014 ${finding}. Over ${family.clusters}; ` +
+      const pair = pairOf(family, one, other);
+      const [difference, interval, p, finding] = pairWords(family, pair);
+      const units = family.cluster === "query" ? "queries" : "haystacks";
+      const [own, both] = pair.common === family.n_clusters ? ["", ""] : [` on its own ${units}`, ` on the ${pair.common} ${units} that both have`];
+      const told = difference === "–" ? "" : `${difference} ${family.unit}${both}, interval ${interval}, p ${p} `;
+      sentence.textContent = `${names[one]} (${family.systems[one].score.toFixed(1)}${own}) against ${names[other]} ` +
+        `(${family.systems[other].score.toFixed(1)}${own}): ${told}\u2014 ${finding}. Over ${family.clusters}; ` +
         `interval and p hold for all ${family.n_tests.toLocaleString("en")} pairs of this measure together.`;
     }
     const rows = names.map((name, place) => [name, place]).filter(([, place]) => place !== other)
