@@ -12,6 +12,7 @@ import pytest
 
 from actors.storage.folder import Folder
 from jobs import evaluate
+from jobs.results.gated import shortfall
 from jobs.stages.judged_texts import SEPARATOR, texts_of
 from longform.judges.kind import open_groups
 from longform.judges.kinds.support import SUPPORT
@@ -151,9 +152,9 @@ def test_unjudged_pairs_count_like_unjudged_insights() -> None:
     named = {"summarizer": "a", "setting": "s", "n_summaries": 2}
     shares = {"coverage": 0.01, "support": 0.03}
     results = with_tables({"cells": [{**named, "judge": one, "unjudged_share": n} for one, n in shares.items()]})
-    assert evaluate.shortfall(results, 0.03) is None
-    assert evaluate.shortfall(results, 0.02) == "3.0% of what a cell asks its judge is unjudged (more than 2%)"
-    assert evaluate.shortfall(with_tables({"cells": []}), 0.0) is None
+    assert shortfall(results, 0.03) is None
+    assert shortfall(results, 0.02) == "3.0% of what a cell asks its judge is unjudged (more than 2%)"
+    assert shortfall(with_tables({"cells": []}), 0.0) is None
 
 
 def shown(doc_id: str, text: str, place: int) -> TargetText:

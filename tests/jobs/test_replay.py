@@ -111,6 +111,7 @@ def test_unlinked_bullets_are_counted_by_class(replayed: tuple[Folder, dict[str,
     )
 
 
+@pytest.mark.slow
 def test_what_is_said_of_a_difference_is_what_its_interval_says(
     replayed: tuple[Folder, dict[str, Any]], repaired: tuple[Folder, dict[str, Any]]
 ) -> None:
@@ -126,6 +127,7 @@ def test_what_is_said_of_a_difference_is_what_its_interval_says(
     assert all(row["joint"]["finding"] == "better" for row in repaired[1]["repair"]["rows"])
 
 
+@pytest.mark.slow
 def test_report_says_what_was_compared_with_what(
     replayed: tuple[Folder, dict[str, Any]], repaired: tuple[Folder, dict[str, Any]]
 ) -> None:
@@ -144,6 +146,7 @@ def test_reference_that_no_system_is_called_is_refused_before_any_work(bench: st
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.slow
 def test_repaired_citations_stand_beside_originals_with_the_same_coverage(
     replayed: tuple[Folder, dict[str, Any]], repaired: tuple[Folder, dict[str, Any]]
 ) -> None:
