@@ -125,7 +125,7 @@ def _cost(results: Results) -> TextCell:
         return words(None, reason="the ledger of the calls cannot be read")
     replayed = any(maker["verb"] == "replay" for maker in (run.get("commands") or {}).values())
     shipped = "; what the given summaries cost is not recorded" if results.get("elsewhere") or replayed else ""
-    return words(f"$0: no model was called{shipped}")
+    return words(f"$0: no chat model was called{shipped}")
 
 
 # ---------------------------------------------------------------- what is independent

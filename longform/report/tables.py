@@ -138,7 +138,7 @@ def has_oracle(cells: Iterable[Columns]) -> bool:
 
 def oracle_told(cells: Iterable[Columns]) -> list[str]:
     """Say what the oracle retriever is given, if a cell is of it."""
-    told = "The setting oracle reads the gold labels to choose its documents: a bound, and no rival."
+    told = "The setting oracle reads the gold labels to choose its documents: a bound for its budget, and no rival."
     return [told] if has_oracle(cells) else []
 
 

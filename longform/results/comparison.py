@@ -138,7 +138,7 @@ def _cost(costs: Table, labels: Sequence[str]) -> str:
     rows = {row["quantity"]: row for row in costs.rows}
     calls, dollars = ([rows[name][side] for side in ("first", "second")] for name in ("calls", "dollars"))
     if calls == [0, 0]:
-        return "neither called a model"
+        return "neither called a chat model"
     if unknown := [label for label, usd in zip(labels, dollars, strict=True) if usd is None]:
         return f"it is not known what {' and '.join(unknown)} cost"
     first, second = (f"${usd:,.4f}" for usd in dollars)

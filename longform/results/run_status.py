@@ -16,7 +16,7 @@ A run as another process sees it, as `longform status RUN --json` prints it.
     stages         in work ids, but `failed` and `failures` in rows; `a_minute` and `seconds_left` are null if the stage
                    is not under way or nothing was done yet
     spend          calls of all commands; a call that is tried again is one of `calls` and several of `attempts`; null:
-                   no model was called
+                   no chat model was called
     live_report    how many queries its live report shows, of how many, which judges wait, and if the run goes on
 """
 
@@ -199,7 +199,7 @@ def time_words(seconds: float) -> str:
 def _spend(status: Status) -> Iterator[str]:
     spend = status["spend"]
     if spend is None:
-        yield "no model was called" if not status["missing_ledgers"] else "calls: not known"
+        yield "no chat model was called" if not status["missing_ledgers"] else "calls: not known"
     else:
         counts = f"{spend['answered']:,} answered, {spend['failed']:,} failed, {spend['open']:,} open"
         reused = f"; {spend['reused']:,} replies were paid before" if spend["reused"] else ""

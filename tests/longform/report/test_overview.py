@@ -33,7 +33,7 @@ def test_a_run_is_told_by_names_and_numbers() -> None:
         "On": "1 query, 3 haystacks (eels (2); tea) of 1,200 documents, 2 summaries",
         "When": "1970-01-01 00:00 UTC, longform 1.2",
         "Took": "2 min of work in stages",
-        "Cost": "$0: no model was called",
+        "Cost": "$0: no chat model was called",
     }
 
 
@@ -62,7 +62,7 @@ def test_work_that_no_command_recorded_makes_a_least_time() -> None:
 
 def test_given_summaries_are_not_said_to_be_free() -> None:
     replayed = RUN | {"commands": {"c": MAKER | {"verb": "replay"}}}
-    assert told(run=replayed)["Cost"] == "$0: no model was called; what the given summaries cost is not recorded"
+    assert told(run=replayed)["Cost"] == "$0: no chat model was called; what the given summaries cost is not recorded"
 
 
 def test_the_figure_has_twins_beside_originals_and_no_ordered_system() -> None:

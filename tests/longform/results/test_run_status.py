@@ -49,7 +49,7 @@ def test_words_tell_stages_rate_time_and_failures() -> None:
     assert "30 a minute" in words
     assert "2 min" in words
     assert "judge j: 2 rows failed: timeout 2" in words
-    assert "no model was called" in words
+    assert "no chat model was called" in words
     assert status_line(status()).count("\n") == 0
 
 
