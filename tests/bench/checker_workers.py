@@ -15,7 +15,7 @@ from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.configs import read_experiment
-from jobs.stages.judge import stages
+from jobs.runs.stage_order import stages_of
 from jobs.stages.stage import Site
 from tests.bench.checker import save_cross_encoder
 from tests.bench.measure import Figure, Pairs
@@ -57,6 +57,7 @@ def _seconds(folder: Path, bench_url: str, model: str, *, workers: int) -> float
     experiment = read_experiment("positional_bias", [f"support_judges={{checker: {judge}}}"])
     made = prepared(run, benchmark, "checker")
     calling = Calling("bench", ledger=str(folder / "ledger"))
-    (stage,) = stages(experiment, Site(run.url, bench_url, 1, calling))
+    site = Site(run.url, bench_url, 1, calling)
+    (stage,) = (one for one in stages_of(experiment, site) if one.judged_by == "checker")
     tasks = stage.tasks(run, made.items)
     return seconds_of(stage, tasks, len(made.items), clocks=folder / "clocks", workers=workers)

@@ -18,7 +18,7 @@ from actors.storage.folder import Folder
 from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.configs import read_experiment
-from jobs.stages.judge import stages
+from jobs.runs.stage_order import stages_of
 from jobs.stages.performing import Runnable, Worker
 from jobs.stages.runner import PlainStage, run_stage
 from jobs.stages.stage import Site
@@ -50,7 +50,8 @@ def do_check(*, address: str | None, workers: int, url: str, bench_url: str, mod
     experiment = read_experiment("positional_bias", [f"support_judges={{checker: {settings}}}"])
     made = prepared(run, benchmark, "checker")
     calling = Calling("test", ledger=f"{url}-ledger")
-    (stage,) = stages(experiment, Site(url, bench_url, 1, calling))
+    site = Site(url, bench_url, 1, calling)
+    (stage,) = (one for one in stages_of(experiment, site) if one.judged_by == "checker")
     ran: Runnable = stage
     if seen is not None:
         made_by = noting(stage.make_worker, str(seen))
