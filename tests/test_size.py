@@ -52,7 +52,7 @@ ROOMS = {
     ),
     "stages, runs, evaluate, judge, replay, cluster": Room(
         47,
-        6_941,
+        6_939,
         "jobs/stages/* jobs/runs/* jobs/evaluat*.py jobs/judge.py jobs/replay.py jobs/aggregate.py jobs/cluster.py"
         " jobs/local_ray.py jobs/job_package.py",
     ),

@@ -91,18 +91,18 @@ class Made(Sequence[Member]):
     @overload
     def __getitem__(self, place: slice) -> Made[Member]: ...
     def __getitem__(self, place: int | slice) -> Member | Made[Member]:
-        if not isinstance(place, slice):
-            first = range(len(self))[place]
-            return next(iter(self[first : first + 1]))
-        start, stop, step = place.indices(len(self))
-        assert step == 1, "members keep their order"
-        before = accumulate((len(bases) for _, bases in self._parts), initial=0)
-        return Made(
-            *(
-                (make, bases[max(start - first, 0) : max(stop - first, 0)])
-                for first, (make, bases) in zip(before, self._parts, strict=False)
-            )
-        )
+        if isinstance(place, slice):
+            start, stop, step = place.indices(len(self))
+            assert step == 1, "members keep their order"
+            firsts = accumulate((len(bases) for _, bases in self._parts), initial=0)
+            parts = zip(firsts, self._parts, strict=False)
+            return Made(*((make, bases[max(start - at, 0) : max(stop - at, 0)]) for at, (make, bases) in parts))
+        left = range(len(self))[place]
+        for make, bases in self._parts:
+            if left < len(bases):
+                return make(bases[left])
+            left -= len(bases)
+        raise AssertionError("a place of the range above is that of a base")
 
     def __reduce__(self) -> tuple[type, tuple[list[Member]]]:
         return list, ([*self],)

@@ -18,7 +18,7 @@ from actors.local_models.token_model import token_vectors
 from actors.local_models.weights import MINILM
 from actors.measures import Listed, open_measures, wanted_measures
 from actors.storage.benchmark import Benchmark
-from jobs.stages.items import Given, Item, Made, Source, SourceReader
+from jobs.stages.items import Given, Item, Made, RowPlace, Source, SourceReader
 from jobs.stages.judge import Judged
 from jobs.stages.split import UnitsOf
 from jobs.stages.stage import Plan, Site, Stage, Works
@@ -37,6 +37,7 @@ from longform.settings.experiment import Experiment
 from longform.text.citations import Bullet
 
 _HAYSTACKS_HELD = 4
+_VERDICTS_HELD = 256  # of summaries: several measures read the verdicts of one
 _OF_ALL = ("target_id", "answer", "probability")
 _OF_PAIRS = ("unit_index", "doc_position", "text_index", "mode")
 """Columns of verdicts of every kind, and of those on pairs of document and sentence."""
@@ -132,17 +133,14 @@ class Score(Stage[Scored]):
         groups = {_version(group[0]): group for group in self._groups()}
         kinds = {name: named_kind(of.task, folder=of.folder) for name, of in self.judges.items()}
 
-        @lru_cache(maxsize=_HAYSTACKS_HELD)
-        def haystack(haystack_id: str) -> ScoredHaystack:
-            return ScoredHaystack(benchmark, haystack_id)
+        haystack = lru_cache(maxsize=_HAYSTACKS_HELD)(partial(ScoredHaystack, benchmark))
+        encoder = cache(partial(Encoder, MINILM, threads=1))
+        of_release = lru_cache(maxsize=_HAYSTACKS_HELD)(benchmark.released_scores)
 
-        @cache
-        def encoder() -> Encoder:
-            return Encoder(MINILM, threads=1)
-
-        @lru_cache(maxsize=_HAYSTACKS_HELD)
-        def of_release(haystack_id: str) -> Mapping[tuple[str, str], Mapping[str, float]]:
-            return benchmark.released_scores(haystack_id)
+        @lru_cache(maxsize=_VERDICTS_HELD)
+        def verdicts_of(place: RowPlace, judge: str | None) -> Sequence[Verdict]:
+            kind = kinds.get(judge or "", KINDS["coverage"])
+            return [verdict_of(row, kind) for row in reader.rows(place, VerdictRow)]
 
         def released(summary: SummaryRow) -> Mapping[str, float]:
             return of_release(summary["haystack_id"]).get((summary["query_id"], summary["text"] or ""), {})
@@ -154,9 +152,8 @@ class Score(Stage[Scored]):
             at = {place.table: place for place in one.sources}
             (summary,) = (row for row in reader.rows(at["summaries"], SummaryRow) if row["step"] is None)
             units = sorted(reader.rows(at["units"], UnitRow), key=lambda unit: unit["unit_index"])
-            kind = kinds.get(one.key.judge or "", KINDS["coverage"])
             judged = reader.rows(at["verdicts"], VerdictRow) if "verdicts" in at else []
-            verdicts = [verdict_of(row, kind) for row in judged]
+            verdicts = verdicts_of(at["verdicts"], one.key.judge) if "verdicts" in at else []
             if measures[0].judged_by == "coverage" and not verdicts:
                 return  # the query has no insights
             facts = Facts(

@@ -194,7 +194,8 @@ class Stage(ABC, Generic[Key]):
 
 
 def _task(group: Sequence[Given[Any]]) -> Task:
-    return Task(work_ids=tuple(one.work_id for one in group), payload=group)
+    given = [*group]
+    return Task(work_ids=tuple(one.work_id for one in given), payload=given)
 
 
 class OfQuery(Protocol):
