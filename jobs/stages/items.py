@@ -204,4 +204,4 @@ class SourceReader:
         content = self._folder.read_part(path, columns=self._columns[table])
         # a part written before a column was thought of lacks it
         lacking = dict.fromkeys(name for name in self._columns[table] if name not in content.column_names)
-        return in_groups((row["work_id"], row | lacking) for row in content.to_pylist())
+        return in_groups((row["work_id"], row | lacking if lacking else row) for row in content.to_pylist())

@@ -167,7 +167,7 @@ class Score(Stage[Scored]):
                 encode=lambda texts: encoder().embed(texts),
                 tokens=token_vectors,
                 released=released(summary) if "released" in measures[0].needs else {},
-                checked_some=any(row.get("mode") == CITED for row in judged),
+                checked_some=measures[0].judged_by == SUPPORT.task and any(row["mode"] == CITED for row in judged),
             )
             for measure in measures:
                 found = measure.per_summary(facts)
