@@ -26,7 +26,7 @@ from longform.judges.kind import Kind
 from longform.judges.kinds import KINDS
 from longform.judges.kinds.support import SUPPORT
 from longform.judges.meta_evaluation import CITED
-from longform.keys import content_key
+from longform.keys import KEY_LENGTH, content_key
 from longform.measures import scored_together
 from longform.metrics.faithfulness import place_of
 from longform.metrics.measure import Facts, Measure, Verdict
@@ -108,25 +108,25 @@ class Score(Stage[Scored]):
         bases: dict[str | None, list[Any]] = {None: split}
         for item in plan.of(Judged):
             bases.setdefault(self.judges[item.key.judge].task, []).append(item)
-        return Made(
-            *((partial(self._item, units, measure), bases.get(measure.judged_by, [])) for measure, *_ in self._groups())
-        )
+        return Made(*(self._made(units, measure, bases.get(measure.judged_by, [])) for measure, *_ in self._groups()))
 
-    def _item(self, units: Mapping[str, str], measure: Measure, base: Item[Judged] | Item[UnitsOf]) -> Item[Scored]:
-        """Return what scores a summary by the verdicts of a judge, or by its units alone."""
-        judged = base.key if isinstance(base.key, Judged) else None
-        summary = base.key.summary
-        there = [] if judged is None else [Source("verdicts", base.work_id)]
-        there += [Source("units", units[summary]), Source("summaries", summary)]
-        of = Scored(summary, judged and judged.judge, _version(measure), judged and judged.repeat)
-        return Item(self._work_id(measure, there[0].work_id), of, tuple(there))
+    def _made(self, units: Mapping[str, str], measure: Measure, bases: Sequence[Any]) -> tuple[Any, range]:
+        """Return what scores summaries by the verdicts of a judge, or by their units alone; keys are made once."""
+        settings = [self.partial_score] if "partial_score" in measure.settings else []
+        keys = "".join(content_key(measure.work, base.work_id, *settings, _version(measure)) for base in bases)
+
+        def item(place: int) -> Item[Scored]:
+            base, key = bases[place], bases[place].key
+            judged = key if isinstance(key, Judged) else None
+            there = [] if judged is None else [Source("verdicts", base.work_id)]
+            there += [Source("units", units[key.summary]), Source("summaries", key.summary)]
+            of = Scored(key.summary, judged and judged.judge, _version(measure), judged and judged.repeat)
+            return Item(keys[place * KEY_LENGTH : (place + 1) * KEY_LENGTH], of, tuple(there))
+
+        return item, range(len(bases))
 
     def _groups(self) -> list[tuple[Measure, ...]]:
         return scored_together([one for one in open_measures(self.listed) if isinstance(one, Measure)])
-
-    def _work_id(self, measure: Measure, source: str) -> str:
-        settings = [self.partial_score] if "partial_score" in measure.settings else []
-        return content_key(measure.work, source, *settings, _version(measure))
 
     def worker(self, reader: SourceReader) -> Works[Scored]:
         benchmark = Benchmark(self.bench)
