@@ -151,7 +151,7 @@ def pieces(sizes: Sequence[int], n_replicas: int) -> list[list[range]]:
 
     Args:
         sizes: Shape (groups,): items of each.
-        n_replicas: That answer.
+        n_replicas: The replicas that answer.
 
     Returns:
         Shape (groups, pieces): ranges of item places.

@@ -19,12 +19,7 @@ _PAIRS_HELD = 100_000  # those of a long summary and a haystack; some 50 MB with
 
 
 class Remembering:
-    """
-    Asks another judge about pairs that it has not judged before, so that a pair of several summaries is judged once.
-
-    Args:
-        judge: Asked for what is not remembered.
-    """
+    """Asks another judge about pairs that it has not judged before: a pair of several summaries is judged once."""
 
     def __init__(self, kind: Kind, judge: JudgeBackend) -> None:
         self._kind, self._judge = kind, judge
@@ -59,7 +54,7 @@ class MeanJudge:
     Gives the mean of judges of its kind, each of which is asked as it would be by itself.
 
     Args:
-        kind: Of all members.
+        kind: The kind of all members.
         members: Name -> member, in the order in which the mean names them.
         bounds: Means from which an answer is another.
     """

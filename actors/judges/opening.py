@@ -42,10 +42,10 @@ class Judge(ABC):
     A judge that is not loaded yet, one class a kind.
 
     Attributes:
-        name: In the configuration, for messages.
-        settings: Its definition.
-        kind: What it judges.
-        version: What makes its verdicts beside its settings.
+        name: The judge's name in the configuration, for messages.
+        settings: The judge's entry in the configuration.
+        kind: The kind of answers that it gives.
+        version: The prompts, model and code that its verdicts depend on.
 
     Raises:
         UsageError: A prompt, a class or a checkpoint is missing.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from asyncio import gather
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import isfinite
 
 from actors.chat.model import CallContext
@@ -40,9 +40,11 @@ class PythonJudge:
     async def _judged(self, group: Group) -> dict[Pair, Verdict]:
         with user_code(self._settings, "judge"):
             returned = self._judge.judge(group)
-            found = list(await returned if inspect.isawaitable(returned) else returned)
-        if len(found) != len(group.items):
-            raise self._wrong(f"{len(group.items)} judgements, one an item", str(len(found)))
+            answers: object = await returned if inspect.isawaitable(returned) else returned
+            found = list(answers) if isinstance(answers, Iterable) and not isinstance(answers, str) else None
+        if found is None or len(found) != len(group.items):
+            told = repr(answers)[:60] if found is None else str(len(found))
+            raise self._wrong(f"{len(group.items)} judgements, one an item", told)
         return {
             (shared_of(group), item): self._verdict(judgement)
             for item, judgement in zip(group.items, found, strict=True)

@@ -183,8 +183,8 @@ class ServedAbout(NamedTuple):
 
     Attributes:
         version: Changes with all that can change its answers; None: the server states none.
-        card: Its card in one line; None: it has none.
-        card_reason: Why it has none.
+        card: The judge's card in one line; None: it has none.
+        card_reason: The reason for a missing card.
     """
 
     version: str | None

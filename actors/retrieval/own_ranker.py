@@ -62,7 +62,7 @@ class OwnRanker:
 
     Args:
         name: Of the retriever.
-        about: What its requests say of it.
+        about: The fields that its requests carry besides query and documents.
         chat: Carries the calls.
         depth: Documents kept of each ranking.
     """

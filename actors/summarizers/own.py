@@ -38,7 +38,7 @@ class OwnSummarizer(Summarizer[Own]):
 
     Attributes:
         model: The name of what writes, in requests.
-        prompt_version: Its version, in rows: that of the class, or of the protocol.
+        prompt_version: The version of the class, or of the protocol, which rows state.
     """
 
     model: str

@@ -117,7 +117,7 @@ class Score(Stage[Scored]):
 
         def item(place: int) -> Item[Scored]:
             base, key = bases[place], bases[place].key
-            judged = key if isinstance(key, Judged) else None
+            judged = None if measure.judged_by is None else key
             there = [] if judged is None else [Source("verdicts", base.work_id)]
             there += [Source("units", units[key.summary]), Source("summaries", key.summary)]
             of = Scored(key.summary, judged and judged.judge, _version(measure), judged and judged.repeat)

@@ -135,7 +135,7 @@ def mean_rows(
     If each member chose its documents (mode cited), the pairs are those that all members judged.
 
     Args:
-        kind: Of all members.
+        kind: The kind of all members.
         members: Judge -> its verdicts on one summary in one mode.
         judge: The name of the mean.
         bounds: Means from which an answer is another.

@@ -18,7 +18,6 @@ _SCALED = re.compile(
     rf"(?:\b({'|'.join(_WORTH)})[ -]|(\d+(?:,\d{{3}})*(?:\.\d+)?)[ -]?)({'|'.join(_SCALES)})s?\b", re.IGNORECASE
 )
 _SHARE = re.compile(rf"\b({'|'.join([*_SMALL, *_TENS])})(?= (?:percent|per cent|pct)\b)", re.IGNORECASE)
-_SHARE = re.compile(rf"\b({'|'.join([*_SMALL, *_TENS])})(?= (?:percent|per cent|pct)\b)", re.IGNORECASE)
 _ORDINAL = re.compile(rf"(?<!\ba )(?<!\bone )\b({'|'.join(_ORDINALS)})\b", re.IGNORECASE)
 _RULES = (
     (re.compile(r"(?<=\d)(?:st|nd|rd|th)\b", re.IGNORECASE), ""),
