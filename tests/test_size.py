@@ -60,7 +60,7 @@ ROOMS = {
     "metrics, statistics, measures": Room(22, 3_561, "longform/metrics/* longform/measures.py actors/measures.py"),
     "settings, other verbs, presets": Room(40, 5_017, "longform/settings/* jobs/*"),
     "summaries, support, repair, text": Room(
-        43, 4_973, "longform/summaries/* longform/support/* longform/repair/* longform/text/* actors/summarizers/*"
+        43, 4_963, "longform/summaries/* longform/support/* longform/repair/* longform/text/* actors/summarizers/*"
     ),
     "retrieval, local models, storage, surface, the rest": Room(92, 9_777, "*"),
 }

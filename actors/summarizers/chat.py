@@ -27,8 +27,7 @@ from longform.keys import content_key, stable_seed
 from longform.rows import SummaryRow
 from longform.settings.chat import ChatSummarizerSettings
 from longform.settings.methods import CalibrationMethodSettings, MethodSettings
-from longform.summaries.asking import step_replies
-from longform.summaries.drawn_orders import drawn_replies
+from longform.summaries.asking import drawn_replies, step_replies
 from longform.summaries.methods import AskStep, Plan, make_plan
 from longform.summaries.replies import EMPTY_SUMMARY, summary_text
 from longform.text.reasoning import set_aside

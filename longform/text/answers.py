@@ -12,10 +12,11 @@ from __future__ import annotations
 import html
 import itertools
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
+from longform.text.blocks import FIRST_SIGN, MOST_SIGNS, SIGN, SIGNS, block_texts, blocks
 from longform.text.citations import Bullet, cited_numbers, without_citations
 from longform.text.marks import Mark, is_year, marks, read_cites
 from longform.text.reasoning import set_aside
@@ -58,9 +59,8 @@ def read_answer(text: str) -> Statements:
     """
     body, names = without_sources(_LINE_ENDS.sub("\n", set_aside(text).answer))
     found = _Reading(_Numbered({key: read_cites(name) for key, name in names.items()}).of)
-    text = _LIST_TAG.sub("\n- ", found.signed(body))
-    for block in _blocks(_BLOCK_TAG.sub("\n", text)):
-        for words in _words(block):
+    for block in blocks(found.signed(body)):
+        for words in block_texts(block):
             found.read(_clean(words), whole=block.kind != "prose", announcements=False)
     return Statements(found.bullets(closed=True), found.not_understood)
 
@@ -100,6 +100,7 @@ class _Numbered:
         return [one for one in meant if isinstance(one, int)] or [number]
 
 
+_LINE_ENDS = re.compile(r"\r\n?|[\u2028\u2029\x0b\x0c\x85]")
 _CITING = re.compile(
     r"(?:see|cf|vgl|siehe|source|sources|quelle|ibid|ebd|ref|id|loc|op|doc|document|n\. ?d)\b|"
     r".*\b(?:1[5-9]|20)\d\d[a-z]?\b|"
@@ -114,173 +115,6 @@ def may_cite(mark: Mark) -> bool:
     return mark.kind == "mark" and (mark.closing or _CITING.match(mark.content) is not None)
 
 
-# ---------------------------------------------------------------- blocks
-
-_LINE_ENDS = re.compile(r"\r\n?|[\u2028\u2029\x0b\x0c\x85]")
-_FIRST_SIGN, _MOST_SIGNS = 0xF0000, 0xFFFE  # a character of private use stands for a mark while a line is read
-_SIGNS = "\U000f0000-\U000ffffd"
-_SIGN = re.compile(f"[{_SIGNS}]")
-_NO_SIGN = re.compile(f"[^{_SIGNS}]")
-_QUOTE = re.compile(r"\s*(?:>\s?)+")
-_FENCE = re.compile(r" {0,3}(`{3}|~{3})[^`]*$")
-_HEADING = re.compile(r"\s{0,3}#{1,6}(?:\s|$)")
-_RULE = re.compile(r"\s*([-*_=~])(?:\s*\1){2,}\s*$")
-_UNDERLINE = re.compile(r"\s{0,3}(?:=+|-{2,})\s*$")
-_BOLD = re.compile(r"\s*(\*\*|__)(?!\s)(?:(?!\1).)+\1\s*:?\s*$")
-_LABEL = (
-    r"[*_]{0,3}(?:key |main )?(?:point|insight|finding|take-?away|observation|statement|claim|punkt|erkenntnis|aussage)"
-    r"[ #]{0,2}\d{1,3}(?:[:.)–—][*_]{0,3}|[*_]{1,3}:)\s+"
-)
-_ITEM = re.compile(
-    r"\s*(?:(?:[-*+•‣◦▪●·–—]\s+|(?:\*\*|__)?[(（]?(?P<number>\d{1,3})[.)）](?:\*\*|__)?\s+|[(]?[a-z][)]\s+|"
-    rf"[(]?[ivx]{{1,5}}[)]\s+)(?:\[[ x✓✗]\]\s+)?(?:{_LABEL})?|{_LABEL})", re.IGNORECASE,
-)  # fmt: skip
-_SEPARATOR = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
-_CELL = re.compile(r"(?<!\\)\|")
-_LIST_TAG = re.compile(r"<li\b[^<>\n]{0,200}>", re.IGNORECASE)
-_BLOCK_TAG = re.compile(
-    r"</?(?:p|div|ul|ol|br|tr|table|section|article)\b[^<>\n]{0,200}>|</(?:li|h[1-6])>", re.IGNORECASE
-)
-_STOP = re.compile(rf"[.!?…。！？؟।:][\"'”’»)\]*_]*[\s{_SIGNS}]*$")
-_NOT_SAID = re.compile(f"[\\s{_SIGNS},;]")
-_END_OF_A_LINE = 80
-_WORDS_OF_A_HEADING = 6
-
-
-class _Block(NamedTuple):
-    kind: Literal["prose", "item", "row"]
-    lines: list[str]
-
-
-def _blocks(text: str) -> Iterator[_Block]:
-    """Yield what may state something; headings, rules, code and the heads of tables do not."""
-    reader = _Lines(text.split("\n"), {mark: text.count(mark) for mark in ("```", "~~~")})
-    for place in range(len(reader.lines)):
-        yield from reader.take(place)
-    yield from reader.end()
-
-
-@dataclass
-class _Lines:
-    """Reads lines one by one, and holds what the next one may go on with."""
-
-    lines: Sequence[str]
-    fences: dict[str, int]  # those that are still to come
-    block: _Block | None = None
-    heads: list[str] | None = None  # of the table in which the next line may be a row
-    number: int = 0  # of the last item of a numbered list
-    indent: int = 0  # of the last item
-    fence: str = ""  # that opened the code in which the next line stands
-
-    def end(self) -> Iterator[_Block]:
-        """Yield the block that is held."""
-        held, self.block = self.block, None
-        if held is not None:
-            yield held
-
-    def take(self, place: int) -> Iterator[_Block]:
-        """Yield the block that a line ends, and a row."""
-        whole = self.lines[place]
-        line = whole[quote.end() :] if (quote := _QUOTE.match(whole)) is not None else whole
-        fence = _FENCE.match(line)
-        if fence is not None or self.fence:
-            yield from self.end()
-            self.fence = self._fenced(fence, line)
-            return
-        if self.block is not None and _UNDERLINE.match(line):
-            yield from self._underlined()
-        elif "|" in line and (self.heads is not None or _is_head(self.lines, place)):
-            yield from self.end()
-            yield from self._row(line)
-        elif not line.strip() or _HEADING.match(line) or _RULE.match(line) or _is_bold(line):
-            self.heads = None
-            yield from self.end()
-        else:
-            self.heads = None
-            yield from self._words(line)
-
-    def _underlined(self) -> Iterator[_Block]:
-        if self.block is not None and self.block.kind == "prose" and _is_title(self.block):
-            self.block = None
-        yield from self.end()
-
-    def _row(self, line: str) -> Iterator[_Block]:
-        if self.heads is None:
-            self.heads = _cells(line)
-        elif not _SEPARATOR.match(line):
-            yield _Block("row", _row(self.heads, _cells(line)))
-
-    def _words(self, line: str) -> Iterator[_Block]:
-        item = _ITEM.match(line)
-        if item is not None and item["number"] and self.block is not None:
-            number = int(item["number"])
-            item = item if number == self.number + 1 or (self.block.kind == "prose" and number <= 1) else None
-        if item is not None:
-            indent = len(line) - len(line.lstrip())
-            if self.block is not None and indent > self.indent and _is_head_of(self.block):
-                self.block = None
-            self.number, self.indent = int(item["number"] or self.number), indent
-            yield from self.end()
-            self.block = _Block("item", [line[item.end() :]])
-        elif self.block is None or self._is_over(self.block, line):
-            yield from self.end()
-            self.block = _Block("prose", [line])
-        else:
-            self.block.lines.append(line)
-
-    def _is_over(self, block: _Block, line: str) -> bool:
-        """Return whether a line that is not indented follows an item that has come to its end."""
-        return block.kind == "item" and not line.startswith((" ", "\t")) and _stops(block.lines[-1])
-
-    def _fenced(self, fence: re.Match[str] | None, line: str) -> str:
-        """Return the mark that closes the code in which the next line stands; empty: it stands in none."""
-        if fence is None:
-            return self.fence
-        self.fences[fence[1]] -= 1
-        if self.fence:
-            return "" if fence[1] == self.fence else self.fence
-        kind = line.strip().strip("`~").strip().casefold()
-        return "" if self.fences[fence[1]] < 1 or kind in ("markdown", "md", "text", "txt") else fence[1]
-
-
-def _is_bold(line: str) -> bool:
-    """Return whether a line is a heading in bold type."""
-    return (
-        _BOLD.match(line) is not None and not _SIGN.search(line) and not re.search(r"[.!?。]\s*(?:\*\*|__)\s*$", line)
-    )
-
-
-def _is_title(block: _Block) -> bool:
-    """Return whether a block may be a heading of what follows: one line that cites nothing and ends no sentence."""
-    only = block.lines[0]
-    return len(block.lines) == 1 and not _SIGN.search(only) and not _stops(only)
-
-
-def _is_head_of(item: _Block) -> bool:
-    """Return whether a block is an item that is the heading of a list below it."""
-    return item.kind == "item" and _is_title(item) and len(item.lines[0].split()) <= _WORDS_OF_A_HEADING
-
-
-def _is_head(lines: Sequence[str], place: int) -> bool:
-    return place + 1 < len(lines) and "-" in lines[place + 1] and _SEPARATOR.match(lines[place + 1]) is not None
-
-
-def _cells(line: str) -> list[str]:
-    return [cell.strip() for cell in _CELL.split(line.strip().strip("|"))]
-
-
-def _row(heads: Sequence[str], cells: Sequence[str]) -> list[str]:
-    """Return the words of a row: a cell that is no sentence stands behind its head, a number of the row is left out."""
-    named = [(heads[place] if place < len(heads) else "", cell) for place, cell in enumerate(cells)]
-    said = [(head, cell) for head, cell in named if _NOT_SAID.sub("", cell)]
-    said = [(head, cell) for head, cell in said if not (cell.strip(".)").isdecimal() and len(head) <= 3)]
-    signs = "".join(cell for _, cell in named if not _NOT_SAID.sub("", cell))
-    words = [cell if len(cell.split()) >= 4 or not head else f"{head}: {cell}" for head, cell in said]
-    return [f"{'; '.join(words)} {_NO_SIGN.sub('', signs)}"]
-
-
-# ---------------------------------------------------------------- words of a block
-
 _EMPHASIS = (
     (re.compile(r"!\[[^\[\]\n]{0,300}\]\([^()\n]{0,500}\)"), ""),
     (re.compile(r"\[([^\[\]\n]{1,300})\]\([^()\s]{1,500}\)"), r"\1"),
@@ -293,9 +127,9 @@ _EMPHASIS = (
     (re.compile(r"\\([\[\]()*_#`.!|>~-])"), r"\1"),
 )
 _NOUNS = r"(?:see(?: also)?|sources?|quellen?|refs?|references?|citations?|cited in|from|per|cf|vgl|siehe)"
-_JOINED = rf"[{_SIGNS}](?:[\s,;/&]{{0,3}}(?:(?:and|und|et|y)\s)?[{_SIGNS}])*"
+_JOINED = rf"[{SIGNS}](?:[\s,;/&]{{0,3}}(?:(?:and|und|et|y)\s)?[{SIGNS}])*"
 _HELD = re.compile(rf"[(（\[]\s*(?:{_NOUNS}[\s.:]*)?({_JOINED})\s*[)）\]]", re.IGNORECASE)
-_ANNOUNCED = re.compile(rf"(?:[—–-]\s*)?(?<!\w){_NOUNS}\s*:\s*(?=[{_SIGNS}])", re.IGNORECASE)
+_ANNOUNCED = re.compile(rf"(?:[—–-]\s*)?(?<!\w){_NOUNS}\s*:\s*(?=[{SIGNS}])", re.IGNORECASE)
 _CREDIT = r"(?:according to|as (?:stated|noted|described|reported|shown|mentioned|written) (?:in|by)|as per|per|laut)"
 _CREDITED_FIRST = re.compile(rf"(?:^|(?<=[.!?] )){_CREDIT}\s*({_JOINED})\s*,?\s+(\w)(\w*)", re.IGNORECASE)
 _CREDITED_LAST = re.compile(rf",?\s+(?:{_CREDIT}|in|see)\s*({_JOINED})(?=\s*(?:[.!?;,]|$))", re.IGNORECASE)
@@ -308,38 +142,6 @@ _ORDINAL = re.compile(
     r"(?<!\bI )\b(?:am|im|vom|zum|bis|beim|de[rsmn]|das|die|eine?[nrsm]?|jede[nrsm]?) \d{1,2}\.$", re.IGNORECASE
 )
 """A German ordinal, as in `Am 3. Mai`, which ends no sentence."""
-
-
-def _words(block: _Block) -> Iterator[str]:
-    """Yield the texts of a block: its lines, joined where one only goes on, as an indented line of an item does."""
-    lines = block.lines
-    texts = [line.strip() for line in lines]
-    stops = _stops(" ".join(texts[-2:]))  # the last may be a mark alone
-    held: list[str] = []
-    for line, text in zip(lines, texts, strict=True):
-        rest = block.kind == "item" and line.startswith((" ", "\t"))
-        if held and not rest and not _goes_on(held[-1], text, stops=stops):
-            yield " ".join(held)
-            held = []
-        held.append(text)
-        if line.endswith(("  ", "\\")):
-            yield " ".join(held).rstrip("\\ ")
-            held = []
-    if held:
-        yield " ".join(held)
-
-
-def _goes_on(before: str, line: str, *, stops: bool) -> bool:
-    """Return whether a line is the rest of the one before it, not the next of several."""
-    first = line.lstrip("*_\"'“(")[:1]
-    if first.islower() or first in ".,;:)" or _SIGN.match(first) or _stops(before):
-        return True
-    return stops and not _SIGN.match(before[-1:])
-
-
-def _stops(line: str) -> bool:
-    """Return whether a sentence ends with a line, marks or none behind it."""
-    return _STOP.search(line[-_END_OF_A_LINE:]) is not None
 
 
 @dataclass
@@ -355,7 +157,7 @@ class _Reading:
 
     def signed(self, text: str) -> str:
         """Return *text* with a sign for each of its marks."""
-        text = _SIGN.sub("", text)
+        text = SIGN.sub("", text)
         kept, position = [], 0
         for mark in marks(text):
             numbers = self.resolve(mark)
@@ -370,7 +172,7 @@ class _Reading:
         place = self._signs.setdefault(tuple(numbers), len(self._cites))
         if place == len(self._cites):
             self._cites.append(tuple(numbers))
-        return chr(_FIRST_SIGN + place) if place < _MOST_SIGNS else ""
+        return chr(FIRST_SIGN + place) if place < MOST_SIGNS else ""
 
     def bullets(self, *, closed: bool) -> list[Bullet]:
         return [_bullet(text, numbers, closed=closed) for text, numbers in self._units]
@@ -383,7 +185,7 @@ class _Reading:
         that ends with a colon and cites nothing is one too.
         """
         plain, places, ends = _without_signs(words)
-        numbers = [self._cites[ord(sign) - _FIRST_SIGN] for sign in _SIGN.findall(words)]
+        numbers = [self._cites[ord(sign) - FIRST_SIGN] for sign in SIGN.findall(words)]
         found = _sentences(plain, ends)
         if whole and not any(place < found[-1][0] for place in places if place):
             found = [(0, len(plain))] if found else []
@@ -427,7 +229,7 @@ def _without_signs(words: str) -> tuple[str, list[int], list[int]]:
         before = words[position : run.start()]
         kept.append(before)
         length += len(before)
-        places += [length] * len(_SIGN.findall(run[0]))
+        places += [length] * len(SIGN.findall(run[0]))
         position = run.end()
         stopped = _ended_by(kept)
         if stopped and words[position : position + 1] in (".", "。", ","):

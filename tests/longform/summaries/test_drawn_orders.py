@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from longform.chat.asking import priced
 from longform.chat.call import ChatReply, ChatRequest, Message, failed
 from longform.settings.methods import SHIPPED_METHODS, CalibrationMethodSettings
-from longform.summaries.drawn_orders import drawn_replies, orders_needed, spread
+from longform.summaries.asking import drawn_replies, orders_needed, spread
 from longform.summaries.methods import AskStep, Plan, make_plan
 
 SAMPLED = CalibrationMethodSettings(kind="calibration", orders="sampled", n_orders=3, most=12, spread=0.3)
