@@ -26,10 +26,9 @@ from longform.chat.call import ChatRequest, call_id
 from longform.chat.refusals import may_pass
 from longform.errors import LongformError
 from longform.settings.chat import ChatSettings
+from longform.synthesis.asking import Ask, Form, Plan, Reply, Role, schema_of
 from longform.synthesis.grammar.passages import PROMPT as PASSAGE
-from longform.synthesis.written.asking import Ask, Plan, Reply
-from longform.synthesis.written.replies import FORMS, Form, schema_of
-from longform.synthesis.written.settings import Role
+from longform.synthesis.written.replies import FORMS
 
 Value = TypeVar("Value")
 

@@ -24,7 +24,7 @@ class Opened(NamedTuple):
 
     name: str  # of the kind
     kind: SynthesisKind
-    recipe: Recipe
+    recipe: Recipe[Any]
     prompts: list[str]  # versions
 
 
@@ -71,7 +71,7 @@ def _read(name: str) -> bytes:
         raise UsageError(f"{name}: {error}") from error
 
 
-def check_synthesis(recipe: Recipe, *, with_keys: bool = True) -> None:
+def check_synthesis(recipe: Recipe[Any], *, with_keys: bool = True) -> None:
     """
     Find out before the first call what can be known to fail; keys of models are looked for if *with_keys*.
 

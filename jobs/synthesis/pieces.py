@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable
-from typing import TypedDict, get_args
+from typing import Any, TypedDict, get_args
 
 from pydantic import JsonValue
 
@@ -17,8 +17,8 @@ from actors.storage.folder import Folder
 from jobs.stages.items import RowPlace, SourceReader
 from jobs.synthesis.config import KINDS
 from longform.rows import CheckAttemptRow, PieceRow
+from longform.synthesis.asking import Attempt, Log, Outcome
 from longform.synthesis.recipe import Job, Piece, Recipe
-from longform.synthesis.written.asking import Attempt, Log, Outcome
 
 TABLE = "pieces"
 _OUTCOMES: dict[str, Outcome] = {outcome: outcome for outcome in get_args(Outcome)}
@@ -34,7 +34,7 @@ class PieceTask(TypedDict):
 
 
 def piece_worker(
-    work: Folder, kind: str, recipe: Recipe, context: CallContext
+    work: Folder, kind: str, recipe: Recipe[Any], context: CallContext
 ) -> Callable[[PieceTask], Awaitable[list[PieceRow]]]:
     """Make the worker of the table `pieces`: a payload is a work."""
     from actors.synthesis.models import embed, open_models

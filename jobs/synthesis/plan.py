@@ -23,9 +23,8 @@ from jobs.spending.plan import opened_ledger
 from jobs.synthesis.model_synthesis import Synthesis
 from longform.prompts import load_prompt
 from longform.spending import CountRange
+from longform.synthesis.asking import Ask, Log, Plan, Reply, Role
 from longform.synthesis.recipe import Job, Piece, PlannedCalls, Recipe
-from longform.synthesis.written.asking import Ask, Log, Plan, Reply
-from longform.synthesis.written.settings import Role
 
 Value = TypeVar("Value")
 
@@ -49,7 +48,7 @@ def synthesis_plan(synthesis: Synthesis, *, calling: Calling, workers: int) -> d
     Returns:
         As `bounded_plan` says.
     """
-    steps = synthesis.recipe.planned(synthesis.left())
+    steps = [step for step in synthesis.recipe.planned(synthesis.left()) if step.highest]
     wanted = _prompts_of(steps)
     tokens = _prompt_tokens(rehearse(synthesis.recipe, synthesis.opened.kind.scripted, wanted)) if steps else {}
     with opened_ledger(calling) as ledger:
@@ -61,20 +60,20 @@ def synthesis_plan(synthesis: Synthesis, *, calling: Calling, workers: int) -> d
 def _prompts_of(steps: Sequence[PlannedCalls]) -> dict[str, set[str]]:
     """Return the prompts that each group of works may be asked with."""
     found: dict[str, set[str]] = defaultdict(set)
-    for _, group, step in steps:
-        found[group].add(step.prompt)
+    for step in steps:
+        found[step.group].add(step.prompt)
     return found
 
 
-def _rows(recipe: Recipe, steps: Sequence[PlannedCalls]) -> list[dict[str, Any]]:
+def _rows(recipe: Recipe[Any], steps: Sequence[PlannedCalls]) -> list[dict[str, Any]]:
     """One row a step, of all works together."""
     rows: dict[tuple[str, str], dict[str, Any]] = {}
-    for stage, _, step in steps:
+    for step in steps:
         row = rows.setdefault(
-            (step.step, step.cap),
+            (step.does, step.cap),
             {
-                "stage": f"synthesize {stage}",
-                "step": step.step,
+                "stage": f"synthesize {step.step}",
+                "step": step.does,
                 "role": step.role,
                 "model": recipe.settings.chats[step.role].model,
                 "lowest": 0,
@@ -88,7 +87,7 @@ def _rows(recipe: Recipe, steps: Sequence[PlannedCalls]) -> list[dict[str, Any]]
 
 
 def _stages(
-    recipe: Recipe,
+    recipe: Recipe[Any],
     steps: Sequence[PlannedCalls],
     tokens: Mapping[str, Mapping[str, CountRange]],
     bound: str,
@@ -97,10 +96,10 @@ def _stages(
     """Count the calls of each stage to each role, every call with the tokens of its prompt."""
     chats = recipe.settings.chats
     found: dict[tuple[str, Role], StageCalls] = {}
-    for number, (stage, group, step) in enumerate(steps):
-        name = f"synthesize {stage} {step.role}"
-        calls = found.setdefault((stage, step.role), count.calls(name, chats[step.role]))
-        span = tokens[group][step.prompt]
+    for number, step in enumerate(steps):
+        name = f"synthesize {step.step} {step.role}"
+        calls = found.setdefault((step.step, step.role), count.calls(name, chats[step.role]))
+        span = tokens[step.group][step.prompt]
         calls.inputs.update({f"{number}-{call}": span for call in range(getattr(step, bound))})
     return list(found.values())
 
@@ -120,7 +119,7 @@ def _prompt_tokens(rehearsed: Texts) -> dict[str, dict[str, CountRange]]:
     return found
 
 
-def rehearse(recipe: Recipe, writers: Sequence[str], wanted: Mapping[str, Collection[str]]) -> Texts:
+def rehearse(recipe: Recipe[Any], writers: Sequence[str], wanted: Mapping[str, Collection[str]]) -> Texts:
     """
     Return the prompts of a work of each group of each step, carried out by each of *writers*.
 

@@ -22,9 +22,9 @@ from jobs.synthesis.haystack_workers import composed_haystack, offline_stating, 
 from longform.chat.call import ChatRequest, call_id
 from longform.settings.chat import ChatSettings
 from longform.spending import CountRange
+from longform.synthesis.asking import Reply
 from longform.synthesis.grammar.passages import WISHES, PassageJob, passage_ask, passage_jobs, read_passage
 from longform.synthesis.grammar.settings import HaystackSettings
-from longform.synthesis.written.asking import Reply
 
 LOWEST = "lowest: every passage is accepted at its next try"
 HIGHEST = "highest: no try is accepted"

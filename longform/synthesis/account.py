@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 
 from pydantic import JsonValue
 
-from longform.synthesis.written.asking import Attempt
+from longform.synthesis.asking import Attempt
 
 
 class CheckCounts(TypedDict):

@@ -7,8 +7,10 @@ piece for each, and writes the benchmark that the pieces come to. It knows no ki
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from math import prod
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +19,7 @@ from pydantic import JsonValue
 from longform.formats.rows import HaystackRows
 from longform.settings.chat import ChatSettings
 from longform.settings.strict import Strict
-from longform.synthesis.written.asking import Attempt, Log, Plan
-from longform.synthesis.written.call_bounds import StepCalls
-from longform.synthesis.written.replies import Form
-from longform.synthesis.written.settings import Role
+from longform.synthesis.asking import Attempt, Form, Log, Plan, Role
 
 Read = Callable[[str], bytes]
 """Reads the file at a path or URL; raises UsageError if that cannot be done."""
@@ -52,16 +51,10 @@ class SynthesisSettings(Protocol):
 
 
 class Step(NamedTuple):
-    """
-    A step of a synthesis; its works do not depend on each other.
+    """A step of a synthesis; its works do not depend on each other."""
 
-    Attributes:
-        name: As progress and the ledger have it.
-        unit: What it makes, in the plural.
-    """
-
-    name: str
-    unit: str
+    name: str  # as progress and the ledger have it
+    unit: str  # things that it makes, in the plural
 
 
 class Work(NamedTuple):
@@ -70,8 +63,7 @@ class Work(NamedTuple):
 
     Attributes:
         key: A hash of everything that decides the piece.
-        haystack_id: Of the piece.
-        payload: What the plan is made from, besides the recipe and the pieces that it needs.
+        payload: The input of the plan, besides the recipe and the pieces that it needs.
         needs: Keys of pieces of earlier steps.
         doc_index: The document that the plan writes; None: another thing.
         group: Prompts of one group are about as long.
@@ -99,15 +91,7 @@ Pieces = Mapping[str, Piece]
 
 
 class Job(NamedTuple):
-    """
-    A work as its plan is given it.
-
-    Attributes:
-        step: The name of its step.
-        payload: Of the work.
-        needed: The contents of the pieces that it needs, in their order.
-        embed: Embeds texts.
-    """
+    """A work as its plan is given it, with the contents of the pieces that it needs, in their order."""
 
     step: str
     payload: Any
@@ -116,11 +100,47 @@ class Job(NamedTuple):
 
 
 class PlannedCalls(NamedTuple):
-    """The calls of a step to one prompt, for works of one group."""
+    """
+    Bounds on the calls of a step to one prompt, for works of one group.
+
+    Lowest: every first attempt is accepted. Highest: every loop goes round to its cap, and every reply has to be asked
+    for up to its cap. What is given up saves calls of later steps; neither number knows of that.
+
+    Attributes:
+        step: The step that asks, by its name.
+        does: What the calls are for, in words.
+        cap: The caps of the loops, as arithmetic for one thing.
+    """
 
     step: str
-    group: str
-    calls: StepCalls
+    prompt: str
+    does: str
+    role: Role
+    lowest: int
+    highest: int
+    cap: str
+    group: str = ""
+
+
+Loop = tuple[int, str]
+"""Rounds of a loop at most, and the name of its rounds, in the plural."""
+
+
+def bounded(
+    step: str,
+    prompt: str,
+    does: str,
+    role: Role,
+    n: int,
+    *loops: Loop,
+    each: str = "",
+    least: int | None = None,
+    group: str = "",
+) -> PlannedCalls:
+    """Return the calls for *n* things within *loops*, the outermost first; at least one for each thing, or *least*."""
+    cap = f"{' x '.join(f'{rounds} {name}' for rounds, name in loops)} {each}".strip()
+    highest = n * prod(rounds for rounds, _ in loops)
+    return PlannedCalls(step, prompt, does, role, n if least is None else least, highest, cap, group)
 
 
 class SynthesisWords(NamedTuple):
@@ -140,39 +160,44 @@ class SynthesisWords(NamedTuple):
     is_short: bool
 
 
-class Recipe(Protocol):
-    """One configuration of one kind. It pickles."""
+Settings = TypeVar("Settings", bound=SynthesisSettings)
+
+
+class Recipe(ABC, Generic[Settings]):
+    """One configuration of one kind, with what its files hold as far as the account shows it. It pickles."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
 
     @property
-    def settings(self) -> SynthesisSettings:
-        """The configuration, with what its files hold as far as the account shows it."""
-        ...
-
-    @property
+    @abstractmethod
     def steps(self) -> Sequence[Step]: ...
 
     @property
     def checked_chats(self) -> Sequence[ChatSettings]:
         """The models as they are asked; each must accept its settings."""
-        ...
+        return list(self.settings.chats.values())
 
     @property
     def encoders(self) -> Sequence[str]:
         """The models that embed texts."""
-        ...
+        return ()
 
     @property
+    @abstractmethod
     def sources(self) -> list[dict[str, str]]:
         """Return the names and hashes of all that the benchmark is made from: {"name", "sha256"} each."""
-        ...
 
     def check(self) -> None:
         """
-        Raises:
-            UsageError: It can be known before the first call that this cannot be made.
-        """
-        ...
+        Refuse what is known before the first call to fail.
 
+        Raises:
+            UsageError: This cannot be made.
+        """
+        return
+
+    @abstractmethod
     def works(self, step: str, pieces: Pieces) -> list[Work]:
         """
         Return the works of a step as far as the pieces of earlier steps decide them.
@@ -180,31 +205,30 @@ class Recipe(Protocol):
         Raises:
             LongformError: So little was accepted that nothing can follow.
         """
-        ...
 
+    @abstractmethod
     def plan(self, job: Job, log: Log) -> Plan[JsonValue]:
         """Return the plan of a work; its value is the content of the piece."""
-        ...
 
+    @abstractmethod
     def rows(self, pieces: Pieces) -> Iterator[HaystackRows]:
         """Return the benchmark's tables."""
-        ...
 
+    @abstractmethod
     def accounts(self, pieces: Pieces) -> list[dict[str, Any]]:
         """Count for each haystack, by its `haystack_id`, what was made of what was asked."""
-        ...
 
+    @abstractmethod
     def told(self, haystacks: Sequence[Mapping[str, Any]]) -> SynthesisWords:
         """Tell the accounts in words."""
-        ...
 
+    @abstractmethod
     def planned(self, left: Mapping[str, Sequence[Work]]) -> list[PlannedCalls]:
         """Bound the calls that are yet to be made; *left*: step -> works that are known and not done."""
-        ...
 
-    def rehearsed(self) -> Recipe:
+    def rehearsed(self) -> Recipe[Settings]:
         """Return a recipe whose prompts are as long, for scripted models; smaller if that does."""
-        ...
+        return self
 
 
 class SynthesisKind(NamedTuple):
@@ -223,6 +247,6 @@ class SynthesisKind(NamedTuple):
     settings: type[Strict]
     forms: Mapping[str, type[Form] | None]
     checks: Mapping[str, str]
-    make: Callable[[Any, Read, Sequence[str]], Recipe]
+    make: Callable[[Any, Read, Sequence[str]], Recipe[Any]]
     is_audited: bool
     scripted: tuple[str, ...]

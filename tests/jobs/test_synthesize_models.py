@@ -135,6 +135,12 @@ def test_a_plan_says_calls_and_dollars_at_least_and_at_most_and_asks_nothing(
     assert not list(tmp_path.iterdir())
 
 
+def test_a_plan_names_no_step_that_its_caps_rule_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = plan(f"{tmp_path}/bench", capsys, "caps.edits=0")
+    assert "look for omissions" in {row["step"] for row in found["steps"]}
+    assert not {"take leaks out", "put what is missing in"} & {row["step"] for row in found["steps"]}
+
+
 def test_a_plan_of_what_is_made_already_is_empty(bench: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert plan(bench, capsys, *SMALL)["steps"] == []
 

@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
+from longform.synthesis.asking import Ask, Plan, Reply, notes
 from longform.synthesis.grammar.grammar import number_in_words
 from longform.synthesis.grammar.haystack import ComposedHaystack, Parts
-from longform.synthesis.written.asking import Ask, Plan, Reply, notes
 
 VERSION = 2
 """Raised by a change of the code that changes documents."""

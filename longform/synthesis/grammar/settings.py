@@ -16,10 +16,10 @@ from pydantic import BeforeValidator, Field, JsonValue, field_validator, model_v
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings
 from longform.settings.strict import Strict
+from longform.synthesis.asking import Role
 from longform.synthesis.grammar.assignment import Bounds, n_statements
 from longform.synthesis.grammar.haystack import HaystackSize, TopicPart
 from longform.synthesis.grammar.topic import load_topic, topic_names
-from longform.synthesis.written.settings import Role
 
 
 def _several(value: JsonValue) -> JsonValue | tuple[JsonValue]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple
 
 from longform.synthesis.key_points.replies import SIGNIFICANCE
 from longform.synthesis.key_points.settings import EvolvedQuestions, GivenQuestions, KeyPointSynthesis
-from longform.synthesis.recipe import PlannedCalls
-from longform.synthesis.written.call_bounds import StepCalls
-from longform.synthesis.written.settings import Role
+from longform.synthesis.recipe import PlannedCalls, bounded
 
 READ, EVOLVE, SEARCH, EXTRACT, SELECT = "read questions", "evolve", "search", "extract", "select"
 
@@ -33,82 +32,55 @@ class WorksLeft(NamedTuple):
     questions: int
 
 
-def planned_calls(settings: KeyPointSynthesis, left: WorksLeft) -> Iterator[PlannedCalls]:
+def planned_calls(settings: KeyPointSynthesis, left: WorksLeft) -> list[PlannedCalls]:
     """
     Bound the calls of every step that asks.
 
-    Lowest: every first reply is accepted, a cell is full after a round if that can be, one round of extraction finds
-    nothing. Highest: every loop goes round to its cap, and every reply has to be asked for up to its cap.
+    Lowest: a cell is full after a round if that can be, and one round of extraction finds nothing.
     """
-    steps = (
-        *_readings(settings, left.readings),
-        *_evolving(settings, left.cells),
-        *_searches(settings, left.searches),
-        *_extraction(settings, left),
-        *_selection(settings, left),
-    )
-    return (PlannedCalls(step, "", calls) for step, calls in steps if calls.highest)
+    steps = (_readings(settings, left.readings), _evolving(settings, left.cells), _points(settings, left))
+    found = [*steps[0], *steps[1]]
+    replies = (settings.replies, "replies")
+    if settings.search.decomposed:
+        does = "decompose questions"
+        found.append(bounded(SEARCH, "synthesize_searches", does, "planner", left.searches, replies))
+    return [*found, *steps[2]]
 
 
-_Steps = Iterator[tuple[str, StepCalls]]
-
-
-def _once(prompt: str, step: str, role: Role, n: int, *, replies: int, rounds: int = 1) -> StepCalls:
-    """Return the calls for *n* things, each asked about at least once."""
-    cap = f"{replies} replies" if rounds == 1 else f"{rounds} rounds x {replies} replies"
-    return StepCalls(prompt, step, role, n, n * rounds * replies, cap)
-
-
-def _readings(settings: KeyPointSynthesis, n: int) -> _Steps:
-    questions, replies = settings.questions, settings.replies
-    if questions.least_criteria is not None:
-        yield READ, _once("synthesize_criteria", "read criteria", "planner", n, replies=replies)
+def _readings(settings: KeyPointSynthesis, n: int) -> Iterator[PlannedCalls]:
+    questions, replies = settings.questions, (settings.replies, "replies")
+    is_filtered = questions.least_criteria is not None
+    if is_filtered:
+        yield bounded(READ, "synthesize_criteria", "read criteria", "planner", n, replies)
     if isinstance(questions, EvolvedQuestions) or questions.sorted:
-        sort = _once("synthesize_sort_question", "sort questions", "planner", n, replies=replies)
-        filtered = questions.least_criteria is not None
-        yield READ, sort._replace(lowest=0) if filtered else sort
+        least = 0 if is_filtered else n
+        yield bounded(READ, "synthesize_sort_question", "sort questions", "planner", n, replies, least=least)
 
 
-def _evolving(settings: KeyPointSynthesis, n: int) -> _Steps:
-    questions, replies = settings.questions, settings.replies
+def _evolving(settings: KeyPointSynthesis, n: int) -> Iterator[PlannedCalls]:
+    questions = settings.questions
     if isinstance(questions, GivenQuestions):
         return
-    rounds, wanted = questions.rounds, n * questions.per_cell
-    least = min(rounds, -(-questions.per_cell // (2 * questions.candidates)))
-    cap = f"{rounds} rounds a cell"
+    wanted, n_questions = n * questions.per_cell, 2 * questions.candidates
+    least = n * min(questions.rounds, -(-questions.per_cell // n_questions))
+    rounds, calls = (questions.rounds, "rounds"), partial(bounded, EVOLVE, each="a cell")
     for way in ("deeper", "wider"):
-        prompt, step = f"synthesize_{way}_questions", f"write {way} questions"
-        yield EVOLVE, StepCalls(prompt, step, "planner", n * least, n * rounds, cap)
-    screened = n * rounds * 2 * questions.candidates
-    cap = f"{rounds} rounds x {2 * questions.candidates} questions x {replies} replies a cell"
-    yield (
-        EVOLVE,
-        StepCalls(
-            "synthesize_sort_question", "sort new questions", "verifier", wanted, max(wanted, screened) * replies, cap
-        ),
-    )
+        prompt, does = f"synthesize_{way}_questions", f"write {way} questions"
+        yield calls(prompt, does, "planner", n, rounds, least=least)
+    loops = (rounds, (n_questions, "questions"), (settings.replies, "replies"))
+    screened = calls("synthesize_sort_question", "sort new questions", "verifier", n, *loops, least=wanted)
+    yield screened._replace(highest=max(wanted * settings.replies, screened.highest))
 
 
-def _searches(settings: KeyPointSynthesis, n: int) -> _Steps:
-    if settings.search.decomposed:
-        yield SEARCH, _once("synthesize_searches", "decompose questions", "planner", n, replies=settings.replies)
-
-
-def _extraction(settings: KeyPointSynthesis, left: WorksLeft) -> _Steps:
-    if settings.extraction == "models":
-        rounds = settings.models.rounds
-        n, replies = left.documents, settings.replies
-        calls = _once("synthesize_points", "extract points", "writer", n, replies=replies, rounds=rounds)
-        yield EXTRACT, calls._replace(lowest=left.least_documents)
-
-
-def _selection(settings: KeyPointSynthesis, left: WorksLeft) -> _Steps:
+def _points(settings: KeyPointSynthesis, left: WorksLeft) -> Iterator[PlannedCalls]:
+    """Bound the calls of extraction from documents, and of selection among the points of a question."""
     if settings.extraction == "rules":
         return
-    merges, points = settings.models.merges, left.questions * settings.search.documents * POINTS_A_DOCUMENT
-    merge = StepCalls(
-        "synthesize_merge_points", "merge points", "writer", 0, left.questions * merges, f"{merges} lists a question"
-    )
-    yield SELECT, merge
-    cap = f"{POINTS_A_DOCUMENT} points a document (a guess) x {settings.replies} replies"
-    yield SELECT, StepCalls(SIGNIFICANCE, "score points", "verifier", 0, points * settings.replies, cap)
+    models, replies = settings.models, (settings.replies, "replies")
+    loops = [(models.rounds, "rounds"), replies] if models.rounds > 1 else [replies]
+    extracted = partial(bounded, EXTRACT, "synthesize_points", "extract points", "writer", left.documents, *loops)
+    yield extracted(least=left.least_documents)
+    calls, lists = partial(bounded, SELECT, least=0), (models.merges, "lists")
+    yield calls("synthesize_merge_points", "merge points", "writer", left.questions, lists, each="a question")
+    points, n = (POINTS_A_DOCUMENT, "points a document (a guess)"), left.questions * settings.search.documents
+    yield calls(SIGNIFICANCE, "score points", "verifier", n, points, replies)

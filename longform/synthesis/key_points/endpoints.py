@@ -15,9 +15,9 @@ from pydantic import ValidationError
 
 from longform.formats.fields import Entry, Filled
 from longform.settings.strict import Strict
+from longform.synthesis.asking import Ask, Log, Plan, Reply
 from longform.synthesis.key_points.checks import SEARCHED
 from longform.synthesis.key_points.sources import SourceDocument
-from longform.synthesis.written.asking import Ask, Log, Plan, Reply
 
 
 class EndpointSettings(Strict):

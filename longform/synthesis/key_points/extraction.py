@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from longform.synthesis.asking import Ask, Log, Plan
 from longform.synthesis.key_points.checks import GROUNDED, POINT_NEW, POINTS, SPAN
 from longform.synthesis.key_points.points import FoundPoint, Grounds
 from longform.synthesis.key_points.replies import Point, PointList
 from longform.synthesis.key_points.sources import SourceDocument
-from longform.synthesis.written.asking import Ask, Log, Plan, Question, ask_until_read
+from longform.synthesis.tries import Question, ask_until_read
 from longform.text.spans import locate
 from longform.text.words import words
 

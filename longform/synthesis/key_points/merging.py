@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from longform.synthesis.asking import Ask, Log, Plan, numbered
 from longform.synthesis.key_points.checks import MERGED, PLACED
 from longform.synthesis.key_points.points import FoundPoint, PointGroup
 from longform.synthesis.key_points.replies import GroupList
-from longform.synthesis.written.asking import Ask, Log, Plan, ask_once, numbered, unverified
+from longform.synthesis.tries import ask_once, unverified
 
 
 class GroupFaults(NamedTuple):

@@ -13,7 +13,7 @@ from longform.chat.call import capabilities
 from longform.errors import UsageError
 from longform.formats.rows import HaystackRows
 from longform.keys import content_key
-from longform.settings.chat import ChatSettings
+from longform.synthesis.asking import Log, Plan
 from longform.synthesis.key_points import account
 from longform.synthesis.key_points.account import AskedQuestion
 from longform.synthesis.key_points.call_bounds import EVOLVE, EXTRACT, READ, SEARCH, SELECT, WorksLeft, planned_calls
@@ -36,8 +36,7 @@ from longform.synthesis.key_points.sources import (
     read_questions,
 )
 from longform.synthesis.key_points.works import KeyPointWorks, Sources
-from longform.synthesis.recipe import Job, Pieces, PlannedCalls, Read, Step, SynthesisKind, SynthesisWords, Work
-from longform.synthesis.written.asking import Log, Plan
+from longform.synthesis.recipe import Job, Pieces, PlannedCalls, Read, Recipe, Step, SynthesisKind, SynthesisWords, Work
 
 _PLANS_VERSION = 1  # raised by a change of the plans that changes a benchmark
 _UNKNOWN = SourceDocument("unknown", None, "There is no telling before a search is answered. " * 300)
@@ -48,18 +47,11 @@ _LEFT_OUT = {"name", "documents", "prompts", *ROLES}
 """Settings that decide nothing by themselves; the content of files does, the versions of prompts, and models."""
 
 
-class KeyPointRecipe:
-    """
-    One configuration.
-
-    Args:
-        settings: What is made.
-        sources: From what.
-        prompts: Versions of all prompts.
-    """
+class KeyPointRecipe(Recipe[KeyPointSynthesis]):
+    """One configuration, and the content of the files that it names."""
 
     def __init__(self, settings: KeyPointSynthesis, sources: Sources, prompts: Sequence[str]) -> None:
-        self.settings = settings
+        super().__init__(settings)
         self._sources, self._prompts = sources, tuple(prompts)
         self._corpus = Corpus(sources.documents)
         self._documents = {document.doc_id: document for document in sources.documents}
@@ -75,10 +67,6 @@ class KeyPointRecipe:
     def steps(self) -> list[Step]:
         """Return the steps that this configuration has."""
         return self._works.steps
-
-    @property
-    def checked_chats(self) -> list[ChatSettings]:
-        return list(self.settings.chats.values())
 
     @property
     def encoders(self) -> list[str]:
@@ -242,7 +230,7 @@ class KeyPointRecipe:
             documents=len(left[EXTRACT]) + n_searches * self._most_documents,
             questions=len(left[SELECT]) + n_searches,
         )
-        return list(planned_calls(self.settings, works))
+        return planned_calls(self.settings, works)
 
     @property
     def _most_documents(self) -> int:

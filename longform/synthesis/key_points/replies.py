@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from longform.synthesis.written.replies import Form, Words
+from longform.synthesis.asking import Form, Words
 
 
 class Criteria(Form):

@@ -9,13 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from longform.retrieval.bm25 import Bm25, stem_documents
+from longform.synthesis.asking import Ask, Log, Plan
 from longform.synthesis.key_points.checks import DECOMPOSED, FOUND
 from longform.synthesis.key_points.endpoints import asked_endpoints
 from longform.synthesis.key_points.replies import Decomposed
 from longform.synthesis.key_points.settings import SearchSettings
 from longform.synthesis.key_points.sources import SourceDocument
 from longform.synthesis.recipe import Embed
-from longform.synthesis.written.asking import Ask, Log, Plan, Question, ask_until_read
+from longform.synthesis.tries import Question, ask_until_read
 from longform.text.words import stems
 
 K1, B = 1.2, 0.75  # Lucene's

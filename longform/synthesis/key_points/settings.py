@@ -9,8 +9,8 @@ from pydantic import Field, model_validator
 
 from longform.settings.chat import ChatSettings
 from longform.settings.strict import Strict
+from longform.synthesis.asking import Role
 from longform.synthesis.key_points.endpoints import EndpointSettings
-from longform.synthesis.written.settings import Role
 
 ROLES = ("planner", "writer", "verifier")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from longform.chat.first_word import stated_word, yes_probability
+from longform.synthesis.asking import Ask, Log, Plan, Reply, notes
 from longform.synthesis.key_points.checks import SCORED, SIGNIFICANT
 from longform.synthesis.key_points.replies import SIGNIFICANCE
 from longform.synthesis.key_points.settings import ModelsSettings
-from longform.synthesis.written.asking import Ask, Log, Plan, Reply, notes
 
 ALTERNATIVES = 20
 """Tokens whose log probabilities are asked for, as many as providers give."""

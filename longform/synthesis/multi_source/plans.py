@@ -6,6 +6,7 @@ from collections.abc import Generator, Sequence
 from typing import Any, NamedTuple
 
 from longform.settings.strict import Strict
+from longform.synthesis.asking import Ask, Log, Plan, listed
 from longform.synthesis.multi_source import rules
 from longform.synthesis.multi_source.clusters import Clusters, cluster_queries
 from longform.synthesis.multi_source.replies import (
@@ -20,10 +21,9 @@ from longform.synthesis.multi_source.replies import (
 )
 from longform.synthesis.multi_source.settings import ClusterSettings, MultiSourceCaps, RewriteSettings
 from longform.synthesis.multi_source.sources import SourceQuery
-from longform.synthesis.multi_source.tries import Verified, WantedText, listed, write_checked
 from longform.synthesis.recipe import Embed
-from longform.synthesis.written.asking import Ask, Log, Plan
-from longform.synthesis.written.replies import Form, QueryText
+from longform.synthesis.tries import Verified, WantedText, write_checked
+from longform.synthesis.written.replies import QueryText
 from longform.synthesis.written.verdicts import numbers_fit
 
 # ---------------------------------------------------------------- rewriting
@@ -35,9 +35,12 @@ def rewrite_query(
     """Return *query* with a vague description of its source; None if no try passed the checks (MSRS, section 3.2)."""
     original, answers = query.text, query.answers
 
-    def ask(text: str) -> Ask:
-        fields = {"original": original, "query": text, "answers": listed(answers)}
+    def ask(answer: QueryText) -> Ask:
+        fields = {"original": original, "query": answer.query, "answers": listed(answers)}
         return Ask("verifier", CHECK_REWRITE, fields)
+
+    def told(answer: QueryText) -> str | None:
+        return rules.told_answer(answer.query, original, answers, settings.leak_words)
 
     wanted = WantedText(
         subject=query.query_id,
@@ -46,18 +49,18 @@ def rewrite_query(
         form=QueryText,
         read="rewrite read",
         rules={
-            "rewrite is one request": lambda text: rules.no_request(text, original),
-            "rewrite keeps the query": lambda text: rules.lost_words(text, original),
-            "rewrite is brief": lambda text: rules.no_description(text, original, settings.most_added_words),
-            "rewrite tells no answer": lambda text: rules.told_answer(text, original, answers, settings.leak_words),
+            "rewrite is one request": lambda answer: rules.no_request(answer.query, original),
+            "rewrite keeps the query": lambda answer: rules.lost_words(answer.query, original),
+            "rewrite is brief": lambda answer: rules.no_description(answer.query, original, settings.most_added_words),
+            "rewrite tells no answer": told,
         },
         verified=Verified("rewrite verified", ask, RewriteVerdict, _rewrite_fault),
     )
-    return (yield from write_checked(wanted, caps, log))
+    found = yield from write_checked(wanted, tries=caps.tries, replies=caps.replies, log=log)
+    return None if found is None else found.query
 
 
-def _rewrite_fault(verdict: Form) -> str | None:
-    assert isinstance(verdict, RewriteVerdict)
+def _rewrite_fault(verdict: RewriteVerdict) -> str | None:
     if not verdict.same:
         return "asks for something else"
     return f"tells of the answer: {verdict.told[0]}" if verdict.told else None
@@ -156,8 +159,8 @@ def _merge_queries(cluster: QueryCluster, caps: MultiSourceCaps, log: Log) -> Pl
     if len(queries) == 1:
         return queries[0]
 
-    def ask(text: str) -> Ask:
-        return Ask("verifier", CHECK_MERGE, {"queries": listed(queries), "query": text})
+    def ask(answer: QueryText) -> Ask:
+        return Ask("verifier", CHECK_MERGE, {"queries": listed(queries), "query": answer.query})
 
     wanted = WantedText(
         subject=cluster.name,
@@ -165,26 +168,21 @@ def _merge_queries(cluster: QueryCluster, caps: MultiSourceCaps, log: Log) -> Pl
         fields={"queries": listed(queries)},
         form=QueryText,
         read="merged query read",
-        rules={"merged query is one request": lambda text: rules.unmerged_query(text, queries)},
+        rules={"merged query is one request": lambda answer: rules.unmerged_query(answer.query, queries)},
         verified=Verified(
             "merged query verified",
             ask,
             MergeVerdict,
             _merge_fault,
-            lambda verdict: numbers_fit(_missing(verdict), len(queries)),
+            lambda verdict: numbers_fit(verdict.missing, len(queries)),
         ),
     )
-    return (yield from write_checked(wanted, caps, log))
+    found = yield from write_checked(wanted, tries=caps.tries, replies=caps.replies, log=log)
+    return None if found is None else found.query
 
 
-def _missing(verdict: Form) -> tuple[int, ...]:
-    assert isinstance(verdict, MergeVerdict)
-    return verdict.missing
-
-
-def _merge_fault(verdict: Form) -> str | None:
-    missing = _missing(verdict)
-    return f"leaves out question {missing[0]}" if missing else None
+def _merge_fault(verdict: MergeVerdict) -> str | None:
+    return f"leaves out question {verdict.missing[0]}" if verdict.missing else None
 
 
 def _merge_summaries(
@@ -198,6 +196,7 @@ def _merge_summaries(
         fields={"query": query, "summaries": listed(summaries)},
         form=SummaryText,
         read="merged summary read",
-        rules={"merged summary is a merger": lambda text: rules.unmerged_summary(text, summaries)},
+        rules={"merged summary is a merger": lambda answer: rules.unmerged_summary(answer.summary, summaries)},
     )
-    return (yield from write_checked(wanted, caps, log))
+    found = yield from write_checked(wanted, tries=caps.tries, replies=caps.replies, log=log)
+    return None if found is None else found.summary

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from pydantic import JsonValue
@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from longform.formats.rows import HaystackRows
 from longform.keys import content_key
 from longform.records import Document, Qrel, Query, Target
-from longform.settings.chat import ChatSettings
+from longform.synthesis.asking import Log, Plan
 from longform.synthesis.multi_source.account import corpus_account, told
 from longform.synthesis.multi_source.plans import Merged, QueryCluster, cluster_plan, merge_cluster, rewrite_query
 from longform.synthesis.multi_source.replies import (
@@ -25,26 +25,30 @@ from longform.synthesis.multi_source.replies import (
 )
 from longform.synthesis.multi_source.settings import MultiSourceSynthesis
 from longform.synthesis.multi_source.sources import LongSource, SourceQuery, read_sources
-from longform.synthesis.recipe import Job, Pieces, PlannedCalls, Read, Step, SynthesisKind, SynthesisWords, Work
-from longform.synthesis.written.asking import Log, Plan
-from longform.synthesis.written.call_bounds import StepCalls
+from longform.synthesis.recipe import (
+    Job,
+    Loop,
+    Pieces,
+    PlannedCalls,
+    Read,
+    Recipe,
+    Step,
+    SynthesisKind,
+    SynthesisWords,
+    Work,
+    bounded,
+)
 
 _VERSION = 1  # raised by a change of the plans that changes a benchmark
 REWRITE, CLUSTER, MERGE = "rewrite", "cluster", "merge"
 
 
-class MultiSourceRecipe:
-    """
-    One configuration.
-
-    Args:
-        settings: The configuration.
-        sources: As its file holds them.
-        prompts: Versions of all prompts.
-    """
+class MultiSourceRecipe(Recipe[MultiSourceSynthesis]):
+    """One configuration, and the sources that its file holds."""
 
     def __init__(self, settings: MultiSourceSynthesis, sources: Sequence[LongSource], prompts: Sequence[str]) -> None:
-        self.settings, self.corpus = settings, tuple(sources)
+        super().__init__(settings)
+        self.corpus = tuple(sources)
         self._prompts = tuple(prompts)
 
     @property
@@ -52,10 +56,6 @@ class MultiSourceRecipe:
         if self.settings.rewrite is not None:
             return [Step(REWRITE, "queries")]
         return [Step(CLUSTER, "clusterings"), Step(MERGE, "clusters")] if self.settings.cluster is not None else []
-
-    @property
-    def checked_chats(self) -> list[ChatSettings]:
-        return [*self.settings.chats.values()]
 
     @property
     def encoders(self) -> list[str]:
@@ -79,9 +79,6 @@ class MultiSourceRecipe:
         chats: dict[str, JsonValue] = {role: chat.identity for role, chat in self.settings.chats.items()}
         caps = self.settings.caps.model_dump(mode="json")
         return [_VERSION, self.settings.seed, chats, caps, [*self._prompts]]
-
-    def check(self) -> None:
-        """Refuse nothing: the settings and the sources have been looked at."""
 
     # ------------------------------------------------------------ works
 
@@ -225,30 +222,26 @@ class MultiSourceRecipe:
         return self._merge_calls(*counts) if counts[1] else []
 
     def _rewrite_calls(self, group: str) -> list[PlannedCalls]:
-        caps = self.settings.caps
-        most, words = caps.tries * caps.replies, f"{caps.tries} tries"
-        checks = f"{words} x {caps.replies} replies"
+        tries, replies = self._loops
+        calls = partial(bounded, REWRITE, group=group)
         return [
-            PlannedCalls(REWRITE, group, StepCalls(DECONTEXTUALIZE, "rewrite queries", "writer", 1, caps.tries, words)),
-            PlannedCalls(REWRITE, group, StepCalls(CHECK_REWRITE, "look at queries", "verifier", 1, most, checks)),
+            calls(DECONTEXTUALIZE, "rewrite queries", "writer", 1, tries),
+            calls(CHECK_REWRITE, "look at queries", "verifier", 1, tries, replies),
         ]
 
     def _merge_calls(self, least: int, most: int) -> list[PlannedCalls]:
-        caps = self.settings.caps
-        n_references = max(len(query.answers) for query in self.queries)
-        tries, checks = f"{caps.tries} tries", f"{caps.tries} tries x {caps.replies} replies"
-        of_writer = (
-            StepCalls(MERGE_QUERIES, "merge queries", "writer", least, most * caps.tries, tries),
-            StepCalls(MERGE_SUMMARIES, "merge summaries", "writer", least, most * caps.tries * n_references, tries),
-        )
-        verified = StepCalls(
-            CHECK_MERGE, "look at merged queries", "verifier", least, most * caps.tries * caps.replies, checks
-        )
-        return [PlannedCalls(MERGE, "", calls) for calls in (*of_writer, verified)]
+        tries, replies = self._loops
+        calls = partial(bounded, MERGE, least=least)
+        n_summaries = most * max(len(query.answers) for query in self.queries)
+        return [
+            calls(MERGE_QUERIES, "merge queries", "writer", most, tries),
+            calls(MERGE_SUMMARIES, "merge summaries", "writer", n_summaries, tries),
+            calls(CHECK_MERGE, "look at merged queries", "verifier", most, tries, replies),
+        ]
 
-    def rehearsed(self) -> MultiSourceRecipe:
-        """Return the recipe itself: its prompts are those of its sources."""
-        return self
+    @property
+    def _loops(self) -> tuple[Loop, Loop]:
+        return (self.settings.caps.tries, "tries"), (self.settings.caps.replies, "replies")
 
 
 def _places(source: LongSource) -> range:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from longform.synthesis.written.replies import Form, QueryText, Words
+from longform.synthesis.asking import Form, Words
+from longform.synthesis.written.replies import QueryText
 
 
 class SummaryText(Form):

@@ -9,7 +9,7 @@ from pydantic import Field, field_validator, model_validator
 
 from longform.settings.chat import ChatSettings
 from longform.settings.strict import Strict
-from longform.synthesis.written.settings import Role
+from longform.synthesis.asking import Role
 
 Variant = Literal["rewritten", "original"]
 

@@ -1,148 +1,69 @@
-"""
-Bounds on the calls of each step of a synthesis.
-
-Lowest: every first attempt is accepted. Highest: every loop goes round to its cap, and every reply of the verifier has
-to be asked for again up to its cap. What is given up saves calls of later steps; neither number knows of that.
-"""
+"""Bounds on the calls for outlines and documents."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import partial
 
+from longform.synthesis.recipe import PlannedCalls, bounded
 from longform.synthesis.written.checks import RULES
-from longform.synthesis.written.settings import ModelSynthesis, Role, Topic
+from longform.synthesis.written.settings import ModelSynthesis, Topic
+
+OUTLINE, WRITE = "outline", "write"
 
 
-class StepCalls(NamedTuple):
-    """
-    The calls of one step.
-
-    Attributes:
-        prompt: What is asked; two steps may share one.
-        step: In words.
-        role: Who is asked.
-        lowest, highest: How often.
-        cap: Of the loops, as arithmetic for one thing.
-    """
-
-    prompt: str
-    step: str
-    role: Role
-    lowest: int
-    highest: int
-    cap: str
-
-
-def outline_calls(config: ModelSynthesis, topic: Topic) -> list[StepCalls]:
-    """The calls of one outline."""
+def outline_calls(config: ModelSynthesis, topic: Topic) -> list[PlannedCalls]:
+    """Bound the calls of one outline."""
     sizes, caps, rules = config.sizes, config.caps, RULES[topic.domain]
     n, facts = sizes.subtopics, sizes.subtopics * sizes.insights
     groups = n if rules.sequential else 1  # lists of insights that are checked together
-    replies = f"{caps.replies} replies"
+    subtopics, insights, replies = (caps.subtopics, "lists"), (caps.insights, "lists"), (caps.replies, "replies")
+    tries = (caps.queries, "tries")
+    calls = partial(bounded, OUTLINE, group=topic.domain)
     found = [
-        StepCalls("synthesize_subtopics", "list subtopics", "planner", 1, caps.subtopics, f"{caps.subtopics} lists"),
-        StepCalls(
-            "synthesize_overlaps",
-            "compare subtopics",
-            "verifier",
-            1,
-            caps.subtopics * caps.replies,
-            f"{caps.subtopics} lists x {replies}",
-        ),
-        StepCalls(
-            "synthesize_insights", "list insights", "planner", n, n * caps.insights, f"{caps.insights} lists a subtopic"
-        ),
-        StepCalls(
-            "synthesize_duplicates",
-            "compare insights",
-            "verifier",
-            groups,
-            groups * caps.insights * caps.replies,
-            f"{caps.insights} lists x {replies}",
-        ),
-        StepCalls(
-            "synthesize_categorize",
-            "sort insights",
-            "verifier",
-            facts,
-            facts * caps.insights * caps.replies,
-            f"{caps.insights} lists x {replies} an insight",
-        ),
-        StepCalls(
-            "synthesize_query", "write queries", "planner", n, n * caps.queries, f"{caps.queries} tries a subtopic"
-        ),
-        StepCalls(
-            "synthesize_categorize",
-            "sort queries",
-            "verifier",
-            n,
-            n * caps.queries * caps.replies,
-            f"{caps.queries} tries x {replies} a subtopic",
-        ),
+        calls("synthesize_subtopics", "list subtopics", "planner", 1, subtopics),
+        calls("synthesize_overlaps", "compare subtopics", "verifier", 1, subtopics, replies),
+        calls("synthesize_insights", "list insights", "planner", n, insights, each="a subtopic"),
+        calls("synthesize_duplicates", "compare insights", "verifier", groups, insights, replies),
+        calls("synthesize_categorize", "sort insights", "verifier", facts, insights, replies, each="an insight"),
+        calls("synthesize_query", "write queries", "planner", n, tries, each="a subtopic"),
+        calls("synthesize_categorize", "sort queries", "verifier", n, tries, replies, each="a subtopic"),
     ]
     if config.outsider is not None:
-        found.append(StepCalls("synthesize_answer", "answer without documents", "outsider", n, n, "once a query"))
-        found.append(
-            StepCalls("synthesize_find", "look into answers", "verifier", n, n * caps.replies, f"{replies} an answer")
-        )
+        found += [
+            calls("synthesize_answer", "answer without documents", "outsider", n, each="once a query"),
+            calls("synthesize_find", "look into answers", "verifier", n, replies, each="an answer"),
+        ]
     return found
 
 
-def document_calls(config: ModelSynthesis, topic: Topic, n: int) -> list[StepCalls]:
-    """The calls of *n* documents."""
-    of_domain = _chapter_calls if RULES[topic.domain].chapters else _article_calls
-    found = of_domain(config, n)
+def document_calls(config: ModelSynthesis, topic: Topic, n: int) -> list[PlannedCalls]:
+    """Bound the calls of *n* documents."""
+    found = (_chapter_calls if RULES[topic.domain].chapters else _article_calls)(config, topic, n)
     if config.reread:
-        replies = config.caps.replies
-        found.append(
-            StepCalls("synthesize_find", "read documents again", "verifier", n, n * replies, f"{replies} replies")
-        )
+        replies, does = (config.caps.replies, "replies"), "read documents again"
+        found.append(bounded(WRITE, "synthesize_find", does, "verifier", n, replies, group=topic.domain))
     return found
 
 
-def _article_calls(config: ModelSynthesis, n: int) -> list[StepCalls]:
+def _article_calls(config: ModelSynthesis, topic: Topic, n: int) -> list[PlannedCalls]:
     caps = config.caps
-    readings = (caps.edits + 1) * caps.replies
-    looked = f"{caps.edits + 1} readings x {caps.replies} replies"
+    replies, edits, readings = (caps.replies, "replies"), (caps.edits, "edits"), (caps.edits + 1, "readings")
+    calls, again = partial(bounded, WRITE, group=topic.domain), n if caps.edits else 0
+    find, each = partial(calls, "synthesize_find"), "an article"
     return [
-        StepCalls(
-            "synthesize_article", "write articles", "writer", n, n * caps.replies, f"{caps.replies} replies an article"
-        ),
-        StepCalls("synthesize_find", "look for leaks", "verifier", n, n * readings, looked),
-        StepCalls("synthesize_remove", "take leaks out", "writer", 0, n * caps.edits, f"{caps.edits} edits an article"),
-        StepCalls("synthesize_find", "look for omissions", "verifier", n, n * readings, looked),
-        StepCalls(
-            "synthesize_add", "put what is missing in", "writer", 0, n * caps.edits, f"{caps.edits} edits an article"
-        ),
-        StepCalls(
-            "synthesize_find",
-            "look for leaks after additions",
-            "verifier",
-            0,
-            n * caps.replies if caps.edits else 0,
-            f"{caps.replies} replies an article",
-        ),
+        calls("synthesize_article", "write articles", "writer", n, replies, each=each),
+        find("look for leaks", "verifier", n, readings, replies),
+        calls("synthesize_remove", "take leaks out", "writer", n, edits, each=each, least=0),
+        find("look for omissions", "verifier", n, readings, replies),
+        calls("synthesize_add", "put what is missing in", "writer", n, edits, each=each, least=0),
+        find("look for leaks after additions", "verifier", again, replies, each=each, least=0),
     ]
 
 
-def _chapter_calls(config: ModelSynthesis, n: int) -> list[StepCalls]:
-    caps = config.caps
-    chapters = n * config.sizes.insights_per_document
+def _chapter_calls(config: ModelSynthesis, topic: Topic, n: int) -> list[PlannedCalls]:
+    tries, replies = (config.caps.chapters, "tries"), (config.caps.replies, "replies")
+    chapters, calls = n * config.sizes.insights_per_document, partial(bounded, WRITE, group=topic.domain)
     return [
-        StepCalls(
-            "synthesize_chapter",
-            "write chapters",
-            "writer",
-            chapters,
-            chapters * caps.chapters,
-            f"{caps.chapters} tries a chapter",
-        ),
-        StepCalls(
-            "synthesize_classify",
-            "classify chapters",
-            "verifier",
-            chapters,
-            chapters * caps.chapters * caps.replies,
-            f"{caps.chapters} tries x {caps.replies} replies a chapter",
-        ),
+        calls("synthesize_chapter", "write chapters", "writer", chapters, tries, each="a chapter"),
+        calls("synthesize_classify", "classify chapters", "verifier", chapters, tries, replies, each="a chapter"),
     ]

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate
 
-from longform.synthesis.written.asking import Ask, Log, Plan, Question, ask_until_read, numbered, read_reply
+from longform.synthesis.asking import Ask, Log, Plan, numbered, read_reply
+from longform.synthesis.tries import Question, ask_until_read
 from longform.synthesis.written.outline import Outline, OutlinedSubtopic
 from longform.synthesis.written.replies import FactList, Present
 from longform.synthesis.written.settings import Caps, Topic

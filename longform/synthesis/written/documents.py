@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from longform.synthesis.written.asking import Ask, Log, Plan, Question, ask_once, ask_until_read, numbered, unverified
+from longform.synthesis.asking import Ask, Log, Plan, numbered
+from longform.synthesis.tries import Question, Verified, WantedText, ask_once, ask_until_read, write_checked
 from longform.synthesis.written.checks import RULES
 from longform.synthesis.written.outline import Outline
 from longform.synthesis.written.replies import Article, Chapter, Classified, Present
@@ -134,16 +135,8 @@ def _first_article(brief: Brief, log: Log) -> Plan[Article | None]:
         "n_words": str(brief.words),
         "insights": _shown(brief.outline, brief.assigned),
     }
-    rejections: list[str] = []
-    for attempt in range(1, brief.caps.replies + 1):
-        read = yield from ask_once(Ask("writer", "synthesize_article", fields), rejections, Article)
-        if read.reason is None:
-            log.accept("article written", brief.subject, read.call_id)
-            article: Article = read.answer
-            return article
-        log.reject("article written", brief.subject, read.reason, read.call_id, last=attempt == brief.caps.replies)
-        rejections.append(read.reason)
-    return None
+    wanted = WantedText(brief.subject, "synthesize_article", fields, Article, read="article written")
+    return (yield from write_checked(wanted, tries=brief.caps.replies, replies=0, log=log))
 
 
 class _Loop(NamedTuple):
@@ -274,45 +267,27 @@ def _chapter(brief: Brief, place: int, chapters: Sequence[str], log: Log) -> Pla
         "insight": fact.text,
         "n_words": str(max(1, brief.words // len(brief.assigned))),
     }
-    rejections: list[str] = []
-    for attempt in range(1, brief.caps.chapters + 1):
-        last = attempt == brief.caps.chapters
-        read = yield from ask_once(Ask("writer", "synthesize_chapter", fields), rejections, Chapter)
-        reason, called = read.reason, read.call_id
-        if reason is None:
-            reason, called = yield from _misfit(brief, place, read.answer.text, subject, log)
-        if reason is None:
-            log.accept("chapter classified", subject, called)
-            text: str = read.answer.text
-            return text
-        log.reject("chapter classified", subject, reason, called, last=last)
-        rejections.append(reason)
-    return None
-
-
-def _misfit(brief: Brief, place: int, chapter: str, subject: str, log: Log) -> Plan[tuple[str | None, str | None]]:
-    """Return why *chapter* is not one of the insight at *place*, or None if it is; and the call that decided."""
-    facts = brief.outline.facts
-    ask = Ask("verifier", "synthesize_classify", {"outline": shown_outline(brief.outline), "chapter": chapter})
-    (read,) = yield from ask_until_read(
-        [Question(subject, ask)],
+    shown, n_facts = shown_outline(brief.outline), len(brief.outline.facts)
+    verified = Verified(
+        "chapter classified",
+        lambda chapter: Ask("verifier", "synthesize_classify", {"outline": shown, "chapter": chapter.text}),
         Classified,
-        check="chapter classified",
-        most=brief.caps.replies,
-        log=log,
-        fits=lambda found: numbers_fit(found.insights, len(facts)),
-        last_is_logged=False,
+        fault=lambda classified: _misfit(classified, place, fact.subtopic),
+        fits=lambda classified: numbers_fit(classified.insights, n_facts),
     )
-    if read.reason is not None:
-        return unverified(read), read.call_id
-    found = {number - 1 for number in read.answer.insights}
+    wanted = WantedText(subject, "synthesize_chapter", fields, Chapter, read=verified.check, verified=verified)
+    chapter = yield from write_checked(wanted, tries=brief.caps.chapters, replies=brief.caps.replies, log=log)
+    return None if chapter is None else chapter.text
+
+
+def _misfit(classified: Classified, place: int, subtopic: int) -> str | None:
+    """Return why a chapter is not one of the insight at *place*; None if it is."""
+    found = {number - 1 for number in classified.insights}
     if others := sorted(found - {place}):
-        return _named("states", others), read.call_id
+        return _named("states", others)
     if place not in found:
-        return _named("lacks", [place]), read.call_id
-    if read.answer.subtopic != facts[place].subtopic + 1:
-        return f"is about subtopic {read.answer.subtopic}", read.call_id
-    return None, read.call_id
+        return _named("lacks", [place])
+    return None if classified.subtopic == subtopic + 1 else f"is about subtopic {classified.subtopic}"
 
 
 def shown_outline(outline: Outline) -> str:

@@ -10,17 +10,8 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from longform.keys import content_key
-from longform.synthesis.written.asking import (
-    Ask,
-    Log,
-    Plan,
-    Question,
-    Read,
-    ask_until_read,
-    notes,
-    numbered,
-    read_reply,
-)
+from longform.synthesis.asking import Ask, Log, Plan, Read, notes, numbered, read_reply
+from longform.synthesis.tries import Question, ask_until_read
 from longform.synthesis.written.checks import RULES
 from longform.synthesis.written.replies import Category, InsightList, NamedSubtopic, Pairs
 from longform.synthesis.written.settings import Caps, Topic

@@ -7,17 +7,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from longform.settings.strict import Strict
-from longform.synthesis.written.asking import (
-    Ask,
-    Log,
-    Plan,
-    Question,
-    ask_once,
-    ask_until_read,
-    notes,
-    read_reply,
-    unverified,
-)
+from longform.synthesis.asking import Ask, Log, Plan, notes, read_reply
+from longform.synthesis.tries import Question, ask_once, ask_until_read, unverified
 from longform.synthesis.written.checks import RULES
 from longform.synthesis.written.insights import write_insights
 from longform.synthesis.written.replies import Category, NamedSubtopic, Pairs, QueryText, SubtopicList

@@ -13,10 +13,21 @@ from longform.errors import LongformError, UsageError
 from longform.formats.rows import HaystackRows
 from longform.keys import content_key, stable_seed
 from longform.settings.chat import ChatSettings
-from longform.synthesis.recipe import Job, Piece, Pieces, PlannedCalls, Read, Step, SynthesisKind, SynthesisWords, Work
+from longform.synthesis.asking import Log, Plan
+from longform.synthesis.recipe import (
+    Job,
+    Piece,
+    Pieces,
+    PlannedCalls,
+    Read,
+    Recipe,
+    Step,
+    SynthesisKind,
+    SynthesisWords,
+    Work,
+)
 from longform.synthesis.written.account import Writing, haystack_account, haystack_rows, readable_id, told
-from longform.synthesis.written.asking import Log, Plan
-from longform.synthesis.written.call_bounds import document_calls, outline_calls
+from longform.synthesis.written.call_bounds import OUTLINE, WRITE, document_calls, outline_calls
 from longform.synthesis.written.checks import CHECKS, RULES
 from longform.synthesis.written.contamination import known_insights
 from longform.synthesis.written.documents import Brief, Draft, write_document
@@ -26,24 +37,16 @@ from longform.synthesis.written.settings import ModelSynthesis, NewsTopic, Sizes
 
 TOKENS_A_WORD = 2  # of a document as JSON: 1.3 is usual in English, and lengths are kept roughly
 _PLANS_VERSION = 1  # raised by a change of the plans that changes documents
-_OUTLINE, _WRITE = "outline", "write"
 _REHEARSED_SUBTOPICS = 30  # the scripted writer knows no more
 
 
-class WrittenRecipe:
-    """
-    One configuration.
+class WrittenRecipe(Recipe[ModelSynthesis]):
+    """One configuration, with the texts of seed files."""
 
-    Args:
-        settings: With the texts of seed files.
-        prompts: Versions of all prompts.
-    """
-
-    steps = (Step(_OUTLINE, "outlines"), Step(_WRITE, "drafts"))
-    encoders: Sequence[str] = ()
+    steps = (Step(OUTLINE, "outlines"), Step(WRITE, "drafts"))
 
     def __init__(self, settings: ModelSynthesis, prompts: Sequence[str]) -> None:
-        self.settings = settings
+        super().__init__(settings)
         said = settings.model_dump(mode="json", include={"seed", "sizes", "caps", "withheld", "reread"})
         said |= {role: chat.identity for role, chat in settings.chats.items()}
         self.keys = [
@@ -96,7 +99,7 @@ class WrittenRecipe:
         Raises:
             LongformError: Of an outline so little was accepted that the sizes do not fit any more.
         """
-        if step == _OUTLINE:
+        if step == OUTLINE:
             return [
                 Work(self._outline_key(number), self.haystack_id(number), {"topic": number}, group=topic.domain)
                 for number, topic in enumerate(self.settings.topics)
@@ -146,7 +149,7 @@ class WrittenRecipe:
     def plan(self, job: Job, log: Log) -> Plan[JsonValue]:
         """Return the plan of an outline, or of a document."""
         topic = self.settings.topics[job.payload["topic"]]
-        return self._outline(topic, log) if job.step == _OUTLINE else self._draft(topic, job, log)
+        return self._outline(topic, log) if job.step == OUTLINE else self._draft(topic, job, log)
 
     def _outline(self, topic: Topic, log: Log) -> Plan[JsonValue]:
         settings = self.settings
@@ -206,13 +209,12 @@ class WrittenRecipe:
         settings = self.settings
         found: list[PlannedCalls] = []
         for number, topic in enumerate(settings.topics):
-            n_documents = sum(_topic_of(work) == number for work in left[_WRITE])
-            if any(_topic_of(work) == number for work in left[_OUTLINE]):
-                found += (PlannedCalls(_OUTLINE, topic.domain, step) for step in outline_calls(settings, topic))
+            n_documents = sum(_topic_of(work) == number for work in left[WRITE])
+            if any(_topic_of(work) == number for work in left[OUTLINE]):
+                found += outline_calls(settings, topic)
                 n_documents = settings.sizes.documents
             if n_documents:
-                steps = document_calls(settings, topic, n_documents)
-                found += (PlannedCalls(_WRITE, topic.domain, step) for step in steps)
+                found += document_calls(settings, topic, n_documents)
         return found
 
     def rehearsed(self) -> WrittenRecipe:

@@ -10,10 +10,8 @@ from pydantic import Field, model_validator
 
 from longform.settings.chat import ChatSettings
 from longform.settings.strict import Strict
+from longform.synthesis.asking import Role
 from longform.synthesis.grammar.assignment import assign_insights
-
-Role = Literal["planner", "writer", "verifier", "outsider", "search"]
-"""Names who is asked: a chat model, or for `search` an endpoint over HTTP."""
 
 
 class NewsTopic(Strict):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from longform.synthesis.written.asking import Ask, numbered
+from longform.synthesis.asking import Ask, numbered
 from longform.synthesis.written.replies import Category, Pairs
 
 

@@ -17,9 +17,19 @@ from longform.formats.rows import HaystackRows
 from longform.records import Document, Query, Target
 from longform.settings.chat import ChatSettings
 from longform.settings.strict import Strict
-from longform.synthesis.recipe import Job, Pieces, PlannedCalls, Step, SynthesisKind, SynthesisWords, Work
-from longform.synthesis.written.asking import Ask, Log, Plan, ask_once
-from longform.synthesis.written.call_bounds import StepCalls
+from longform.synthesis.asking import Ask, Log, Plan
+from longform.synthesis.recipe import (
+    Job,
+    Pieces,
+    PlannedCalls,
+    Recipe,
+    Step,
+    SynthesisKind,
+    SynthesisWords,
+    Work,
+    bounded,
+)
+from longform.synthesis.tries import ask_once
 from longform.synthesis.written.replies import QueryText
 
 FIELDS = {"setting": "Towns", "notes": ""}
@@ -38,18 +48,14 @@ class Points(Strict):
         return {"writer": self.writer}
 
 
-class PointsRecipe:
+class PointsRecipe(Recipe[Any]):
     """A key point for each theme, as a writer words it."""
 
     steps = (Step("point", "points"),)
-    encoders: Sequence[str] = ()
 
-    def __init__(self, settings: Any) -> None:
-        self.settings, self.checked_chats = settings, [settings.writer]
-        self.sources = [{"name": theme, "sha256": theme} for theme in settings.themes]
-
-    def check(self) -> None:
-        """Refuse nothing."""
+    @property
+    def sources(self) -> list[dict[str, str]]:
+        return [{"name": theme, "sha256": theme} for theme in self.settings.themes]
 
     def works(self, step: str, pieces: Pieces) -> list[Work]:
         return [Work(f"{step}-{theme}", "h", theme) for theme in self.settings.themes]
@@ -73,10 +79,7 @@ class PointsRecipe:
 
     def planned(self, left: Mapping[str, Sequence[Work]]) -> list[PlannedCalls]:
         n = len(left["point"])
-        return [PlannedCalls("point", "", StepCalls("synthesize_query", "word", "writer", n, n, "once"))] if n else []
-
-    def rehearsed(self) -> PointsRecipe:
-        return self
+        return [bounded("point", "synthesize_query", "word", "writer", n, each="once")]
 
 
 def test_a_kind_needs_a_recipe_and_no_change_of_the_command(

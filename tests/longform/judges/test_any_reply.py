@@ -19,7 +19,7 @@ from longform.chat.token_estimates import TokenEstimates
 from longform.judges.kind import Group
 from longform.judges.kinds import KINDS
 from longform.summaries.replies import summary_text
-from longform.synthesis.written.asking import Reply, read_reply
+from longform.synthesis.asking import Reply, read_reply
 from longform.synthesis.written.replies import FORMS
 from tests.completion import completion
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from actors.synthesis.scripted import say
 from longform.keys import content_key
 from longform.prompts import Prompt, load_prompt
-from longform.synthesis.written.asking import Ask, Plan, Reply
+from longform.synthesis.asking import Ask, Plan, Reply
 from longform.synthesis.written.settings import Caps, ConversationTopic, NewsTopic, Sizes
 
 Value = TypeVar("Value")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from longform.synthesis.asking import Ask, Reply
 from longform.synthesis.audit import audit_haystack
 from longform.synthesis.grammar.assignment import Bounds
 from longform.synthesis.grammar.haystack import (
@@ -28,7 +29,6 @@ from longform.synthesis.grammar.passages import (
     unfit,
     write_passages,
 )
-from longform.synthesis.written.asking import Ask, Reply
 
 SIZE = HaystackSize(
     documents=6, words=180, per_document=Bounds(3, 3), per_insight=Bounds(2, 4), distractors=1, contradictions=1

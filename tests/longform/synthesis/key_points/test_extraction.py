@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
+from longform.synthesis.asking import Log
 from longform.synthesis.key_points.extraction import extract
 from longform.synthesis.key_points.points import FoundPoint, Grounds
 from longform.synthesis.key_points.sources import SourceDocument
-from longform.synthesis.written.asking import Log
 from tests.longform.synthesis.synthesizing import Told
 
 DOCUMENT = SourceDocument("d", None, "The bridge opened\nin 1931. It cost 4 million. Nobody complained.")

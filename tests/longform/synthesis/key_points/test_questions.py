@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from longform.synthesis.asking import Log
 from longform.synthesis.key_points.questions import TopicCell, evolve, overlap, read_question
 from longform.synthesis.key_points.settings import KeyPointSynthesis
-from longform.synthesis.written.asking import Log
 from tests.longform.synthesis.synthesizing import Told
 
 SEED = "Why did the old bridge over the river collapse in the storm?"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from longform.synthesis.asking import Log
 from longform.synthesis.key_points.points import FoundPoint, Grounds
 from longform.synthesis.key_points.rules import extract_by_rules, grouped, select_by_rules, unwrapped_sentences
 from longform.synthesis.key_points.settings import RulesSettings
 from longform.synthesis.key_points.sources import SourceDocument
-from longform.synthesis.written.asking import Log
 
 QUESTION = "What did the bridge over the river cost?"
 TEXT = (

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from longform.synthesis.asking import Log, Reply
 from longform.synthesis.key_points.search import Corpus, Searched, find_documents, segments
 from longform.synthesis.key_points.settings import SearchSettings
 from longform.synthesis.key_points.sources import SourceDocument
-from longform.synthesis.written.asking import Log, Reply
 from tests.longform.synthesis.synthesizing import Told
 
 TEXTS = {"bridge": "bridge bridge river", "river": "river fish", "harbour": "harbour ships", "choir": "choir songs"}

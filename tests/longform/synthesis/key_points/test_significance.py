@@ -7,9 +7,9 @@ from math import log as ln
 import pytest
 
 from longform.chat.call import TokenLogprobs
+from longform.synthesis.asking import Log, Reply
 from longform.synthesis.key_points.settings import ModelsSettings
 from longform.synthesis.key_points.significance import scores
-from longform.synthesis.written.asking import Log, Reply
 
 
 def said(yes: float, no: float) -> Reply:

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from longform.synthesis.asking import Log
 from longform.synthesis.multi_source.plans import QueryCluster, merge_cluster, query_by_rules, rewrite_query
 from longform.synthesis.multi_source.settings import ClusterSettings, MultiSourceCaps, RewriteSettings
 from longform.synthesis.multi_source.sources import SourceQuery
-from longform.synthesis.written.asking import Log
 from tests.longform.synthesis.synthesizing import Scripted, Told
 
 CAPS = MultiSourceCaps(tries=2, replies=2)

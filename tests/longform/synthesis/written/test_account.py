@@ -7,6 +7,7 @@ import pytest
 from longform.errors import LongformError
 from longform.keys import content_key
 from longform.synthesis.account import check_rows, exhausted_rows
+from longform.synthesis.asking import Log
 from longform.synthesis.written.account import (
     Writing,
     haystack_account,
@@ -14,7 +15,6 @@ from longform.synthesis.written.account import (
     haystack_rows,
     readable_id,
 )
-from longform.synthesis.written.asking import Log
 from longform.synthesis.written.checks import CHECKS
 from longform.synthesis.written.documents import Draft
 from longform.synthesis.written.outline import Outline, OutlinedSubtopic

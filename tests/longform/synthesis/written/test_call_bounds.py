@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from longform.settings.chat import ChatSettings
-from longform.synthesis.written.asking import Ask, Log, Reply
-from longform.synthesis.written.call_bounds import StepCalls, document_calls, outline_calls
+from longform.synthesis.asking import Ask, Log, Reply
+from longform.synthesis.recipe import PlannedCalls
+from longform.synthesis.written.call_bounds import document_calls, outline_calls
 from longform.synthesis.written.contamination import known_insights
 from longform.synthesis.written.documents import Brief, write_document
 from longform.synthesis.written.outline import Outline, OutlineJob, write_outline
@@ -25,7 +26,7 @@ TOPICS = pytest.mark.parametrize("topic", [NEWS, TALK], ids=["news", "conversati
 ASSIGNED = tuple(range(6))
 
 
-def planned(steps: list[StepCalls], bound: str) -> Counter[str]:
+def planned(steps: list[PlannedCalls], bound: str) -> Counter[str]:
     return sum((Counter({step.prompt: getattr(step, bound)}) for step in steps), Counter())
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from actors.synthesis.scripted_writer import WriterFaults, write
+from longform.synthesis.asking import Log
 from longform.synthesis.written.account import Writing, haystack_account
-from longform.synthesis.written.asking import Log
 from longform.synthesis.written.contamination import known_insights
 from longform.synthesis.written.outline import Outline, OutlinedSubtopic, OutlineJob, write_outline
 from tests.longform.synthesis.synthesizing import CAPS, NEWS, SIZES, Scripted, Told

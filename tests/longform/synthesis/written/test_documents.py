@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from longform.synthesis.written.asking import Log
+from longform.synthesis.asking import Log
 from longform.synthesis.written.documents import Brief, Draft, write_document
 from longform.synthesis.written.outline import Outline, OutlinedSubtopic
 from tests.longform.synthesis.synthesizing import CAPS, NEWS, TALK, Told

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from longform.synthesis.written.asking import Log
+from longform.synthesis.asking import Log
 from longform.synthesis.written.insights import is_specific, write_insights
 from longform.synthesis.written.outline import OutlineJob, plain_query, write_outline, write_queries, write_subtopics
 from longform.synthesis.written.replies import NamedSubtopic

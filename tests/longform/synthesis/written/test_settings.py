@@ -10,7 +10,8 @@ import pytest
 from pydantic import ValidationError
 
 from longform.errors import UsageError
-from longform.synthesis.written.replies import FORMS, Article, Form, Pairs, UnreadableReplyError, read_form, schema_of
+from longform.synthesis.asking import Form, UnreadableReplyError, read_form, schema_of
+from longform.synthesis.written.replies import FORMS, Article, Pairs
 from longform.synthesis.written.settings import ModelSynthesis, Sizes, assignment
 from tests.longform.synthesis.synthesizing import CAPS, NEWS, SIZES, TALK
 

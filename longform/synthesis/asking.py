@@ -1,22 +1,29 @@
-"""Questions of a plan, the answers sent to it, and the log of accepted and rejected items."""
+"""
+Questions of a plan, the forms of their replies, and the log of accepted and rejected items.
+
+A plan is a generator that yields questions and is sent their replies. It does no I/O, so that the same plan runs over
+the chat pool, over a scripted model, and in a test without either.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeVar
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
-from pydantic import JsonValue
+from pydantic import JsonValue, StringConstraints, ValidationError
 
 from longform.chat.call import TokenLogprobs
-from longform.synthesis.written.replies import Form, UnreadableReplyError, read_form
-from longform.synthesis.written.settings import Role
+from longform.settings.strict import Strict
+
+Role = Literal["planner", "writer", "verifier", "outsider", "search"]
+"""Names who is asked: a chat model, or for `search` an endpoint over HTTP."""
 
 Outcome = Literal["accepted", "rejected", "exhausted"]
 
 Value = TypeVar("Value")
-Answer = TypeVar("Answer", bound=Form)
 
 
 class Ask(NamedTuple):
@@ -113,70 +120,66 @@ def numbered(texts: Iterable[Mapping[str, JsonValue]]) -> str:
     return "[\n" + ",\n".join(lines) + "\n]"
 
 
-def ask_once(ask: Ask, rejections: Sequence[str], form: type[Answer]) -> Plan[Read]:
-    """Ask with the faults of earlier attempts, and return the answer or why there is none."""
-    (reply,) = yield [_with_notes(ask, rejections)]
-    return read_reply(reply, form)
+def listed(texts: Sequence[str]) -> str:
+    """Return texts as prompts show them, numbered from 1."""
+    return "\n\n".join(f"[{number}] {text}" for number, text in enumerate(texts, start=1))
 
 
-def _with_notes(ask: Ask, rejections: Sequence[str]) -> Ask:
-    """Return *ask*, its own notes followed by the faults of earlier attempts."""
-    said = [text for text in (ask.fields.get("notes"), notes(rejections)) if text]
-    return ask._replace(fields={**ask.fields, "notes": "\n".join(said)})
+# ---------------------------------------------------------------- forms of replies
+
+_FENCE = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL)
+
+Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
-class Question(NamedTuple):
-    """A question to a verifier about *subject*."""
-
-    subject: str
-    ask: Ask
+class Form(Strict):
+    """The form of a reply."""
 
 
-def ask_until_read(
-    questions: Sequence[Question],
-    form: type[Answer],
-    *,
-    check: str,
-    most: int,
-    log: Log,
-    fits: Callable[[Answer], str | None] = lambda _: None,
-    last_is_logged: bool = True,
-) -> Plan[list[Read]]:
+Answer = TypeVar("Answer", bound=Form)
+
+
+def schema_of(form: type[Form]) -> dict[str, JsonValue]:
+    """Return the JSON schema of a form, in the subset that strict providers take: they refuse least lengths."""
+    return _without_lengths(form.model_json_schema())
+
+
+def _without_lengths(schema: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    return {name: _inner(value) for name, value in schema.items() if name != "minLength"}
+
+
+def _inner(value: JsonValue) -> JsonValue:
+    if isinstance(value, dict):
+        return _without_lengths(value)
+    return [_inner(one) for one in value] if isinstance(value, list) else value
+
+
+class UnreadableReplyError(Exception):
+    """A reply that is not the form that was asked for."""
+
+    def __init__(self, *, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def read_form(reply: str, form: type[Answer]) -> Answer:
     """
-    Return the answers to *questions*, asked at once; unreadable ones are asked again, *most* times in all.
+    The *form* in a reply, bare or in a ```json fence.
 
-    A reply that is no answer says nothing about its subject, but costs an attempt.
-
-    Args:
-        questions: About what.
-        form: Of the answers.
-        check: Whose attempts they are: each reply that is no answer is one that was rejected, the last one exhausted.
-        most: Replies to one question.
-        log: Of attempts.
-        fits: Says why an answer makes no sense; None if it does.
-        last_is_logged: Else the caller logs the last unreadable reply, because it tries something else then.
+    Raises:
+        UnreadableError: `invalid_json`, or `wrong_form` for JSON with other fields or types.
     """
-    found: dict[int, Read] = {}
-    failures: dict[int, list[str]] = {place: [] for place in range(len(questions))}
-    while waiting := [place for place in failures if place not in found]:
-        replies = yield [_with_notes(questions[place].ask, failures[place]) for place in waiting]
-        for place, reply in zip(waiting, replies, strict=True):
-            read = _fitting(read_reply(reply, form), fits)
-            if read.reason is None:
-                found[place] = read
-                continue
-            failures[place].append(read.reason)
-            last = len(failures[place]) >= most
-            if last:
-                found[place] = read
-            if last_is_logged or not last:
-                log.reject(check, questions[place].subject, unverified(read), read.call_id, last=last)
-    return [found[place] for place in range(len(questions))]
-
-
-def unverified(read: Read) -> str:
-    """The reason of an attempt whose verdict could not be read."""
-    return f"unverified: {read.reason}"
+    text = reply.strip()
+    if fenced := _FENCE.fullmatch(text):
+        text = fenced[1]
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UnreadableReplyError(reason="invalid_json") from error
+    try:
+        return form.model_validate(value)
+    except ValidationError as error:
+        raise UnreadableReplyError(reason="wrong_form") from error
 
 
 def read_reply(reply: Reply, form: type[Answer]) -> Read:
@@ -187,9 +190,3 @@ def read_reply(reply: Reply, form: type[Answer]) -> Read:
         return Read(read_form(reply.text, form), None, reply.call_id)
     except UnreadableReplyError as unreadable:
         return Read(None, unreadable.reason, reply.call_id)
-
-
-def _fitting(read: Read, fits: Callable[[Answer], str | None]) -> Read:
-    if read.reason is None and (reason := fits(read.answer)):
-        return Read(None, reason, read.call_id)
-    return read
