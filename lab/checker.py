@@ -43,7 +43,7 @@ from longform.judges.card_columns import Reach, reach_of
 from longform.keys import content_key, stable_seed
 from longform.metrics.balanced import auroc
 from longform.records import gold_documents
-from longform.settings.shipped_judges import SHIPPED_CHECKER
+from longform.settings.named_judges import SHIPPED_CHECKER
 from longform.text.sentences import sentences
 
 VERSION = "3"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from actors.chat.model import CallContext
 from actors.chat.opening import Asking
@@ -37,6 +37,21 @@ class Asker(JudgeBackend, Protocol):
         ...
 
 
+class About(NamedTuple):
+    """
+    A served judge's description of itself.
+
+    Attributes:
+        version: Changes with all that can change its answers; None: the server states none.
+        card: The judge's card in one line; None: it has none.
+        card_reason: The reason for a missing card.
+    """
+
+    version: str | None
+    card: str | None
+    card_reason: str | None
+
+
 class Judge(ABC):
     """
     A judge that is not loaded yet, one class a kind.
@@ -61,6 +76,17 @@ class Judge(ABC):
     def check(cls, _settings: Any, /) -> None:
         """Find the weights that it reads, before anything is paid for; UsageError says how to name one's own."""
         return
+
+    @classmethod
+    def about(cls, _name: str, _settings: Any, /) -> About | None:
+        """
+        Ask the server that judges who answers; None: no server judges.
+
+        Raises:
+            UsageError: The token is unset, this cluster serves no such judge, or the server serves others only.
+            LongformError: Nobody answers, or the token is refused.
+        """
+        return None
 
     @abstractmethod
     def _version(self) -> Version: ...

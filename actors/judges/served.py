@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from actors.chat.model import CallContext
-from actors.judges.opening import Judge, JudgeBackend
+from actors.judges.opening import About, Judge, JudgeBackend
 from actors.secret_values import redacted, token_in
 from actors.serving.client import RefusedError, ServedClient, over_handle, over_http
 from actors.serving.handle import is_of_cluster
@@ -17,7 +17,7 @@ from longform.errors import LongformError, UsageError
 from longform.judges.cards import Version
 from longform.judges.kind import Group, Kind, Verdicts, in_place, open_groups, shared_of, unjudged
 from longform.judges.served import BACKGROUND, read_verdict, request_item
-from longform.settings.judges import JudgeSettings, ServedJudgeSettings
+from longform.settings.judges import ServedJudgeSettings
 
 if TYPE_CHECKING:
     from ray.serve.handle import DeploymentHandle
@@ -177,57 +177,11 @@ _WAITS_S = 60.0
 """A model that sleeps at zero replicas is woken."""
 
 
-class ServedAbout(NamedTuple):
-    """
-    A served judge's description of itself.
-
-    Attributes:
-        version: Changes with all that can change its answers; None: the server states none.
-        card: The judge's card in one line; None: it has none.
-        card_reason: The reason for a missing card.
-    """
-
-    version: str | None
-    card: str | None
-    card_reason: str | None
-
-
-NOT_TOLD = ServedAbout(None, None, None)
+NOT_TOLD = About(None, None, None)
 """The description by a server that is not ours."""
 
 
-def served_judges(judges: Mapping[str, JudgeSettings]) -> dict[str, ServedJudgeSettings]:
-    """Select the served ones of *judges*."""
-    return {name: judge for name, judge in judges.items() if isinstance(judge, ServedJudgeSettings)}
-
-
-def about_served(name: str, settings: ServedJudgeSettings) -> ServedAbout:
-    """
-    Ask the server of a judge who answers.
-
-    Raises:
-        UsageError: The token is unset, this cluster serves no such judge, or the server serves others only.
-        LongformError: Nobody answers, or the token is refused.
-    """
-    if is_of_cluster(settings.url):
-        return _of_deployment(name, settings)
-    token = token_in(settings.token_env, f"judge {settings.judge!r} at {settings.url}")
-    info = asyncio.run(_info(name, settings, token))
-    if info is None:
-        return NOT_TOLD
-    models = info.get("models")
-    if not isinstance(models, Mapping):
-        return NOT_TOLD
-    if settings.judge not in models:
-        known = sorted(model for model, told in models.items() if told.get("kind") == "judge")
-        raise UsageError(f"judge {name!r}: {settings.url} serves no judge {settings.judge!r}; it serves {known}")
-    told = models[settings.judge]
-    if task := told.get("task"):
-        _check_task(name, settings, task)
-    return ServedAbout(*(told.get(field) for field in ServedAbout._fields))
-
-
-def _of_deployment(name: str, settings: ServedJudgeSettings) -> ServedAbout:
+def _of_deployment(name: str, settings: ServedJudgeSettings) -> About:
     """Ask the deployment of a judge in this cluster."""
     from ray.exceptions import RayError
     from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError
@@ -240,7 +194,7 @@ def _of_deployment(name: str, settings: ServedJudgeSettings) -> ServedAbout:
         raise LongformError(f"{where}; `serve status` shows if it runs") from error
     if found.task:
         _check_task(name, settings, found.task)
-    return ServedAbout(found.version, found.card, found.card_reason)
+    return About(found.version, found.card, found.card_reason)
 
 
 def _check_task(name: str, settings: ServedJudgeSettings, task: str) -> None:
@@ -273,6 +227,25 @@ async def _info(name: str, settings: ServedJudgeSettings, token: str | None) -> 
 
 class ByServer(Judge):
     settings: ServedJudgeSettings
+
+    @classmethod
+    def about(cls, name: str, settings: ServedJudgeSettings, /) -> About:
+        if is_of_cluster(settings.url):
+            return _of_deployment(name, settings)
+        token = token_in(settings.token_env, f"judge {settings.judge!r} at {settings.url}")
+        info = asyncio.run(_info(name, settings, token))
+        if info is None:
+            return NOT_TOLD
+        models = info.get("models")
+        if not isinstance(models, Mapping):
+            return NOT_TOLD
+        if settings.judge not in models:
+            known = sorted(model for model, told in models.items() if told.get("kind") == "judge")
+            raise UsageError(f"judge {name!r}: {settings.url} serves no judge {settings.judge!r}; it serves {known}")
+        told = models[settings.judge]
+        if task := told.get("task"):
+            _check_task(name, settings, task)
+        return About(*(told.get(field) for field in About._fields))
 
     def _version(self) -> Version:
         how = self.settings

@@ -19,16 +19,15 @@ from actors.chat.matrix_executor import MatrixExecutor
 from actors.chat.opening import check_chat, versions_of
 from actors.storage.benchmark import Benchmark
 from actors.summarizers.prompts import SummaryPrompts, check_prompts, prompts_of
-from actors.summarizers.summarizer import AskedContext, Means, Summarizer, summary_row
+from actors.summarizers.summarizer import AskedContext, Means, Summarizer, method_of, summary_row
 from longform.chat.asking import Asks, Name
 from longform.chat.call import ChatReply, ChatRequest, failed
 from longform.errors import UsageError
 from longform.keys import content_key, stable_seed
 from longform.rows import SummaryRow
 from longform.settings.chat import ChatSummarizerSettings
-from longform.settings.methods import CalibrationMethodSettings, MethodSettings
-from longform.summaries.asking import drawn_replies, step_replies
-from longform.summaries.methods import AskStep, Plan, make_plan
+from longform.settings.methods import MethodSettings
+from longform.summaries.methods import AskStep, Plan
 from longform.summaries.replies import EMPTY_SUMMARY, summary_text
 from longform.text.reasoning import set_aside
 
@@ -80,7 +79,8 @@ class ChatSummarizer(Summarizer[ChatSummarizerSettings]):
     def __init__(self, settings: ChatSummarizerSettings, means: Means) -> None:
         super().__init__(settings, means)
         assert means.asking is not None, "a chat model is asked with something"
-        self.chat, self._methods = means.asking.chat, means.methods
+        self.chat = means.asking.chat
+        self._methods = {name: method_of(method) for name, method in means.methods.items()}
         self._prompts = SummaryPrompts(self._benchmark, means.name, settings, means.asking)
 
     @classmethod
@@ -128,11 +128,7 @@ class ChatSummarizer(Summarizer[ChatSummarizerSettings]):
         if isinstance(plan, str):
             return {place: [summary_row(row, failed(plan), None)]}
         request, read = partial(self._prompts.request, row), partial(self._read, row)
-        if plan[-1].task == "merge" and (method := self._sampling(row)) is not None:
-            drawn = partial(make_plan, method, len(row["doc_ids"]), seed=_seed(row))
-            plan, replies = yield from drawn_replies(method, len(row["doc_ids"]), drawn, request, read)
-        else:
-            replies = yield from step_replies(plan, request, read)
+        plan, replies = yield from self._methods[row["method"]].asks(len(row["doc_ids"]), _seed(row), request, read)
         return {place: [self._written(row, step, replies[step.name]) for step in plan]}
 
     def _alike(self, asked: Mapping[int, _Asked]) -> Asks[InPlace]:
@@ -166,14 +162,9 @@ class ChatSummarizer(Summarizer[ChatSummarizerSettings]):
         if name not in self._methods:
             return f"unknown_method: {name}"
         try:
-            return make_plan(self._methods[name], len(row["doc_ids"]), seed=_seed(row))
+            return self._methods[name].plan(len(row["doc_ids"]), seed=_seed(row))
         except UsageError as error:
             return f"method_refused: {error}"
-
-    def _sampling(self, row: AskedContext) -> CalibrationMethodSettings | None:
-        """Return the row's method if it draws orders until their summaries agree."""
-        method = self._methods[row["method"]]
-        return method if isinstance(method, CalibrationMethodSettings) and method.spread is not None else None
 
 
 def _in_order(plan: Asks[InPlace]) -> Asks[list[SummaryRow]]:

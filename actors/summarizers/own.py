@@ -15,16 +15,17 @@ from actors.chat.opening import check_endpoint
 from actors.chat.own_system_client import ClassChat
 from actors.python_class import UserCodeError, check_class, class_version, open_class, user_code
 from actors.storage.benchmark import Benchmark
-from actors.summarizers.summarizer import AskedContext, Means, Summarizer, shown_documents, summary_row
+from actors.summarizers.summarizer import SUMMARY, AskedContext, Means, Summarizer, shown_documents, summary_row
 from longform import protocols
 from longform.chat.asking import Asks, Name
-from longform.chat.call import ChatReply, ChatRequest, Usage, failed
+from longform.chat.call import ChatReply, ChatRequest, Usage
 from longform.chat.own_systems import PROTOCOL, body_of, documents_of, summary_request
 from longform.protocols import Written
 from longform.records import Document
 from longform.rows import SummaryRow
 from longform.settings.chat import HttpSummarizerSettings, OwnSummarizerSettings, PythonSummarizerSettings
 from longform.settings.methods import MethodSettings
+from longform.summaries.methods import FINAL, step_replies
 
 Own = TypeVar("Own", bound=OwnSummarizerSettings)
 _TEXTLESS = "no_text"
@@ -60,21 +61,16 @@ class OwnSummarizer(Summarizer[Own]):
 
     def plan(self, row: AskedContext) -> Asks[SummaryRow]:
         """Return the plan that asks about a row."""
-        replies: dict[Name, ChatReply] = {}
-        documents = shown_documents(self._benchmark, row)
-        if not documents:
-            replies[0] = failed("no_documents")
-        else:
-            query = self._benchmark.queries[row["query_id"]]
-            n = row["n_requested"]
-            assert n is not None, "settings of such a summarizer withhold nothing"
-            about: dict[str, JsonValue] = {"model": self.model, "options": self._settings.options}
-            asked = summary_request(about, query, documents, n, repeat=row["repeat"])
-            new: Mapping[Name, ChatRequest] = {0: asked}
-            while not replies:
-                replies |= yield new
-                new = {}
-        return summary_row(row, replies[0], self.prompt_version)
+        replies = yield from step_replies((SUMMARY,), lambda *_: self._request(row), lambda _, reply: reply)
+        return summary_row(row, replies[FINAL], self.prompt_version)
+
+    def _request(self, row: AskedContext) -> ChatRequest | str:
+        if not (documents := shown_documents(self._benchmark, row)):
+            return "no_documents"
+        query, n = self._benchmark.queries[row["query_id"]], row["n_requested"]
+        assert n is not None, "settings of such a summarizer withhold nothing"
+        about: dict[str, JsonValue] = {"model": self.model, "options": self._settings.options}
+        return summary_request(about, query, documents, n, repeat=row["repeat"])
 
     def _send(self, requests: Mapping[Name, ChatRequest]) -> Mapping[Name, Awaitable[ChatReply]]:
         assert self._asking is not None, "its calls go through the ledger"
@@ -121,13 +117,7 @@ class PythonSummarizer(OwnSummarizer[PythonSummarizerSettings]):
 
     @classmethod
     def client(cls, settings: PythonSummarizerSettings, benchmark: Benchmark) -> ClassChat | None:
-        """
-        Return what asks the class about the queries of *benchmark*.
-
-        Raises:
-            UsageError: The class cannot be used.
-            UserCodeError: Its constructor raised.
-        """
+        """Return what asks the class about the queries of *benchmark*; raise as the class does."""
         if settings.asked_model is None:
             return None
         summarizer = open_class(settings, protocols.Summarizer)

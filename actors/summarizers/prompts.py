@@ -7,20 +7,13 @@ from dataclasses import replace
 
 from actors.chat.opening import Asking, prompt_request
 from actors.storage.benchmark import Benchmark
-from actors.summarizers.summarizer import AskedContext
+from actors.summarizers.summarizer import AskedContext, method_of
 from longform.chat.call import ChatRequest
 from longform.errors import UsageError
 from longform.prompts import Prompt
 from longform.records import Query
-from longform.settings.chat import FROM_MEMORY, ChatSummarizerSettings, is_free
-from longform.settings.methods import (
-    CalibrationMethodSettings,
-    CondensedMethodSettings,
-    FocusMethodSettings,
-    HierarchicalMethodSettings,
-    IncrementalMethodSettings,
-    MethodSettings,
-)
+from longform.settings.chat import FROM_MEMORY, ChatSummarizerSettings
+from longform.settings.methods import MethodSettings
 from longform.summaries.methods import AskStep
 
 SEPARATOR = "\n====\n"
@@ -51,48 +44,40 @@ _PROMPT_OF_DIVERSE = {"merge": "merge_diverse", "update": "update_diverse"}
 """Prompts of later steps that name no number of sentences, as the first one does not."""
 
 _FOCUS_OF = {place: f"focus_{place}" for place in ("top", "middle", "bottom")}
+_MERGING = ("merge", "update")
+"""Tasks whose prompts ask for a number of sentences."""
+
 _LABELLED = frozenset(
-    {*_SENTENCES, *(prompts[task] for prompts in (_PROMPT_OF_TASK, _PROMPT_OF_DIVERSE) for task in ("merge", "update"))}
+    {*_SENTENCES, *(prompts[task] for prompts in (_PROMPT_OF_TASK, _PROMPT_OF_DIVERSE) for task in _MERGING)}
 )
-_MERGING = IncrementalMethodSettings | HierarchicalMethodSettings | CalibrationMethodSettings
 
 
 class _UnanswerableError(Exception):
-    """A step for which no prompt can be made."""
-
-    def __init__(self, *, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
+    """A step for which no prompt can be made, with the reason."""
 
 
 def prompts_of(settings: ChatSummarizerSettings, method: MethodSettings) -> list[str]:
     """
-    Return the names of all prompts that *settings* may use under *method*: their versions decide which rows are made
-    anew.
+    Return the names of all prompts that *settings* may use under *method*; their versions decide what is made anew.
 
     Raises:
         UsageError: The method needs a number of bullets, which the settings withhold.
     """
-    if is_free(settings) and isinstance(method, _MERGING):
+    opened = method_of(method)
+    if settings.is_free and opened.other_task in _MERGING:
         raise UsageError(
             "bullets: free withholds the number of bullets, and merging and updating ask for a number of sentences: "
             "expected method plain, one with a focus, or one that condenses documents"
         )
     alone = settings.prompt if settings.prompt in (*_SENTENCES, *_ANSWERS, FROM_MEMORY) else None
     names = [*([alone] if alone else sorted(_HEADING_OF)), *sorted((settings.prompt_with or {}).values())]
-    if is_free(settings):
+    if settings.is_free:
         names = [f"{name}{_FREE}" for name in names]
-    match method:
-        case FocusMethodSettings(at=place):
-            return [*names, _FOCUS_OF[place]]
-        case IncrementalMethodSettings():
-            return [*names, _later_prompt(settings.prompt, "update")]
-        case HierarchicalMethodSettings() | CalibrationMethodSettings():
-            return [*names, _later_prompt(settings.prompt, "merge")]
-        case CondensedMethodSettings(to=task):
-            return [*names, _later_prompt(settings.prompt, task)]
-        case _:
-            return names
+    if opened.focus is not None:
+        names.append(_FOCUS_OF[opened.focus])
+    if opened.other_task is not None:
+        names.append(_later_prompt(settings.prompt, opened.other_task))
+    return names
 
 
 def _later_prompt(first: str | None, task: str) -> str:
@@ -111,17 +96,13 @@ def check_prompts(settings: ChatSummarizerSettings) -> None:
     named = [*([settings.prompt] if settings.prompt else []), *(settings.prompt_with or {}).values()]
     if unknown := [prompt for prompt in named if prompt not in offered]:
         raise UsageError(f"expected a prompt of {sorted(offered)}, found {unknown[0]!r}")
-    if is_free(settings) and (other := [prompt for prompt in named if prompt not in _HEADING_OF]):
+    if settings.is_free and (other := [prompt for prompt in named if prompt not in _HEADING_OF]):
         raise UsageError(f"bullets: free is for prompts of {sorted(_HEADING_OF)}, found {other[0]!r}")
 
 
 class SummaryPrompts:
     """
-    Args:
-        benchmark: Holds the documents and queries.
-        name: Of the summarizer.
-        settings: Model and prompt; without a prompt, the query's domain decides.
-        asking: The client and its limits.
+    Makes requests by the prompt of a summarizer; without one, the query's domain decides.
 
     Raises:
         UsageError: A prompt cannot be used.
@@ -134,7 +115,7 @@ class SummaryPrompts:
             raise UsageError(f"summarizer {name!r}: {error}") from error
         own = settings.prompt_with or {}
         names = [settings.prompt] if settings.prompt else sorted(_HEADING_OF)
-        names += [f"{name}{_FREE}" for name in _HEADING_OF if is_free(settings)]
+        names += [f"{name}{_FREE}" for name in _HEADING_OF if settings.is_free]
         names += [*own.values(), *_PROMPT_OF_TASK.values(), *_PROMPT_OF_DIVERSE.values(), *_FOCUS_OF.values()]
         self._prompts = {prompt: asking.prompt(prompt) for prompt in names}
         self._benchmark = benchmark
@@ -143,15 +124,12 @@ class SummaryPrompts:
         self._count_tokens = asking.counter
 
     def request(self, row: AskedContext, step: AskStep, texts: Sequence[str]) -> ChatRequest | str:
-        """
-        Return the request of *step* for a row of contexts, with its parents' *texts*; or the reason
-        why there is none.
-        """
+        """Return the request of *step* for a row of contexts, with its parents' *texts*; or why there is none."""
         prompt = self._prompt(row, step)
         try:
             text = prompt.render(**self._values(prompt, row, step, texts))
         except _UnanswerableError as error:
-            return error.reason
+            return str(error)
         if step.focus is not None and "focus" not in prompt.fields:
             text = f"{text}\n{self._focus(step)}\n"
         request = prompt_request(self._chat, text, count_tokens=self._count_tokens)
@@ -177,7 +155,7 @@ class SummaryPrompts:
     def _prompt(self, row: AskedContext, step: AskStep) -> Prompt:
         if step.task == "summarize":
             name = self._summarize_prompt(row)
-            return self._prompts[f"{name}{_FREE}" if is_free(self._settings) else name]
+            return self._prompts[f"{name}{_FREE}" if self._settings.is_free else name]
         return self._prompts[_later_prompt(self._summarize_prompt(row), step.task)]
 
     def _summarize_prompt(self, row: AskedContext) -> str:
@@ -197,7 +175,7 @@ class SummaryPrompts:
     def _values(self, prompt: Prompt, row: AskedContext, step: AskStep, texts: Sequence[str]) -> dict[str, object]:
         query = self._query(row)
         if query is None:
-            raise _UnanswerableError(reason="missing_query")
+            raise _UnanswerableError("missing_query")
         known = {
             "n_documents": len(step.documents),
             "scenario": query.topic,
@@ -216,7 +194,7 @@ class SummaryPrompts:
         }
         for field in sorted(prompt.fields):
             if known[field] is None:
-                raise _UnanswerableError(reason=f"missing_{field}")
+                raise _UnanswerableError(f"missing_{field}")
         return {field: known[field] for field in prompt.fields}
 
     def _about(self, query: Query) -> str:
@@ -254,6 +232,6 @@ class SummaryPrompts:
         for place in step.documents:
             doc_id = row["doc_ids"][place]
             if doc_id not in texts:
-                raise _UnanswerableError(reason=f"missing_document: {doc_id}")
+                raise _UnanswerableError(f"missing_document: {doc_id}")
             shown.append(texts[doc_id][: row["doc_chars"][place]])
         return shown

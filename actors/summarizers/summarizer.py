@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import ClassVar, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from actors.chat.model import ChatModel
 from actors.chat.opening import Asking
+from actors.python_class import actor_of
 from actors.storage.benchmark import Benchmark
 from longform.chat.asking import Asks
 from longform.chat.call import ChatReply
@@ -16,7 +17,7 @@ from longform.records import Document
 from longform.rows import ContextRow, SummaryRow
 from longform.settings.methods import SHIPPED_METHODS, MethodSettings
 from longform.settings.strict import PartSettings
-from longform.summaries.methods import FINAL, AskStep
+from longform.summaries.methods import FINAL, AskStep, Method
 
 Settings = TypeVar("Settings", bound=PartSettings)
 
@@ -42,7 +43,6 @@ class Means(NamedTuple):
         bench_url: The benchmark folder that holds the documents and queries.
         name: The summarizer's name, for messages.
         methods: By the names that rows give.
-        threads: Threads of a local model.
         asking: The client and its limits; None: it asks no model.
     """
 
@@ -51,6 +51,11 @@ class Means(NamedTuple):
     methods: Mapping[str, MethodSettings] = SHIPPED_METHODS
     threads: int = 1
     asking: Asking | None = None
+
+
+def method_of(settings: MethodSettings) -> Method[Any]:
+    """Return the method that *settings* name."""
+    return actor_of(settings, Method)(settings)
 
 
 class Summarizer(ABC, Generic[Settings]):

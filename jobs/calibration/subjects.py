@@ -20,7 +20,7 @@ from longform.judges.target_checks import TargetCheck
 from longform.keys import content_key, in_groups
 from longform.records import Document
 from longform.rows import LabelRow, SummaryRow
-from longform.settings.system_names import SystemName, named_system
+from longform.settings.systems import SystemName, named_system
 from longform.text.citations import bullets
 from longform.text.punkt import release_sentences
 

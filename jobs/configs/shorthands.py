@@ -24,16 +24,15 @@ refusal names the keys to write.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeGuard
 
 import yaml
 from pydantic import JsonValue
 
-from jobs.configs.model_lists import chat_of, crossed, named_models, replaced
 from longform.errors import UsageError
-from longform.settings.judges import judges_of
-from longform.settings.named_judges import KNOWN_CHECKERS, KNOWN_JUDGES
+from longform.settings.named_judges import known_judge
 
 Content = dict[str, JsonValue]
 """A mapping of a configuration, as YAML."""
@@ -72,119 +71,137 @@ def _with_retrievers(content: Mapping[str, JsonValue], names: list[JsonValue]) -
     return kept
 
 
-def _renamed(content: Mapping[str, JsonValue], section: str, model: JsonValue) -> Content:
-    """Return the components of a section that ask chat models, with the model in place of theirs."""
-    asking = {name: one for name, one in _section(content, section).items() if _asks(one)}
-    return {name: {**one, "chat": {**_chat(one["chat"]), **_chat(model)}} for name, one in asking.items()}
+def _section(content: Mapping[str, JsonValue], name: str) -> Content:
+    entries = content.get(name)
+    return entries if isinstance(entries, dict) else {}
+
+
+# ---------------------------------------------------------------- chat models
+
+
+def _chat(model: JsonValue) -> Content:
+    return dict(model) if isinstance(model, dict) else {"model": model}
 
 
 def _asks(component: JsonValue) -> TypeGuard[Content]:
     return isinstance(component, dict) and component.get("kind") == "chat" and "chat" in component
 
 
-def _reranker(content: Content, model: JsonValue) -> None:
-    if not (found := _renamed(content, "rerankers", model)):
-        raise UsageError("--set reranker: the configuration has no reranker of kind chat")
-    content["rerankers"] = {**_section(content, "rerankers"), **found}
+def _models(key: str, value: JsonValue) -> dict[str, Content]:
+    """
+    Return chat models by the names of their rows: the `name` of a mapping, else the last part of a model's name.
+
+    A single model is called "": it stands under the names of what it replaces.
+
+    Raises:
+        UsageError: A list is empty, an entry names no model, or two entries would have one name.
+    """
+    if not isinstance(value, list):
+        return {"": _chat(value)}
+    if not value:
+        raise UsageError(f"--set {key}: expected one model or more, found an empty list")
+    found: dict[str, Content] = {}
+    for entry in value:
+        name = _name(key, entry)
+        if name in found:
+            raise UsageError(
+                f"--set {key}: two entries would both be called {name!r}; name each model once, or give the same model "
+                f"with other settings a name of its own, as {{name: {name}-2, model: ...}}"
+            )
+        found[name] = {field: stated for field, stated in _chat(entry).items() if field != "name"}
+    return found
 
 
-def _section(content: Mapping[str, JsonValue], name: str) -> Content:
-    entries = content.get(name)
-    return entries if isinstance(entries, dict) else {}
+def _name(key: str, entry: JsonValue) -> str:
+    if isinstance(entry, Mapping):
+        named = entry.get("name", entry.get("model"))
+        if isinstance(named, str) and named.strip() and isinstance(entry.get("model"), str):
+            return named if "name" in entry else _short_name(named)
+    elif isinstance(entry, str) and entry.strip():
+        return _short_name(entry)
+    raise UsageError(
+        f"--set {key}: expected names of models, or mappings such as {{model: m, base_url: ...}}, found {entry!r}"
+    )
 
 
-def _model(content: Content, model: JsonValue) -> None:
-    if isinstance(model, list):
-        _models(content, named_models("model", model))
-        return
-    if found := _renamed(content, "summarizers", model):
-        content["summarizers"] = {**_section(content, "summarizers"), **found}
-        return
-    prompt: Content = {"prompt": "summarize_sentences"} if content.get("units") == "sentences" else {}
-    content["summarizers"] = {_NAME: {"kind": "chat", "chat": _chat(model), **prompt}}
-    for system in _systems(content):
-        system["summarizer"] = _NAME
+def _short_name(model: str) -> str:
+    """Return the last part of a model's name or path, without characters that a key on the command line splits at."""
+    last = model.rstrip("/").rsplit("/", 1)[-1]
+    return re.sub(r"[.\s=]+", "-", last).strip("-") or "model"
 
 
-def _models(content: Content, models: Mapping[str, JsonValue]) -> None:
-    """Let each of *models* write the summaries of every system that a chat model writes, or of every system."""
-    writers = _section(content, "summarizers")
-    asking = {name: one for name, one in writers.items() if _asks(one)}
-    prompt: Content = {"prompt": "summarize_sentences"} if content.get("units") == "sentences" else {}
-    new = crossed(asking, models) or {
-        "": {name: {"kind": "chat", "chat": chat_of(entry), **prompt} for name, entry in models.items()}
-    }
-    made = {name: one for of_old in new.values() for name, one in of_old.items()}
-    kept = {name: one for name, one in writers.items() if name not in asking and asking}
-    _refuse_taken("model", made, kept)
-    content["summarizers"] = {**kept, **made}
-    names = {old: list(of_old) for old, of_old in new.items()}
-    for system in _systems(content):
-        system["summarizer"] = replaced(system["summarizer"], names) if asking else list(made)
+def _taken_over(
+    key: str, components: Content, models: Mapping[str, Content]
+) -> tuple[Content, dict[str, Sequence[JsonValue]]]:
+    """
+    Return *components* with each of *models* in place of each one's own, and the new names by the old ones.
 
-
-def _refuse_taken(key: str, made: Mapping[str, JsonValue], kept: Mapping[str, JsonValue]) -> None:
-    if taken := sorted(made.keys() & kept.keys()):
+    A single component takes the models' names; of several, each new name begins with the old one.
+    """
+    asking = {name: one for name, one in components.items() if _asks(one)}
+    made: Content = {}
+    names: dict[str, Sequence[JsonValue]] = {}
+    for old, one in asking.items():
+        new = {name: (name if len(asking) == 1 else f"{old}-{name}") if name else old for name in models}
+        made |= {new[name]: {**one, "chat": {**_chat(one["chat"]), **chat}} for name, chat in models.items()}
+        names[old] = list(new.values())
+    if taken := sorted(made.keys() & components.keys() - asking.keys()):
         raise UsageError(
             f"--set {key}: the configuration has another {taken[0]!r} already; give the model another name, as "
             f"{{name: {taken[0]}-2, model: ...}}"
         )
+    kept = {name: one for name, one in components.items() if name not in asking or name in made}
+    return {**kept, **made}, names
 
 
-def _chat_judges(models: Mapping[str, JsonValue], task: str) -> Content:
+def _reranker(content: Content, model: JsonValue) -> None:
+    content["rerankers"], names = _taken_over("reranker", _section(content, "rerankers"), {"": _chat(model)})
+    if not names:
+        raise UsageError("--set reranker: the configuration has no reranker of kind chat")
+
+
+def _model(content: Content, value: JsonValue) -> None:
+    """Let each model write the summaries of every system that a chat model writes, or of every system."""
+    models = _models("model", value)
+    writers, names = _taken_over("model", _section(content, "summarizers"), models)
+    if not names:
+        prompt: Content = {"prompt": "summarize_sentences"} if content.get("units") == "sentences" else {}
+        writers = {name or _NAME: {"kind": "chat", "chat": chat, **prompt} for name, chat in models.items()}
+    content["summarizers"] = writers
+    for system in _systems(content):
+        if not names:
+            system["summarizer"] = list(writers) if isinstance(value, list) else _NAME
+        elif isinstance(value, list):
+            old = _as_list(system["summarizer"])
+            new = [name for one in old for name in (names.get(one, [one]) if isinstance(one, str) else [one])]
+            system["summarizer"] = [name for place, name in enumerate(new) if name not in new[:place]]
+
+
+def _judge(content: Content, value: JsonValue) -> None:
+    """Let each model judge in place of each chat judge of a preset, or of all its judges of coverage."""
+    judging, checking = _judges_apart(content)
+    models = _models("judge", value)
+    judges, names = _taken_over("judge", judging, models)
+    content["judges"] = _one_list(judges if names else _judges(models, "coverage"), checking)
+    content.pop("cards", None)
+
+
+def _support_judge(content: Content, value: JsonValue) -> None:
+    judging, _ = _judges_apart(content)
+    content["judges"] = _one_list(judging, _judges(_models("support_judge", value), "support"))
+
+
+def _judges(models: Mapping[str, Content], task: str) -> Content:
     """Return a judge of *task* for each of *models*; one that is known by its name, as it is."""
     stated: Content = {"task": task} if task != "coverage" else {}
-    return {
-        name: KNOWN_JUDGES[name].model_dump(mode="json")
-        if _is_known(entry, task)
-        else {**stated, "kind": "chat", "chat": chat_of(entry)}
-        for name, entry in models.items()
-    }
-
-
-def _is_known(entry: JsonValue, task: str) -> bool:
-    """Return whether a name is one of a judge that asks no chat model."""
-    return isinstance(entry, str) and entry in judges_of(task, KNOWN_JUDGES) and KNOWN_JUDGES[entry].asked_model is None
-
-
-def _judges(content: Content, models: Mapping[str, JsonValue]) -> None:
-    """Let each of *models* judge in place of each chat judge of a preset, or of all its judges of coverage."""
-    judging, checking = _judges_apart(content)
-    asking = {name: one for name, one in judging.items() if _asks(one)}
-    if asking:
-        made: Content = {name: one for of in crossed(asking, models).values() for name, one in of.items()}
-        kept: Content = {name: one for name, one in judging.items() if name not in asking}
-        _refuse_taken("judge", made, kept)
-        content["judges"] = _one_list({**kept, **made}, checking)
-    else:
-        content["judges"] = _one_list(_chat_judges(models, "coverage"), checking)
-    content.pop("cards", None)
-
-
-def _judge(content: Content, model: JsonValue) -> None:
-    if isinstance(model, list):
-        _judges(content, named_models("judge", model))
-        return
-    judging, checking = _judges_apart(content)
-    if found := _renamed({"judges": judging}, "judges", model):
-        content["judges"] = _one_list({**judging, **found}, checking)
-        content.pop("cards", None)
-        return
-    content["judges"] = _one_list({_NAME: {"kind": "chat", "chat": _chat(model)}}, checking)
-    content.pop("cards", None)
-
-
-def _support_judge(content: Content, model: JsonValue) -> None:
-    judging, _ = _judges_apart(content)
-    if isinstance(model, list):
-        models = named_models("support_judge", model)
-        content["judges"] = _one_list(judging, _chat_judges(models, "support"))
-        return
-    if isinstance(model, str) and model in KNOWN_CHECKERS:
-        checking: Content = {model: KNOWN_CHECKERS[model].model_dump(mode="json")}
-    else:
-        checking = {_NAME: {"task": "support", "kind": "chat", "chat": _chat(model)}}
-    content["judges"] = _one_list(judging, checking)
+    found: Content = {}
+    for name, chat in models.items():
+        known = known_judge(chat.get("model"), task) if len(chat) == 1 else None
+        if known is not None:
+            found[name or str(chat["model"])] = known.model_dump(mode="json")
+        else:
+            found[name or _NAME] = {**stated, "kind": "chat", "chat": chat}
+    return found
 
 
 def _judges_apart(content: Mapping[str, JsonValue]) -> tuple[Content, Content]:
@@ -205,10 +222,6 @@ def with_support_apart(content: Content) -> None:
     judging, checking = _judges_apart(content)
     if checking:
         content["judges"], content["support_judges"] = judging, checking
-
-
-def _chat(model: JsonValue) -> Content:
-    return dict(model) if isinstance(model, dict) else {"model": model}
 
 
 _SHORTHANDS: Mapping[str, Callable[[Content, JsonValue], None]] = {
@@ -253,29 +266,22 @@ def full_keys(content: Mapping[str, JsonValue], key: str, text: str) -> list[str
         return [f"systems.{place}.budget_tokens={text}" for place in places]
     if key == "retrievers":
         return [f"systems={json.dumps(_with_retrievers(content, _as_list(yaml.safe_load(text))))}"]
-    if key == "support_judge" and text in KNOWN_CHECKERS:
-        judge = KNOWN_CHECKERS[text].model_dump(mode="json", exclude={"task"}, exclude_defaults=True)
-        return [f"judges.{text}={json.dumps({'task': 'support'} | judge)}"]
-    if isinstance(value := yaml.safe_load(text), list) and key in ("model", "judge", "support_judge"):
-        return _full_keys_of_list(key, value, places)
+    task = {"judge": "coverage", "support_judge": "support"}.get(key, "")
+    if (known := known_judge(text, task)) is not None:
+        judge = known.model_dump(mode="json", exclude={"task"}, exclude_defaults=True)
+        return [f"judges.{text}={json.dumps({'task': task} | judge)}"]
+    if isinstance(value := yaml.safe_load(text), list) and key != "reranker":
+        models = _models(key, value)
+        if task:
+            return [f"judges.{name}={json.dumps(judge)}" for name, judge in _judges(models, task).items()]
+        written = [f"summarizers.{name}={json.dumps({'kind': 'chat', 'chat': chat})}" for name, chat in models.items()]
+        return [*written, *(f"systems.{place}.summarizer={json.dumps(list(models))}" for place in places)]
     chat = text if text.lstrip().startswith("{") else f"{{model: {text}}}"
     chosen = f"{{kind: chat, chat: {chat}}}"
-    written = {
+    rerankers = _section(content, "rerankers")
+    return {
         "support_judge": [f"judges.{_NAME_OF_SUPPORT}={{task: support, kind: chat, chat: {chat}}}"],
-        "reranker": [f"rerankers.{name}.chat={chat}" for name in _renamed(content, "rerankers", {})],
+        "reranker": [f"rerankers.{name}.chat={chat}" for name, one in rerankers.items() if _asks(one)],
         "judge": [f"judges.{_NAME}={chosen}"],
         "model": [f"summarizers.{_NAME}={chosen}", *(f"systems.{place}.summarizer={_NAME}" for place in places)],
-    }
-    return written[key]
-
-
-def _full_keys_of_list(key: str, entries: list[JsonValue], places: range) -> list[str]:
-    models = named_models(key, entries)
-    if key == "model":
-        written = [
-            f"summarizers.{name}={json.dumps({'kind': 'chat', 'chat': chat_of(entry)})}"
-            for name, entry in models.items()
-        ]
-        return [*written, *(f"systems.{place}.summarizer={json.dumps(list(models))}" for place in places)]
-    judges = _chat_judges(models, "support" if key == "support_judge" else "coverage")
-    return [f"judges.{name}={json.dumps(judge)}" for name, judge in judges.items()]
+    }[key]

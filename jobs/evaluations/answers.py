@@ -52,9 +52,8 @@ from longform.results.cells import measures_in, systems_in
 from longform.settings.chat import ShippedSummarizerSettings
 from longform.settings.experiment import Experiment
 from longform.settings.judges import JudgeSettings, OfflineJudgeSettings
-from longform.settings.shipped_judges import SHIPPED_JUDGES
-from longform.settings.system_names import SystemName, named_system
-from longform.settings.systems import SystemGrid
+from longform.settings.named_judges import SHIPPED_JUDGES
+from longform.settings.systems import SystemGrid, SystemName, named_system
 from longform.tables.files import aligned_text
 
 WRITERS = "outputs"

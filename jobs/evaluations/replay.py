@@ -32,7 +32,7 @@ from longform.results.aggregate import Averaging
 from longform.settings.measures import MeasureSettings
 from longform.settings.readings import Fidelity
 from longform.settings.strict import Strict
-from longform.settings.system_names import SystemName, named_system
+from longform.settings.systems import SystemName, named_system
 from longform.studies.study import named_studies
 
 

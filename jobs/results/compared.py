@@ -27,7 +27,7 @@ from longform.results.answer import VerbAnswer
 from longform.results.comparison import comparison_answer, cost_table, setting_rows, setting_table
 from longform.results.differences import compare_runs, datasets_of, values_of
 from longform.settings.experiment import Experiment
-from longform.settings.system_names import SystemName
+from longform.settings.systems import SystemName
 
 NAME = "compare"
 _SCORING = ("aggregate", "partial_score", "faithfulness", "units")

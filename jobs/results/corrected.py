@@ -27,7 +27,7 @@ from longform.results.answer import VerbAnswer
 from longform.results.corrected import PeopleScores, Row, Sample, corrected_rows, correction_answer, sample_told
 from longform.rows import LabelRow
 from longform.settings.experiment import Experiment
-from longform.settings.system_names import SystemName
+from longform.settings.systems import SystemName
 
 NAME = "corrected"
 

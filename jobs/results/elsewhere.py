@@ -19,7 +19,7 @@ from longform.judges.languages import unmeasured_languages
 from longform.keys import in_groups
 from longform.results.elsewhere import Documents
 from longform.settings.experiment import Experiment
-from longform.settings.system_names import SystemName
+from longform.settings.systems import SystemName
 
 
 def elsewhere_rows(benchmark: Benchmark, plan: Plan) -> list[dict[str, Any]]:

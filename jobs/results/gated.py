@@ -41,7 +41,7 @@ from longform.results.gate import (
     threshold_checks,
 )
 from longform.settings.experiment import Experiment
-from longform.settings.system_names import SystemName
+from longform.settings.systems import SystemName
 
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 _UNJUDGED_THRESHOLD: float = Experiment.model_fields["unjudged_threshold"].default

@@ -27,7 +27,7 @@ from longform.results.differences import scored
 from longform.results.run_status import Status
 from longform.settings.experiment import Experiment
 from longform.settings.judges import ALIGNERS, whole_identity
-from longform.settings.system_names import SystemName
+from longform.settings.systems import SystemName
 
 
 class JudgeSignature(NamedTuple):

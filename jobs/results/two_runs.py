@@ -15,7 +15,7 @@ from longform.metrics.retrieval import MEASURES
 from longform.results.comparison import setting_rows
 from longform.results.differences import datasets_of
 from longform.results.ranked import compare_rankings, ranked_values
-from longform.settings.system_names import SystemName, named_system
+from longform.settings.systems import SystemName, named_system
 from longform.tables.table import Table
 
 _SHOWN = 3

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from actors.local_models.vector_table import VectorsPlace
 from actors.measures import check_measures
-from actors.python_class import class_version, version_of
+from actors.python_class import version_of
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from actors.studies import check_studies
@@ -23,8 +23,7 @@ from jobs.stages.shipped import check_names
 from jobs.stages.stage import Plan, Site
 from longform.settings.experiment import Experiment
 from longform.settings.fidelity import readings_told
-from longform.settings.python_class import PythonClassSettings
-from longform.settings.system_names import SystemName, named_system
+from longform.settings.systems import SystemName, named_system
 
 
 class Begun(NamedTuple):
@@ -138,6 +137,5 @@ def class_versions(experiment: Experiment) -> dict[str, str]:
         *experiment.summarizers.values(),
         *experiment.judges.values(),
     ]
-    found = {one.class_: class_version(one) for one in named if isinstance(one, PythonClassSettings)}
-    own_kinds = [judge for judge in experiment.judges.values() if ":" in judge.task]
-    return found | {judge.task: version_of(judge.task, folder=judge.folder) for judge in own_kinds}
+    own = [code for one in named for code in one.own_code.items()]
+    return {path: version_of(path, folder=folder) for path, folder in own}

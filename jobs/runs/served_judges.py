@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from actors.judges.served import ServedAbout, about_served, served_judges
+from actors.judges.opening import About, Judge
+from actors.python_class import actor_of
 from actors.serving.handle import is_of_cluster
 from actors.storage.folder import Folder
 from jobs.cluster import Cluster
@@ -14,24 +15,23 @@ from longform.settings.experiment import Experiment
 from longform.settings.judges import JudgeSettings
 
 
-def described(judges: Mapping[str, JudgeSettings], cluster: Cluster) -> dict[str, ServedAbout]:
+def described(judges: Mapping[str, JudgeSettings], cluster: Cluster) -> dict[str, About]:
     """
     Return the description of each served judge; the cluster is joined if it serves one.
 
     Raises:
-        UsageError, LongformError: As of `about_served`.
+        UsageError, LongformError: As of `Judge.about`.
     """
-    served = served_judges(judges)
-    if cluster.is_named and any(is_of_cluster(judge.url) for judge in served.values()):
+    urls = [judge.server_url for judge in judges.values() if judge.server_url is not None]
+    if cluster.is_named and any(map(is_of_cluster, urls)):
         cluster.start()
-    return {name: about_served(name, judge) for name, judge in served.items()}
+    asked = {name: actor_of(judge, Judge).about(name, judge) for name, judge in judges.items()}
+    return {name: about for name, about in asked.items() if about is not None}
 
 
-def with_versions(judges: Mapping[str, JudgeSettings], about: Mapping[str, ServedAbout]) -> dict[str, JudgeSettings]:
+def with_versions(judges: Mapping[str, JudgeSettings], about: Mapping[str, About]) -> dict[str, JudgeSettings]:
     """Return *judges*, the served ones with the version that their server states, unless the settings state one."""
-    unstated = {name: judge for name, judge in served_judges(judges).items() if judge.version is None}
-    asked = unstated.keys() & about.keys()
-    return {**judges, **{name: unstated[name].model_copy(update={"version": about[name].version}) for name in asked}}
+    return {name: judge.of_version(about[name].version) if name in about else judge for name, judge in judges.items()}
 
 
 def with_served(experiment: Experiment, cluster: Cluster, out_url: str) -> tuple[Experiment, dict[str, dict[str, Any]]]:

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
+from actors.summarizers.summarizer import method_of
 from longform.errors import UsageError
 from longform.settings.experiment import Experiment
-from longform.settings.methods import CalibrationMethodSettings, MethodSettings
+from longform.settings.methods import MethodSettings
 from longform.settings.systems import System
-from longform.summaries.methods import make_plan
 
 
 class ShownPrompt(NamedTuple):
@@ -31,7 +31,7 @@ def check_methods_before(experiment: Experiment, benchmark: Benchmark, *, limit:
         UsageError: A method cannot be used on the documents of a query.
     """
     methods = experiment.all_methods()
-    systems = [system for system in experiment.all_systems() if _needs_a_look(methods[system.method])]
+    systems = [system for system in experiment.all_systems() if method_of(methods[system.method]).refuses_many]
     whole = [system for system in systems if _shows_all(experiment, system)]
     if whole:
         _check(methods, _before(whole, benchmark, limit))
@@ -57,18 +57,13 @@ def check_methods(methods: Mapping[str, MethodSettings], run: Folder, wanted: Se
     Raises:
         UsageError: A method cannot be used on the documents of a context.
     """
-    asked = [one for one in wanted if _needs_a_look(methods[one.method])]
+    asked = [one for one in wanted if method_of(methods[one.method]).refuses_many]
     if not asked:
         return
     work_ids = {one.context for one in asked}
     rows = run.read("contexts", work_ids=work_ids, columns=["work_id", "doc_ids"]).to_pylist()
     n_of = {row["work_id"]: len(row["doc_ids"]) for row in rows}
     _check(methods, (ShownPrompt(one.method, one.query_id, n_of[one.context]) for one in asked))
-
-
-def _needs_a_look(settings: MethodSettings) -> bool:
-    """Return whether a number of documents can be too large for a method."""
-    return isinstance(settings, CalibrationMethodSettings) and settings.orders == "all"
 
 
 def _shows_all(experiment: Experiment, system: System) -> bool:
@@ -92,7 +87,7 @@ def _check(methods: Mapping[str, MethodSettings], shown: Iterable[ShownPrompt]) 
         largest[one.method] = max(known, one, key=lambda found: found.n_documents)
     for one in largest.values():
         try:
-            make_plan(methods[one.method], one.n_documents)
+            method_of(methods[one.method]).plan(one.n_documents)
         except UsageError as error:
             msg = f"systems.method {one.method!r}: {error}; query {one.query_id!r} has that many in its prompt"
             raise UsageError(msg) from error

@@ -24,7 +24,7 @@ from longform.metrics.similarity import SOURCES
 from longform.records import Target
 from longform.rows import JudgementRow, SummaryRow, TableRow, VerdictRow
 from longform.schemas import LABELS, SUMMARIES, TARGETS, VERDICTS
-from longform.settings.system_names import SystemName
+from longform.settings.systems import SystemName
 
 _NAMED = 6  # answers in a message
 _SAID = ("labels", "released_scores")  # what a release says of its summaries

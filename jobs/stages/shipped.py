@@ -25,7 +25,7 @@ from longform.records import Document
 from longform.rows import ContextRow
 from longform.schemas import CONTEXTS, DOCUMENTS, QUERIES
 from longform.settings.experiment import Experiment
-from longform.settings.system_names import SystemName
+from longform.settings.systems import SystemName
 
 FULL = "full"
 """The setting of a writer that saw all documents of the haystack."""
@@ -187,7 +187,7 @@ def stages(experiment: Experiment, site: Site) -> list[TakeContexts | TakeSummar
     """Return the stages that take shipped texts; none if no system is made of them."""
     if not experiment.shipped:
         return []
-    names = [settings.name for settings in experiment.shipped.values()]
+    names = [settings.writer for settings in experiment.shipped.values()]
     writers = None if None in names else tuple(sorted({name for name in names if name is not None}))
     checked = any(of_documents(kind_of(judge)) for judge in experiment.judges.values())
     return [

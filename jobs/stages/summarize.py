@@ -25,9 +25,9 @@ from longform.formats.longformfact import SENTENCES
 from longform.keys import content_key
 from longform.rows import ContextRow, SummaryRow
 from longform.schemas import CONTEXTS, DOCUMENTS, QUERIES, SUMMARIES
-from longform.settings.chat import ChatSettings, SummarizerSettings, is_free
+from longform.settings.chat import ChatSettings, SummarizerSettings
 from longform.settings.experiment import Experiment
-from longform.settings.methods import MethodSettings, PlainMethodSettings
+from longform.settings.methods import MethodSettings
 from longform.summaries.replies import OWN_BULLETS, USUAL_BULLETS
 from longform.text.sentences import sentences
 
@@ -128,7 +128,7 @@ class Summarize(Stage[Summarized]):
         ]
 
     def _item(self, benchmark: Benchmark, context: Item[Packed], wanted: Wanted, repeat: int) -> Item[Summarized]:
-        n = None if is_free(self.settings) else n_bullets(benchmark, self.bullets, context.key.query_id)
+        n = None if self.settings.is_free else n_bullets(benchmark, self.bullets, context.key.query_id)
         depends: list[Any] = [self.settings.identity, n, self.versions[wanted.method]]
         if wanted.method != "plain":
             depends.append(self.methods[wanted.method].identity)
@@ -150,7 +150,7 @@ class Summarize(Stage[Summarized]):
         tasks: dict[Any, list[Given[Summarized]]] = {}
         for one in given:
             # others stay apart, so that a slow call holds back its own row only
-            plain = isinstance(self.methods[one.key.method], PlainMethodSettings)
+            plain = self.methods[one.key.method].plain
             tasks.setdefault(_any_length(one.key) if plain else one.work_id, []).append(one)
         return (sorted(members, key=_length, reverse=True) for members in tasks.values())
 

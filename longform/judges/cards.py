@@ -25,7 +25,7 @@ from longform.metrics.agreement import Retest
 from longform.metrics.statistics import EstimateColumns
 from longform.models import read_model
 from longform.settings.judges import JudgeSettings, judge_scale
-from longform.settings.shipped_judges import SHIPPED_CHECKER, SHIPPED_KEY_POINT_CHECKER
+from longform.settings.named_judges import SHIPPED_CHECKER, SHIPPED_KEY_POINT_CHECKER
 
 
 class Version(NamedTuple):

@@ -22,7 +22,7 @@ from longform.report.tables import IN_SAMPLE, has_oracle, is_position_row, syste
 from longform.results.cells import Row, compared_families, number_in, systems_in
 from longform.results.pairs import NOT_DISTINGUISHABLE
 from longform.results.results import Results
-from longform.settings.system_names import SystemName
+from longform.settings.systems import SystemName
 from longform.tables.cells import value_cell
 from longform.tables.table import Column
 

@@ -24,7 +24,7 @@ from longform.results.cells import CellRow, compared_families, number_in, pairs_
 from longform.results.evidence import Unfolded
 from longform.results.pairs import NOT_DISTINGUISHABLE, TOO_FEW
 from longform.results.results import Results
-from longform.settings.system_names import SystemName
+from longform.settings.systems import SystemName
 from longform.tables.table import Column, Table
 
 

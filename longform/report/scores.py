@@ -64,7 +64,7 @@ from longform.results.cells import (
     within,
 )
 from longform.results.results import Results
-from longform.settings.system_names import SystemName
+from longform.settings.systems import SystemName
 from longform.tables.layout import LayoutPart
 from longform.tables.table import Axes, Column, Table
 

@@ -19,7 +19,7 @@ from longform.evidence.scores import means, samples
 from longform.evidence.summaries import ClusterKind
 from longform.keys import stable_seed
 from longform.metrics.statistics import Array, Estimate, pooled_mean
-from longform.settings.system_names import SystemName
+from longform.settings.systems import SystemName
 from longform.tables.table import DATASET, SYSTEM, Column, Table
 
 Aggregate = Literal["pooled", "per_summary"]

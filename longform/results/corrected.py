@@ -20,7 +20,7 @@ from longform.metrics.statistics import Array, Estimate
 from longform.results.aggregate import Averaging, mean_of, systems_of
 from longform.results.answer import VerbAnswer
 from longform.results.differences import UNITS
-from longform.settings.system_names import SystemName
+from longform.settings.systems import SystemName
 from longform.tables.table import DATASET, JUDGE, Axes, Column, Table, Value
 
 _FACTORS = {"points": 100.0}  # of a unit: what makes it of a mean

@@ -16,7 +16,7 @@ from longform.metrics.measure import Description
 from longform.metrics.statistics import Estimate
 from longform.results.cells import CellRow, measures_in, number_in, systems_in
 from longform.results.differences import UNITS, told_of
-from longform.settings.system_names import SystemName, named_system
+from longform.settings.systems import SystemName, named_system
 from longform.tables.table import DATASET, JUDGE, Column, Table, Value
 
 Verdict = Literal["passed", "failed", "no value", "too few"]

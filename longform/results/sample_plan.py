@@ -21,7 +21,7 @@ from longform.results.answer import VerbAnswer
 from longform.results.cells import Row, of_family, table_rows
 from longform.results.differences import UNITS
 from longform.results.results import Results
-from longform.settings.system_names import SystemName, named_system
+from longform.settings.systems import SystemName, named_system
 from longform.tables.table import DATASET, JUDGE, Column, Table, Value
 
 _PLURALS: dict[ClusterKind, str] = {"query": "queries", "haystack": "haystacks"}

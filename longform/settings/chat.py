@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, JsonValue, SerializerFunctionWrapHandler, model_serializer, model_validator
@@ -168,7 +168,39 @@ class OwnClassSettings(PythonClassSettings):
         return None if self.calls is None else self.calls.asked_as("python", self.class_)
 
 
-class OfflineSummarizerSettings(MayAskSettings):
+class _Summarizer(MayAskSettings):
+    """
+    The facts of a kind of summarizer.
+
+    Attributes:
+        from_documents: Whether it writes, from documents that a retriever gives.
+        takes_methods: Whether it can be asked by other methods than the plain one.
+        writer: The one of the benchmark whose texts it takes; None: it writes itself, or it takes all texts.
+        named_retrievers: Retrievers that its settings name.
+        is_free: Whether the number of bullets is withheld (SummHay, section 6).
+    """
+
+    from_documents: ClassVar[bool] = True
+    takes_methods: ClassVar[bool] = False
+
+    @property
+    def writer(self) -> str | None:
+        return None
+
+    @property
+    def named_retrievers(self) -> Iterable[str]:
+        return ()
+
+    @property
+    def is_free(self) -> bool:
+        return getattr(self, "bullets", None) == "free"
+
+    def prompt_of(self, _retriever: str | None, /) -> str | None:
+        """Return the prompt in systems with this retriever; None: by the query's domain, or it has no prompt."""
+        return None
+
+
+class OfflineSummarizerSettings(_Summarizer):
     """Quotes of the documents, chosen without any language model."""
 
     actor = "actors.summarizers.offline:OfflineSummarizer"
@@ -186,13 +218,14 @@ FROM_MEMORY = "answer_from_memory"
 """The prompt that shows no documents."""
 
 
-class ChatSummarizerSettings(MayAskSettings):
+class ChatSummarizerSettings(_Summarizer):
     """A prompted chat model."""
 
     actor = "actors.summarizers.chat:ChatSummarizer"
     newer = frozenset({"prompt_with", "collection", "bullets"})
     ignores_order: ClassVar[bool] = False
     deterministic: ClassVar[bool] = False
+    takes_methods = True
 
     kind: Literal["chat"]
     chat: ChatSettings  # the model that writes
@@ -209,12 +242,15 @@ class ChatSummarizerSettings(MayAskSettings):
             )
         return self
 
-    def prompt_of(self, retriever: str | None) -> str | None:
-        """Return the prompt in systems with this retriever; None: by the query's domain."""
+    @property
+    def named_retrievers(self) -> Iterable[str]:
+        return self.prompt_with or ()
+
+    def prompt_of(self, retriever: str | None, /) -> str | None:
         return (self.prompt_with or {}).get(retriever or "", self.prompt)
 
 
-class ShippedSummarizerSettings(MayAskSettings):
+class ShippedSummarizerSettings(_Summarizer):
     """
     Summaries that the benchmark ships, of one who wrote them elsewhere.
 
@@ -225,13 +261,18 @@ class ShippedSummarizerSettings(MayAskSettings):
     actor = "actors.summarizers.shipped:ShippedSummarizer"
     how_it_is_asked = frozenset({"ignores_order"})
     deterministic: ClassVar[bool] = True
+    from_documents = False
 
     kind: Literal["shipped", "released"]  # released: the name that older files have for it
     name: str | None = None  # of the summarizer in the benchmark; null: all that it ships
     ignores_order: bool = True  # false: it read the documents in an order, so that places and orders can be compared
 
+    @property
+    def writer(self) -> str | None:
+        return self.name
 
-class PythonSummarizerSettings(OwnClassSettings, MayAskSettings):
+
+class PythonSummarizerSettings(OwnClassSettings, _Summarizer):
     """A class of one's own that writes."""
 
     actor = "actors.summarizers.own:PythonSummarizer"
@@ -239,7 +280,7 @@ class PythonSummarizerSettings(OwnClassSettings, MayAskSettings):
     deterministic: bool = False  # whether it writes the same text however often it is asked
 
 
-class HttpSummarizerSettings(HttpSettings, MayAskSettings):
+class HttpSummarizerSettings(HttpSettings, _Summarizer):
     """A server of one's own that writes."""
 
     actor = "actors.summarizers.own:HttpSummarizer"
@@ -257,8 +298,3 @@ SummarizerSettings = Annotated[
     | HttpSummarizerSettings,
     Field(discriminator="kind"),
 ]
-
-
-def is_free(settings: SummarizerSettings) -> bool:
-    """Tell whether the number of bullets is withheld (SummHay, section 6)."""
-    return getattr(settings, "bullets", None) == "free"

@@ -14,12 +14,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from longform.errors import UsageError, meant
-from longform.settings.chat import (
-    FROM_MEMORY,
-    ChatSummarizerSettings,
-    ShippedSummarizerSettings,
-    SummarizerSettings,
-)
+from longform.settings.chat import FROM_MEMORY, SummarizerSettings
 from longform.settings.fidelity import as_published
 from longform.settings.importance import ImportanceSettings, RelevanceImportanceSettings
 from longform.settings.judges import (
@@ -33,13 +28,12 @@ from longform.settings.judges import (
     judges_of,
 )
 from longform.settings.measures import MeasureSettings
-from longform.settings.methods import SHIPPED_METHODS, MethodSettings, PlainMethodSettings
+from longform.settings.methods import SHIPPED_METHODS, MethodSettings
 from longform.settings.python_class import PythonClassSettings
 from longform.settings.readings import Fidelity
 from longform.settings.retrievers import RerankerSettings, RetrievalSettings, RetrieverSettings
 from longform.settings.strict import Strict
-from longform.settings.system_names import SystemName, named_system
-from longform.settings.systems import System, SystemGrid, told
+from longform.settings.systems import System, SystemGrid, SystemName, named_system, told
 from longform.text.units import UnitKind
 
 SupportMode = Literal["cited", "document", "full"]
@@ -197,13 +191,13 @@ class Experiment(Strict):
         for grid in self.systems:
             for name in grid.summarizer:
                 writer = self.summarizers[name]
-                if not grid.retriever and not isinstance(writer, ShippedSummarizerSettings):
+                if not grid.retriever and writer.from_documents:
                     msg = (
                         f"systems: {name!r} is of kind {writer.kind} and writes from documents: expected a retriever, "
                         "found none (only kind shipped goes without)"
                     )
                     raise ValueError(msg)
-                if grid.retriever and isinstance(writer, ShippedSummarizerSettings) and writer.name is None:
+                if grid.retriever and not writer.from_documents and writer.writer is None:
                     msg = (
                         f"systems: {name!r} is all that a benchmark ships: expected `name` of one summarizer beside a "
                         "retriever, found none; or leave the retriever out"
@@ -257,8 +251,7 @@ class Experiment(Strict):
     def _memory_is_shown_no_documents(self) -> Experiment:
         for system in self.all_systems():
             writer, retriever = self.summarizers[system.summarizer], self.retrievers[system.retriever]
-            by_heart = isinstance(writer, ChatSummarizerSettings) and writer.prompt_of(system.retriever) == FROM_MEMORY
-            if by_heart and retriever.kind != "none":
+            if writer.prompt_of(system.retriever) == FROM_MEMORY and not retriever.empty:
                 msg = (
                     f"systems: {system.summarizer!r} answers from memory with retriever {system.retriever!r}, whose "
                     f"documents no prompt would show: expected a retriever of kind none, found {retriever.kind}"
@@ -294,8 +287,8 @@ class Experiment(Strict):
             asking = [other for other, one in judges_of(judge.task, self.judges).items() if not one.members]
             yield from ((f"judges.{name}.of", member, asking) for member in judge.members)
         for name, writer in self.summarizers.items():
-            own = writer.prompt_with if isinstance(writer, ChatSummarizerSettings) else None
-            yield from ((f"summarizers.{name}.prompt_with", retriever, self.retrievers) for retriever in own or ())
+            named = writer.named_retrievers
+            yield from ((f"summarizers.{name}.prompt_with", retriever, self.retrievers) for retriever in named)
         for name, retriever in self.retrievers.items():
             yield from ((f"retrievers.{name}.of", base, self.retrievers) for base in retriever.bases)
 
@@ -324,10 +317,10 @@ class Experiment(Strict):
         return None if self.citations in OWN_CITATIONS else self.citations
 
     @property
-    def shipped(self) -> dict[str, ShippedSummarizerSettings]:
+    def shipped(self) -> dict[str, SummarizerSettings]:
         """The summarizers of systems without a retriever: all that the benchmark ships of them is judged."""
         named = dict.fromkeys(name for grid in self.systems if not grid.retriever for name in grid.summarizer)
-        return {name: one for name in named if isinstance(one := self.summarizers[name], ShippedSummarizerSettings)}
+        return {name: self.summarizers[name] for name in named}
 
     @property
     def ignoring_order(self) -> frozenset[str]:
@@ -395,9 +388,7 @@ class Experiment(Strict):
         return {**SHIPPED_METHODS, **self.methods}
 
     def _applies(self, system: System) -> bool:
-        # all methods but the plain one need a chat model
-        method, summarizer = self.all_methods()[system.method], self.summarizers[system.summarizer]
-        return isinstance(method, PlainMethodSettings) or isinstance(summarizer, ChatSummarizerSettings)
+        return self.all_methods()[system.method].plain or self.summarizers[system.summarizer].takes_methods
 
     def all_systems(self) -> tuple[System, ...]:
         """Every combination that the grids name and that can be had, each once, in the order they are written."""

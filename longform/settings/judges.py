@@ -120,6 +120,10 @@ class _Judge(CodeSettings, MayAskSettings):
         return self
 
     @property
+    def own_code(self) -> Mapping[str, str | None]:
+        return {**super().own_code, **({self.task: self.folder} if _is_own(self.task) else {})}
+
+    @property
     def measured_in(self) -> tuple[str, ...]:
         """The languages of the labels that an offline judge was fitted and measured on; none: it is no such judge."""
         return ()
@@ -198,6 +202,15 @@ class _Judge(CodeSettings, MayAskSettings):
     def requests_at_once(self) -> int | None:
         """The requests that a worker has in flight to a server; None: no server judges."""
         return getattr(self, "concurrency", None)
+
+    @property
+    def server_url(self) -> str | None:
+        """The URL of the server that judges; None: no server does."""
+        return getattr(self, "url", None)
+
+    def of_version(self, _version: str | None, /) -> Self:
+        """Return the settings with the version that its server states, unless they have one."""
+        return self
 
     @property
     def bounds(self) -> tuple[float, ...]:
@@ -408,6 +421,9 @@ class ServedJudgeSettings(_Judge):
     @property
     def model_name(self) -> str:
         return f"{self.judge} at {self.url}"
+
+    def of_version(self, version: str | None, /) -> Self:
+        return self.model_copy(update={"version": self.version or version})
 
 
 class PythonJudgeSettings(_NumberJudge, PythonClassSettings):

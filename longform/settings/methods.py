@@ -3,40 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from longform.settings.strict import Strict
+from longform.settings.strict import PartSettings
 
 
-class PlainMethodSettings(Strict):
+class _Method(PartSettings):
+    """
+    The facts of a kind of method.
+
+    Attributes:
+        plain: Whether it is one prompt over all documents, which needs no chat model.
+    """
+
+    plain: ClassVar[bool] = False
+
+
+class PlainMethodSettings(_Method):
     """One prompt over all documents."""
 
+    actor = "longform.summaries.methods:Plain"
+    plain = True
     kind: Literal["plain"]
 
 
-class FocusMethodSettings(Strict):
+class FocusMethodSettings(_Method):
     """The plain prompt, and the wish to attend to the documents at one place (Wan et al., section 5.1)."""
 
+    actor = "longform.summaries.methods:Focus"
     kind: Literal["focus"]
     at: Literal["top", "middle", "bottom"]  # of the prompt
 
 
-class HierarchicalMethodSettings(Strict):
+class HierarchicalMethodSettings(_Method):
     """A summary of each document, then merges: two at a time until one is left, or all in one pass."""
 
+    actor = "longform.summaries.methods:Hierarchical"
     kind: Literal["hierarchical"]
     merge: Literal["pairwise", "once"]  # two summaries at a time until one is left, or all in one pass
 
 
-class IncrementalMethodSettings(Strict):
+class IncrementalMethodSettings(_Method):
     """A summary of the first document, updated with each next one."""
 
+    actor = "longform.summaries.methods:Incremental"
     kind: Literal["incremental"]
 
 
-class CalibrationMethodSettings(Strict):
+class CalibrationMethodSettings(_Method):
     """
     Permutation calibration: summaries of several orders of the documents, merged.
 
@@ -45,6 +61,7 @@ class CalibrationMethodSettings(Strict):
     says, or `most` are drawn.
     """
 
+    actor = "longform.summaries.calibration:Calibration"
     newer = frozenset({"spread"})
 
     kind: Literal["calibration"]
@@ -68,13 +85,14 @@ class CalibrationMethodSettings(Strict):
         return self
 
 
-class CondensedMethodSettings(Strict):
+class CondensedMethodSettings(_Method):
     """
     Each document condensed by the model first, and the plain prompt over what is left (LONG2RAG, section 5.6).
 
     `snippets` are the passages that bear on the question, in the document's words; `summaries` the model's own.
     """
 
+    actor = "longform.summaries.methods:Condensed"
     kind: Literal["condensed"]
     to: Literal["snippets", "summaries"]  # passages in the words of the document, or a summary of it
 

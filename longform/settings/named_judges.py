@@ -5,8 +5,38 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from longform.settings.chat import ChatSettings
-from longform.settings.judges import ChatJudgeSettings, CheckpointJudgeSettings, JudgeSettings, judges_of
-from longform.settings.shipped_judges import SHIPPED_JUDGES
+from longform.settings.judges import (
+    ChatJudgeSettings,
+    CheckpointJudgeSettings,
+    JudgeSettings,
+    OfflineJudgeSettings,
+    judges_of,
+)
+
+SHIPPED_CHECKER = CheckpointJudgeSettings(
+    kind="checkpoint",
+    task="support",
+    model="shipped:checker",
+    family="word_classifier",
+    chunk_tokens=96,
+    best_windows=4,
+    cosine_share=0.6,
+    threshold=0.77,
+)
+"""The checker that ships, read as its card was measured; `longform train checker` re-makes it."""
+
+SHIPPED_KEY_POINT_CHECKER = SHIPPED_CHECKER.model_copy(update={"task": "key_point", "threshold": 0.7})
+"""The same for key points; its threshold was chosen on labels of news, its card is of conversations."""
+
+SHIPPED_JUDGES: Mapping[str, JudgeSettings] = {
+    "offline-people": OfflineJudgeSettings(kind="offline", calibration="people"),
+    "offline-people-vectors": OfflineJudgeSettings(kind="offline", calibration="people", features="vectors"),
+    "offline-gpt-4o": OfflineJudgeSettings(kind="offline", calibration="gpt-4o"),
+    "offline": OfflineJudgeSettings(kind="offline", task="support"),
+    "checker": SHIPPED_CHECKER,
+    "key-point-checker": SHIPPED_KEY_POINT_CHECKER,
+}
+"""Judges by their names on the command line; none of them downloads anything."""
 
 _MINICHECK_TOKENS = 400
 """Tokens of a chunk that MiniCheck's RoBERTa and DeBERTa read (its released code)."""
@@ -48,7 +78,8 @@ PUBLISHED_JUDGES: Mapping[str, JudgeSettings] = {
 KNOWN_JUDGES: Mapping[str, JudgeSettings] = {**SHIPPED_JUDGES, **PUBLISHED_JUDGES}
 """Judges by their names on the command line."""
 
-KNOWN_CHECKERS: Mapping[str, JudgeSettings] = {
-    name: judge for name, judge in judges_of("support", KNOWN_JUDGES).items() if judge.asked_model is None
-}
-"""Judges of support that ask no chat model: any other name behind `--set support_judge=` is that of a chat model."""
+
+def known_judge(name: object, task: str) -> JudgeSettings | None:
+    """Return the judge of *task* that a name behind `--set` means; None: the name is that of a chat model."""
+    known = judges_of(task, KNOWN_JUDGES).get(name) if isinstance(name, str) else None
+    return known if known is not None and known.asked_model is None else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from posixpath import join
 from typing import Annotated, Any, Literal
 
@@ -52,6 +53,10 @@ class PythonClassSettings(CodeSettings):
     kind: Literal["python"]
     class_: Annotated[str, AfterValidator(_a_path)] = Field(alias="class")  # my_module:MyClass
     options: dict[str, JsonValue] = Field(default_factory=dict)  # keyword arguments of its constructor
+
+    @property
+    def own_code(self) -> Mapping[str, str | None]:
+        return {self.class_: self.folder}
 
     def __hash__(self) -> int:
         return hash(self.model_dump_json())  # options may be lists and mappings

@@ -21,11 +21,13 @@ class _Retriever(MayAskSettings):
     Attributes:
         loads_model: Whether its worker loads something that takes a while.
         whole: Whether it gives all documents, as they stand.
+        empty: Whether it gives none.
         bases: The names of the retrievers that it combines or expands.
     """
 
     loads_model: ClassVar[bool] = False
     whole: ClassVar[bool] = False
+    empty: ClassVar[bool] = False
 
     @property
     def bases(self) -> tuple[str, ...]:
@@ -192,6 +194,7 @@ class NoDocumentsSettings(_Retriever):
     """Ranks nothing: prompts hold the query alone, which shows what a model knows by heart."""
 
     actor = "actors.retrieval.query_free:NoDocuments"
+    empty = True
     kind: Literal["none"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, JsonValue
@@ -26,6 +27,11 @@ class Strict(BaseModel):
         unset = {name for name in self.newer if getattr(self, name, None) is None}
         found = self.model_dump(mode="json", exclude={*self.how_it_is_asked, *unset})
         return found | {name: part.identity for name in found if isinstance(part := getattr(self, name, None), Strict)}
+
+    @property
+    def own_code(self) -> Mapping[str, str | None]:
+        """The import paths of a user's classes and values that it names -> the folder of their module."""
+        return {}
 
 
 class PartSettings(Strict):

@@ -23,7 +23,7 @@ from longform.metrics.statistics import Array
 from longform.results.aggregate import cluster_kind, clusters_in, sums_of, systems_of
 from longform.results.evidence import Evidence, Family, families
 from longform.results.pairs import Best, Pairs, all_pairs, best_of, groups_apart, signs_seed
-from longform.settings.system_names import SystemName, named_system
+from longform.settings.systems import SystemName, named_system
 
 
 class Member(NamedTuple):

@@ -8,24 +8,19 @@ to one document, order or pair carry its number, from 1.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import islice, permutations
-from math import factorial
-from typing import Literal, NamedTuple, assert_never
+from collections.abc import Callable, Sequence
+from typing import Generic, Literal, NamedTuple, TypeVar
 
-import numpy as np
-
-from longform.errors import UsageError
-from longform.keys import stable_seed
+from longform.chat.asking import Asks, Name
+from longform.chat.call import ChatReply, ChatRequest, failed
 from longform.settings.methods import (
-    CalibrationMethodSettings,
     CondensedMethodSettings,
     FocusMethodSettings,
     HierarchicalMethodSettings,
     IncrementalMethodSettings,
-    MethodSettings,
     PlainMethodSettings,
 )
+from longform.settings.strict import PartSettings
 
 Task = Literal["summarize", "merge", "update", "snippets", "summaries"]
 Place = Literal["top", "middle", "bottom"]
@@ -35,8 +30,6 @@ FINAL = "final"
 
 PARENT_FAILED = "parent_failed"
 """Begins the failure of a step that would have read a failed one: `parent_failed: STEP: reason`."""
-
-_WRITTEN_OUT = 20  # n above which n! is no readable number
 
 
 class AskStep(NamedTuple):
@@ -62,68 +55,118 @@ class AskStep(NamedTuple):
 Plan = tuple[AskStep, ...]
 """Each step reads only steps before it; the last one is the summary."""
 
-Order = tuple[int, ...]
+Request = Callable[[AskStep, Sequence[str]], ChatRequest | str]
+"""A step and its parents' texts, in their order -> its request, or the reason why there is none."""
+
+Read = Callable[[AskStep, ChatReply], ChatReply]
+"""A step and its reply -> the reply whose text is the step's."""
+
+Replies = dict[str, ChatReply]
+"""Step -> its reply."""
+
+Settings = TypeVar("Settings", bound=PartSettings)
 
 
-def make_plan(settings: MethodSettings, n_documents: int, *, seed: int = 0, n_orders: int | None = None) -> Plan:
+class Method(Generic[Settings]):
     """
-    Return the steps of *settings* on a context; every document is shown at least once.
+    A method of summarising; every document is shown at least once.
 
-    A context of one document, or of none, is summarised in one step by every method; one document can be condensed.
-
-    Args:
-        settings: The method.
-        n_documents: Of the context.
-        seed: Of the context; with the method's own it draws the orders of `calibration: sampled`.
-        n_orders: How many of them, the first of which are those of a smaller number; None: as many as the method says.
-
-    Raises:
-        UsageError: All orders are wanted, and there are more than the method allows.
+    Attributes:
+        least: Documents for which there are several steps; fewer are summarised in one step.
+        focus: The place that the model is told to look at; None: not told.
+        other_task: The task of its steps that do not summarise documents; None: it has none.
+        refuses_many: Whether documents can be too many for it.
     """
-    everything = tuple(range(n_documents))
-    focus = settings.at if isinstance(settings, FocusMethodSettings) else None
-    least = 1 if isinstance(settings, CondensedMethodSettings) else 2  # documents for which there are steps
-    if n_documents < least or isinstance(settings, PlainMethodSettings | FocusMethodSettings):
-        return (AskStep(FINAL, "summarize", everything, focus=focus),)
-    match settings:
-        case CondensedMethodSettings():
-            return _condensed(settings, n_documents)
-        case HierarchicalMethodSettings(merge="pairwise"):
-            return _pairwise(n_documents)
-        case HierarchicalMethodSettings():
-            return _merged(_one_a_document(n_documents))
-        case IncrementalMethodSettings():
-            return _incremental(n_documents)
-        case CalibrationMethodSettings():
-            orders = _orders(settings, n_documents, seed, n_orders)
-            return _merged([AskStep(f"order-{k}", "summarize", order) for k, order in enumerate(orders, 1)])
-        case _:
-            assert_never(settings)
+
+    least = 2
+    focus: Place | None = None
+    other_task: Task | None = None
+    refuses_many = False
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+
+    def plan(self, n_documents: int, *, seed: int = 0) -> Plan:
+        """
+        Return the steps on a context of so many documents; *seed* is the context's, by which orders are drawn.
+
+        Raises:
+            UsageError: The method refuses so many documents.
+        """
+        return self.steps(n_documents, seed) if n_documents >= self.least else Method.steps(self, n_documents, seed)
+
+    def steps(self, n_documents: int, _seed: int, /) -> Plan:
+        """Return the steps on at least as many documents as there are several for: one prompt over all, if none are."""
+        return (AskStep(FINAL, "summarize", tuple(range(n_documents)), focus=self.focus),)
+
+    def asks(self, n_documents: int, seed: int, request: Request, read: Read) -> Asks[tuple[Plan, Replies]]:
+        """Ask for the steps on a context; return the plan that was carried out, and the replies to its steps."""
+        plan = self.plan(n_documents, seed=seed)
+        return plan, (yield from step_replies(plan, request, read))
 
 
-# ---------------------------------------------------------------- plans
+class Plain(Method[PlainMethodSettings]):
+    """Asks one prompt over all documents."""
 
 
-def _one_a_document(n_documents: int) -> list[AskStep]:
-    return [AskStep(f"document-{place + 1}", "summarize", (place,)) for place in range(n_documents)]
+class Focus(Method[FocusMethodSettings]):
+    """Asks the plain prompt, and says which place to look at."""
+
+    def __init__(self, settings: FocusMethodSettings) -> None:
+        super().__init__(settings)
+        self.focus = settings.at
 
 
-def _condensed(settings: CondensedMethodSettings, n_documents: int) -> Plan:
-    steps = [AskStep(f"document-{place + 1}", settings.to, (place,)) for place in range(n_documents)]
-    return (*steps, AskStep(FINAL, "summarize", tuple(range(n_documents)), tuple(step.name for step in steps)))
+class Condensed(Method[CondensedMethodSettings]):
+    """Has each document condensed first; a single one, too."""
+
+    least = 1
+
+    def __init__(self, settings: CondensedMethodSettings) -> None:
+        super().__init__(settings)
+        self.other_task = settings.to
+
+    def steps(self, n_documents: int, _seed: int, /) -> Plan:
+        steps = [AskStep(f"document-{place + 1}", self.settings.to, (place,)) for place in range(n_documents)]
+        return (*steps, AskStep(FINAL, "summarize", tuple(range(n_documents)), tuple(step.name for step in steps)))
 
 
-def _merged(steps: Sequence[AskStep]) -> Plan:
+class Hierarchical(Method[HierarchicalMethodSettings]):
+    """Summarises each document, and merges the summaries two at a time, or all at once."""
+
+    other_task = "merge"
+
+    def steps(self, n_documents: int, _seed: int, /) -> Plan:
+        first = [AskStep(f"document-{place + 1}", "summarize", (place,)) for place in range(n_documents)]
+        return pairwise(first) if self.settings.merge == "pairwise" else merged(first)
+
+
+class Incremental(Method[IncrementalMethodSettings]):
+    """Updates a summary of the first document with each next one."""
+
+    other_task = "update"
+
+    def steps(self, n_documents: int, _seed: int, /) -> Plan:
+        names = ["document-1", *(f"update-{number}" for number in range(2, n_documents)), FINAL]
+        updates = (AskStep(names[place], "update", (place,), (names[place - 1],)) for place in range(1, n_documents))
+        return (AskStep(names[0], "summarize", (0,)), *updates)
+
+
+# ---------------------------------------------------------------- merges
+
+
+def merged(steps: Sequence[AskStep]) -> Plan:
+    """Return *steps* and one that merges them all."""
     return (*steps, AskStep(FINAL, "merge", parents=tuple(step.name for step in steps)))
 
 
-def _pairwise(n_documents: int) -> Plan:
-    steps = _one_a_document(n_documents)
-    waiting = [step.name for step in steps]
+def pairwise(first: Sequence[AskStep]) -> Plan:
+    """Return the *first* steps and those that merge two at a time, until one is left."""
+    steps, waiting = list(first), [step.name for step in first]
     n_rounds = 0
     while len(waiting) > 1:
         n_rounds += 1
-        pairs = [tuple(waiting[first : first + 2]) for first in range(0, len(waiting), 2)]
+        pairs = [tuple(waiting[start : start + 2]) for start in range(0, len(waiting), 2)]
         waiting = []
         for number, pair in enumerate(pairs, 1):
             if len(pair) == 1:
@@ -134,54 +177,42 @@ def _pairwise(n_documents: int) -> Plan:
     return tuple(steps)
 
 
-def _incremental(n_documents: int) -> Plan:
-    names = ["document-1", *(f"update-{number}" for number in range(2, n_documents)), FINAL]
-    updates = (AskStep(names[place], "update", (place,), (names[place - 1],)) for place in range(1, n_documents))
-    return (AskStep(names[0], "summarize", (0,)), *updates)
+# ---------------------------------------------------------------- asking
 
 
-# ---------------------------------------------------------------- orders
+def step_replies(plan: Plan, request: Request, read: Read, earlier: Replies | None = None) -> Asks[Replies]:
+    """
+    Ask the steps of a plan, but for those with an *earlier* reply; map each name to its reply, in the plan's order.
 
-
-def most_orders(settings: CalibrationMethodSettings, n_documents: int) -> int:
-    """Return the number of orders at which `calibration: sampled` ends, however much its summaries differ."""
-    return min(settings.most, factorial(n_documents))
-
-
-def _orders(settings: CalibrationMethodSettings, n: int, seed: int, wanted: int | None) -> list[Order]:
-    """Return different orders of *n* documents; rotations and all orders begin with the given one."""
-    n_orders = _n_orders(settings, n) if wanted is None else min(wanted, factorial(n))
-    match settings.orders:
-        case "rotations":
-            return [tuple((start + place) % n for place in range(n)) for start in range(n)]
-        case "all":
-            return list(permutations(range(n)))
-        case "sampled":
-            return list(islice(_drawn(n, stable_seed(settings.seed, seed)), n_orders))
-
-
-def _drawn(n: int, seed: int) -> Iterator[Order]:
-    """Yield orders drawn uniformly, each once."""
-    generator = np.random.default_rng(seed)
-    found: set[Order] = set()
+    A step that would read a failed one is not asked: it fails with `parent_failed: STEP: reason`, where STEP is the one
+    that failed itself.
+    """
+    steps = {step.name: step for step in plan}
+    found = {name: reply for name, reply in (earlier or {}).items() if name in steps}
+    asked: set[str] = set()
     while True:
-        order = tuple(generator.permutation(n).tolist())
-        if order not in found:
-            found.add(order)
-            yield order
+        new: dict[Name, ChatRequest] = {}
+        for step in plan:  # parents stand before those that read them
+            if step.name in found or step.name in asked or any(parent not in found for parent in step.parents):
+                continue
+            made = _failed_parent(step, found) or request(step, [found[parent].text or "" for parent in step.parents])
+            if isinstance(made, ChatRequest):
+                new[step.name] = made
+                asked.add(step.name)
+            else:
+                found[step.name] = read(step, failed(made)) if isinstance(made, str) else made
+        if len(found) == len(plan):
+            return {step.name: found[step.name] for step in plan}
+        came = yield new
+        found |= {str(name): read(steps[str(name)], reply) for name, reply in came.items()}
 
 
-def _n_orders(settings: CalibrationMethodSettings, n: int) -> int:
-    if settings.orders == "rotations":
-        return n
-    if settings.orders == "sampled":
-        assert settings.n_orders is not None, "CalibrationMethod checks this"
-        return min(settings.n_orders, factorial(n))
-    if factorial(n) > settings.most:
-        found = f"{n}! = {factorial(n):,}" if n <= _WRITTEN_OUT else f"{n}!"
-        msg = (
-            f"calibration over all orders: expected at most {settings.most} orders (`most`), found {found} for {n} "
-            "documents; use `orders: rotations` or `orders: sampled`, or raise `most`"
-        )
-        raise UsageError(msg)
-    return factorial(n)
+def _failed_parent(step: AskStep, found: Replies) -> ChatReply | None:
+    """Return the failure of a step that would have read a failed one; None if all that it reads are there."""
+    for parent in step.parents:
+        reply = found[parent]
+        if reply.failure is not None and reply.cause is not None:
+            return ChatReply(text=None, failure=reply.failure, cause=reply.cause)
+        if reply.failure is not None:
+            return ChatReply(text=None, failure=f"{PARENT_FAILED}: {parent}: {reply.failure}", cause=reply.failure)
+    return None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 
@@ -23,11 +25,12 @@ from actors.storage.folder import Folder
 from actors.summarizers.summarizer import Means, Summarizer
 from longform.judges.cards import Version
 from longform.judges.kind import Group
-from longform.records import Document, Query
+from longform.records import TARGET_KINDS, Document, Query
 from longform.settings.chat import PythonSummarizerSettings, SummarizerSettings
 from longform.settings.importance import ImportanceSettings
 from longform.settings.judges import JudgeSettings, PythonJudgeSettings
 from longform.settings.measures import MeasureSettings
+from longform.settings.methods import MethodSettings
 from longform.settings.python_class import FOLDER
 from longform.settings.retrievers import (
     KeywordRetrieverSettings,
@@ -37,11 +40,25 @@ from longform.settings.retrievers import (
     RetrieverSettings,
     ShortFirstRetrieverSettings,
 )
+from longform.settings.strict import PartSettings
+from longform.summaries.methods import Method
 from tests.actors.summarizers.contexts import asked_context
+from tests.places import ROOT
+from tests.test_size import HALLS
 
 QUERY = Query("q", "h", "Who built the dam?")
 TEXTS = ["The dam was built.", "A mill.", "A dam, built by the town, the dam."]
 DOCUMENTS = [Document(f"d{place}", "h", place, None, text) for place, text in enumerate(TEXTS)]
+
+
+def members(role: Any) -> tuple[type[PartSettings], ...]:
+    """Return the settings of all kinds of a role."""
+    return get_args(get_args(role)[0])
+
+
+def literal(settings: type[PartSettings], field: str) -> tuple[str, ...]:
+    """Return the texts that a field may have."""
+    return get_args(settings.model_fields[field].annotation)
 
 
 @pytest.fixture
@@ -146,13 +163,14 @@ async def test_a_judge_of_another_module_judges_as_the_shipped_one(tmp_path: Pat
         (RetrieverSettings, Retriever),
         (RerankerSettings, Reranker),
         (SummarizerSettings, Summarizer),
+        (MethodSettings, Method),
         (JudgeSettings, Judge),
         (ImportanceSettings, Importance),
         (MeasureSettings, Described),
     ],
 )
 def test_every_kind_names_a_class_of_its_role(kinds: Any, role: type) -> None:
-    for kind in get_args(get_args(kinds)[0]):
+    for kind in members(kinds):
         assert actor_of(kind, role) is not role
 
 
@@ -161,3 +179,51 @@ def test_a_class_of_another_role_is_refused() -> None:
     assert actor_of(settings, Retriever) is ShortFirstRetriever
     with pytest.raises(AssertionError, match="query_free:ShortFirstRetriever is no Reranker"):
         actor_of(settings, Reranker)
+
+
+ROLES = (
+    RetrieverSettings,
+    RerankerSettings,
+    SummarizerSettings,
+    MethodSettings,
+    JudgeSettings,
+    ImportanceSettings,
+    MeasureSettings,
+)
+KINDS = {kind for role in ROLES for settings in members(role) for kind in literal(settings, "kind")}
+KINDS -= {*TARGET_KINDS}  # a target has a kind, too
+FILES = [file for hall in HALLS for file in (ROOT / hall).rglob("*.py")]
+
+
+def asked_for_their_kind(source: str) -> Iterator[str]:
+    """Yield the code that takes a part for one of a kind: by the type of its settings, or by the kind's name."""
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Call(func=ast.Name(id="isinstance"), args=[_, of]) if "Settings" in ast.unparse(of):
+                yield ast.unparse(node)
+            case ast.MatchClass(cls=of) if ast.unparse(of).endswith("Settings"):
+                yield ast.unparse(of)
+            case ast.Compare(left=ast.Attribute(attr="kind"), comparators=known):
+                named = {one.value for one in ast.walk(ast.Tuple(known)) if isinstance(one, ast.Constant)}
+                if KINDS & named:
+                    yield ast.unparse(node)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "isinstance(judge, ChatJudgeSettings)",
+        "isinstance(judge, ChatJudgeSettings | a.MeanJudgeSettings)",
+        "match judge:\n    case ChatJudgeSettings(chat=chat):\n        pass",
+        "judge.kind == 'chat'",
+        "self.of[0].kind not in {'none', 'full'}",
+    ],
+)
+def test_code_that_knows_kinds_of_parts_is_seen(source: str) -> None:
+    assert len([*asked_for_their_kind(source)]) == 1
+
+
+def test_nobody_but_its_settings_asks_a_part_for_its_kind() -> None:
+    asking = {file.relative_to(ROOT).as_posix(): [*asked_for_their_kind(file.read_text())] for file in FILES}
+    assert len(asking) > 500
+    assert {file: code for file, code in asking.items() if code} == {}, "ask a property of the settings"

@@ -20,7 +20,7 @@ from longform.judges.kind import Group
 from longform.keys import stable_seed
 from longform.metrics.balanced import auroc
 from longform.metrics.statistics import Array
-from longform.settings.shipped_judges import SHIPPED_CHECKER
+from longform.settings.named_judges import SHIPPED_CHECKER
 from longform.text.sentences import sentences
 from tests.bench.inputs import passages
 from tests.bench.measure import Figure, Pairs, seconds

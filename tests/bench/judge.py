@@ -13,7 +13,7 @@ from actors.judges.opening import make_judge
 from actors.storage.benchmark import Benchmark
 from jobs.stages.judged_texts import judged_summary
 from longform.judges.offline_coverage import QueryInsights, shipped_judge, stem_weights
-from longform.settings.shipped_judges import SHIPPED_JUDGES
+from longform.settings.named_judges import SHIPPED_JUDGES
 from longform.text import statements
 from longform.text import words as text
 from longform.text.citations import bullets

@@ -17,7 +17,7 @@ from jobs.evaluations.evaluation import Evaluation
 from jobs.stages.judge import AskJudge
 from longform.settings.experiment import Experiment
 from longform.settings.judges import JudgeSettings
-from longform.settings.shipped_judges import SHIPPED_JUDGES
+from longform.settings.named_judges import SHIPPED_JUDGES
 from tests.bench.inputs import make_benchmark
 from tests.bench.measure import Figure, Pairs
 from tests.bench.pool_load import two_nodes

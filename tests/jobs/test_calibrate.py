@@ -18,7 +18,7 @@ from longform.judges.cards import KEY_POINT_CHECKER, describe, shipped_card, shi
 from longform.judges.offline_coverage import shipped_judge
 from longform.metrics.agreement import WEIGHTS
 from longform.settings.judges import judges_of
-from longform.settings.shipped_judges import SHIPPED_JUDGES, SHIPPED_KEY_POINT_CHECKER
+from longform.settings.named_judges import SHIPPED_JUDGES, SHIPPED_KEY_POINT_CHECKER
 from tests.key_point_labels import questions
 
 NEWS = "6419263d9c6c91e5010d4abf"

@@ -19,7 +19,7 @@ from longform.errors import UsageError
 from longform.judges.card_columns import Reach
 from longform.judges.cards import SUPPORT_CHECKER, judged_by, shipped_card
 from longform.models import read_model
-from longform.settings.shipped_judges import SHIPPED_CHECKER
+from longform.settings.named_judges import SHIPPED_CHECKER
 from tests.places import ROOT
 from tests.soak import ONLY_IN_SOAK
 

@@ -13,8 +13,7 @@ from actors.local_models.checkpoint_scorer import own_weights
 from longform.errors import UsageError
 from longform.judges.kind import Group
 from longform.settings.judges import CheckpointJudgeSettings, OfflineJudgeSettings
-from longform.settings.named_judges import PUBLISHED_JUDGES
-from longform.settings.shipped_judges import SHIPPED_CHECKER
+from longform.settings.named_judges import PUBLISHED_JUDGES, SHIPPED_CHECKER
 from tests.actors.local_models.tiny_checkpoints import save_bert, save_byte_level, save_t5
 
 CHECKPOINTS = {name: one for name, one in PUBLISHED_JUDGES.items() if isinstance(one, CheckpointJudgeSettings)}

@@ -16,7 +16,7 @@ from longform.judges.kind import Group
 from longform.judges.kinds import KINDS
 from longform.judges.served import group_of, served_verdict
 from longform.settings.judges import OfflineJudgeSettings, ServedJudgeSettings, Task
-from longform.settings.shipped_judges import SHIPPED_JUDGES
+from longform.settings.named_judges import SHIPPED_JUDGES
 
 DOCUMENT = "A bank cut the rate on Monday. Shops were closed."
 SUPPORT = [

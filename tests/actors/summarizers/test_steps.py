@@ -5,10 +5,10 @@ from itertools import pairwise
 import pytest
 
 from actors.chat.live import carry_out
+from actors.summarizers.summarizer import method_of
 from longform.chat.call import ChatReply, ChatRequest, Message, failed
 from longform.settings.methods import SHIPPED_METHODS
-from longform.summaries.asking import step_replies
-from longform.summaries.methods import AskStep, Plan, make_plan
+from longform.summaries.methods import AskStep, Plan, step_replies
 
 
 async def run_plan(plan: Plan, ask: Callable[[AskStep, Sequence[str]], Awaitable[ChatReply]]) -> dict[str, ChatReply]:
@@ -44,14 +44,14 @@ async def echo(step: AskStep, texts: Sequence[str]) -> ChatReply:
     ],
 )
 async def test_every_step_reads_its_parents_in_their_order(method: str, text: str) -> None:
-    plan = make_plan(SHIPPED_METHODS[method], 3)
+    plan = method_of(SHIPPED_METHODS[method]).plan(3)
     replies = await run_plan(plan, echo)
     assert list(replies) == [step.name for step in plan]
     assert replies["final"].text == text
 
 
 async def test_steps_whose_parents_are_done_run_at_once() -> None:
-    plan = make_plan(SHIPPED_METHODS["hierarchical-pairwise"], 4)
+    plan = method_of(SHIPPED_METHODS["hierarchical-pairwise"]).plan(4)
     running: set[str] = set()
     seen: list[frozenset[str]] = []
     all_four, merging = asyncio.Event(), asyncio.Event()
@@ -81,7 +81,7 @@ async def test_what_reads_a_failed_step_is_not_asked_and_names_the_one_that_fail
         asked.append(step.name)
         return failed("http_500") if step.name == "update-2" else await echo(step, texts)
 
-    replies = await run_plan(make_plan(SHIPPED_METHODS["incremental"], 5), ask)
+    replies = await run_plan(method_of(SHIPPED_METHODS["incremental"]).plan(5), ask)
     assert asked == ["document-1", "update-2"]
     assert replies["document-1"].text == "s0()"
     assert replies["update-2"].failure == "http_500"
@@ -93,7 +93,7 @@ async def test_of_several_failed_parents_the_first_is_named_and_the_others_stand
     async def ask(step: AskStep, texts: Sequence[str]) -> ChatReply:
         return failed("length") if step.name in ("document-2", "document-3") else await echo(step, texts)
 
-    replies = await run_plan(make_plan(SHIPPED_METHODS["hierarchical-pairwise"], 4), ask)
+    replies = await run_plan(method_of(SHIPPED_METHODS["hierarchical-pairwise"]).plan(4), ask)
     assert {name: reply.failure for name, reply in replies.items()} == {
         "document-1": None,
         "document-2": "length",
@@ -120,7 +120,7 @@ async def test_what_is_raised_ends_the_plan_and_leaves_nothing_running() -> None
 
     before = asyncio.all_tasks()
     with pytest.raises(RuntimeError, match="budget"):
-        await run_plan(make_plan(SHIPPED_METHODS["hierarchical-once"], 3), ask)
+        await run_plan(method_of(SHIPPED_METHODS["hierarchical-once"]).plan(3), ask)
     left = asyncio.all_tasks() - before
     async with asyncio.timeout(300):
         await asyncio.gather(*left, return_exceptions=True)
@@ -136,6 +136,6 @@ async def test_steps_of_a_chain_come_one_after_the_other() -> None:
         spans.append(("end", step.name))
         return said(step.name)
 
-    await run_plan(make_plan(SHIPPED_METHODS["incremental"], 4), ask)
+    await run_plan(method_of(SHIPPED_METHODS["incremental"]).plan(4), ask)
     assert all(kinds == ("begin", "end") for kinds in zip(*[iter(kind for kind, _ in spans)] * 2, strict=True))
     assert all(a[1] != b[1] for a, b in pairwise(spans[::2]))

@@ -38,7 +38,7 @@ from longform.settings.judges import (
     judges_of,
     whole_identity,
 )
-from longform.settings.shipped_judges import SHIPPED_CHECKER, SHIPPED_JUDGES
+from longform.settings.named_judges import SHIPPED_CHECKER, SHIPPED_JUDGES
 
 SUPPORT_JUDGES = judges_of("support", SHIPPED_JUDGES)
 

@@ -13,8 +13,8 @@ from jobs.evaluate import main
 from longform.errors import UsageError
 from longform.settings.chat import ChatSummarizerSettings
 from longform.settings.judges import ChatJudgeSettings
+from longform.settings.named_judges import SHIPPED_CHECKER
 from longform.settings.retrievers import ChatRerankerSettings
-from longform.settings.shipped_judges import SHIPPED_CHECKER
 
 
 def test_budget_and_retrievers_narrow_the_preset() -> None:
@@ -49,6 +49,7 @@ def test_a_mapping_of_retrievers_is_no_short_name() -> None:
         ([], ["lexical"]),
         (["support_judge=checker"], ["checker"]),
         (["judge=gpt-4o"], ["chat", "lexical"]),
+        (["judge=offline-people"], ["offline-people", "lexical"]),
         (["judge=gpt-4o", "support_judge=gpt-4o"], ["chat", "chat-support"]),
         (["support_judge=gpt-4o", "judge=gpt-4o"], ["chat", "chat-support"]),
         (["support_judges={told: {kind: offline}}"], ["told"]),
@@ -60,7 +61,7 @@ def test_changes_of_judges_keep_those_of_the_other_task(changes: list[str], name
     """The key of older files changes what a preset lists with its task, too."""
     found = read_experiment("positional_bias", changes).judges
     assert [*found] == names
-    assert {judge.task for name, judge in found.items() if name != "chat"} <= {"support"}
+    assert {judge.task for name, judge in found.items() if name not in ("chat", "offline-people")} <= {"support"}
 
 
 OWN = """

@@ -14,7 +14,7 @@ from longform.judges.cards import SUPPORT_CHECKER, SUPPORT_LEXICAL, describe, sh
 from longform.prompts import load_prompt
 from longform.report.parts import judge_line
 from longform.settings.experiment import Experiment
-from longform.settings.shipped_judges import SHIPPED_CHECKER
+from longform.settings.named_judges import SHIPPED_CHECKER
 
 OFFLINE = {"kind": "offline", "calibration": "gpt-4o"}
 

@@ -14,7 +14,7 @@ from jobs.runs.cards import judge_rows
 from longform.judges.cards import KEY_POINT_CHECKER, SUPPORT_LEXICAL, describe, judged_by, shipped_card
 from longform.settings.experiment import Experiment
 from longform.settings.judges import PROMPTS
-from longform.settings.shipped_judges import SHIPPED_CHECKER, SHIPPED_KEY_POINT_CHECKER
+from longform.settings.named_judges import SHIPPED_CHECKER, SHIPPED_KEY_POINT_CHECKER
 from tests.jobs.runs.test_cards import experiment
 from tests.modules import Write
 

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from actors.summarizers.summarizer import method_of
 from longform.chat.asking import Asks, Name, priced, unanswered
 from longform.chat.call import ChatReply, ChatRequest, Message
 from longform.judges.asking import verdicts
 from longform.judges.kind import Group, Verdict, unjudged
 from longform.judges.kinds import KINDS
 from longform.settings.methods import SHIPPED_METHODS
-from longform.summaries.asking import step_replies
-from longform.summaries.methods import AskStep, make_plan
+from longform.summaries.methods import AskStep, step_replies
 
 SUPPORT = KINDS["support"]
 GROUPS = [Group("d", ("The bridge opened in May.",), ("It opened in May.", "It opened in June.", ""))]
@@ -102,7 +102,7 @@ def steps_open(method: str, replies: Mapping[str, str]) -> list[str]:
     def request(step: AskStep, texts: Sequence[str]) -> ChatRequest:
         return asked(f"{step.name}({','.join(texts)})")
 
-    plan = step_replies(make_plan(SHIPPED_METHODS[method], 3), request, lambda step, reply: reply)
+    plan = step_replies(method_of(SHIPPED_METHODS[method]).plan(3), request, lambda step, reply: reply)
     return [one.messages[-1].text for one in unanswered(plan, lambda requests: said(requests, replies))]
 
 
@@ -118,7 +118,7 @@ def steps_priced(replies: Mapping[str, str], *, assumes: bool = True) -> tuple[l
     def request(step: AskStep, texts: Sequence[str]) -> ChatRequest:
         return asked(f"{step.name}({','.join(texts)})")
 
-    plan = step_replies(make_plan(SHIPPED_METHODS["incremental"], 3), request, lambda step, reply: reply)
+    plan = step_replies(method_of(SHIPPED_METHODS["incremental"]).plan(3), request, lambda step, reply: reply)
     return prices(plan, replies, reply="?", assumes=assumes)
 
 

@@ -15,7 +15,7 @@ from longform.results.aggregate import Averaging
 from longform.results.comparison import cost_table, setting_rows
 from longform.results.differences import compare_runs, datasets_of, scored, told_of, values_of
 from longform.results.several_runs import grouped
-from longform.settings.system_names import SystemName
+from longform.settings.systems import SystemName
 from longform.tables.table import checked
 from tests.frames import SummaryInfo, summary_frame
 

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from longform.keys import content_key
 from longform.settings.experiment import Experiment
 from longform.settings.judges import JudgeSettings, OfflineJudgeSettings, judge_scale, judges_of
-from longform.settings.shipped_judges import SHIPPED_JUDGES
+from longform.settings.named_judges import SHIPPED_JUDGES
 
 OFFLINE = {"kind": "offline", "calibration": "people"}
 OTHER = {"kind": "offline", "calibration": "gpt-4o"}

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from longform.settings.judges import CheckpointJudgeSettings
-from longform.settings.named_judges import KNOWN_CHECKERS, KNOWN_JUDGES, PUBLISHED_JUDGES
-from longform.settings.shipped_judges import SHIPPED_JUDGES
+from longform.settings.named_judges import KNOWN_JUDGES, PUBLISHED_JUDGES, SHIPPED_JUDGES, known_judge
 
 
 def test_published_judges_check_support_and_none_has_the_name_of_one_that_ships() -> None:
@@ -14,7 +13,7 @@ def test_published_judges_check_support_and_none_has_the_name_of_one_that_ships(
 
 
 def test_checkers_by_name_are_those_of_support_that_ask_no_chat_model() -> None:
-    assert set(KNOWN_CHECKERS) == {
+    assert {name for name in KNOWN_JUDGES if known_judge(name, "support")} == {
         "offline", "checker", "minicheck-roberta", "minicheck-deberta", "minicheck-flan-t5",
     }  # fmt: skip
 

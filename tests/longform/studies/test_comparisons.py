@@ -10,7 +10,7 @@ import pytest
 from longform.errors import UsageError
 from longform.metrics.measure import Described
 from longform.results.aggregate import Averaging
-from longform.settings.system_names import SystemName, named_system
+from longform.settings.systems import SystemName, named_system
 from longform.studies import comparisons, pairwise
 from longform.studies.schema_1 import as_before
 from longform.studies.tested import PairedFamily, Systems

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from actors.summarizers.summarizer import method_of
 from longform.errors import UsageError
 from longform.settings.methods import (
     SHIPPED_METHODS,
@@ -15,7 +16,7 @@ from longform.settings.methods import (
     MethodSettings,
     PlainMethodSettings,
 )
-from longform.summaries.methods import FINAL, Plan, make_plan
+from longform.summaries.methods import FINAL, Plan
 
 ALL = CalibrationMethodSettings(kind="calibration", orders="all", most=5040)
 METHODS: dict[str, MethodSettings] = {
@@ -37,7 +38,7 @@ def orders(plan: Plan) -> list[tuple[int, ...]]:
 
 @given(methods, st.integers(0, 7), st.integers(0, 5))
 def test_a_plan_is_well_formed(settings: MethodSettings, n_documents: int, seed: int) -> None:
-    plan = make_plan(settings, n_documents, seed=seed)
+    plan = method_of(settings).plan(n_documents, seed=seed)
     names = [step.name for step in plan]
     assert len(set(names)) == len(names)
     assert names[-1] == FINAL
@@ -51,7 +52,7 @@ def test_a_plan_is_well_formed(settings: MethodSettings, n_documents: int, seed:
 def test_every_step_but_the_last_is_read_and_every_task_has_what_it_needs(
     settings: MethodSettings, n_documents: int
 ) -> None:
-    plan = make_plan(settings, n_documents)
+    plan = method_of(settings).plan(n_documents)
     assert {parent for step in plan for parent in step.parents} == {step.name for step in plan[:-1]}
     for step in plan:
         shown, read = len(step.documents), len(step.parents)
@@ -80,27 +81,27 @@ def test_every_step_but_the_last_is_read_and_every_task_has_what_it_needs(
     ],
 )
 def test_the_number_of_calls_for_five_documents(method: str, n: int) -> None:
-    assert len(make_plan(METHODS[method], 5)) == n
+    assert len(method_of(METHODS[method]).plan(5)) == n
 
 
 @pytest.mark.parametrize("n_documents", [0, 1])
 @pytest.mark.parametrize("method", sorted(METHODS))
 def test_one_document_is_summarised_in_one_step_unless_it_is_condensed(method: str, n_documents: int) -> None:
-    (*before, step) = make_plan(METHODS[method], n_documents)
+    (*before, step) = method_of(METHODS[method]).plan(n_documents)
     assert (step.name, step.task, step.documents) == (FINAL, "summarize", tuple(range(n_documents)))
     condensed = n_documents if METHODS[method].kind == "condensed" else 0
     assert [(one.task, one.documents) for one in before] == [(method, (0,))] * condensed
 
 
 def test_plain_and_focus_differ_in_the_focus_alone() -> None:
-    (plain,) = make_plan(PlainMethodSettings(kind="plain"), 4)
-    (focus,) = make_plan(FocusMethodSettings(kind="focus", at="middle"), 4)
+    (plain,) = method_of(PlainMethodSettings(kind="plain")).plan(4)
+    (focus,) = method_of(FocusMethodSettings(kind="focus", at="middle")).plan(4)
     assert (plain.focus, focus.focus) == (None, "middle")
     assert focus._replace(focus=None) == plain
 
 
 def test_an_odd_summary_waits_for_the_next_round() -> None:
-    plan = make_plan(PAIRWISE, 5)
+    plan = method_of(PAIRWISE).plan(5)
     merges = {step.name: step.parents for step in plan if step.task == "merge"}
     assert merges == {
         "merge-1-1": ("document-1", "document-2"),
@@ -113,20 +114,20 @@ def test_an_odd_summary_waits_for_the_next_round() -> None:
 @given(st.integers(2, 40))
 def test_pairwise_merges_keep_the_order_of_the_documents(n_documents: int) -> None:
     read: dict[str, tuple[int, ...]] = {}
-    for step in make_plan(PAIRWISE, n_documents):
+    for step in method_of(PAIRWISE).plan(n_documents):
         read[step.name] = step.documents or read[step.parents[0]] + read[step.parents[1]]
         assert len(step.parents) in (0, 2)
     assert read[FINAL] == tuple(range(n_documents))
 
 
 def test_one_pass_reads_all_summaries_in_the_order_of_the_documents() -> None:
-    plan = make_plan(HierarchicalMethodSettings(kind="hierarchical", merge="once"), 3)
+    plan = method_of(HierarchicalMethodSettings(kind="hierarchical", merge="once")).plan(3)
     assert [step.documents for step in plan[:-1]] == [(0,), (1,), (2,)]
     assert plan[-1].parents == ("document-1", "document-2", "document-3")
 
 
 def test_increments_are_a_chain_with_one_new_document_each() -> None:
-    plan = make_plan(IncrementalMethodSettings(kind="incremental"), 4)
+    plan = method_of(IncrementalMethodSettings(kind="incremental")).plan(4)
     assert [(step.name, step.task, step.documents, step.parents) for step in plan] == [
         ("document-1", "summarize", (0,), ()),
         ("update-2", "update", (1,), ("document-1",)),
@@ -136,14 +137,14 @@ def test_increments_are_a_chain_with_one_new_document_each() -> None:
 
 
 def test_all_orders_of_three_documents_are_there_once() -> None:
-    found = orders(make_plan(ALL, 3))
+    found = orders(method_of(ALL).plan(3))
     assert sorted(found) == sorted(permutations(range(3)))
     assert found[0] == (0, 1, 2)
 
 
 @given(st.integers(2, 30))
 def test_rotations_put_each_document_at_each_place_once(n_documents: int) -> None:
-    found = orders(make_plan(SHIPPED_METHODS["calibration-rotations"], n_documents))
+    found = orders(method_of(SHIPPED_METHODS["calibration-rotations"]).plan(n_documents))
     everything = set(range(n_documents))
     assert found[0] == tuple(range(n_documents))
     assert all({order[place] for order in found} == everything for place in range(n_documents))
@@ -151,20 +152,20 @@ def test_rotations_put_each_document_at_each_place_once(n_documents: int) -> Non
 
 
 def test_sampled_orders_are_different_and_follow_both_seeds() -> None:
-    found = orders(make_plan(sampled(20), 5, seed=3))
+    found = orders(method_of(sampled(20)).plan(5, seed=3))
     assert len(found) == len(set(found)) == 20
-    assert found == orders(make_plan(sampled(20), 5, seed=3))
-    assert found != orders(make_plan(sampled(20), 5, seed=4))
-    assert found != orders(make_plan(sampled(20, seed=1), 5, seed=3))
+    assert found == orders(method_of(sampled(20)).plan(5, seed=3))
+    assert found != orders(method_of(sampled(20)).plan(5, seed=4))
+    assert found != orders(method_of(sampled(20, seed=1)).plan(5, seed=3))
 
 
 def test_more_samples_than_orders_are_all_of_them() -> None:
-    assert sorted(orders(make_plan(sampled(50), 3))) == sorted(permutations(range(3)))
+    assert sorted(orders(method_of(sampled(50)).plan(3))) == sorted(permutations(range(3)))
 
 
 def test_sampled_orders_are_drawn_evenly() -> None:
     """The first place of 600 pairs of orders: chi-squared over 4 documents below its 0.999 quantile, 16.3."""
-    firsts = [order[0] for seed in range(600) for order in orders(make_plan(sampled(2), 4, seed=seed))]
+    firsts = [order[0] for seed in range(600) for order in orders(method_of(sampled(2)).plan(4, seed=seed))]
     expected = len(firsts) / 4
     assert sum((firsts.count(place) - expected) ** 2 / expected for place in range(4)) < 16.3
 
@@ -173,9 +174,9 @@ def test_sampled_orders_are_drawn_evenly() -> None:
 def test_too_many_orders_are_refused_with_both_numbers(n_documents: int, found: str) -> None:
     settings = CalibrationMethodSettings(kind="calibration", orders="all", most=119)
     with pytest.raises(UsageError, match=rf"at most 119 orders .*{found}"):
-        make_plan(settings, n_documents)
+        method_of(settings).plan(n_documents)
 
 
 def test_as_many_orders_as_allowed_are_made() -> None:
     settings = CalibrationMethodSettings(kind="calibration", orders="all", most=24)
-    assert len(orders(make_plan(settings, 4))) == factorial(4)
+    assert len(orders(method_of(settings).plan(4))) == factorial(4)

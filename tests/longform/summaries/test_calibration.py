@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from math import inf, sqrt
 
 import pytest
 from pydantic import ValidationError
 
+from actors.summarizers.summarizer import method_of
 from longform.chat.asking import priced
 from longform.chat.call import ChatReply, ChatRequest, Message, failed
 from longform.settings.methods import SHIPPED_METHODS, CalibrationMethodSettings
-from longform.summaries.asking import drawn_replies, orders_needed, spread
-from longform.summaries.methods import AskStep, Plan, make_plan
+from longform.summaries.calibration import orders_needed, spread
+from longform.summaries.methods import AskStep, Plan
 
 SAMPLED = CalibrationMethodSettings(kind="calibration", orders="sampled", n_orders=3, most=12, spread=0.3)
 
@@ -46,9 +46,7 @@ def run(method: CalibrationMethodSettings, n_documents: int, said: Sequence[str 
         text = said[(int(name.removeprefix("order-")) - 1) % len(said)] if name.startswith("order-") else "merged"
         return failed("timeout") if text is None else ChatReply(text=text, failure=None)
 
-    plan = drawn_replies(
-        method, n_documents, partial(make_plan, method, n_documents, seed=7), request, lambda _, reply: reply
-    )
+    plan = method_of(method).asks(n_documents, 7, request, lambda _, reply: reply)
     found = priced(plan, lambda _: {}, answer, lambda _: None)
     assert found is not None
     carried_out, replies = found
@@ -59,7 +57,7 @@ def run(method: CalibrationMethodSettings, n_documents: int, said: Sequence[str 
 def test_orders_whose_summaries_agree_are_no_more_than_the_first() -> None:
     plan, asked = run(SAMPLED, 5, ["The bridge was rebuilt."])
     assert asked == ["order-1", "order-2", "order-3", "final"]
-    assert plan == make_plan(SAMPLED, 5, seed=7)
+    assert plan == method_of(SAMPLED).plan(5, seed=7)
 
 
 def test_orders_whose_summaries_differ_are_drawn_up_to_the_most() -> None:
@@ -67,7 +65,7 @@ def test_orders_whose_summaries_differ_are_drawn_up_to_the_most() -> None:
     plan, asked = run(SAMPLED, 5, words)
     assert len(plan) == 12 + 1
     assert len(asked) == len(set(asked)) == 13, "no order is asked for twice"
-    assert plan[:3] == make_plan(SAMPLED, 5, seed=7)[:3], "the first orders are those of a smaller number"
+    assert plan[:3] == method_of(SAMPLED).plan(5, seed=7)[:3], "the first orders are those of a smaller number"
     assert len({step.documents for step in plan[:-1]}) == 12
 
 
