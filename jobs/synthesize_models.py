@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from jobs.calling import Calling
     from jobs.cluster import Cluster
     from jobs.synthesis.model_synthesis import Synthesis
-    from longform.synthesis.account import Account
 
 
 def parser() -> VerbParser:
@@ -53,13 +52,13 @@ def _work(arguments: argparse.Namespace) -> Outcome:
             planned = synthesis_plan(synthesis, calling=calling, workers=cluster.workers)
             return Outcome(planned, bounded_plan_words(planned))
         account = _made(synthesis)
-    folder, told = Folder(arguments.out), synthesis.told(account)
+    folder, told = Folder(arguments.out), synthesis.opened.kind.told(account["haystacks"])
     audit = folder.read_json(AUDIT) if folder.has(AUDIT) else None
     code = FAILURES_ABOVE_THRESHOLD if told.is_short else DONE
     return Outcome({**account, "audit": audit}, made_words(arguments.out, account, told, audit), code)
 
 
-def synthesize_with_models(settings: Any, out_url: str, *, cluster: Cluster, calling: Calling) -> Account:
+def synthesize_with_models(settings: Any, out_url: str, *, cluster: Cluster, calling: Calling) -> dict[str, Any]:
     """
     Return the account (`synthesis.json`) of the benchmark now at *out_url*.
 
@@ -79,7 +78,7 @@ def synthesize_with_models(settings: Any, out_url: str, *, cluster: Cluster, cal
     return _made(Synthesis(settings, out_url, cluster=cluster, calling=calling))
 
 
-def _made(synthesis: Synthesis) -> Account:
+def _made(synthesis: Synthesis) -> dict[str, Any]:
     from jobs.synthesis.audits import write_audit
     from jobs.synthesis.files import export_summhay, write_tables
 

@@ -22,8 +22,8 @@ from jobs.write_benchmark import Manifest, same_or_refuse, write_benchmark
 from longform import __version__
 from longform.keys import content_key, in_groups
 from longform.rows import PieceRow
-from longform.synthesis.account import Account, check_rows, exhausted_rows
-from longform.synthesis.recipe import Piece, Step, SynthesisWords, Work
+from longform.synthesis.recipe import Piece, Step, Work
+from longform.synthesis.tables import check_rows, exhausted_rows
 
 _WORK = "synthesis"
 
@@ -42,7 +42,7 @@ class Synthesis:
         if self.out.has(MANIFEST):
             same_or_refuse(self.out, self.recipe.sources)
 
-    def make(self) -> Account:
+    def make(self) -> dict[str, Any]:
         """Carry out every work that is not done, and write the benchmark; return its account."""
         works: list[Work] = []
         pieces: dict[str, Piece] = {}
@@ -65,10 +65,6 @@ class Synthesis:
             pieces |= self._pieces([work.key for work in works if work.key in done])
             left[step.name] = [work for work in works if work.key not in done]
         return left
-
-    def told(self, account: Account) -> SynthesisWords:
-        """Tell the account in words."""
-        return self.recipe.told(account["haystacks"])
 
     # ------------------------------------------------------------ inside
 
@@ -109,7 +105,7 @@ class Synthesis:
         rows: list[PieceRow] = self.work.snapshot(TABLE).read(work_ids=keys).to_pylist() if keys else []
         return {row["work_id"]: piece_of(row) for row in rows}
 
-    def _collect(self, made: Sequence[Piece], pieces: dict[str, Piece]) -> Account:
+    def _collect(self, made: Sequence[Piece], pieces: dict[str, Piece]) -> dict[str, Any]:
         manifest = write_benchmark(self.out.url, self.recipe.rows(pieces), sources=self.recipe.sources)
         by_haystack = in_groups((piece.haystack_id, piece) for piece in made)
         self._write_attempts(by_haystack)
@@ -133,7 +129,9 @@ class Synthesis:
         ]
         self.out.commit("attempts", parts)
 
-    def _account(self, by_haystack: dict[str, list[Piece]], pieces: dict[str, Piece], manifest: Manifest) -> Account:
+    def _account(
+        self, by_haystack: dict[str, list[Piece]], pieces: dict[str, Piece], manifest: Manifest
+    ) -> dict[str, Any]:
         checks, settings = self.opened.kind.checks, self.recipe.settings
         attempts = {name: [one for piece in found for one in piece.attempts] for name, found in by_haystack.items()}
         return {

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from jobs.write_benchmark import Manifest
-from longform.synthesis.account import Account, CheckCounts, GivenUp
 from longform.synthesis.recipe import SynthesisWords
-from longform.tables.files import aligned_text
+from longform.synthesis.tables import checks_table, given_up_table
+from longform.tables.cells import row_cell
+from longform.tables.files import aligned_text, with_detail
+from longform.tables.table import Table
 
 _MOST_GIVEN_UP = 20  # lines that one still reads; the file has all
 
 
-Audit = Mapping[str, Any]
-"""The content of `audit.json`."""
+Json = Mapping[str, Any]
+"""The content of `audit.json` or `synthesis.json`."""
 
 
-def written_words(url: str, manifest: Manifest, audit: Audit) -> str:
+def written_words(url: str, manifest: Manifest, audit: Json) -> str:
     """
     Describe the grammar's documents, the chat model's part in them, and the trust that the gold map deserves.
 
@@ -49,60 +51,53 @@ def _totals(haystacks: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     return {name: sum(one[name] for one in haystacks) for name in names}
 
 
-def made_words(url: str, account: Account, told: SynthesisWords, audit: Audit | None) -> str:
+def made_words(url: str, account: Json, told: SynthesisWords, audit: Json | None) -> str:
     """
     Describe the outcome: haystacks, checks, given-up items, and the trust that the gold map deserves.
 
     Args:
-        url: Of the benchmark.
+        url: The place of the benchmark.
         account: The content of `synthesis.json`.
         told: The same in words, by its kind.
         audit: The content of `audit.json`; None: the kind has none.
     """
-    return "\n\n".join(
-        [
-            f"{url}: {_first(account, told)}",
-            "\n".join([aligned_text(told.table, left=range(1)), *told.notes]),
-            *_checks(account["checks"]),
-            *_given_up(account["exhausted"]),
-            *(["\n".join(_trust(audit, "synthesis.json, audit.json"))] if audit else []),
-        ]
-    )
+    given_up = given_up_table(account)
+    shown = given_up._replace(rows=given_up.rows[:_MOST_GIVEN_UP])
+    more = len(given_up.rows) - len(shown.rows)
+    parts = [
+        f"{url}: {_first(account, told)}",
+        "\n".join([*_lines(told.table, told.columns), *told.notes]),
+        "\n".join(_lines(checks_table(account), ("check", "attempts", "accepted", "rejected", "exhausted"))),
+        "\n".join(
+            [
+                *_lines(shown, ("subject", "check", "haystack", "attempt", "reason")),
+                *([f"{more:,} more: synthesis.json, `exhausted`"] if more else []),
+            ]
+        ),
+        "\n".join(_trust(audit, "synthesis.json, audit.json")) if audit else "",
+    ]
+    return "\n\n".join(part for part in parts if part)
 
 
-def _first(account: Account, told: SynthesisWords) -> str:
+def _first(account: Json, told: SynthesisWords) -> str:
     given_up = len(account["exhausted"])
     words = f"given up: {given_up:,}" if given_up else "nothing was given up"
     short = "; it is short of what was asked for (exit code 3)" if told.is_short else ""
     return f"{told.first}; {words}{short}"
 
 
-def _checks(checks: Sequence[CheckCounts]) -> Iterator[str]:
-    heads = ("check", "attempts", "accepted", "rejected", "given up")
-    counts = [
-        (row["check"], row["attempts"], row["accepted"], row["rejected"], row["exhausted"])
-        for row in checks
-        if row["attempts"]
-    ]
-    rows = [(check, *(f"{count:,}" for count in of)) for check, *of in counts]
-    if rows:
-        yield aligned_text([heads, *rows], left=range(1))
+def _lines(table: Table, names: Iterable[str]) -> list[str]:
+    """Return the rows of a table in some of its columns as lines of a terminal; nothing if there is no row."""
+    if not table.rows:
+        return []
+    columns = [table.column(name) for name in names]
+    heads = [f"{column.group} {column.head}".strip() for column in columns]
+    rows = [[with_detail(row_cell(row, column), unknown="unknown") for column in columns] for row in table.rows]
+    left = [place for place, column in enumerate(columns) if column.unit == "text"]
+    return aligned_text([heads, *rows], left=left).splitlines()
 
 
-def _given_up(exhausted: Sequence[GivenUp]) -> Iterator[str]:
-    if not exhausted:
-        return
-    heads = ("given up", "check", "haystack", "attempts", "last reason")
-    rows = [
-        (row["subject"], row["check"], row["haystack_id"], str(row["attempt"]), str(row["reason"]))
-        for row in exhausted[:_MOST_GIVEN_UP]
-    ]
-    more = len(exhausted) - len(rows)
-    told = f"\n{more:,} more: synthesis.json, `exhausted`" if more else ""
-    yield f"{aligned_text([heads, *rows], left=range(5))}{told}"
-
-
-def _trust(audit: Audit, files: str) -> Iterator[str]:
+def _trust(audit: Json, files: str) -> Iterator[str]:
     ceiling = audit["joint_ceiling"]
     noise = [_share(one["value"], one["low"], one["high"]) for one in (audit["false_positives"], audit["missed"])]
     yield "label noise of the gold map, by judge {}: wrongly listed {}, missed {}".format(audit["judge"], *noise)

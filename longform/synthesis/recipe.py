@@ -20,6 +20,7 @@ from longform.formats.rows import HaystackRows
 from longform.settings.chat import ChatSettings
 from longform.settings.strict import Strict
 from longform.synthesis.asking import Attempt, Form, Log, Plan, Role
+from longform.tables.table import Table
 
 Read = Callable[[str], bytes]
 """Reads the file at a path or URL; raises UsageError if that cannot be done."""
@@ -145,17 +146,19 @@ def bounded(
 
 class SynthesisWords(NamedTuple):
     """
-    A synthesis in words.
+    The accounts of a synthesis in words.
 
     Attributes:
         first: Counts, for the first line.
-        table: Heads and rows, one a haystack.
-        notes: On the table.
+        table: The table `made`, a row a haystack or a group of them.
+        columns: The columns of the table that a terminal has room for.
+        notes: Lines below the table.
         is_short: True if less was made than asked for.
     """
 
     first: str
-    table: Sequence[Sequence[str]]
+    table: Table
+    columns: Sequence[str]
     notes: Sequence[str]
     is_short: bool
 
@@ -219,10 +222,6 @@ class Recipe(ABC, Generic[Settings]):
         """Count for each haystack, by its `haystack_id`, what was made of what was asked."""
 
     @abstractmethod
-    def told(self, haystacks: Sequence[Mapping[str, Any]]) -> SynthesisWords:
-        """Tell the accounts in words."""
-
-    @abstractmethod
     def planned(self, left: Mapping[str, Sequence[Work]]) -> list[PlannedCalls]:
         """Bound the calls that are yet to be made; *left*: step -> works that are known and not done."""
 
@@ -240,6 +239,7 @@ class SynthesisKind(NamedTuple):
         forms: Prompt -> the form of its reply; all prompts that its plans name; None: plain text.
         checks: Check -> when it accepts, in the order of the work.
         make: (settings, read, versions of the prompts) -> the recipe.
+        told: (accounts of haystacks) -> the same in words.
         is_audited: True if its gold map lists insights in documents, which `audit.json` and SummHay's files tell of.
         scripted: Models that rehearse it: one without a fault, and others for prompts that it never leads to.
     """
@@ -248,5 +248,6 @@ class SynthesisKind(NamedTuple):
     forms: Mapping[str, type[Form] | None]
     checks: Mapping[str, str]
     make: Callable[[Any, Read, Sequence[str]], Recipe[Any]]
+    told: Callable[[Sequence[Mapping[str, Any]]], SynthesisWords]
     is_audited: bool
     scripted: tuple[str, ...]

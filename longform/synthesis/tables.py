@@ -1,16 +1,21 @@
 """
-The audit and the account of a made benchmark as tables that describe themselves: the content of `tables.json`.
+The account of a made benchmark, and it and the audit as tables that describe themselves: the content of `tables.json`.
 
 Older benchmarks have `audit.json` and `synthesis.json` alone; a report of a run on one has its tables made here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypedDict
 
 from longform.keys import in_groups
 from longform.metrics.statistics import Estimate
+from longform.synthesis.asking import Attempt
+from longform.synthesis.key_points import account as key_points
+from longform.synthesis.multi_source import account as multi_source
+from longform.synthesis.written import account as written
 from longform.tables.cells import NOT_RECORDED, number
 from longform.tables.table import Axes, Column, Table, Value
 
@@ -205,67 +210,67 @@ def _ranked(reasons: Mapping[str, int]) -> str:
 
 # ---------------------------------------------------------------- the account of chat models
 
+_MADE: Mapping[str, Callable[[Sequence[Json]], Table]] = {
+    "written": written.made,
+    "multi_source": multi_source.made,
+    "key_points": key_points.made,
+}
+
+
+def check_rows(attempts: Iterable[Attempt], checks: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Count for each of *checks* its attempts and what became of them: attempts = accepted + rejected + exhausted."""
+    counts = Counter((attempt.check, attempt.verdict) for attempt in attempts)
+    rows: list[dict[str, Any]] = []
+    for check, meaning in checks.items():
+        accepted, rejected, exhausted = (counts[check, verdict] for verdict in ("accepted", "rejected", "exhausted"))
+        rows.append(
+            {
+                "check": check,
+                "accepted_if": meaning,
+                "attempts": accepted + rejected + exhausted,
+                "accepted": accepted,
+                "rejected": rejected,
+                "exhausted": exhausted,
+            }
+        )
+    return rows
+
+
+def exhausted_rows(haystack_id: str, attempts: Iterable[Attempt]) -> list[dict[str, Any]]:
+    """Return the given-up items, with the last reason of each."""
+    return [
+        {
+            "haystack_id": haystack_id,
+            "check": attempt.check,
+            "subject": attempt.subject,
+            "attempt": attempt.number,
+            "reason": attempt.reason,
+        }
+        for attempt in attempts
+        if attempt.verdict == "exhausted"
+    ]
+
 
 def _accounted(account: Json, *, audited: bool) -> Iterator[Table]:
-    if audited:
-        yield _made(account)
-    yield _checks(account)
-    yield _given_up(account.get("exhausted", ()))
+    yield from _made(account, audited=audited)
+    yield checks_table(account)
+    yield given_up_table(account)
     yield from _scores(account)
 
 
-def _made(account: Json) -> Table:
-    roles = in_groups((model, role) for role, model in account["models"].items())
-    models = ", ".join(f"{' and '.join(names)} {model}" for model, names in roles.items())
-    told = (
-        f"What came of what chat models were asked for ({models}). The gold map is the verifier's last word on each "
-        "document."
-    )
-    written = {"documents": "written", "documents_not_written": "not written"}
-    insights = {"insights": "all", "too_few": "too few", "known": ""}
-    pairs = {"assigned_but_not_stated": "lacking", "stated_but_not_assigned": "leaked", "unchecked_cells": "unchecked"}
-    said = {
-        "documents_not_written": "documents that no try got right",
-        "too_few": "insights that fewer documents state than asked for",
-        "known": "insights that a model told without any document",
-        "assigned_but_not_stated": "pairs of document and insight that were assigned and are not in the gold map",
-        "stated_but_not_assigned": "pairs that were not assigned and are in the gold map",
-    }
-    again = "share of pairs on which the verifier contradicted itself, which is the least that it errs"
-    columns = [
-        Column("haystack"),
-        *_counts(written, "documents", **said),
-        Column("mean_words", "words", "mean words", group="documents"),
-        *_counts(insights, "insights", **said),
-        *_counts(pairs, "pairs", **said),
-        Column("read_again", "share", "read again", again, digits=2, group="pairs"),
-    ]
-    rows = [
-        {
-            "haystack": row["haystack_id"],
-            **{name: row[name] for name in (*written, "mean_words", "insights", *pairs)},
-            "too_few": len(row["insights_below_least_documents"]),
-            "known": None if (known := row["known_without_documents"]) is None else len(known),
-            "read_again": _differing(row["read_again"]),
-        }
-        for row in account["haystacks"]
-    ]
-    reasons = {
-        "mean_words": "no document was written",
-        "known": "nobody was asked the queries without documents",
-        "read_again": "no document was read again",
-    }
-    return Table("made", columns, rows, told=told, key=["haystack"], reasons=[reasons] * len(rows))
+def _made(account: Json, *, audited: bool) -> Iterator[Table]:
+    """Yield the table of what was made if the kind of the account is one of ours."""
+    kind = str(account.get("config", {}).get("kind") or ("written" if audited else ""))
+    if kind in _MADE:
+        made = _MADE[kind](account["haystacks"])
+        roles = in_groups((model, role) for role, model in account["models"].items())
+        models = ", ".join(f"{' and '.join(names)} {model}" for model, names in roles.items())
+        asked = f"What came of what chat models were asked for ({models})." if models else "No model was asked."
+        yield made._replace(told=f"{asked} {made.told}".strip())
 
 
-def _differing(read: Json) -> Value:
-    """Return the share of pairs read differently; accounts of earlier versions have no interval."""
-    value = read["differing_share"]
-    interval = read.get("differing_low"), read.get("differing_high")
-    return None if value is None else Estimate(value, *interval, read.get("cells", 0))
-
-
-def _checks(account: Json) -> Table:
+def checks_table(account: Json) -> Table:
+    """Return the attempts of each check that had some."""
     counts = {"attempts": "", "accepted": "", "rejected": "", "exhausted": "given up"}
     said = {
         "accepted": "attempts that passed",
@@ -278,7 +283,8 @@ def _checks(account: Json) -> Table:
     return Table("checks", columns, rows, told="The checks of the synthesis, all haystacks together.", key=["check"])
 
 
-def _given_up(exhausted: Sequence[Json]) -> Table:
+def given_up_table(account: Json) -> Table:
+    """Return what was given up, each with the last reason."""
     told = (
         "What was given up: the check that it did not pass at its last attempt, and why. A document with leaks or "
         "omissions stays, and the gold map says what was found in it; a query becomes a plain question; what else "
@@ -287,13 +293,13 @@ def _given_up(exhausted: Sequence[Json]) -> Table:
     columns = [
         Column("haystack"),
         Column("check"),
-        Column("subject", title="what"),
+        Column("subject", title="given up"),
         Column("attempt", "count", "attempts"),
         Column("reason", title="last reason"),
     ]
     rows = [
         {"haystack": row.get("haystack_id"), **{column.name: row.get(column.name) for column in columns[1:]}}
-        for row in exhausted
+        for row in account.get("exhausted", ())
     ]
     return Table("given_up", columns, rows, told=told, key=["haystack", "check", "subject"])
 

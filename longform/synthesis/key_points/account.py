@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NotRequired, TypedDict
+from typing import Any
 
 import numpy as np
 
 from longform.formats.rows import HaystackRows, facet_rows
-from longform.keys import content_key
+from longform.keys import content_key, in_groups
 from longform.records import Document, Qrel, Query, Target
-from longform.synthesis.account import CheckCounts
 from longform.synthesis.key_points.points import Selected
 from longform.synthesis.key_points.questions import TopicCell
 from longform.synthesis.key_points.search import RankedDocument
 from longform.synthesis.key_points.sources import SourceDocument, SourceQuestion
 from longform.synthesis.recipe import SynthesisWords
+from longform.tables.table import Column, Table
 
 ALL = "(all questions)"
 """The haystack under which attempts about questions stand before there is one for each."""
@@ -85,62 +84,7 @@ def target_id(question_id: str, point: Selected) -> str:
 # ---------------------------------------------------------------- the account
 
 
-class PointRow(TypedDict):
-    """A point of the account; `score` is null if it could not be read."""
-
-    target_id: str
-    point: str
-    score: float | None
-    kept: bool
-    numbers: list[int]
-    spans: list[dict[str, Any]]
-
-
-class QuestionAccount(TypedDict):
-    """One question of the account."""
-
-    haystack_id: str
-    question: str
-    facets: dict[str, str]
-    kind: str | None
-    searches: list[str]
-    documents: list[dict[str, Any]]
-    words: list[int]
-    extracted: int
-    merged: int
-    key_points: int
-    in_benchmark: bool
-    points: list[PointRow]
-    checks: NotRequired[list[CheckCounts]]
-
-
-class CellAccount(TypedDict):
-    category: str
-    domain: str
-    wanted: int
-    made: int
-
-
-class ScoreStep(TypedDict):
-    """A step of the distribution of scores: the share of points with a score of at most so much."""
-
-    score: float
-    share: float
-
-
-class AllAccount(TypedDict):
-    """The account of all questions together."""
-
-    haystack_id: str
-    cells: list[CellAccount]
-    repeated_across_cells: int
-    document_words: dict[str, float] | None
-    segment_fit: dict[str, float] | None
-    scores: list[ScoreStep] | None
-    farthest_from_diagonal: float | None
-
-
-def question_account(asked: AskedQuestion) -> QuestionAccount:
+def question_account(asked: AskedQuestion) -> dict[str, Any]:
     """Count what became of a question, with every point, its score and its spans."""
     question_id = asked.question.question_id
     return {
@@ -171,7 +115,7 @@ def question_account(asked: AskedQuestion) -> QuestionAccount:
 
 def all_account(
     asked: Sequence[AskedQuestion], made: Mapping[TopicCell, int], per_cell: int, repeated: int, *, with_scores: bool
-) -> AllAccount:
+) -> dict[str, Any]:
     """
     Count what all questions came to.
 
@@ -215,7 +159,7 @@ def _segment_fit(cosines: Sequence[float]) -> dict[str, float] | None:
     return {"segments": len(cosines), "mean": float(np.mean(cosines)), "deviation": float(np.std(cosines))}
 
 
-def score_steps(scores: Sequence[float]) -> tuple[list[ScoreStep] | None, float | None]:
+def score_steps(scores: Sequence[float]) -> tuple[list[dict[str, float]] | None, float | None]:
     """
     Return the distribution of scores in steps of 0.05, and how far it is from the diagonal at most (LONG2RAG, figure
     13: the nearer to the diagonal, the more evenly scores are spread); None if there is no score.
@@ -225,7 +169,7 @@ def score_steps(scores: Sequence[float]) -> tuple[list[ScoreStep] | None, float 
     values = np.sort(np.array(scores))
     edges = np.round(np.linspace(0, 1, _STEPS + 1), 6)
     shares = np.searchsorted(values, edges, side="right") / len(values)
-    steps: list[ScoreStep] = [{"score": float(e), "share": float(s)} for e, s in zip(edges, shares, strict=True)]
+    steps = [{"score": float(e), "share": float(s)} for e, s in zip(edges, shares, strict=True)]
     return steps, float(np.abs(shares - edges).max())
 
 
@@ -233,31 +177,47 @@ def score_steps(scores: Sequence[float]) -> tuple[list[ScoreStep] | None, float 
 
 
 def told(haystacks: Sequence[Mapping[str, Any]]) -> SynthesisWords:
-    """Tell accounts in words, a row for each category."""
+    """Tell accounts in words."""
     questions = [one for one in haystacks if one["haystack_id"] != ALL]
     (together,) = (one for one in haystacks if one["haystack_id"] == ALL)
     missing = sum(cell["wanted"] - cell["made"] for cell in together["cells"]) + together["repeated_across_cells"]
     without = sum(not one["in_benchmark"] for one in questions)
-    names = ("documents", "extracted", "merged", "key_points")
-    heads = ("category", "questions", "documents", "points extracted", "after merging", "key points")
-    of_category = Counter(one["facets"].get("category", _NOT_STATED) for one in questions)
-    rows = [
-        (category, f"{n:,}", *(f"{_total(questions, category, name):,}" for name in names))
-        for category, n in sorted(of_category.items())
-    ]
     kept = [one for one in questions if one["in_benchmark"]]
     n_points = sum(one["key_points"] for one in kept)
     return SynthesisWords(
         first=f"questions: {len(kept):,}, key points: {n_points:,}",
-        table=[heads, *rows],
+        table=made(haystacks),
+        columns=[*_COLUMNS],
         notes=list(_notes(together, without, missing)),
         is_short=bool(missing or without),
     )
 
 
-def _total(questions: Sequence[Mapping[str, Any]], category: str, name: str) -> int:
-    of_category = [one for one in questions if one["facets"].get("category", _NOT_STATED) == category]
-    return sum(len(one[name]) if name == "documents" else one[name] for one in of_category)
+_COLUMNS = {
+    "category": "",
+    "questions": "",
+    "documents": "",
+    "extracted": "points extracted",
+    "merged": "after merging",
+    "key_points": "key points",
+}
+
+
+def made(haystacks: Sequence[Mapping[str, Any]]) -> Table:
+    """Return what was made of questions, a row for each category."""
+    questions = [one for one in haystacks if one["haystack_id"] != ALL]
+    categories = in_groups((one["facets"].get("category", _NOT_STATED), one) for one in questions)
+    rows = [
+        {
+            "category": category,
+            "questions": len(some),
+            "documents": sum(len(one["documents"]) for one in some),
+            **{name: sum(one[name] for one in some) for name in ("extracted", "merged", "key_points")},
+        }
+        for category, some in sorted(categories.items())
+    ]
+    columns = [Column(name, "text" if name == "category" else "count", title) for name, title in _COLUMNS.items()]
+    return Table("made", columns, rows, key=["category"])
 
 
 def _notes(together: Mapping[str, Any], without: int, missing: int) -> list[str]:

@@ -36,7 +36,7 @@ from longform.synthesis.key_points.sources import (
     read_questions,
 )
 from longform.synthesis.key_points.works import KeyPointWorks, Sources
-from longform.synthesis.recipe import Job, Pieces, PlannedCalls, Read, Recipe, Step, SynthesisKind, SynthesisWords, Work
+from longform.synthesis.recipe import Job, Pieces, PlannedCalls, Read, Recipe, Step, SynthesisKind, Work
 
 _PLANS_VERSION = 1  # raised by a change of the plans that changes a benchmark
 _UNKNOWN = SourceDocument("unknown", None, "There is no telling before a search is answered. " * 300)
@@ -192,10 +192,6 @@ class KeyPointRecipe(Recipe[KeyPointSynthesis]):
         together = account.all_account(asked, made, per_cell, repeated, with_scores=with_scores)
         return [{**together}, *({**account.question_account(one)} for one in asked)]
 
-    def told(self, haystacks: Sequence[Mapping[str, Any]]) -> SynthesisWords:
-        """Tell the accounts in words."""
-        return account.told(haystacks)
-
     def _asked(self, pieces: Pieces) -> Iterator[AskedQuestion]:
         for question in self._works.questions(pieces):
             found = pieces[self._works.search(question).key].content
@@ -291,6 +287,7 @@ KEY_POINTS = SynthesisKind(
     forms=FORMS,
     checks=CHECKS,
     make=key_point_recipe,
+    told=account.told,
     is_audited=False,
     scripted=("scripted-extractor", "scripted-extractor:strays=1,doubles=1,gaps=1"),
 )

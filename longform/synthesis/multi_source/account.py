@@ -3,57 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Any
 
 from longform.synthesis.multi_source.sources import LongSource, SourceQuery
 from longform.synthesis.recipe import SynthesisWords
-
-
-class RewrittenQuery(TypedDict):
-    """A query before and after; null if it was given up."""
-
-    query_id: str
-    original: str
-    rewritten: str | None
-
-
-class ClusterCounts(TypedDict):
-    """
-    The clusters of queries.
-
-    Attributes:
-        threshold_clusters_split: Clusters that were too large, and were split.
-        mergers: Of clusters that were too small.
-        sizes: Size -> clusters of so many queries.
-        oversize: Clusters that are too large still.
-        unplaced: Queries that no cluster has room for.
-        of_one_source: Clusters whose queries are of one source alone.
-        members: Query ids of each cluster.
-        texts_by_rules: Queries and summaries that a rule merged because no try of the writer was right.
-    """
-
-    threshold_clusters_split: int
-    mergers: int
-    sizes: dict[str, int]
-    oversize: int
-    unplaced: list[str]
-    of_one_source: int
-    members: list[list[str]]
-    texts_by_rules: int
-
-
-class CorpusAccount(TypedDict):
-    """The account of the one haystack."""
-
-    haystack_id: str
-    sources: int
-    documents: int
-    empty_chapters: int
-    queries_of_sources: int
-    queries: int
-    single_document_sources: int
-    rewritten: list[RewrittenQuery] | None  # null: queries were not rewritten
-    clusters: ClusterCounts | None  # null: queries were not clustered
+from longform.tables.table import Column, Table
 
 
 def corpus_account(
@@ -64,16 +18,16 @@ def corpus_account(
     rewritten: Sequence[tuple[SourceQuery, str | None]] | None,
     clustering: Mapping[str, Any] | None,
     merged: Sequence[Mapping[str, Any]],
-) -> CorpusAccount:
+) -> dict[str, Any]:
     """
-    Count a corpus.
+    Count what became of a corpus, the one haystack of the benchmark.
 
     Args:
-        name: Of the haystack.
+        name: The id of the haystack.
         sources: The long documents.
         n_written: Queries of the benchmark.
-        rewritten: Each query and what became of it.
-        clustering: Fields of `Clusters`.
+        rewritten: Each query, and its new text if a try was right; None: queries were not rewritten.
+        clustering: Fields of `Clusters`; None: queries were not clustered.
         merged: Fields of `Merged`, of each cluster.
     """
     return {
@@ -93,14 +47,14 @@ def corpus_account(
 
 def _clusters(
     sources: Sequence[LongSource], clustering: Mapping[str, Any], merged: Sequence[Mapping[str, Any]]
-) -> ClusterCounts:
+) -> dict[str, Any]:
     ids = [query.query_id for source in sources for query in source.queries]
     owners = [number for number, source in enumerate(sources) for _ in source.queries]
     placed = clustering["placed"]
     lengths = sorted(map(len, placed))
     return {
         "threshold_clusters_split": clustering["n_split"],
-        "mergers": clustering["n_merged"],
+        "mergers": clustering["n_merged"],  # of clusters that were too small
         "sizes": {str(size): lengths.count(size) for size in dict.fromkeys(lengths)},
         "oversize": clustering["oversize"],
         "unplaced": [ids[place] for place in clustering["unplaced"]],
@@ -112,26 +66,36 @@ def _clusters(
 
 def told(haystacks: Sequence[Mapping[str, Any]]) -> SynthesisWords:
     """Tell accounts in words; short is a benchmark that lacks queries, or has clusters that are too large."""
-    heads = ["haystack", "sources", "documents", "empty", "queries before", "queries"]
-    rows = [
-        [
-            str(one["haystack_id"]),
-            *(f"{one[key]:,}" for key in ("sources", "documents", "empty_chapters", "queries_of_sources", "queries")),
-        ]
-        for one in haystacks
-    ]
     documents, queries = (sum(one[key] for one in haystacks) for key in ("documents", "queries"))
     clusters = [one["clusters"] for one in haystacks if one["clusters"] is not None]
     lost = [row for one in haystacks for row in one["rewritten"] or () if row["rewritten"] is None]
     return SynthesisWords(
         first=f"haystacks: {len(haystacks)}, documents: {documents:,}, queries: {queries:,}",
-        table=[heads, *rows],
+        table=made(haystacks),
+        columns=[*_COLUMNS],
         notes=["empty: chapters without text, which are left out", *(line for one in clusters for line in _lines(one))],
         is_short=bool(lost) or any(one["oversize"] or one["unplaced"] for one in clusters),
     )
 
 
-def _lines(clusters: ClusterCounts) -> list[str]:
+_COLUMNS = {
+    "haystack": "",
+    "sources": "",
+    "documents": "",
+    "empty_chapters": "empty",
+    "queries_of_sources": "queries before",
+    "queries": "",
+}
+
+
+def made(haystacks: Sequence[Mapping[str, Any]]) -> Table:
+    """Return what was made of sources and their queries, a row a haystack."""
+    columns = [Column(name, "text" if name == "haystack" else "count", title) for name, title in _COLUMNS.items()]
+    rows = [{"haystack": row["haystack_id"], **{one.name: row[one.name] for one in columns[1:]}} for row in haystacks]
+    return Table("made", columns, rows, key=["haystack"])
+
+
+def _lines(clusters: Mapping[str, Any]) -> list[str]:
     sizes = ", ".join(f"{count:,} of {size}" for size, count in clusters["sizes"].items()) or "none"
     split, mergers = clusters["threshold_clusters_split"], clusters["mergers"]
     left = f"too large still: {clusters['oversize']:,}; queries without room: {len(clusters['unplaced']):,}"

@@ -34,7 +34,6 @@ from longform.synthesis.recipe import (
     Recipe,
     Step,
     SynthesisKind,
-    SynthesisWords,
     Work,
     bounded,
 )
@@ -203,10 +202,6 @@ class MultiSourceRecipe(Recipe[MultiSourceSynthesis]):
         )
         return [{**account}]
 
-    def told(self, haystacks: Sequence[Mapping[str, Any]]) -> SynthesisWords:
-        """Tell the accounts in words."""
-        return told(haystacks)
-
     # ------------------------------------------------------------ before it is made
 
     def planned(self, left: Mapping[str, Sequence[Work]]) -> list[PlannedCalls]:
@@ -264,6 +259,7 @@ MULTI_SOURCE = SynthesisKind(
     forms=FORMS,
     checks=CHECKS,
     make=multi_source_recipe,
+    told=told,
     is_audited=False,
     scripted=("scripted-writer",),
 )

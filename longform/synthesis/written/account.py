@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NotRequired, TypedDict
+from typing import Any
 
 import numpy as np
 
@@ -14,12 +14,12 @@ from longform.formats.rows import HaystackRows
 from longform.keys import content_key
 from longform.metrics.statistics import Estimate
 from longform.records import Document, Qrel, Query, Target
-from longform.synthesis.account import CheckCounts
 from longform.synthesis.audit.label_noise import event_share
 from longform.synthesis.recipe import SynthesisWords
 from longform.synthesis.written.documents import Draft
 from longform.synthesis.written.outline import Outline
 from longform.synthesis.written.settings import Topic
+from longform.tables.table import Column, Table, Value
 
 _NAME_CHARACTERS = 40
 _KEY_DIGITS = 8
@@ -127,43 +127,7 @@ def haystack_name(topic: Topic) -> str:
 # ---------------------------------------------------------------- the account
 
 
-class StatedInsight(TypedDict):
-    insight: str
-    documents: int
-
-
-class ReadAgain(TypedDict):
-    """A second reading against the gold map; shares are null if nothing was read."""
-
-    documents: int
-    cells: int
-    missing: int
-    extra: int
-    differing_share: float | None
-    differing_low: float | None
-    differing_high: float | None
-
-
-class HaystackAccount(TypedDict):
-    """One haystack of the account: counts of what was made of what was asked."""
-
-    haystack_id: str
-    topic: str
-    subtopics: int
-    insights: int
-    documents: int
-    documents_not_written: int
-    mean_words: float | None
-    assigned_but_not_stated: int
-    stated_but_not_assigned: int
-    unchecked_cells: int
-    insights_below_least_documents: list[StatedInsight]
-    known_without_documents: list[str] | None
-    read_again: ReadAgain
-    checks: NotRequired[list[CheckCounts]]
-
-
-def haystack_account(written: Writing, *, least_documents: int) -> HaystackAccount:
+def haystack_account(written: Writing, *, least_documents: int) -> dict[str, Any]:
     """Count what was made of what was asked."""
     texts = [draft.text for draft in written.drafts if draft.text is not None]
     facts, known = written.outline.facts, written.outline.known
@@ -189,7 +153,7 @@ def haystack_account(written: Writing, *, least_documents: int) -> HaystackAccou
     }
 
 
-def read_again(written: Writing) -> ReadAgain:
+def read_again(written: Writing) -> dict[str, Any]:
     """
     Compare a second reading of the finished documents by the verifier with the gold map.
 
@@ -221,33 +185,68 @@ def read_again(written: Writing) -> ReadAgain:
 # ---------------------------------------------------------------- in words
 
 TOO_FEW = "too few: insights that fewer documents state than `least_documents` asks for; synthesis.json has them"
-READ_DIFFERENTLY = "read differently: pairs of document and insight where the verifier, asked again, said the contrary"
+READ_DIFFERENTLY = "read again: pairs of document and insight where the verifier, asked again, said the contrary"
+_SHORT = ("haystack", "documents", "documents_not_written", "subtopics", "insights", "too_few", "read_again")
 
 
 def told(haystacks: Sequence[Mapping[str, Any]]) -> SynthesisWords:
     """Tell accounts in words."""
     documents, insights = (sum(one[name] for one in haystacks) for name in ("documents", "insights"))
-    heads = ("haystack", "documents", "not written", "subtopics", "insights", "too few", "read differently")
-    rows = [
-        (
-            one["haystack_id"],
-            *(f"{one[name]:,}" for name in ("documents", "documents_not_written", "subtopics", "insights")),
-            f"{len(one['insights_below_least_documents']):,}",
-            _differing(one["read_again"]),
-        )
-        for one in haystacks
-    ]
     return SynthesisWords(
         first=f"haystacks: {len(haystacks)}, documents: {documents:,}, insights: {insights:,}",
-        table=[heads, *rows],
+        table=made(haystacks),
+        columns=_SHORT,
         notes=[TOO_FEW, READ_DIFFERENTLY],
         is_short=any(one["documents_not_written"] or one["insights_below_least_documents"] for one in haystacks),
     )
 
 
-def _differing(read: ReadAgain) -> str:
-    value, low, high = read["differing_share"], read["differing_low"], read["differing_high"]
-    if value is None:
-        return "unknown"
-    middle = f"{100 * value:.1f} %"
-    return middle if low is None or high is None else f"{middle} [{100 * low:.1f}, {100 * high:.1f}]"
+def made(haystacks: Sequence[Mapping[str, Any]]) -> Table:
+    """Return what came of what chat models were asked for, a row a haystack."""
+    counted = ("documents", "documents_not_written", "mean_words", "insights", *_PAIRS)
+    rows = [
+        {
+            "haystack": row["haystack_id"],
+            **{name: row[name] for name in counted},
+            "subtopics": row.get("subtopics"),
+            "too_few": len(row["insights_below_least_documents"]),
+            "known": None if (known := row["known_without_documents"]) is None else len(known),
+            "read_again": _differing(row["read_again"]),
+        }
+        for row in haystacks
+    ]
+    told = "The gold map is the verifier's last word on each document."
+    return Table("made", _MADE, rows, told=told, key=["haystack"])
+
+
+_PAIRS = {"assigned_but_not_stated": "lacking", "stated_but_not_assigned": "leaked", "unchecked_cells": "unchecked"}
+_PAIRS_TOLD = {
+    "assigned_but_not_stated": "pairs of document and insight that were assigned and are not in the gold map",
+    "stated_but_not_assigned": "pairs that were not assigned and are in the gold map",
+}
+_AGAIN = "share of pairs on which the verifier contradicted itself, which is the least that it errs"
+_MADE = [
+    Column("haystack"),
+    Column("documents", "count", "written", group="documents"),
+    Column("documents_not_written", "count", "not written", "documents that no try got right", group="documents"),
+    Column("mean_words", "words", "mean words", unknown="no document was written", group="documents"),
+    Column("subtopics", "count", shown=False),
+    Column("insights", "count", "all", group="insights"),
+    Column("too_few", "count", "too few", "insights that fewer documents state than asked for", group="insights"),
+    Column(
+        "known",
+        "count",
+        told="insights that a model told without any document",
+        unknown="nobody was asked the queries without documents",
+        group="insights",
+    ),
+    *(Column(name, "count", title, _PAIRS_TOLD.get(name, ""), group="pairs") for name, title in _PAIRS.items()),
+    Column("read_again", "share", "read again", _AGAIN, digits=2, unknown="no document was read again", group="pairs"),
+]
+
+
+def _differing(read: Mapping[str, Any]) -> Value:
+    """Return the share of pairs read differently; accounts of earlier versions have no interval."""
+    value = read["differing_share"]
+    interval = read.get("differing_low"), read.get("differing_high")
+    return None if value is None else Estimate(value, *interval, read.get("cells", 0))

@@ -23,7 +23,6 @@ from longform.synthesis.recipe import (
     Recipe,
     Step,
     SynthesisKind,
-    SynthesisWords,
     Work,
 )
 from longform.synthesis.written.account import Writing, haystack_account, haystack_rows, readable_id, told
@@ -186,10 +185,6 @@ class WrittenRecipe(Recipe[ModelSynthesis]):
         least = self.settings.sizes.least_documents
         return [{**haystack_account(one, least_documents=least)} for one in self._written(pieces)]
 
-    def told(self, haystacks: Sequence[Mapping[str, Any]]) -> SynthesisWords:
-        """Tell the accounts in words."""
-        return told(haystacks)
-
     def _written(self, pieces: Pieces) -> Iterator[Writing]:
         for number, topic in enumerate(self.settings.topics):
             piece = pieces[self._outline_key(number)]
@@ -286,6 +281,7 @@ WRITTEN = SynthesisKind(
     forms=FORMS,
     checks=CHECKS,
     make=written_recipe,
+    told=told,
     is_audited=True,
     scripted=("scripted-writer", "scripted-writer:leaks=1,omissions=1"),
 )

@@ -31,6 +31,7 @@ from longform.synthesis.recipe import (
 )
 from longform.synthesis.tries import ask_once
 from longform.synthesis.written.replies import QueryText
+from longform.tables.table import table_of
 
 FIELDS = {"setting": "Towns", "notes": ""}
 
@@ -74,12 +75,14 @@ class PointsRecipe(Recipe[Any]):
     def accounts(self, pieces: Pieces) -> list[dict[str, Any]]:
         return [{"haystack_id": "h", "points": len(pieces)}]
 
-    def told(self, haystacks: Sequence[Mapping[str, Any]]) -> SynthesisWords:
-        return SynthesisWords("points: 2", [["haystack", "points"], ["h", "2"]], [], is_short=False)
-
     def planned(self, left: Mapping[str, Sequence[Work]]) -> list[PlannedCalls]:
         n = len(left["point"])
         return [bounded("point", "synthesize_query", "word", "writer", n, each="once")]
+
+
+def told(haystacks: Sequence[Mapping[str, Any]]) -> SynthesisWords:
+    table = table_of("made", haystacks)
+    return SynthesisWords("points: 2", table, ["haystack_id", "points"], [], is_short=False)
 
 
 def test_a_kind_needs_a_recipe_and_no_change_of_the_command(
@@ -87,7 +90,7 @@ def test_a_kind_needs_a_recipe_and_no_change_of_the_command(
 ) -> None:
     forms, checks = {"synthesize_query": QueryText}, {"point read": "it can be read"}
     kind = SynthesisKind(
-        Points, forms, checks, lambda settings, *_: PointsRecipe(settings), False, ("scripted-writer",)
+        Points, forms, checks, lambda settings, *_: PointsRecipe(settings), told, False, ("scripted-writer",)
     )
     assert isinstance(KINDS, dict)
     monkeypatch.setitem(KINDS, "points", kind)

@@ -180,9 +180,10 @@ def test_a_report_tells_of_its_checks_though_nothing_is_audited(folder: Path) ->
     assert main(command(folder, "multi_source_stories", WRITER.format("omissions=1"))) == 3
     results: Any = {"synthesis": Folder(str(folder / "bench")).read_json("synthesis.json")}
     (section,) = audit_sections(results)
-    checks, given_up = section.tables
+    made, checks, given_up = section.tables
 
     assert "no judge has looked at them" in section.paragraphs[0]
+    assert [row["queries_of_sources"].text for row in made.rows] == ["3"]
     names = ["rewrite read", "rewrite is one request", "rewrite keeps the query"]
     assert [row["check"].text for row in checks.rows] == names
     assert [row["subject"].text for row in given_up.rows] == ["w1", "w2", "m1"]

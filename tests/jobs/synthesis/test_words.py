@@ -14,10 +14,22 @@ HAYSTACK: dict[str, Any] = {
     "subtopics": 4,
     "insights": 16,
     "insights_below_least_documents": [],
+    "mean_words": 201.5,
+    "known_without_documents": None,
+    "assigned_but_not_stated": 0,
+    "stated_but_not_assigned": 0,
+    "unchecked_cells": 0,
     "read_again": {"differing_share": 0.0125, "differing_low": 0.004, "differing_high": 0.03},
 }
 SHORT = HAYSTACK | {"insights_below_least_documents": [{"insight": "i", "documents": 2}]}
-CHECK = {"check": "article leaks", "attempts": 18, "accepted": 13, "rejected": 4, "exhausted": 1}
+CHECK = {
+    "check": "article leaks",
+    "accepted_if": "none is found",
+    "attempts": 18,
+    "accepted": 13,
+    "rejected": 4,
+    "exhausted": 1,
+}
 IDLE = CHECK | {"check": "chapter classified", "attempts": 0}
 GIVEN_UP = {
     "haystack_id": "docks-1",
@@ -43,7 +55,7 @@ def test_every_share_has_its_interval_and_idle_checks_are_left_out() -> None:
     text = made(ACCOUNT)
 
     assert "nothing was given up\n" in text
-    assert "1.2 % [0.4, 3.0]" in text
+    assert "1.25 % [0.40, 3.00]" in text
     assert "wrongly listed 1.0 % [0.0, 4.3], missed 0.0 % [0.0, 1.3]" in text
     assert "joint score: 99.0 [96.6, 100.0] of 100" in text
     assert "article leaks" in text

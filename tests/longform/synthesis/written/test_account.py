@@ -6,8 +6,8 @@ import pytest
 
 from longform.errors import LongformError
 from longform.keys import content_key
-from longform.synthesis.account import check_rows, exhausted_rows
 from longform.synthesis.asking import Log
+from longform.synthesis.tables import check_rows, exhausted_rows
 from longform.synthesis.written.account import (
     Writing,
     haystack_account,

@@ -16,8 +16,8 @@ import pytest
 
 from actors.synthesis.scripted import scripted_faults
 from actors.synthesis.scripted_writer import WriterFaults, write
-from longform.synthesis.account import check_rows, exhausted_rows
 from longform.synthesis.asking import Log
+from longform.synthesis.tables import check_rows, exhausted_rows
 from longform.synthesis.written.account import Writing, haystack_account, haystack_rows
 from longform.synthesis.written.checks import CHECKS
 from longform.synthesis.written.documents import Brief, write_document
