@@ -79,8 +79,7 @@ def synthesize_with_models(settings: Any, out_url: str, *, cluster: Cluster, cal
 
 
 def _made(synthesis: Synthesis) -> dict[str, Any]:
-    from jobs.synthesis.audits import write_audit
-    from jobs.synthesis.files import export_summhay, write_tables
+    from jobs.synthesis.audits import export_summhay, write_audit, write_tables
 
     account = synthesis.make()
     if synthesis.opened.kind.is_audited:

@@ -18,8 +18,8 @@ from actors.json_value import Json
 from actors.rehearsal.scripted_tasks import rendered_fields
 from longform.keys import stable_seed
 from longform.synthesis.grammar.passages import PROMPT as PASSAGE
-from longform.synthesis.multi_source.replies import DECONTEXTUALIZE, MERGE_QUERIES, MERGE_SUMMARIES
-from longform.synthesis.multi_source.replies import FORMS as MULTI_SOURCE_FORMS
+from longform.synthesis.multi_source.checks import DECONTEXTUALIZE, MERGE_QUERIES, MERGE_SUMMARIES
+from longform.synthesis.multi_source.checks import FORMS as MULTI_SOURCE_FORMS
 from longform.synthesis.written.replies import FORMS
 
 THEMES = (

@@ -14,8 +14,7 @@ from jobs.calling import Calling, ledger_beside, open_rows
 from jobs.cluster import Cluster
 from jobs.configs import read_yaml, validated
 from jobs.stages.runner import PlainStage, Task, run_stage
-from jobs.synthesis.audits import write_audit
-from jobs.synthesis.files import FACTS, export_summhay, write_facts, write_tables
+from jobs.synthesis.audits import FACTS, export_summhay, write_audit, write_facts, write_tables
 from jobs.synthesis.haystack_workers import HaystackTask, ProseWriter, facts_of, haystack_worker, prose_key, rows_of
 from jobs.write_benchmark import HaystackRows, Manifest, same_or_refuse, write_benchmark
 from longform.errors import UsageError

@@ -2,28 +2,97 @@
 A synthesis with chat models, of any kind: the pieces of its steps, then the benchmark's tables.
 
 Reads   a recipe; BENCH/synthesis, where an earlier command left pieces
-Writes  BENCH/synthesis; documents, queries, targets, qrels, attempts; synthesis.json
+Writes  BENCH/synthesis (pieces, one a work); documents, queries, targets, qrels, attempts; synthesis.json
+
+Calls stand in the ledger, so that a work that died goes on from its last call.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypedDict
 
+from pydantic import JsonValue
+
+from actors.chat.model import CallContext
 from actors.storage.benchmark import ACCOUNT, MANIFEST
 from actors.storage.folder import Folder
 from jobs.calling import Calling, open_rows
 from jobs.cluster import Cluster
+from jobs.stages.items import RowPlace, SourceReader
 from jobs.stages.runner import PlainStage, Task, run_stage
-from jobs.synthesis.config import check_synthesis, open_recipe
-from jobs.synthesis.pieces import TABLE, piece_of, piece_worker
+from jobs.synthesis.config import KINDS, check_synthesis, open_recipe
 from jobs.write_benchmark import Manifest, same_or_refuse, write_benchmark
 from longform import __version__
 from longform.keys import content_key, in_groups
-from longform.rows import PieceRow
-from longform.synthesis.recipe import Piece, Step, Work
+from longform.rows import CheckAttemptRow, PieceRow
+from longform.synthesis.asking import Attempt, Log
+from longform.synthesis.recipe import Job, Piece, Recipe, Step, Work
 from longform.synthesis.tables import check_rows, exhausted_rows
+
+# ---------------------------------------------------------------- the worker
+
+
+TABLE = "pieces"
+
+
+class PieceTask(TypedDict):
+    work_id: str
+    step: str
+    haystack_id: str
+    doc_index: int | None
+    payload: JsonValue
+    needs: list[tuple[str, str]]  # work ids of pieces, with the files that have their rows
+
+
+def piece_worker(
+    work: Folder, kind: str, recipe: Recipe[Any], context: CallContext
+) -> Callable[[PieceTask], Awaitable[list[PieceRow]]]:
+    """Make the worker of the table `pieces`: a payload is a work."""
+    from actors.synthesis.models import embed, open_models
+
+    models = open_models(recipe.settings, context, KINDS[kind].forms)
+    reader = SourceReader(work, {TABLE: ["piece"]})
+
+    async def make(task: PieceTask) -> list[PieceRow]:
+        needed = [json.loads(reader.row(RowPlace(TABLE, *place), PieceRow)["piece"]) for place in task["needs"]]
+        log = Log()
+        content = await models.carry_out(recipe.plan(Job(task["step"], task["payload"], needed, embed), log))
+        return [
+            {
+                "work_id": task["work_id"],
+                "step": task["step"],
+                "haystack_id": task["haystack_id"],
+                "doc_index": task["doc_index"],
+                "piece": json.dumps(content, ensure_ascii=False),
+                "attempts": [_as_row(attempt) for attempt in log.attempts],
+            }
+        ]
+
+    return make
+
+
+def _as_row(attempt: Attempt) -> CheckAttemptRow:
+    return {
+        "check": attempt.check,
+        "subject": attempt.subject,
+        "number": attempt.number,
+        "verdict": attempt.verdict,
+        "reason": attempt.reason,
+        "call_id": attempt.call_id,
+    }
+
+
+def piece_of(row: PieceRow) -> Piece:
+    """Read a row of `pieces` back."""
+    attempts = [Attempt(**attempt) for attempt in row["attempts"]]
+    return Piece(row["haystack_id"], row["doc_index"], json.loads(row["piece"]), attempts)
+
+
+# ---------------------------------------------------------------- the steps
+
 
 _WORK = "synthesis"
 

@@ -63,18 +63,15 @@ class Attempt(NamedTuple):
     One verdict of one check.
 
     Attributes:
-        check: One of `checks.CHECKS`.
-        subject: What was checked.
-        number: Of the attempts of this check at this subject, from 1.
-        verdict: Exhausted: rejected, and nothing more is tried.
-        reason: Why it was not accepted.
+        number: Counts the attempts of this check at this subject, from 1.
+        verdict: An `Outcome`; exhausted: rejected, and nothing more is tried.
         call_id: The call that decided; None if a rule did.
     """
 
     check: str
     subject: str
     number: int
-    verdict: Outcome
+    verdict: str
     reason: str | None
     call_id: str | None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,9 @@ from pydantic import JsonValue
 from longform.records import Document, Qrel, Target, gold_documents
 from longform.support.index import SupportIndex
 from longform.support.model import SupportModel, shipped_support_model
-from longform.synthesis.audit.ceiling import ceiling
-from longform.synthesis.audit.label_noise import Cells, joined, label_noise
+from longform.synthesis.audit.label_noise import Cells, ceiling, joined, label_noise
 from longform.synthesis.audit.minhash import near_duplicates
-from longform.synthesis.audit.places import exact_search, planted_places, tenths
-from longform.synthesis.audit.planted import HaystackFacts
+from longform.synthesis.audit.planted import HaystackFacts, exact_search, planted_places, tenths
 from longform.text.words import stems
 
 VERSION = "2"
@@ -27,20 +25,6 @@ JUDGE = "support-words"
 NEAR_DUPLICATE = 0.5  # Jaccard similarity of runs of five words
 _SUPPORTED = 0.5  # probability
 NOT_STATED = "who made this haystack left no list of planted statements, as chat models leave none"
-
-
-class _StoredCells(TypedDict):
-    strength: list[float]
-    listed: list[bool]
-    insight: list[int]
-
-
-class StoredAudit(TypedDict):
-    """One haystack's audit as JSON."""
-
-    facts: dict[str, JsonValue]
-    cells: _StoredCells
-    sizes: list[list[int]]
 
 
 class HaystackAudit(NamedTuple):
@@ -63,7 +47,7 @@ class HaystackAudit(NamedTuple):
         return {"facts": dict(self.facts), "cells": cells, "sizes": [list(size) for size in self.sizes]}
 
     @classmethod
-    def from_json(cls, value: StoredAudit) -> HaystackAudit:
+    def from_json(cls, value: Mapping[str, Any]) -> HaystackAudit:
         """Return the audit that `as_json` wrote."""
         cells = value["cells"]
         strength, insight = np.array(cells["strength"], np.float64), np.array(cells["insight"], np.int64)

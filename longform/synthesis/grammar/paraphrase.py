@@ -17,8 +17,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from longform.synthesis.grammar.grammar import number_in_words, tidied
-from longform.synthesis.grammar.topic import MOVABLE
+from longform.synthesis.grammar.topic import MOVABLE, number_in_words, tidied
 
 _MONTHS = "January February March April May June July August September October November December".split()
 _DATE = re.compile(rf"\b(\d{{1,2}}) ({'|'.join(_MONTHS)})\b")

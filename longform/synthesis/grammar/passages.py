@@ -16,8 +16,8 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from longform.synthesis.asking import Ask, Plan, Reply, notes
-from longform.synthesis.grammar.grammar import number_in_words
 from longform.synthesis.grammar.haystack import ComposedHaystack, Parts
+from longform.synthesis.grammar.topic import number_in_words
 
 VERSION = 2
 """Raised by a change of the code that changes documents."""

@@ -16,8 +16,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from longform.errors import UsageError
-from longform.synthesis.grammar.grammar import SLOT, Value, form, number_in_words, tidied
-from longform.synthesis.grammar.topic import SYMBOL, Cast, Subtopic, Topic
+from longform.synthesis.grammar.topic import SLOT, SYMBOL, Cast, Subtopic, Topic, Value, form, number_in_words, tidied
 
 LONG = 8
 """Skeletons of sentences with more words than this are never repeated; "Good to know." may be."""

@@ -8,8 +8,17 @@ from typing import NamedTuple
 
 from longform.keys import content_key
 from longform.synthesis.asking import Ask, Log, Plan, Read, Role, read_reply
-from longform.synthesis.key_points.checks import FORMED, IN_CELL, LISTED, NEW, SORTED, SUITABLE
-from longform.synthesis.key_points.replies import Criteria, QuestionList, Sorted
+from longform.synthesis.key_points.replies import (
+    FORMED,
+    IN_CELL,
+    LISTED,
+    NEW,
+    SORTED,
+    SUITABLE,
+    Criteria,
+    QuestionList,
+    Sorted,
+)
 from longform.synthesis.key_points.settings import EvolvedQuestions, KeyPointSynthesis
 from longform.synthesis.tries import Question, ask_until_read, unverified
 from longform.text.words import stems

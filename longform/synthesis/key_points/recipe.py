@@ -16,17 +16,13 @@ from longform.keys import content_key
 from longform.synthesis.asking import Log, Plan
 from longform.synthesis.key_points import account
 from longform.synthesis.key_points.account import AskedQuestion
-from longform.synthesis.key_points.call_bounds import EVOLVE, EXTRACT, READ, SEARCH, SELECT, WorksLeft, planned_calls
-from longform.synthesis.key_points.checks import CHECKS, KEPT
-from longform.synthesis.key_points.extraction import extract
-from longform.synthesis.key_points.merging import merge
-from longform.synthesis.key_points.points import FoundPoint, Selected, joined
+from longform.synthesis.key_points.points import FoundPoint, Selected, extract, joined
 from longform.synthesis.key_points.questions import TopicCell, evolve, read_question
-from longform.synthesis.key_points.replies import FORMS
+from longform.synthesis.key_points.replies import CHECKS, FORMS, KEPT
 from longform.synthesis.key_points.rules import extract_by_rules, select_by_rules
 from longform.synthesis.key_points.search import Corpus, RankedDocument, find_documents
+from longform.synthesis.key_points.selection import merge, scores
 from longform.synthesis.key_points.settings import ROLES, EvolvedQuestions, KeyPointSynthesis
-from longform.synthesis.key_points.significance import scores
 from longform.synthesis.key_points.sources import (
     SourceDocument,
     SourceQuestion,
@@ -35,7 +31,17 @@ from longform.synthesis.key_points.sources import (
     read_documents,
     read_questions,
 )
-from longform.synthesis.key_points.works import KeyPointWorks, Sources
+from longform.synthesis.key_points.works import (
+    EVOLVE,
+    EXTRACT,
+    READ,
+    SEARCH,
+    SELECT,
+    KeyPointWorks,
+    Sources,
+    WorksLeft,
+    planned_calls,
+)
 from longform.synthesis.recipe import Job, Pieces, PlannedCalls, Read, Recipe, Step, SynthesisKind, Work
 
 _PLANS_VERSION = 1  # raised by a change of the plans that changes a benchmark

@@ -10,8 +10,8 @@ import numpy as np
 
 from longform.retrieval.bm25 import Bm25
 from longform.synthesis.asking import Log
-from longform.synthesis.key_points.checks import ALONE, IN_RANK, LENGTH, MERGED, ON_QUESTION, SPECIFIC
 from longform.synthesis.key_points.points import FoundPoint, Grounds, PointGroup, Selected, joined
+from longform.synthesis.key_points.replies import ALONE, IN_RANK, LENGTH, MERGED, ON_QUESTION, SPECIFIC
 from longform.synthesis.key_points.search import K1, B
 from longform.synthesis.key_points.settings import RulesSettings
 from longform.synthesis.key_points.sources import SourceDocument

@@ -1,19 +1,28 @@
-"""The documents of a question: sub-questions, a search for each, and the best of all that was found (section 3.2)."""
+"""
+The documents of a question: sub-questions, a search for each, and the best of all that was found (section 3.2).
+
+Search endpoints answer over HTTP:
+
+    POST URL  {"query": "...", "n": 5}  ->  [{"id", "title", "text", "url"}, ...]
+
+A document needs `text`, and `id` or `url`, which is its id then; `text` is the whole document and no snippet.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from pydantic import ValidationError
 
+from longform.formats.fields import Entry, Filled
 from longform.retrieval.bm25 import Bm25, stem_documents
-from longform.synthesis.asking import Ask, Log, Plan
-from longform.synthesis.key_points.checks import DECOMPOSED, FOUND
-from longform.synthesis.key_points.endpoints import asked_endpoints
-from longform.synthesis.key_points.replies import Decomposed
-from longform.synthesis.key_points.settings import SearchSettings
+from longform.synthesis.asking import Ask, Log, Plan, Reply
+from longform.synthesis.key_points.replies import DECOMPOSED, FOUND, SEARCHED, Decomposed
+from longform.synthesis.key_points.settings import EndpointSettings, SearchSettings
 from longform.synthesis.key_points.sources import SourceDocument
 from longform.synthesis.recipe import Embed
 from longform.synthesis.tries import Question, ask_until_read
@@ -143,3 +152,50 @@ def _ranked(
         scores = _cosines(question, [corpus.texts[doc_id] for doc_id in doc_ids], settings.encoder, embed)
     best = sorted(zip(doc_ids, scores, strict=True), key=lambda pair: -pair[1])
     return [RankedDocument(doc_id, float(score)) for doc_id, score in best]
+
+
+# ---------------------------------------------------------------- endpoints
+
+
+class _Hit(Entry):
+    text: Filled
+    id: Filled | None = None
+    url: Filled | None = None
+    title: str | None = None
+
+
+def asked_endpoints(
+    searches: Sequence[str], endpoints: Sequence[EndpointSettings], n: int, log: Log
+) -> Plan[dict[str, list[SourceDocument]]]:
+    """Return the documents that endpoints find for each search, *n* of each endpoint; all are asked at once."""
+    asked = [(text, endpoint) for text in searches for endpoint in endpoints]
+    found: dict[str, list[SourceDocument]] = {text: [] for text in searches}
+    replies = yield [_endpoint_ask(text, endpoint, n) for text, endpoint in asked]
+    for (text, endpoint), reply in zip(asked, replies, strict=True):
+        found[text] += _hits(text, endpoint, reply, log)[:n]
+    return found
+
+
+def _endpoint_ask(text: str, endpoint: EndpointSettings, n: int) -> Ask:
+    return Ask("search", endpoint.url, {"query": text, "n": str(n), "api_key_env": endpoint.api_key_env or ""})
+
+
+def _hits(text: str, endpoint: EndpointSettings, reply: Reply, log: Log) -> list[SourceDocument]:
+    """Return the documents of a reply; one without an id or a text is left out."""
+    answer = json.loads(reply.text) if reply.text is not None else None
+    if not isinstance(answer, list):
+        log.reject(SEARCHED, text, f"{endpoint.url}: no list of documents", last=True)
+        return []
+    found = []
+    for one in answer:
+        try:
+            hit = _Hit.model_validate(one)
+        except ValidationError:
+            hit = None
+        doc_id = hit and (hit.id or hit.url)
+        if hit is None or not doc_id:
+            log.reject(SEARCHED, text, f"{endpoint.url}: a document without text, or without id and url")
+            continue
+        found.append(SourceDocument(doc_id, hit.title or None, hit.text))
+    log.accept(SEARCHED, text)
+    return found

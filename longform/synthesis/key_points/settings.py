@@ -10,7 +10,6 @@ from pydantic import Field, model_validator
 from longform.settings.chat import ChatSettings
 from longform.settings.strict import Strict
 from longform.synthesis.asking import Role
-from longform.synthesis.key_points.endpoints import EndpointSettings
 
 ROLES = ("planner", "writer", "verifier")
 
@@ -86,6 +85,15 @@ class EvolvedQuestions(Strict):
 
 
 QuestionSettings = Annotated[GivenQuestions | EvolvedQuestions, Field(discriminator="kind")]
+
+
+class EndpointSettings(Strict):
+    """A search endpoint; requests that fail for a passing reason are sent again."""
+
+    how_it_is_asked = frozenset({"api_key_env"})
+
+    url: str
+    api_key_env: str | None = None  # the name of the variable with the bearer token; null: none is sent
 
 
 class SearchSettings(Strict):

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 from longform.settings.strict import Strict
 from longform.synthesis.asking import Ask, Log, Plan, listed
-from longform.synthesis.multi_source import rules
-from longform.synthesis.multi_source.clusters import Clusters, cluster_queries
-from longform.synthesis.multi_source.replies import (
+from longform.synthesis.multi_source import checks
+from longform.synthesis.multi_source.checks import (
     CHECK_MERGE,
     CHECK_REWRITE,
     DECONTEXTUALIZE,
@@ -19,12 +18,12 @@ from longform.synthesis.multi_source.replies import (
     RewriteVerdict,
     SummaryText,
 )
+from longform.synthesis.multi_source.clusters import Clusters, cluster_queries
 from longform.synthesis.multi_source.settings import ClusterSettings, MultiSourceCaps, RewriteSettings
 from longform.synthesis.multi_source.sources import SourceQuery
 from longform.synthesis.recipe import Embed
 from longform.synthesis.tries import Verified, WantedText, write_checked
-from longform.synthesis.written.replies import QueryText
-from longform.synthesis.written.verdicts import numbers_fit
+from longform.synthesis.written.replies import QueryText, numbers_fit
 
 # ---------------------------------------------------------------- rewriting
 
@@ -40,7 +39,7 @@ def rewrite_query(
         return Ask("verifier", CHECK_REWRITE, fields)
 
     def told(answer: QueryText) -> str | None:
-        return rules.told_answer(answer.query, original, answers, settings.leak_words)
+        return checks.told_answer(answer.query, original, answers, settings.leak_words)
 
     wanted = WantedText(
         subject=query.query_id,
@@ -49,9 +48,9 @@ def rewrite_query(
         form=QueryText,
         read="rewrite read",
         rules={
-            "rewrite is one request": lambda answer: rules.no_request(answer.query, original),
-            "rewrite keeps the query": lambda answer: rules.lost_words(answer.query, original),
-            "rewrite is brief": lambda answer: rules.no_description(answer.query, original, settings.most_added_words),
+            "rewrite is one request": lambda answer: checks.no_request(answer.query, original),
+            "rewrite keeps the query": lambda answer: checks.lost_words(answer.query, original),
+            "rewrite is brief": lambda answer: checks.no_description(answer.query, original, settings.most_added_words),
             "rewrite tells no answer": told,
         },
         verified=Verified("rewrite verified", ask, RewriteVerdict, _rewrite_fault),
@@ -168,7 +167,7 @@ def _merge_queries(cluster: QueryCluster, caps: MultiSourceCaps, log: Log) -> Pl
         fields={"queries": listed(queries)},
         form=QueryText,
         read="merged query read",
-        rules={"merged query is one request": lambda answer: rules.unmerged_query(answer.query, queries)},
+        rules={"merged query is one request": lambda answer: checks.unmerged_query(answer.query, queries)},
         verified=Verified(
             "merged query verified",
             ask,
@@ -196,7 +195,7 @@ def _merge_summaries(
         fields={"query": query, "summaries": listed(summaries)},
         form=SummaryText,
         read="merged summary read",
-        rules={"merged summary is a merger": lambda answer: rules.unmerged_summary(answer.summary, summaries)},
+        rules={"merged summary is a merger": lambda answer: checks.unmerged_summary(answer.summary, summaries)},
     )
     found = yield from write_checked(wanted, tries=caps.tries, replies=caps.replies, log=log)
     return None if found is None else found.summary

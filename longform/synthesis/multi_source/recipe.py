@@ -13,8 +13,7 @@ from longform.keys import content_key
 from longform.records import Document, Qrel, Query, Target
 from longform.synthesis.asking import Log, Plan
 from longform.synthesis.multi_source.account import corpus_account, told
-from longform.synthesis.multi_source.plans import Merged, QueryCluster, cluster_plan, merge_cluster, rewrite_query
-from longform.synthesis.multi_source.replies import (
+from longform.synthesis.multi_source.checks import (
     CHECK_MERGE,
     CHECK_REWRITE,
     CHECKS,
@@ -23,6 +22,7 @@ from longform.synthesis.multi_source.replies import (
     MERGE_QUERIES,
     MERGE_SUMMARIES,
 )
+from longform.synthesis.multi_source.plans import Merged, QueryCluster, cluster_plan, merge_cluster, rewrite_query
 from longform.synthesis.multi_source.settings import MultiSourceSynthesis
 from longform.synthesis.multi_source.sources import LongSource, SourceQuery, read_sources
 from longform.synthesis.recipe import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from longform.synthesis.recipe import PlannedCalls, bounded
-from longform.synthesis.written.checks import RULES
+from longform.synthesis.written.replies import RULES
 from longform.synthesis.written.settings import ModelSynthesis, Topic
 
 OUTLINE, WRITE = "outline", "write"

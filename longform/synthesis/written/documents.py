@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
+from longform.settings.strict import Strict
 from longform.synthesis.asking import Ask, Log, Plan, numbered
 from longform.synthesis.tries import Question, Verified, WantedText, ask_once, ask_until_read, write_checked
-from longform.synthesis.written.checks import RULES
 from longform.synthesis.written.outline import Outline
-from longform.synthesis.written.replies import Article, Chapter, Classified, Present
+from longform.synthesis.written.replies import RULES, Article, Chapter, Classified, Present, described, numbers_fit
 from longform.synthesis.written.settings import Caps, Topic
-from longform.synthesis.written.verdicts import described, numbers_fit
 
 ANGLES = (
     "begin with one person's day",
@@ -64,8 +63,7 @@ class Brief:
         return [place for place in range(len(self.outline.facts)) if place not in self.assigned]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Draft:
+class Draft(Strict):
     """
     A document, or the reason why there is none.
 
@@ -99,7 +97,7 @@ def write_document(brief: Brief, log: Log) -> Plan[Draft]:
         log.reject("document read again", brief.subject, _named("differs on", wrong), found.call_id)
     else:
         log.accept("document read again", brief.subject, found.call_id)
-    return replace(draft, reread=again)
+    return draft.model_copy(update={"reread": again})
 
 
 # ---------------------------------------------------------------- news

@@ -12,10 +12,20 @@ from pydantic import JsonValue
 from longform.keys import content_key
 from longform.synthesis.asking import Ask, Log, Plan, Read, notes, numbered, read_reply
 from longform.synthesis.tries import Question, ask_until_read
-from longform.synthesis.written.checks import RULES
-from longform.synthesis.written.replies import Category, InsightList, NamedSubtopic, Pairs
+from longform.synthesis.written.replies import (
+    RULES,
+    Category,
+    InsightList,
+    NamedSubtopic,
+    Pairs,
+    categorize,
+    category_fits,
+    described,
+    misplaced,
+    pairs_fit,
+    repetitions,
+)
 from longform.synthesis.written.settings import Caps, Topic
-from longform.synthesis.written.verdicts import categorize, category_fits, described, misplaced, pairs_fit, repetitions
 
 _MONTH = r"January|February|March|April|May|June|July|August|September|October|November|December"
 _NUMBER_OR_DATE = re.compile(rf"\d|\b(?:{_MONTH})\b")

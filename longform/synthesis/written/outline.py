@@ -4,24 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import NamedTuple
 
 from longform.settings.strict import Strict
-from longform.synthesis.asking import Ask, Log, Plan, notes, read_reply
+from longform.synthesis.asking import Ask, Log, Plan, notes, numbered, read_reply
 from longform.synthesis.tries import Question, ask_once, ask_until_read, unverified
-from longform.synthesis.written.checks import RULES
 from longform.synthesis.written.insights import write_insights
-from longform.synthesis.written.replies import Category, NamedSubtopic, Pairs, QueryText, SubtopicList
-from longform.synthesis.written.settings import Caps, Sizes, Topic
-from longform.synthesis.written.verdicts import (
+from longform.synthesis.written.replies import (
+    RULES,
+    Category,
+    FactList,
+    NamedSubtopic,
+    Pairs,
+    Present,
+    QueryText,
+    SubtopicList,
     categorize,
     category_fits,
     described,
     listed,
     misplaced,
+    numbers_fit,
     pairs_fit,
     repetitions,
 )
+from longform.synthesis.written.settings import Caps, Sizes, Topic
 
 REGENERATED_AT = 1.0
 """The temperature of a list of subtopics that is asked for anew (SummHay, appendix A.1.1)."""
@@ -227,3 +235,69 @@ def _queries(
         reason = unverified(read) if read.reason else misplaced(read.answer, subtopics, place)
         tried[place] = _Tried(tried[place].query, reason, read.call_id)
     return tried
+
+
+# ---------------------------------------------------------------- what is known without documents
+
+
+KNOWN = "insight not known"
+
+
+def known_insights(outline: Outline, topic: Topic, caps: Caps, log: Log) -> Plan[tuple[int, ...]]:
+    """
+    Return the insights that an outsider told, as places in `outline.facts`.
+
+    The outsider, who sees the setting and a query but no document, answers from knowledge or by a guess; the verifier
+    looks for the insights in its answer.
+
+    Each insight that was looked for is an attempt. Where the outsider or the verifier gave no answer that can be read,
+    the log has one for the subtopic, exhausted, and nothing is known of its insights.
+    """
+    replies = yield [_answer(subtopic, topic) for subtopic in outline.subtopics]
+    starts = accumulate((len(subtopic.insights) for subtopic in outline.subtopics), initial=0)
+    known: list[int] = []
+    for start, subtopic, reply in zip(starts, outline.subtopics, replies, strict=False):  # one start more
+        read = read_reply(reply, FactList)
+        if read.reason is None:
+            told = yield from _told(subtopic, "\n".join(read.answer.facts), caps, log)
+            known += [start + index for index in told]
+        else:
+            log.reject(KNOWN, subtopic.name, f"unanswered: {read.reason}", read.call_id, last=True)
+    return tuple(known)
+
+
+def _told(subtopic: OutlinedSubtopic, answer: str, caps: Caps, log: Log) -> Plan[list[int]]:
+    """The insights of *subtopic* that the verifier finds in an *answer*, by their places in it."""
+    n = len(subtopic.insights)
+    (read,) = yield from ask_until_read(
+        [Question(subtopic.name, _find_in(answer, subtopic.insights))],
+        Present,
+        check=KNOWN,
+        most=caps.replies,
+        log=log,
+        fits=lambda present: numbers_fit(present.present, n),
+    )
+    if read.reason is not None:
+        return []
+    found = []
+    for index, text in enumerate(subtopic.insights):
+        if index + 1 in read.answer.present:
+            log.reject(KNOWN, text, "told without documents", read.call_id)
+            found.append(index)
+        else:
+            log.accept(KNOWN, text, read.call_id)
+    return found
+
+
+def _answer(subtopic: OutlinedSubtopic, topic: Topic) -> Ask:
+    fields = {
+        "setting": topic.setting,
+        "query": subtopic.query,
+        "n_insights": str(len(subtopic.insights)),
+        "notes": "",
+    }
+    return Ask("outsider", "synthesize_answer", fields)
+
+
+def _find_in(text: str, insights: Sequence[str]) -> Ask:
+    return Ask("verifier", "synthesize_find", {"text": text, "insights": numbered({"fact": fact} for fact in insights)})

@@ -27,11 +27,9 @@ from longform.synthesis.recipe import (
 )
 from longform.synthesis.written.account import Writing, haystack_account, haystack_rows, readable_id, told
 from longform.synthesis.written.call_bounds import OUTLINE, WRITE, document_calls, outline_calls
-from longform.synthesis.written.checks import CHECKS, RULES
-from longform.synthesis.written.contamination import known_insights
 from longform.synthesis.written.documents import Brief, Draft, write_document
-from longform.synthesis.written.outline import REGENERATED_AT, Outline, OutlineJob, write_outline
-from longform.synthesis.written.replies import FORMS
+from longform.synthesis.written.outline import REGENERATED_AT, Outline, OutlineJob, known_insights, write_outline
+from longform.synthesis.written.replies import CHECKS, FORMS, RULES
 from longform.synthesis.written.settings import ModelSynthesis, NewsTopic, Sizes, Topic, assignment
 
 TOKENS_A_WORD = 2  # of a document as JSON: 1.3 is usual in English, and lengths are kept roughly
@@ -172,7 +170,7 @@ class WrittenRecipe(Recipe[ModelSynthesis]):
             reread=self.settings.reread,
         )
         draft = yield from write_document(brief, log)
-        return _as_json(draft)
+        return draft.model_dump(mode="json")
 
     # ------------------------------------------------------------ what comes of it
 
@@ -194,7 +192,7 @@ class WrittenRecipe(Recipe[ModelSynthesis]):
                 topic=topic,
                 outline=outline,
                 assigned=self.assigned(number, outline),
-                drafts=[_as_draft(pieces[work.key].content) for work in self._documents(number, piece)],
+                drafts=[Draft.model_validate(pieces[work.key].content) for work in self._documents(number, piece)],
             )
 
     # ------------------------------------------------------------ before it is made
@@ -248,26 +246,6 @@ def _words_a_reply(domain: str, sizes: Sizes) -> int:
 def _topic_of(work: Work) -> JsonValue:
     assert isinstance(work.payload, dict)
     return work.payload["topic"]
-
-
-def _as_json(draft: Draft) -> JsonValue:
-    return {
-        "title": draft.title,
-        "text": draft.text,
-        "stated": [*draft.stated],
-        "unchecked": [*draft.unchecked],
-        "reread": None if draft.reread is None else [*draft.reread],
-    }
-
-
-def _as_draft(content: Mapping[str, Any]) -> Draft:
-    return Draft(
-        title=content["title"],
-        text=content["text"],
-        stated=tuple(content["stated"]),
-        unchecked=tuple(content["unchecked"]),
-        reread=None if content["reread"] is None else tuple(content["reread"]),
-    )
 
 
 def _nothing_accepted(outline: Piece) -> str:

@@ -1,8 +1,11 @@
-"""The forms of replies: one JSON object each, with exactly the fields that were asked for."""
+"""The forms of replies, the checks by name, and questions to the verifier with the meaning of its answers."""
 
 from __future__ import annotations
 
-from longform.synthesis.asking import Form, Words
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from longform.synthesis.asking import Ask, Form, Words, numbered
 
 
 class NamedSubtopic(Form):
@@ -75,3 +78,108 @@ FORMS: dict[str, type[Form]] = {
     "synthesize_answer": FactList,
 }
 """Prompt -> the form of its reply."""
+
+
+# ---------------------------------------------------------------- checks
+
+
+CHECKS: Mapping[str, str] = {
+    "subtopics complete": "a list of subtopics can be read and leaves none missing",
+    "subtopic distinct": "the verifier finds no overlap with an earlier subtopic",
+    "insights complete": "a list of insights can be read and leaves none of its subtopic missing",
+    "insight specific": "a number, date or entity is in it; a rule decides",
+    "insight distinct": "the verifier finds no earlier insight that says the same",
+    "insight categorised": "the verifier sorts it into its own subtopic",
+    "subtopic expandable": "enough insights of it were accepted; a rule decides",
+    "query on subtopic": "the verifier sorts the question into its own subtopic",
+    "insight not known": "an outsider, asked the query without documents, does not tell it; nothing follows from it",
+    "article written": "an article, or an edit of one, can be read",
+    "article leaks": "the verifier finds no insight that was not assigned",
+    "article omissions": "the verifier finds every insight that was assigned",
+    "article leaks after additions": "as before, once more where insights were added",
+    "chapter classified": "the verifier finds the chapter's own subtopic and insight, and no other insight",
+    "document read again": "the verifier finds the same insights once more; nothing follows from it",
+}
+"""In the order of the work."""
+
+
+class Rules(NamedTuple):
+    """
+    Rules that differ between domains (SummHay, appendix A.1).
+
+    Attributes:
+        regenerate: A list of subtopics with an overlap is asked for anew, at temperature 1; else overlaps are removed.
+        sequential: Subtopics get their insights one after the other, each shown those of all others as exclusions.
+        chapters: A document is written chapter by chapter, one insight each; else as a whole, and edited.
+    """
+
+    regenerate: bool
+    sequential: bool
+    chapters: bool
+
+
+RULES: Mapping[str, Rules] = {
+    "news": Rules(regenerate=False, sequential=False, chapters=False),
+    "conversation": Rules(regenerate=True, sequential=True, chapters=True),
+}
+"""
+The paper checks insights of conversations by nothing but their exclusions, and subtopics by hand; here both domains
+pass the same checks.
+"""
+
+
+# ---------------------------------------------------------------- questions to the verifier
+
+
+class Named(Protocol):
+    """A subtopic of any kind."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def description(self) -> str: ...
+
+
+def described(subtopic: Named) -> str:
+    return f"{subtopic.name}: {subtopic.description}"
+
+
+def listed(subtopics: Sequence[Named]) -> str:
+    """Subtopics as prompts show them."""
+    return numbered({"name": subtopic.name, "description": subtopic.description} for subtopic in subtopics)
+
+
+def numbers_fit(numbers: Sequence[int], n: int) -> str | None:
+    """Return why *numbers* are none of a list of *n* things; None if they are."""
+    return None if all(1 <= number <= n for number in numbers) else "no_such_number"
+
+
+def pairs_fit(pairs: Pairs, n: int) -> str | None:
+    """Return why *pairs* are none of a list of *n* things; None if they are."""
+    fit = all(1 <= pair.number <= n and 1 <= pair.repeats <= n and pair.number != pair.repeats for pair in pairs.pairs)
+    return None if fit else "no_such_number"
+
+
+def repetitions(pairs: Pairs) -> dict[int, int]:
+    """The later number of each pair -> the earlier."""
+    return {max(pair.number, pair.repeats): min(pair.number, pair.repeats) for pair in pairs.pairs}
+
+
+def categorize(setting: str, subtopics: Sequence[Named], text: str) -> Ask:
+    """Ask which subtopic *text* belongs to."""
+    fields = {"setting": setting, "subtopics": listed(subtopics), "text": text}
+    return Ask("verifier", "synthesize_categorize", fields)
+
+
+def category_fits(category: Category, n: int) -> str | None:
+    """Return why *category* is none of *n* subtopics, or 0; None if it is."""
+    return None if 0 <= category.subtopic <= n else "no_such_number"
+
+
+def misplaced(category: Category, subtopics: Sequence[Named], place: int) -> str | None:
+    """Return why a sorted item does not belong to the subtopic at *place*; None if it does."""
+    if category.subtopic == place + 1:
+        return None
+    other = repr(subtopics[category.subtopic - 1].name) if category.subtopic else "no subtopic"
+    return f"belongs to {other}"

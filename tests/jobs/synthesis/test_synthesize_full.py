@@ -12,8 +12,7 @@ import pytest
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.ingest import main as ingest
-from jobs.synthesis.audits import write_audit
-from jobs.synthesis.files import read_facts
+from jobs.synthesis.audits import read_facts, write_audit
 from jobs.synthesis.haystacks import make_benchmark, read_config, synthesize
 from jobs.synthesize import main
 from longform.errors import UsageError

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from longform.synthesis.grammar.grammar import tidied
 from longform.synthesis.grammar.paraphrase import Synonyms, attributed, contracted, moved, rewritten
+from longform.synthesis.grammar.topic import tidied
 from longform.synthesis.grammar.weaver import n_words, sentence_case, skeleton
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from longform.synthesis.grammar.grammar import filled, number_in_words, slots
-from longform.synthesis.grammar.topic import Fact, Topic, load_topic, topic_names
+from longform.synthesis.grammar.topic import Fact, Topic, filled, load_topic, number_in_words, slots, topic_names
 
 
 def test_both_domains_are_there() -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 
 from longform.synthesis.asking import Log
-from longform.synthesis.key_points.extraction import extract
-from longform.synthesis.key_points.points import FoundPoint, Grounds
+from longform.synthesis.key_points.points import FoundPoint, Grounds, extract
 from longform.synthesis.key_points.sources import SourceDocument
 from tests.longform.synthesis.synthesizing import Told
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import pytest
 
 from longform.synthesis.asking import Log
-from longform.synthesis.key_points.merging import faults_of, mended, merge
 from longform.synthesis.key_points.points import FoundPoint, Grounds, PointGroup, joined
+from longform.synthesis.key_points.selection import faults_of, mended, merge
 from tests.longform.synthesis.synthesizing import Told
 
 POINTS = [FoundPoint(f"Point {n}.", (Grounds(f"d{n}", 0, 7, True, "passage"),)) for n in (1, 2, 3, 4)]

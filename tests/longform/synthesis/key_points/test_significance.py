@@ -8,8 +8,8 @@ import pytest
 
 from longform.chat.call import TokenLogprobs
 from longform.synthesis.asking import Log, Reply
+from longform.synthesis.key_points.selection import scores
 from longform.synthesis.key_points.settings import ModelsSettings
-from longform.synthesis.key_points.significance import scores
 
 
 def said(yes: float, no: float) -> Reply:

@@ -15,9 +15,9 @@ from longform.synthesis.written.account import (
     haystack_rows,
     readable_id,
 )
-from longform.synthesis.written.checks import CHECKS
 from longform.synthesis.written.documents import Draft
 from longform.synthesis.written.outline import Outline, OutlinedSubtopic
+from longform.synthesis.written.replies import CHECKS
 from tests.longform.synthesis.synthesizing import NEWS, TALK
 
 OUTLINE = Outline(
