@@ -1,5 +1,5 @@
 """
-What a made benchmark says of itself: its audit, and files beside its tables.
+The audit of a made benchmark, and other files beside its tables.
 
 Reads   documents, queries, targets, qrels; haystacks/ (the planted statements), audit.json, synthesis.json if there
 Writes  audit.json, one haystack a task, whose findings stand in the table `audits` until all are there;
