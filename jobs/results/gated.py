@@ -22,7 +22,6 @@ from longform.errors import UsageError, meant
 from longform.formats.files import last_part
 from longform.metrics.measure import Description
 from longform.report.answers import answer_markdown
-from longform.report.gate import check_line, conclusion, junit_xml
 from longform.results.answer import VerbAnswer
 from longform.results.cells import systems_in
 from longform.results.gate import (
@@ -32,9 +31,12 @@ from longform.results.gate import (
     Threshold,
     baseline_checks,
     cannot_tell,
+    check_line,
     check_measures,
     check_table,
+    conclusion,
     failed,
+    junit_xml,
     measures_of,
     older_checks,
     read_threshold,

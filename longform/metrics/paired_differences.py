@@ -20,7 +20,7 @@ Means are ratios of sums. If the systems of a pair count differently many rows i
 differences of clusters are those of the linearised ratio.
 
 Pairs that are not read as one family by max-T are tested alone and adjusted by Holm's procedure
-(`stepwise_differences`; Sonja Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of
+(`stepwise_tests`; Sonja Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of
 Statistics 6, 1979). The pair with the k-th smallest p-value of m is tested at ALPHA / (m - k + 1), and all after the
 first that fails fail too. Each pair's interval is at the level at which the procedure tested it; those after the first
 that fails are at that one's level. So here, too, an interval excludes 0 exactly if the adjusted p-value is at most
@@ -51,28 +51,6 @@ _NOTHING = 1e-14  # of a cluster's difference, which is a share
 _SAME_LEVEL = 1e-12  # of levels that differ by rounding only
 
 
-class Difference(NamedTuple):
-    """First less second system of a pair; bounds are None if so few clusters bound nothing."""
-
-    value: float
-    low: float | None
-    high: float | None
-    p: float  # adjusted for the family
-    n_clusters: int
-    p_alone: float  # of the pair as a family of its own, by the same changes of sign
-    error: float | None  # standard error; None: a single cluster has none
-
-    @property
-    def distinguishable(self) -> bool:
-        """The interval excludes 0, which it does exactly if p is at most the level of its test."""
-        return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
-
-    @property
-    def too_few_clusters(self) -> bool:
-        """No difference whatever could have been shown."""
-        return smallest_p(self.n_clusters) > ALPHA
-
-
 def smallest_p(n_clusters: int) -> float:
     """The p-value of a difference that no other sign change reaches."""
     return 2.0 ** (1 - n_clusters) if n_clusters <= ENUMERATED else 1 / (DRAWS + 1)
@@ -81,20 +59,6 @@ def smallest_p(n_clusters: int) -> float:
 def n_sign_changes(n_clusters: int) -> int:
     """Return the number of sign changes that test a family of so many clusters, the observed signs included."""
     return 2**n_clusters if n_clusters <= ENUMERATED else DRAWS + 1
-
-
-def paired_differences(first: Array, second: Array, *, seed: int, alpha: float = ALPHA) -> list[Difference | None]:
-    """
-    The differences of a family's pairs; None for a pair that shares no cluster.
-
-    Args:
-        first: Total and count of each pair's first system, shape (clusters, pairs, 2); a count of 0: not there.
-        second: The same of the second systems.
-        seed: Of the drawn sign changes.
-        alpha: The level of the test that intervals agree with.
-    """
-    family = family_tests(first, second, seed=seed, alpha=alpha)
-    return [family.difference(pair) for pair in range(len(family.value))]
 
 
 class FamilyTests(NamedTuple):
@@ -108,6 +72,7 @@ class FamilyTests(NamedTuple):
         p: Adjusted for the family.
         p_alone: Of the pair as a family of its own, by the same changes of sign.
         n: Clusters that both systems have.
+        few: True if these are too few for any difference to be shown.
         critical: Smallest |value| / error that is told from chance, in a pair with all clusters; inf: none would be.
     """
 
@@ -117,24 +82,21 @@ class FamilyTests(NamedTuple):
     p: Array
     p_alone: Array
     n: NDArray[np.int64]
+    few: NDArray[np.bool_]
     critical: float
-
-    def difference(self, pair: int, *, turned: bool = False) -> Difference | None:
-        """Return the difference of a *pair*, of the second less the first if *turned*; None: no cluster in common."""
-        value = float(-self.value[pair] if turned else self.value[pair])
-        if np.isnan(value):
-            return None
-        half, error = float(self.half[pair]), float(self.error[pair])
-        low, high = (None, None) if np.isnan(half) else (value - half, value + half)
-        known = None if np.isnan(error) else error
-        return Difference(value, low, high, float(self.p[pair]), int(self.n[pair]), float(self.p_alone[pair]), known)
 
 
 def family_tests(first: Array, second: Array, *, seed: int, alpha: float = ALPHA) -> FamilyTests:
     """
-    Test the pairs of a family; see `paired_differences`.
+    Test the differences of a family's pairs, first less second.
 
     Memory is that of a few arrays of _STATISTICS_AT_ONCE numbers and of the sums, however many sign changes there are.
+
+    Args:
+        first: Total and count of each pair's first system, shape (clusters, pairs, 2); a count of 0: not there.
+        second: The same of the second systems.
+        seed: Of the drawn sign changes.
+        alpha: The level of the test that intervals agree with.
     """
     shared = (first[..., 1] > 0) & (second[..., 1] > 0)  # (clusters, pairs)
     used = shared.any(axis=1)
@@ -142,7 +104,7 @@ def family_tests(first: Array, second: Array, *, seed: int, alpha: float = ALPHA
     if not len(shared):
         nothing = np.full(shared.shape[1], np.nan)
         none = np.zeros(shared.shape[1], np.int64)
-        return FamilyTests(nothing, nothing, nothing, nothing, nothing, none, np.inf)
+        return FamilyTests(nothing, nothing, nothing, nothing, nothing, none, none == 0, np.inf)
     found = _Contributions.of(first, second, shared)
     same = np.ones((1, len(shared)))
     (value,), (left,) = found.moments(same)
@@ -162,7 +124,7 @@ def family_tests(first: Array, second: Array, *, seed: int, alpha: float = ALPHA
     n = len(shared)
     limit = float(np.sqrt((n - 1) / n * factor)) if n > 1 and not np.isnan(factor) else np.inf
     value, p_alone = np.where(there, value, np.nan), reached / len(largest)
-    return FamilyTests(value, half, error, p, p_alone, found.n, limit)
+    return FamilyTests(value, half, error, p, p_alone, found.n, few, limit)
 
 
 class _Contributions(NamedTuple):
@@ -248,39 +210,25 @@ def _signs(n_clusters: int, seed: int) -> Iterator[Array]:
 # ---------------------------------------------------------------- each pair alone, adjusted by Holm's procedure
 
 
-class Adjusted(NamedTuple):
+def stepwise_tests(first: Array, second: Array, *, seed: int) -> FamilyTests:
     """
-    Attributes:
-        difference: First less second, with the p-value of the pair alone.
-        p_holm: Adjusted for the family.
-        level: At which the interval is.
+    Test the pairs of a family, as `family_tests` has them, by Holm's procedure.
+
+    `p` is adjusted by it, and `half` and `few` are of the level at which it tests the pair. A pair that shares no
+    cluster is no member. The family has no `critical` value of its own.
     """
 
-    difference: Difference
-    p_holm: float
-    level: float
+    def alone(place: int, level: float) -> FamilyTests:
+        own = first[:, [place]], second[:, [place]]
+        return family_tests(*own, seed=stable_seed(seed, place), alpha=level)
 
-    @property
-    def too_few_clusters(self) -> bool:
-        """No difference whatever could have been shown, at the level of this pair."""
-        return smallest_p(self.difference.n_clusters) > self.level + _SAME_LEVEL
-
-
-def stepwise_differences(pairs: Sequence[tuple[Array, Array]], *, seed: int) -> list[Adjusted | None]:
-    """
-    Return the differences of a family of *pairs*; None for a pair that shares no cluster, which is no member.
-
-    A pair holds the totals and counts of two systems, each of shape (clusters, 2); a count of 0: not there.
-    """
-    alone = [_alone(pair, seed, place, ALPHA) for place, pair in enumerate(pairs)]
-    known = [place for place, found in enumerate(alone) if found is not None]
-    p_values = [found.p for found in alone if found is not None]
-    levels = holm_levels(p_values)
-    made: list[Adjusted | None] = [None] * len(pairs)
-    for place, level, adjusted in zip(known, levels, holm(p_values), strict=True):
-        if (found := _alone(pairs[place], seed, place, level)) is not None:
-            made[place] = Adjusted(found, adjusted, level)
-    return made
+    tests = [alone(place, ALPHA) for place in range(first.shape[1])]
+    known = [place for place, one in enumerate(tests) if one.n[0]]
+    p_values = [float(tests[place].p[0]) for place in known]
+    for place, level, adjusted in zip(known, holm_levels(p_values), holm(p_values), strict=True):
+        tests[place] = alone(place, level)._replace(p=np.array([adjusted]))
+    columns = {name: np.concatenate([getattr(one, name) for one in tests]) for name in FamilyTests._fields[:-1]}
+    return FamilyTests(**columns, critical=np.inf)
 
 
 def holm_levels(p_values: Sequence[float]) -> list[float]:
@@ -290,8 +238,3 @@ def holm_levels(p_values: Sequence[float]) -> list[float]:
     failed = np.asarray(p_values)[order] > steps + _SAME_LEVEL
     levels[order] = np.minimum(steps, steps[failed].min(initial=ALPHA))  # steps ascend
     return [float(level) for level in levels]
-
-
-def _alone(pair: tuple[Array, Array], seed: int, place: int, level: float) -> Difference | None:
-    own = stable_seed(seed, place)
-    return paired_differences(pair[0][:, None], pair[1][:, None], seed=own, alpha=level)[0]

@@ -105,6 +105,37 @@ def clusters_for_difference(
     return _fewest(lambda n: enough(n=n, critical=critical_at(level, n)) >= power, near=int(min(near, MOST)))
 
 
+class Sized(NamedTuple):
+    """
+    Two sides of one plan: the differences that *n* clusters show, and the clusters that show a difference.
+
+    Attributes:
+        spread: Standard deviation of a difference of two systems between clusters.
+        n: Clusters.
+        critical: Critical |t| of a test among those of its family; inf: none passes.
+    """
+
+    spread: float
+    n: int
+    critical: float
+
+    def shown(self, power: float = POWER) -> dict[str, float | None]:
+        """Return the smallest true difference that a test shows, chosen beforehand, and in its family."""
+        alone, within = (
+            detectable(spread=self.spread, n=self.n, critical=critical, power=power)
+            for critical in (critical_at(ALPHA, self.n), self.critical)
+        )
+        return {"detectable": alone, "detectable_in_family": within}
+
+    def needed(self, difference: float, power: float = POWER) -> tuple[int | None, int | None]:
+        """Return the clusters that show a true *difference* by one test, chosen beforehand, and in its family."""
+        alone, within = (
+            clusters_for_difference(difference, spread=self.spread, level=level, power=power)
+            for level in (ALPHA, level_of_one(self.critical, self.n))
+        )
+        return alone, within
+
+
 def _fewest(enough: Callable[[int], bool], least: int = 2, near: int = 2) -> int | None:
     """Return the smallest n from *least* that is *enough*, which every larger one is too; perhaps it is *near*."""
     low = high = max(least, near)

@@ -20,7 +20,7 @@ from longform.report.scores import estimate
 from longform.report.shown_names import short_systems
 from longform.report.tables import IN_SAMPLE, has_oracle, is_position_row, system_of
 from longform.results.cells import Row, compared_families, number_in, systems_in
-from longform.results.pairs import NOT_DISTINGUISHABLE
+from longform.results.differences import NOT_DISTINGUISHABLE
 from longform.results.results import Results
 from longform.settings.systems import SystemName
 from longform.tables.cells import value_cell

@@ -21,8 +21,8 @@ from longform.report.scores import estimate
 from longform.report.shown_names import short_systems
 from longform.report.tables import IN_SAMPLE, oracle_told, system_of
 from longform.results.cells import CellRow, compared_families, number_in, pairs_of, text_in
+from longform.results.differences import NOT_DISTINGUISHABLE, TOO_FEW
 from longform.results.evidence import Unfolded
-from longform.results.pairs import NOT_DISTINGUISHABLE, TOO_FEW
 from longform.results.results import Results
 from longform.settings.systems import SystemName
 from longform.tables.table import Column, Table

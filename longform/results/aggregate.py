@@ -91,11 +91,6 @@ def sums_of(scores: pl.DataFrame, clusters: Sequence[str], aggregate: Aggregate 
     return sums
 
 
-def clusters_in(scores: pl.DataFrame) -> list[str]:
-    """Return the clusters that have a value, sorted."""
-    return sorted(scores.filter(pl.col("n") > 0)["cluster"].unique().cast(pl.String))
-
-
 def cluster_kind(facts: pl.DataFrame) -> ClusterKind:
     """Return the unit that is resampled of summaries."""
     apart = pl.col("cluster").cast(pl.String) != pl.col("query_id").cast(pl.String)

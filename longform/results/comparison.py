@@ -9,8 +9,7 @@ from typing import Any
 from longform.metrics.measure import Description
 from longform.metrics.statistics import Estimate
 from longform.results.answer import VerbAnswer
-from longform.results.differences import compared_measure, told_of
-from longform.results.pairs import NOT_DISTINGUISHABLE
+from longform.results.differences import NOT_DISTINGUISHABLE, compared_measure, told_of
 from longform.results.run_status import Status
 from longform.tables.cells import row_cell
 from longform.tables.table import Column, Table, Value
@@ -78,7 +77,7 @@ def _older(rows: Sequence[Row], labels: Sequence[str], measures: Sequence[Descri
         name = str(row["measure"])
         unit, title = (known[name]["unit"], known[name]["title"]) if name in known else ("points", name)
         value, low, high = row["difference"][:3] if isinstance(row["difference"], Estimate) else (None, None, None)
-        more = {"title": title, "unit": unit, "told": told_of(row["finding"], labels, row["n_clusters"])}
+        more = {"title": title, "unit": unit, "told": told_of(row["finding"], row["n_clusters"], labels)}
         kept = {key: one for key, one in row.items() if key not in ("aside", "better")}
         found.append({**kept, **more, "difference": value, "low": low, "high": high})
     return found
@@ -110,7 +109,7 @@ def _one(table: Table, row: Row, labels: Sequence[str], titles: Mapping[str, str
     if None in (one.text, other.text, difference.text):
         return f"{system} has no query with {title} {by}{on} in both"
     interval = f", {difference.detail}" if difference.detail else ""
-    finding = told_of(row["finding"], labels, row["n_clusters"])
+    finding = told_of(row["finding"], row["n_clusters"], labels)
     scores = f"{title} of {system} is {one.text} in {labels[0]} and {other.text} in {labels[1]}"
     return f"{scores} ({by}{on}): {finding} ({difference.text}{interval})"
 
@@ -227,9 +226,7 @@ def _quantity(spend: Status | None, key: str) -> float | None:
         return None
     if not spend["calls"]:
         return 0.0
-    value = spend.get(key)
-    assert value is None or isinstance(value, int | float), key
-    return None if value is None else float(value)
+    return None if (value := spend.get(key)) is None else float(value)
 
 
 def _cost_row(name: str, first: float | None, second: float | None) -> dict[str, Value]:

@@ -30,7 +30,6 @@ MOST_PAIRS = 15
 PeopleScores = Mapping[str, Mapping[str, tuple[float, float]]]
 """Summary id -> measure -> total and count by people's labels; of summaries that are labelled whole."""
 
-
 Row = dict[str, Value]
 _REASONS = {"corrected": "reason", "by_labels": "labels_reason", "weight": "reason"}
 """Columns of tables -> those of rows that say why they, or their intervals, are unknown."""

@@ -1,36 +1,181 @@
 """
-Two runs on the queries that both have: every difference of a pair of systems, tested together with all others.
+Differences of pairs of systems: paired, resampled by clusters, and adjusted for the family that they are tested in.
 
-All tests of a comparison are one family of `longform.metrics.paired_differences`: over all data sets, judges, measures
-and pairs of systems. So p-values are adjusted for all of them, and an interval excludes 0 exactly if its p is at most
-0.05. Pairs that have too few clusters for any difference to be shown are no members.
+Every test of two systems, of one run or of two, by summaries or by rankings, is one of `differences`. A family is what
+is read together (docs/measures.md has the list): its p-values are adjusted for all of it, and an interval excludes 0
+exactly if its p is at most 0.05.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from itertools import count
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from longform.evidence.scan import pl
 from longform.evidence.scores import ScoreTable, facts_of, final, means, of_judge, samples, with_facts
+from longform.keys import stable_seed
 from longform.metrics.cited_support import MAIN
 from longform.metrics.measure import Description
-from longform.metrics.paired_differences import ALPHA, family_tests, n_sign_changes, smallest_p
-from longform.metrics.statistics import LEVEL, Estimate
+from longform.metrics.paired_differences import ALPHA, FamilyTests, family_tests, n_sign_changes, smallest_p
+from longform.metrics.statistics import LEVEL, Array, Estimate
 from longform.results.aggregate import Aggregate
-from longform.results.pairs import MEASURE, NOT_DISTINGUISHABLE, TOO_FEW, signs_seed
 from longform.tables.table import DATASET, JUDGE, Axes, Column, Table, Unit, Value
 
-_POINTS = 100.0
+MEASURE = "joint"
+"""The measure that systems are compared by if a run has it."""
+NOT_DISTINGUISHABLE = "not distinguishable"
+TOO_FEW = "too few clusters"
 NO_COMMON_QUERY = "no query has a score of both"
+_SAME_RANKINGS = "the rankings of both runs have the same scores on every query"
 OF = ("dataset", "judge", "measure")
 """The columns that values and pairs of systems have in common."""
 _SYSTEMS = ("first_system", "second_system")
-_SUMS = ("total", "n", "total_second", "n_second")
+Places = NDArray[np.int64]
+_POINTS = 100.0
 _FEWEST = next(n for n in count(1) if smallest_p(n) <= ALPHA)  # clusters that can show a difference
+
+
+def differences(
+    values: pl.DataFrame,
+    pairs: pl.DataFrame,
+    families: Sequence[str] = (),
+    *,
+    seed: int,
+    unit: str = "cluster",
+    fewest: int = 1,
+    tests: Callable[..., FamilyTests] = family_tests,
+) -> pl.DataFrame:
+    """
+    Return *pairs* with the difference of each, first less second, and its test among those of its family.
+
+    Added are the `value`, with `half` the width of its interval and its standard `error`, `p` and `p_alone`, the means
+    `first` and `second`; `n_units` that both have and `n_left_out`, `n_clusters` of these, True in `few` if they show
+    nothing; and of the family its `critical` value and `n_family`, the clusters of all its pairs.
+
+    Args:
+        values: `total` and `n` of a system, with the `cluster`, for which signs are drawn in the order of rows.
+        pairs: Columns that tell of both systems (those that *values* have, too), and `first_X` and `second_X` for each
+            column X of *values* that tells them apart, such as the system and its run.
+        families: The columns of *pairs* that tell families apart; none: all are one.
+        seed: Of drawn changes of sign.
+        unit: The column whose units count if both systems have a value of them: `cluster` or `query_id`.
+        fewest: Clusters that a member of a family has; of a pair with fewer the p is null.
+        tests: The tests of a family, by `family_tests` or `stepwise_tests`.
+    """
+    numbered = pairs.with_row_index("pair")
+    parts = numbered.partition_by(*families, maintain_order=True) if families and len(pairs) else [numbered]
+    tested = partial(tests, seed=seed)
+    return pl.concat(_family(values, own, unit, fewest, tested) for own in parts).sort("pair").drop("pair")
+
+
+def _family(
+    values: pl.DataFrame, pairs: pl.DataFrame, unit: str, fewest: int, tests: Callable[[Array, Array], FamilyTests]
+) -> pl.DataFrame:
+    first, second, there, clusters = _sides(values, pairs, unit)
+    shared = (first[..., 1] > 0) & (second[..., 1] > 0)  # (units, pairs)
+    first, second = (_by_cluster(np.where(shared[..., None], side, 0.0), clusters) for side in (first, second))
+    n_clusters = (first[..., 1] > 0).sum(axis=0)
+    members = n_clusters >= fewest
+    found = tests(first[:, members], second[:, members])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        one, other = (side[..., 0].sum(axis=0) / side[..., 1].sum(axis=0) for side in (first, second))
+    tested = {name: np.full(len(pairs), np.nan) for name in ("half", "error", "p", "p_alone")}
+    for name, column in tested.items():
+        column[members] = getattr(found, name)
+    value, few = one - other, np.ones(len(pairs), bool)
+    value[members], few[members] = found.value, found.few
+    numbers = {"value": value, **tested, "first": one, "second": other}
+    n_units = shared.sum(axis=0)
+    return pairs.with_columns(
+        **{name: pl.Series(column, nan_to_null=True) for name, column in numbers.items()},
+        n_units=pl.Series(n_units, dtype=pl.Int64),
+        n_left_out=pl.Series(there - n_units, dtype=pl.Int64),
+        n_clusters=pl.Series(n_clusters, dtype=pl.Int64),
+        few=pl.Series(few),
+        critical=pl.lit(found.critical),
+        n_family=pl.lit(int((first[..., 1] > 0).any(axis=1).sum())),
+    )
+
+
+def _sides(values: pl.DataFrame, pairs: pl.DataFrame, unit: str) -> tuple[Array, Array, Places, Places]:
+    """
+    Return totals and counts of the first and of the second systems, each of shape (units, pairs, 2).
+
+    Beside them stand the number of units of which either has a row, and the place of each unit's cluster.
+    """
+    apart = [name.removeprefix("first_") for name in pairs.columns if name.startswith("first_")]
+    of = [name for name in pairs.columns if name in values.columns]
+    named = [pairs.select(*of, **{name: f"{side}_{name}" for name in apart}) for side in ("first", "second")]
+    systems = pl.concat(named).unique(maintain_order=True).with_row_index("place")
+    key: Any = {"on": [*of, *apart], "nulls_equal": True, "maintain_order": "left"}
+    held = values.join(systems, **key)
+    of_cluster = [*(name for name in of if name == "dataset"), "cluster"]
+    of_unit = list(dict.fromkeys([*of_cluster, unit]))
+    clusters = held.select(of_cluster).unique(maintain_order=True).with_row_index("at")
+    units = held.select(of_unit).unique(maintain_order=True).with_row_index("row")
+    rows, units = held.join(units, **key | {"on": of_unit}), units.join(clusters, **key | {"on": of_cluster})
+    sums = np.zeros((len(units), len(systems), 3))
+    np.add.at(sums, (rows["row"].to_numpy(), rows["place"].to_numpy()), rows.select("total", "n", there=1.0).to_numpy())
+    one, other = (own.join(systems, how="left", **key)["place"].to_numpy() for own in named)
+    n_there = (sums[:, one, 2] + sums[:, other, 2] > 0).sum(axis=0)
+    return sums[:, one, :2], sums[:, other, :2], n_there, units["at"].to_numpy()
+
+
+def _by_cluster(sums: Array, clusters: Places) -> Array:
+    """Return the sums of units, shape (units, ...), by the place of their cluster."""
+    found = np.zeros((len({*clusters.tolist()}), *sums.shape[1:]))
+    np.add.at(found, clusters, sums)
+    return found
+
+
+def finding(row: Mapping[str, Any], better: str | None = "higher") -> str:
+    """
+    Return what a row of `differences` shows of its first system, by a measure of which *better* values are better.
+
+    It is none, too few, not distinguishable, better or worse, or, if no direction is better, higher or lower.
+    """
+    if not row["n_clusters"]:
+        return "none"
+    if row["few"]:
+        return "too few"
+    if row["half"] is None or abs(row["value"]) <= row["half"]:
+        return NOT_DISTINGUISHABLE
+    if better is None:
+        return "higher" if row["value"] > 0 else "lower"
+    return "better" if (row["value"] > 0) == (better == "higher") else "worse"
+
+
+def told_of(finding: object, n_clusters: object, runs: Sequence[str] = (), *, none: str = NO_COMMON_QUERY) -> str:
+    """Return a finding in words; those of two *runs* name the run."""
+    words = {"none": none, "too few": f"{TOO_FEW} ({n_clusters}): no difference could be shown"}
+    side, _, what = str(finding).partition(" ")
+    named = f"{runs[side == 'second']} is {what}" if side in ("first", "second") else str(finding)
+    return words.get(str(finding), named)
+
+
+def finding_words(row: Mapping[str, Any], better: str | None = "higher") -> str:
+    """Return the finding of a row of `differences` in words, for tables of one run."""
+    return told_of(finding(row, better), row["n_clusters"], none="no query in common")
+
+
+def interval(row: Mapping[str, Any], n: int, factor: float = 1.0) -> Estimate:
+    """Return the difference of a row of `differences` with its interval; it is *n*'s."""
+    value, half = row["value"], row["half"]
+    low, high = (None, None) if value is None or half is None else (value - half, value + half)
+    return Estimate(value, low, high, n).scaled(factor)
+
+
+def signs_seed(seed: int) -> int:
+    """Return the seed of drawn sign changes, one for all tests of a run: a pair alone is then the same everywhere."""
+    return stable_seed(seed, "changes of sign")
+
+
+# ---------------------------------------------------------------- two runs
 
 
 def scored(summaries: pl.DataFrame, table: ScoreTable, judges: Sequence[str | None] = ()) -> pl.DataFrame:
@@ -59,6 +204,12 @@ def of_dataset(rows: pl.DataFrame, dataset: str | None) -> pl.DataFrame:
     return rows.filter(pl.col("dataset").cast(pl.String).eq_missing(pl.lit(dataset)))
 
 
+def values_of(scores: pl.DataFrame, aggregate: Aggregate) -> pl.DataFrame:
+    """Return what each query adds to the mean of a system of a run: total and n, 0 of 0 if it has no value."""
+    system = pl.concat_str("summarizer", "setting", separator=", ")
+    return samples(scores.with_columns(system=system), aggregate, "run", *OF, "system", with_empty=True)
+
+
 def compare_runs(
     values: pl.DataFrame,
     runs: tuple[str, str],
@@ -68,16 +219,17 @@ def compare_runs(
     measures: Mapping[str | None, Sequence[Mapping[str, object]]],
     pairs: Sequence[tuple[object, object]],
     seed: int,
-    enough: Callable[[Iterable[bool]], bool] = any,
+    of_rankings: bool = False,
 ) -> tuple[Table, Mapping[str, float]]:
     """
     Return all differences of two runs as a table, tested as one family, and the numbers that all tests share.
 
     A difference is the second run's less the first run's; the numbers are n_tests, n_clusters, n_sign_changes, level.
-    *values* are those of the common queries, as `differences` takes them, and *measures* the name, unit and better
-    direction of each measure by its judge, None if it has none. *enough* says of both systems of a pair, which may be
-    there or not, whether the pair has a row.
+    Pairs that have too few clusters for any difference to be shown are no members. *values* are those of the common
+    queries, with the run, OF and the system; *measures* have the name, unit and better direction of each measure by its
+    judge, None if it has none. A pair *of_rankings* has a row only if both runs have its rankers.
     """
+    enough = all if of_rankings else any
     there = {*values.select("run", "dataset", "judge", "system").unique().iter_rows()}
     rows = [
         (dataset, judge, measure["name"], *names, measure["unit"], measure["better"])
@@ -88,7 +240,16 @@ def compare_runs(
         if enough((run, dataset, judge, system) in there for run, system in zip(runs, names, strict=True))
     ]
     asked = pl.DataFrame(rows, schema=dict.fromkeys((*OF, *_SYSTEMS, "unit", "direction"), pl.String), orient="row")
-    found = differences(values, asked, runs, seed=signs_seed(seed))
+    known = values.with_columns(pl.col("cluster").cast(pl.String))
+    found = differences(
+        pl.concat(of_dataset(known, dataset).sort("cluster", maintain_order=True) for dataset in datasets),
+        asked.with_columns(first_run=pl.lit(runs[0]), second_run=pl.lit(runs[1])),
+        seed=signs_seed(seed),
+        unit="query_id",
+        fewest=_FEWEST,
+    )
+    nothing = ((pl.col("value") == 0) & (pl.col("half") == 0)).fill_null(value=False)
+    same = of_rankings and found.filter(pl.col("n_clusters") > 0).select(nothing.all()).item()
     n_clusters = max(found["n_family"], default=0)
     family = {
         "n_tests": found["p"].count(),
@@ -99,7 +260,7 @@ def compare_runs(
     table = Table(
         name,
         _columns(runs),
-        [_row(runs, **row) for row in found.drop("n_family").iter_rows(named=True)],
+        [_row(runs, row, _SAME_RANKINGS if same else None) for row in found.iter_rows(named=True)],
         name.capitalize(),
         _family_words(family),
         (*OF, *_SYSTEMS),
@@ -110,101 +271,31 @@ def compare_runs(
     return table, family
 
 
-def values_of(scores: pl.DataFrame, aggregate: Aggregate) -> pl.DataFrame:
-    """Return what each query adds to the mean of a system of a run: total and n, 0 of 0 if it has no value."""
-    system = pl.concat_str("summarizer", "setting", separator=", ")
-    return samples(scores.with_columns(system=system), aggregate, "run", *OF, "system", with_empty=True)
-
-
-def differences(values: pl.DataFrame, pairs: pl.DataFrame, runs: Sequence[str], *, seed: int) -> pl.DataFrame:
-    """
-    Return *pairs* with both means over the queries of which both have a value, and their difference as one family.
-
-    `difference` is `second` less `first`, and `half` is half the width of its interval; `p` is null if so few clusters
-    show nothing. `n_family` counts the clusters of all pairs.
-
-    *values* are `total` and `n` of each query of a system, with the columns run, OF, system, query_id and cluster;
-    *pairs* have OF, and a `first_system` and `second_system` of these *runs*.
-    """
-    asked = pairs.with_row_index("pair")
-    first, second = (
-        asked.join(values.filter(pl.col("run") == run), left_on=[*OF, name], right_on=[*OF, "system"], nulls_equal=True)
-        .group_by("pair", "dataset", "query_id")
-        .agg(pl.col("cluster").first(), pl.col("total", "n").sum())
-        for name, run in zip(_SYSTEMS, runs, strict=True)
-    )
-    some = pl.col("n") > 0
-    both = first.filter(some).join(second.filter(some), on=["pair", "query_id"], suffix="_second")
-    sums = both.group_by("pair", "dataset", "cluster").agg(pl.col(_SUMS).sum(), n_queries=pl.len())
-    sums = sums.sort("pair", "cluster")
-    counted = sums.group_by("pair").agg(pl.col(*_SUMS, "n_queries").sum(), n_clusters=pl.len())
-    there = pl.concat([first, second]).group_by("pair").agg(n_there=pl.col("query_id").n_unique())
-    for more in (counted, there, _tests(sums, seed)):
-        asked = asked.join(more, on="pair", how="left", maintain_order="left")
-    known = asked.with_columns(pl.col("n_queries", "n_clusters").fill_null(0))
-    mean, second_mean = pl.col("total") / pl.col("n"), pl.col("total_second") / pl.col("n_second")
-    return known.select(
-        *pairs.columns,
-        first=mean,
-        second=second_mean,
-        difference=pl.coalesce("value", second_mean - mean),
-        half="half",
-        p="p",
-        p_alone="p_alone",
-        n_queries="n_queries",
-        n_left_out=pl.col("n_there") - pl.col("n_queries"),
-        n_clusters="n_clusters",
-        n_family=pl.lit(sums.select("dataset", "cluster").n_unique()),
-    )
-
-
-def _tests(sums: pl.DataFrame, seed: int) -> pl.DataFrame:
-    """Return the tests of the pairs that have enough clusters, from totals and counts of each pair and cluster."""
-    members = sums.filter(pl.len().over("pair") >= _FEWEST)
-    pairs, clusters = (
-        members.select(key).unique(maintain_order=True).with_row_index("place")
-        for key in (["pair"], ["dataset", "cluster"])
-    )
-    stacked = np.zeros((len(clusters), len(pairs), len(_SUMS)))
-    placed = members.join(pairs, on="pair").join(clusters, on=["dataset", "cluster"], nulls_equal=True, suffix="_row")
-    stacked[placed["place_row"], placed["place"]] = placed.select(_SUMS).to_numpy()
-    found = family_tests(stacked[..., 2:], stacked[..., :2], seed=seed)
-    tests = {name: getattr(found, name) for name in ("value", "half", "p", "p_alone")}
-    return pairs.select("pair", **{name: pl.Series(values, nan_to_null=True) for name, values in tests.items()})
-
-
 UNITS: Mapping[str, Unit] = {"points": "points", "share": "share", "rating": "rating"}
 """The unit of a measure -> that of its mean in a table; the others are shown as words are."""
 
 
-def _row(runs: tuple[str, str], *, half: float | None, direction: str | None, **row: Any) -> dict[str, Value]:
-    """Return a row of `differences` in the unit of its measure, with its finding."""
-    value, unit = row["difference"], row["unit"]
-    low, high = (None, None) if half is None else (value - half, value + half)
-    difference, factor = Estimate(value, low, high, row["n_queries"]), _POINTS if unit == "points" else 1.0
-    finding = _finding(row["n_clusters"], row["p"], difference, direction)
+def _row(runs: tuple[str, str], row: Mapping[str, Any], aside: str | None) -> dict[str, Value]:
+    """Return a row of `differences` in the unit of its measure, with its finding, as the second run less the first."""
+    factor = _POINTS if row["unit"] == "points" else 1.0
+    shown = _FINDINGS.get(found := finding(row, row["direction"]), found)
+    of_second = {**row, "value": None if row["value"] is None else 0.0 - row["value"]}  # 0, and not -0
     return {
-        **row,
-        "unit": UNITS.get(unit, "words"),
+        **{name: row[name] for name in (*OF, *_SYSTEMS)},
+        "unit": UNITS.get(row["unit"], "words"),
         **{side: None if row[side] is None else factor * row[side] for side in ("first", "second")},
-        "difference": None if value is None else difference.scaled(factor),
-        "finding": finding,
-        "better": _better(finding, runs),
-        "aside": NO_COMMON_QUERY if finding == "none" else None,
+        "difference": None if row["value"] is None else interval(of_second, row["n_units"], factor),
+        **{name: row[name] for name in ("p", "p_alone")},
+        "n_queries": row["n_units"],
+        **{name: row[name] for name in ("n_left_out", "n_clusters")},
+        "finding": shown,
+        "better": _better(shown, runs),
+        "aside": NO_COMMON_QUERY if shown == "none" else aside,
     }
 
 
-def _finding(n_clusters: int, p: float | None, difference: Estimate, direction: str | None) -> str:
-    if not n_clusters:
-        return "none"
-    if p is None:
-        return "too few"
-    value, low, high, _ = difference
-    if value is None or low is None or high is None or low <= 0 <= high:
-        return "not distinguishable"
-    if direction is None:
-        return "second higher" if value > 0 else "first higher"
-    return "second better" if (value > 0) == (direction == "higher") else "first better"
+_FINDINGS = {"better": "first better", "worse": "second better", "higher": "first higher", "lower": "second higher"}
+"""Finding of the first system of a pair -> that of both runs."""
 
 
 def _better(finding: str, runs: Sequence[str]) -> str:
@@ -249,17 +340,6 @@ def _family_words(family: Mapping[str, float]) -> str:
         f"{1 - family['level']:.2f}. Else neither is better: they are {NOT_DISTINGUISHABLE}, which does not mean that "
         "they are the same."
     )
-
-
-def told_of(finding: object, runs: Sequence[str], n_clusters: object) -> str:
-    """Return a finding in words."""
-    words = {
-        "none": NO_COMMON_QUERY,
-        "too few": f"{TOO_FEW} ({n_clusters}): no difference could be shown",
-        "not distinguishable": NOT_DISTINGUISHABLE,
-    }
-    side, _, what = str(finding).partition(" ")
-    return words.get(str(finding)) or f"{runs[side == 'second']} is {what}"
 
 
 def compared_measure(measures: Sequence[Description], having: Sequence[Collection[str]]) -> Description | None:

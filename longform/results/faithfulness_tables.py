@@ -18,7 +18,7 @@ from longform.evidence.scan import pl
 from longform.evidence.scores import means, samples
 from longform.metrics.faithfulness import Merging
 from longform.metrics.order_sensitivity import largest_spread, order_sensitivity, with_holm
-from longform.metrics.paired_differences import Adjusted, n_sign_changes, stepwise_differences
+from longform.metrics.paired_differences import n_sign_changes, stepwise_tests
 from longform.metrics.position_bias import (
     FOUND,
     PlaceSums,
@@ -33,8 +33,8 @@ from longform.metrics.position_bias import (
 )
 from longform.metrics.statistics import LEVEL, Array, Estimate, holm
 from longform.results.aggregate import Averaging, mean_of, sums_of
+from longform.results.differences import differences, finding_words, interval
 from longform.results.evidence import Evidence
-from longform.results.pairs import finding
 from longform.settings.experiment import Experiment
 from longform.settings.systems import System
 
@@ -209,10 +209,15 @@ def against_plain(summaries: pl.DataFrame, how: Averaging) -> list[Row]:
     Return methods and orders against the plain one of the same summarizer on the same queries, in points.
 
     The plain system of a row has its retriever, budget and lengths, the order given and the plain method. The rows of a
-    judge and data set are a family, adjusted together (Holm, `stepwise_differences`). Scores are over all queries of a
+    judge and data set are a family, adjusted together (Holm, `stepwise_tests`). Scores are over all queries of a
     system, the difference over those that both have.
     """
     found = dict(groups(_of_one_order(summaries)))
+    values = [
+        samples(group, "pooled", with_empty=True).with_columns(system=pl.lit(place, pl.Int64))
+        for place, group in enumerate(found.values())
+    ]
+    places = {key: place for place, key in enumerate(found)}
     families: dict[tuple[str, str | None], list[tuple[Key, Key]]] = {}
     for key in found:
         plain = key.but(order="given", method="plain")
@@ -220,21 +225,23 @@ def against_plain(summaries: pl.DataFrame, how: Averaging) -> list[Row]:
             families.setdefault((key.judge, key.dataset), []).append((key, plain))
     rows: list[Row] = []
     for name, pairs in families.items():
-        sums = [_by_query([found[plain], found[key]]) for key, plain in pairs]
         seed = how.own(*name, "against plain").seed
-        tested = stepwise_differences([(both[:, 1], both[:, 0]) for both in sums], seed=seed)
-        n = max((one.difference.n_clusters for one in tested if one is not None), default=0)
+        asked = pl.DataFrame({side: [places[pair[n]] for pair in pairs] for n, side in enumerate(_ENDS)})
+        tested = differences(pl.concat(values), asked, seed=seed, tests=stepwise_tests)
         own = [
-            {**_beside_plain(*pair, one), "score": _mean(found[pair[0]]), "plain_score": _mean(found[pair[1]])}
-            for pair, one in zip(pairs, tested, strict=True)
+            {**_beside_plain(*pair, test), "score": _mean(found[pair[0]]), "plain_score": _mean(found[pair[1]])}
+            for pair, test in zip(pairs, tested.iter_rows(named=True), strict=True)
         ]
+        n = max(row["n_queries"] for row in own)
         rows.append({"judge": name[0], "dataset": name[1], "n_sign_changes": n_sign_changes(n), "rows": own})
     return rows
 
 
-def _beside_plain(key: Key, plain: Key, tested: Adjusted | None) -> Row:
-    found = None if tested is None else tested.difference
-    points = Estimate(found and found.value, found and found.low, found and found.high, 0).scaled(_POINTS)
+_ENDS = ("first_system", "second_system")
+
+
+def _beside_plain(key: Key, plain: Key, test: Row) -> Row:
+    points = interval(test, 0, _POINTS)
     return {
         "summarizer": key.system.summarizer,
         "setting": key.system.setting,
@@ -244,10 +251,10 @@ def _beside_plain(key: Key, plain: Key, tested: Adjusted | None) -> Row:
         "difference": points.value,
         "low": points.low,
         "high": points.high,
-        "p": found and found.p,
-        "p_holm": tested and tested.p_holm,
-        "n_queries": found.n_clusters if found else 0,
-        "finding": finding(found, too_few=tested is not None and tested.too_few_clusters),
+        "p": test["p_alone"],
+        "p_holm": test["p"],
+        "n_queries": test["n_clusters"],
+        "finding": finding_words(test),
     }
 
 

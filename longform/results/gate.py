@@ -7,8 +7,11 @@ A check is one system under one judge by one measure. A check without a value ne
 from __future__ import annotations
 
 import math
+import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
+from xml.etree import ElementTree as ET
 
 from longform.errors import UsageError, meant
 from longform.metrics.cited_support import SHARE
@@ -17,6 +20,7 @@ from longform.metrics.statistics import Estimate
 from longform.results.cells import CellRow, measures_in, number_in, systems_in
 from longform.results.differences import UNITS, told_of
 from longform.settings.systems import SystemName, named_system
+from longform.tables.cells import row_cell
 from longform.tables.table import DATASET, JUDGE, Column, Table, Value
 
 Verdict = Literal["passed", "failed", "no value", "too few"]
@@ -162,16 +166,8 @@ def _threshold_check(cell: CellRow, one: Threshold, measure: Description) -> Che
 
 # ---------------------------------------------------------------- against a baseline
 
-_FINDINGS: Mapping[str, Verdict] = {
-    "none": "no value",
-    "too few": "too few",
-    "not distinguishable": "passed",
-    "first better": "failed",
-    "second better": "passed",
-    "first higher": "passed",
-    "second higher": "passed",
-}
-"""Finding of a comparison of the baseline (first) with the run (second) -> verdict."""
+_FINDINGS: Mapping[str, Verdict] = {"none": "no value", "too few": "too few", "first better": "failed"}
+"""Finding of a comparison of the baseline (first) with the run (second) -> verdict; of others the run passes."""
 
 
 def baseline_checks(rows: Iterable[Mapping[str, Value]], labels: Sequence[str]) -> list[Check]:
@@ -179,13 +175,13 @@ def baseline_checks(rows: Iterable[Mapping[str, Value]], labels: Sequence[str]) 
     return [
         {
             "kind": "baseline",
-            "verdict": _FINDINGS[str(row["finding"])],
+            "verdict": _FINDINGS.get(str(row["finding"]), "passed"),
             **{name: row[name] for name in ("dataset", "judge", "measure", "unit", "difference", "p")},
             "system": row["second_system"],
             "value": row["second"],
             "baseline": row["first"],
             "n": row["n_queries"],
-            "told": told_of(row["finding"], labels, row["n_clusters"]),
+            "told": told_of(row["finding"], row["n_clusters"], labels),
         }
         for row in rows
     ]
@@ -264,3 +260,90 @@ def cannot_tell(checks: Collection[Check]) -> list[str]:
     against = sum(check["kind"] == "baseline" for check in checks)
     told = f"{'all' if few == against else f'{few} of'} {against} comparisons with the baseline have too few queries"
     return [f"{told} or haystacks for any difference to be shown: they neither passed nor failed"]
+
+
+# ---------------------------------------------------------------- in words, for a terminal and as JUnit XML
+
+_ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, section 2.2
+_SUITE = "longform"
+
+
+def check_line(check: Check) -> str:
+    """Return a check as one line: verdict, measure, system, value with interval, and what it was held against."""
+    return f"{check['verdict']:<8}  {_subject(check)}: {_numbers(check)}"
+
+
+def _subject(check: Check) -> str:
+    by = f" by {check['judge']}" if check["judge"] else ""
+    on = f" on {check['dataset']}" if check["dataset"] else ""
+    return f"{check['measure']} of {check['system']}{by}{on}"
+
+
+def _numbers(check: Check) -> str:
+    told = f" ({check['told']})" if check["told"] else ""
+    if check["kind"] == "threshold":
+        return f"{_number(check, 'value')}, {held(check)}{told}"
+    if check["difference"] is None:
+        return f"not compared with the baseline{told}"
+    value, baseline, difference = (_number(check, name) for name in ("value", "baseline", "difference"))
+    return f"{value}, baseline {baseline}, difference {difference}{told}"
+
+
+def _number(check: Check, name: str) -> str:
+    cell = row_cell(check, Column(name, "stated", signed=name == "difference"))
+    return " ".join(part for part in (cell.text or "no value", cell.detail) if part)
+
+
+def conclusion(checks: Sequence[Check], *, judged: bool) -> str:
+    """Return one sentence on all checks; *judged* is False if too much is unjudged for them to be evidence."""
+    counted = Counter(str(check["verdict"]) for check in checks)
+    parts = [f"{counted[verdict]} {verdict}" for verdict in ("passed", "failed", "no value", "too few")]
+    told = ", ".join(part for part in parts if not part.startswith("0 "))
+    found = "FAILED" if failed(checks) else "passed" if judged else "NO EVIDENCE, too much is unjudged"
+    return f"gate: {found} ({len(checks)} check{'s' if len(checks) != 1 else ''}: {told})"
+
+
+def junit_xml(checks: Sequence[Check], *, run: str, unjudged: str | None) -> bytes:
+    """
+    Return the checks as JUnit XML: a test case for each, in a suite of the run's name.
+
+    A check that failed is a failure, one without a value an error, one with too few queries is skipped. The sentence
+    that more is *unjudged* than is allowed is a test case with an error of its own.
+    """
+    counted, own = Counter(str(check["verdict"]) for check in checks), int(unjudged is not None)
+    counts = {
+        "tests": str(len(checks) + own),
+        "failures": str(counted["failed"]),
+        "errors": str(counted["no value"] + own),
+        "skipped": str(counted["too few"]),
+        "time": "0",
+    }
+    suites = ET.Element("testsuites", {"name": _SUITE, **counts})
+    suite = ET.SubElement(suites, "testsuite", {"name": _clean(run), **counts})
+    for check in checks:
+        verdict, line, name = str(check["verdict"]), _numbers(check), f"{_subject(check)}: {held(check)}"
+        why = str(check["kind"]) if verdict == "failed" else verdict
+        of = f"{check['kind']}.{check['measure']}"
+        _add_case(suite, of, name, _TAGS[verdict], why=why, line=line, whole=check_line(check))
+    if unjudged is not None:
+        _add_case(suite, "unjudged", "enough is judged", "error", why="unjudged", line=unjudged, whole=unjudged)
+    ET.indent(suites)
+    text: bytes = ET.tostring(suites, encoding="utf-8", xml_declaration=True)
+    return text + b"\n"
+
+
+_TAGS = {"failed": "failure", "no value": "error", "too few": "skipped", "passed": "system-out"}
+
+
+def _add_case(suite: ET.Element, of: str, name: str, tag: str, *, why: str, line: str, whole: str) -> None:
+    classname = _clean(f"{_SUITE}.{of}")
+    case = ET.SubElement(suite, "testcase", {"classname": classname, "name": _clean(name), "time": "0"})
+    told = {} if tag == "system-out" else {"message": _clean(line)}
+    part = ET.SubElement(case, tag, told if tag in ("system-out", "skipped") else told | {"type": why})
+    if tag != "skipped":
+        part.text = _clean(line if tag == "system-out" else whole)
+
+
+def _clean(text: str) -> str:
+    """Return *text* without the characters that XML cannot hold."""
+    return _ILLEGAL.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -1,9 +1,10 @@
 """
-All pairs of the systems of one judge, data set and measure, tested together, with the numbers behind a plan.
+The systems of one judge, data set and measure, each pair of them tested: what studies of differences are tables of.
 
-One family holds for a whole report: whichever pair a reader picks, its interval, p-value and finding stand in no other
-form elsewhere, and which system is the best follows from the same findings. Among more than MOST_SYSTEMS only pairs
-with one reference are tested.
+All pairs are one family, whichever of them a table shows: the same pair has the same interval, p-value and finding
+everywhere, and which system is the best follows from the same findings. A twin is no member: it is held against its
+original (the study `repair`). Systems whose summaries are the same are one member. Among more than MOST_SYSTEMS only
+pairs with one reference are tested.
 """
 
 from __future__ import annotations
@@ -17,117 +18,55 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from longform.keys import stable_seed
-from longform.metrics.measure import Better
-from longform.metrics.paired_differences import (
-    ALPHA,
-    Difference,
-    FamilyTests,
-    family_tests,
-)
-from longform.metrics.power import (
-    POWER,
-    clusters_for_difference,
-    clusters_for_interval,
-    critical_at,
-    detectable,
-    level_of_one,
-)
+from longform.evidence.scan import pl
+from longform.evidence.scores import samples
+from longform.metrics.measure import Described
+from longform.metrics.paired_differences import ALPHA
+from longform.metrics.power import POWER, Sized, clusters_for_interval
 from longform.metrics.statistics import Array
+from longform.results.aggregate import Aggregate
+from longform.results.differences import differences
+from longform.settings.systems import SystemName, named_system
 
 MOST_SYSTEMS = 100
 """4,950 pairs: a second of tests for each measure, and a tenth of a megabyte of results."""
+MOST_GROUPS = 200
+"""More groups than a reader would follow, and their number may grow with 3 to the third of the systems."""
 WANTED = (2.0, 5.0)
 """Differences in points that a plan is told for: near the lead of a good system over the next, and a plain one."""
 _TIED = 1e-11  # of a share
-MEASURE = "joint"
-"""The measure that systems are compared by if a run has it."""
-NOT_DISTINGUISHABLE = "not distinguishable"
-TOO_FEW = "too few clusters"
 
 
-def signs_seed(seed: int) -> int:
-    """Return the seed of drawn sign changes, one for all tests of a run: a pair alone is then the same everywhere."""
-    return stable_seed(seed, "changes of sign")
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """The tests of a family of systems, which are told by their places."""
-
-    places: Mapping[tuple[int, int], int]  # the systems of each test, the first less the second -> its place in `tests`
-    reference: int | None  # the one system with which all others are paired; None: every pair is tested
-    tests: FamilyTests  # pairs (i, j) of i < j in the order of `itertools.combinations`, or others with the reference
-
-    def difference(self, first: int, second: int) -> Difference | None:
-        """
-        Return the first less the second system; None if they have no cluster in common.
-
-        Raises:
-            KeyError: The pair was not tested.
-        """
-        turned = (first, second) not in self.places
-        return self.tests.difference(self.places[(second, first) if turned else (first, second)], turned=turned)
-
-    @cached_property
-    def apart(self) -> Array:
-        """The first less the second of systems that are told apart, 0 for others; shape (systems, systems)."""
-        one, other = np.array([*self.places]).T
-        found = np.zeros((max(one.max(), other.max()) + 1,) * 2)
-        found[one, other] = np.where(np.abs(self.tests.value) > self.tests.half, self.tests.value, 0.0)  # NaN: never
-        return np.asarray(found - found.T)
-
-    def plan(self, factor: float) -> dict[str, Any]:
-        """
-        Return the size of differences that the family's tests can show, in the measure's unit; *factor* makes it.
-
-        Beside these stand the clusters for differences of WANTED sizes, None for more than anyone has: for an interval
-        of a single difference, and for a difference told from chance by a single test and by those of the family.
-        Empty: no pair has a spread.
-        """
-        n = self.tests.n
-        known = (n == n.max(initial=0)) & (self.tests.error > 0)
-        if not known.any() or n.max() < 2:
-            return {}
-        clusters, critical = int(n.max()), self.tests.critical
-        spread = factor * float(np.median(self.tests.error[known])) * clusters**0.5
-        within = level_of_one(critical, clusters)
-        found: dict[str, Any] = {
-            "n": clusters,
-            "spread": spread,
-            "power": POWER,
-            "level": ALPHA,
-            "critical": None if critical == inf else critical,
-            "detectable": detectable(spread=spread, n=clusters, critical=critical_at(ALPHA, clusters)),
-            "detectable_in_family": detectable(spread=spread, n=clusters, critical=critical),
-        }
-        for size in WANTED if factor != 1.0 else ():
-            found[f"interval_{size:g}"] = clusters_for_interval(size, spread=spread)
-            found[f"difference_{size:g}"] = clusters_for_difference(size, spread=spread)
-            found[f"family_{size:g}"] = clusters_for_difference(size, spread=spread, level=within)
-        return found
-
-
-def all_pairs(
-    sums: Sequence[Array], *, seed: int, reference: int | None = None, most: int = MOST_SYSTEMS
-) -> Pairs | None:
+class Member(NamedTuple):
     """
-    Test all pairs of systems, or those with the one at the place *reference* if there are more than *most*.
+    A system of a family, with those whose summaries are the same.
 
-    Without a reference nothing is tested of so many systems. None: there is no pair to test. *sums* holds totals and
-    counts of every cluster for each system, shape (clusters, 2); *seed* is that of drawn sign changes.
+    Attributes:
+        names: Its name, then theirs.
+        ordered: Whether its documents were ordered on purpose.
+        elsewhere: Whether it was written elsewhere, in a run that writes, too.
     """
-    n = len(sums)
-    if n < 2 or (n > most and reference is None):
-        return None
-    with_all = None if n <= most else reference
-    places = list(combinations(range(n), 2))
-    if with_all is not None:
-        places = [(place, with_all) for place in range(n) if place != with_all]
-    stacked = np.stack(sums, axis=1)  # (clusters, systems, 2)
-    first, second = (stacked[:, [pair[side] for pair in places]] for side in (0, 1))
-    numbered = {pair: number for number, pair in enumerate(places)}
-    return Pairs(numbered, with_all, family_tests(first, second, seed=seed))
+
+    names: list[SystemName | str]
+    ordered: bool = False
+    elsewhere: bool = False
+
+    @property
+    def words(self) -> str:
+        return str(self.names[0])
+
+    @property
+    def same(self) -> list[str]:
+        return [str(name) for name in self.names[1:]]
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """Return what names it in a row: a writer has a summarizer and a setting, a ranker has not."""
+        name = self.names[0]
+        if isinstance(name, str):
+            return {"system": name}
+        marked = {"elsewhere": True} if self.elsewhere else {}
+        return {"system": str(name), "summarizer": name.summarizer, "setting": name.setting, **marked}
 
 
 class Best(NamedTuple):
@@ -138,63 +77,165 @@ class Best(NamedTuple):
     tied: list[int]  # others of `left` with the leader's score
     left: list[int]  # systems than which no other is shown to be better, ascending
     named: bool  # the leader is shown to be better than each other system
-    p: float | None  # the largest p-value of the leader's pairs; None: nothing was tested
 
 
-def best_of(pairs: Pairs | None, scores: Sequence[float], among: Sequence[int], better: Better) -> Best:
+@dataclass(frozen=True)
+class PairedFamily:
     """
-    Return the best of the systems *among* all; of none that is tested, the best score leads and nothing is named.
+    A family, of which pairs and the best tell systems by their places in *known*.
 
-    *pairs* and *scores* are of all systems; *among* has places, ascending, at least one.
+    Attributes:
+        measure: The measure of all its tests.
+        members: In the configuration's order.
+        values: Total and count of each system in words and cluster, by `of_clusters`.
+        sample: The queries of summaries that have a score: what is taken as independent, and counts.
+        seed: Of drawn changes of sign.
+        judge: None: the measure needs none.
+        dataset: None: it is not stated.
+        compare_with: Names the reference; None: it is the best system.
+        most: The most systems of which all pairs are tested.
     """
-    sign = 1.0 if better == "higher" else -1.0
-    shown = sign * pairs.apart > 0 if pairs else np.zeros((len(scores),) * 2, bool)
-    left = [place for place in among if not shown[among, place].any()]
-    top = max(sign * scores[place] for place in left or among)
-    first, *tied = [place for place in left or among if sign * scores[place] > top - _TIED]
-    others = [place for place in among if place != first]
-    named = bool(others) and bool(shown[first, others].all())
-    p = None
-    if pairs is not None and others and pairs.reference in (None, first):
-        p = max(1.0 if (one := pairs.difference(first, other)) is None else one.p for other in others)
-    return Best(among, first, tied, left, named, p)
+
+    measure: Described
+    members: Sequence[Member]
+    values: pl.DataFrame
+    sample: Mapping[str, Any]
+    seed: int
+    judge: str | None = None
+    dataset: str | None = None
+    compare_with: str | None = None
+    most: int = MOST_SYSTEMS
+
+    @property
+    def key(self) -> dict[str, Any]:
+        """Return the columns that tell families apart."""
+        return {"judge": self.judge, "dataset": self.dataset, "measure": self.measure.name}
+
+    @cached_property
+    def means(self) -> dict[str, float]:
+        """The mean of each system that has a score, by its words: a share if the measure is in points."""
+        sums = self.values.group_by("system").agg(mean=pl.col("total").sum() / pl.col("n").sum())
+        return dict(sums.iter_rows())
+
+    @cached_property
+    def known(self) -> list[Member]:
+        """The systems that have a score."""
+        return [member for member in self.members if member.words in self.means]
+
+    @cached_property
+    def scores(self) -> list[float]:
+        """The means of `known`."""
+        return [self.means[member.words] for member in self.known]
+
+    @cached_property
+    def _named(self) -> int | None:
+        """The place of the system that is named; None: it has no score."""
+        names = [name for member in self.members for name in member.names if isinstance(name, SystemName)]
+        found = named_system(self.compare_with or "", names) if len(names) > 1 else None
+        return next((place for place, one in enumerate(self.known) if found in one.names), None)
+
+    @cached_property
+    def _only(self) -> int | None:
+        """The one system with which all others are paired, if there are too many; None: every pair is tested."""
+        if len(self.known) <= self.most:
+            return None
+        return self._named if self.compare_with else self._best_of(np.zeros((len(self.known),) * 2)).leader
+
+    @property
+    def has_all_pairs(self) -> bool:
+        """Return whether there are pairs, and each is tested."""
+        return 1 < len(self.known) <= self.most
+
+    @cached_property
+    def tests(self) -> pl.DataFrame:
+        """A row for each pair that is tested, as `longform.results.differences.differences` has it."""
+        names, only = [member.words for member in self.known], self._only
+        with_it = [(name, names[only]) for name in names if name != names[only]] if only is not None else []
+        pairs = combinations(names, 2) if len(names) <= self.most else with_it
+        asked = pl.DataFrame([*pairs], schema=dict.fromkeys(_ENDS, pl.String), orient="row")
+        return differences(self.values, asked, seed=self.seed)
+
+    def against(self, reference: int) -> dict[int, dict[str, Any]]:
+        """Return the test of each system with the *reference*, by the system's place, as the system less it."""
+        places = {member.words: place for place, member in enumerate(self.known)}
+        name, found = self.known[reference].words, {}
+        for row in self.tests.filter(pl.any_horizontal(pl.col(_ENDS) == name)).iter_rows(named=True):
+            turned, value = row["first_system"] == name, row["value"]
+            other = places[row["second_system" if turned else "first_system"]]
+            found[other] = {**row, "value": -value if turned and value is not None else value}
+        return found
+
+    @cached_property
+    def apart(self) -> Array:
+        """The first less the second of systems that are told apart, 0 for others; shape (systems, systems)."""
+        places = {member.words: place for place, member in enumerate(self.known)}
+        found = np.zeros((len(places),) * 2)
+        for first, second, value, half in self.tests.select(*_ENDS, "value", "half").iter_rows():
+            if value is not None and half is not None and abs(value) > half:
+                found[places[first], places[second]], found[places[second], places[first]] = value, -value
+        return found
+
+    @cached_property
+    def best(self) -> Best | None:
+        """The best system; None if none has a score."""
+        return self._best_of(self.apart) if self.known else None
+
+    def _best_of(self, apart: Array) -> Best:
+        """Systems whose documents were ordered on purpose, arms of an experiment, take part if there are no others."""
+        among = [place for place, member in enumerate(self.known) if not member.ordered] or [*range(len(self.known))]
+        sign = -1.0 if self.measure.better == "lower" else 1.0
+        shown = sign * apart > 0
+        left = [place for place in among if not shown[among, place].any()]
+        top = max(sign * self.scores[place] for place in left or among)
+        first, *tied = [place for place in left or among if sign * self.scores[place] > top - _TIED]
+        others = [place for place in among if place != first]
+        return Best(among, first, tied, left, named=bool(others) and bool(shown[first, others].all()))
+
+    @property
+    def reference(self) -> int | None:
+        """Return the place of the system that others are compared with; None: none has a score, or the named not."""
+        if self.compare_with or self.best is None:
+            return self._named if self.compare_with else None
+        return self.best.leader if self._only is None else self._only
+
+    @property
+    def groups(self) -> list[list[Member]] | None:
+        """Return the groups that cannot be told apart, best first; None: too many, or not every pair was tested."""
+        if len(self.known) > self.most:
+            return None
+        sign = 1.0 if self.measure.better == "lower" else -1.0
+        order = sorted(range(len(self.known)), key=lambda place: sign * self.scores[place])
+        alike = [
+            {*np.flatnonzero(row == 0).tolist()} - {place} for place, row in enumerate(self.apart[np.ix_(order, order)])
+        ]
+        sets = list(islice(largest_sets(alike), MOST_GROUPS + 1))
+        named = [[self.known[order[number]] for number in group] for group in sorted(map(sorted, sets))]
+        return None if len(sets) > MOST_GROUPS else named
+
+    def plan(self, factor: float) -> dict[str, Any]:
+        """
+        Return the size of differences that the family's tests can show, in the measure's unit; *factor* makes it.
+
+        Beside these stand the clusters for differences of WANTED sizes, None for more than anyone has: for an interval
+        of a single difference, and for a difference told from chance by a single test and by those of the family.
+        Empty: no pair has a spread.
+        """
+        most = pl.col("n_clusters") == pl.col("n_clusters").max()
+        known = self.tests.filter(most, pl.col("n_clusters") > 1, pl.col("error") > 0)
+        if known.is_empty():
+            return {}
+        clusters, critical = known.item(0, "n_clusters"), known.item(0, "critical")
+        spread = factor * float(np.median(known["error"])) * clusters**0.5
+        size = Sized(spread, clusters, critical)
+        found = {"n": clusters, "spread": spread, "power": POWER, "level": ALPHA}
+        found |= {"critical": None if critical == inf else critical, **size.shown()}
+        for wanted in WANTED if factor != 1.0 else ():
+            found[f"interval_{wanted:g}"] = clusters_for_interval(wanted, spread=spread)
+            found[f"difference_{wanted:g}"], found[f"family_{wanted:g}"] = size.needed(wanted)
+        return found
 
 
-def finding(found: Difference | None, better: Better | None = "higher", *, too_few: bool = False) -> str:
-    """
-    Say in words what the test shows of the first system, by a measure of which *better* values are better.
-
-    *too_few*: at the level of its test, fewer clusters than in a family can show a difference.
-    """
-    if found is None:
-        return "no query in common"
-    if too_few or found.too_few_clusters:
-        return f"{TOO_FEW} ({found.n_clusters}): no difference could be shown"
-    if not found.distinguishable:
-        return NOT_DISTINGUISHABLE
-    if better is None:
-        return "higher" if found.value > 0 else "lower"
-    return "better" if (found.value > 0) == (better == "higher") else "worse"
-
-
-# ---------------------------------------------------------------- groups that cannot be told apart
-
-
-MOST_GROUPS = 200
-"""More groups than a reader would follow, and their number may grow with 3 to the third of the systems."""
-
-
-def groups(sums: Sequence[Array], *, seed: int) -> list[list[int]] | None:
-    """Return the groups of systems, each by places and in their order; see `all_pairs`, and `groups_apart`."""
-    pairs = all_pairs(sums, seed=seed, most=len(sums))
-    return groups_apart(pairs.apart if pairs else np.zeros((len(sums),) * 2))
-
-
-def groups_apart(apart: Array) -> list[list[int]] | None:
-    """Return the groups of systems of which those *apart* differ by something; None: more than MOST_GROUPS."""
-    alike = [{*np.flatnonzero(row == 0).tolist()} - {place} for place, row in enumerate(apart)]
-    sets = list(islice(largest_sets(alike), MOST_GROUPS + 1))
-    return None if len(sets) > MOST_GROUPS else sorted(map(sorted, sets))
+_ENDS = ["first_system", "second_system"]
 
 
 def largest_sets(alike: Sequence[Collection[int]]) -> Iterator[frozenset[int]]:
@@ -217,3 +258,10 @@ def largest_sets(alike: Sequence[Collection[int]]) -> Iterator[frozenset[int]]:
 
     if alike:
         yield from extended(frozenset(), set(range(len(alike))), set())
+
+
+def of_clusters(scores: pl.DataFrame, aggregate: Aggregate) -> pl.DataFrame:
+    """Return total and n of each `system` and cluster, clusters in order: the values of a family."""
+    found = samples(scores, aggregate, "system").with_columns(pl.col("system", "cluster").cast(pl.String))
+    sums = found.group_by("system", "cluster", maintain_order=True).agg(pl.col("total", "n").sum())
+    return sums.sort("cluster", maintain_order=True)

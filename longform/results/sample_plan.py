@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from math import inf
 from typing import NamedTuple, cast
 
 from longform.errors import UsageError, meant
 from longform.evidence.summaries import ClusterKind
 from longform.metrics.measure import Description
-from longform.metrics.power import (
-    clusters_for_difference,
-    clusters_for_interval,
-    critical_at,
-    detectable,
-    level_of_one,
-)
+from longform.metrics.power import Sized, clusters_for_interval
 from longform.results.answer import VerbAnswer
 from longform.results.cells import Row, of_family, table_rows
 from longform.results.differences import UNITS
@@ -67,21 +60,19 @@ def _row(results: Results, family: Row, plan: Row, wanted: Aims) -> dict[str, Va
         )
     critical = inf if plan["critical"] is None else plan["critical"]
     n, systems, spread = _spread(results, family, plan, critical, wanted.systems)
-    size, half, power = wanted.difference, wanted.half_width, wanted.power
-    shown = partial(detectable, spread=spread, n=n, power=power)
-    needed = partial(clusters_for_difference, spread=spread, power=power)
+    size, half, sized = wanted.difference, wanted.half_width, Sized(spread, n, critical)
+    alone, in_family = (None, None) if size is None else sized.needed(size, wanted.power)
     return {
         **{name: family[name] for name in ("judge", "dataset", "measure", "unit", "cluster", "n_tests")},
         "n": n,
         "systems": systems,
         "spread": spread,
-        "power": power,
+        "power": wanted.power,
         "level": plan["level"],
-        "detectable": shown(critical=critical_at(plan["level"], n)),
-        "detectable_in_family": shown(critical=critical),
+        **sized.shown(wanted.power),
         "difference": size,
-        "for_difference": None if size is None else needed(size),
-        "for_difference_in_family": None if size is None else needed(size, level=level_of_one(critical, n)),
+        "for_difference": alone,
+        "for_difference_in_family": in_family,
         "half_width": half,
         "for_interval": None if half is None else clusters_for_interval(half, spread=spread),
     }

@@ -9,12 +9,12 @@ from typing import NamedTuple
 from longform.evidence.scan import pl
 from longform.evidence.summaries import clustered
 from longform.keys import stable_seed
-from longform.metrics.measure import Description
-from longform.metrics.paired_differences import smallest_p
-from longform.metrics.statistics import LEVEL, Estimate
-from longform.results.aggregate import Averaging, marks_of, mean_of, sums_of, why_unknown
-from longform.results.differences import UNITS, compared_measure, datasets_of, of_dataset
-from longform.results.pairs import groups
+from longform.metrics.measure import Described, Description
+from longform.metrics.paired_differences import ALPHA, smallest_p
+from longform.metrics.statistics import Estimate
+from longform.results.aggregate import Averaging, marks_of, mean_of, why_unknown
+from longform.results.differences import MEASURE, UNITS, compared_measure, datasets_of, of_dataset
+from longform.results.pairs import Member, PairedFamily, of_clusters
 from longform.tables.table import DATASET, JUDGE, SYSTEM, Column, Table, Value
 
 Row = dict[str, Value]
@@ -84,7 +84,7 @@ def several_tables(same: Sequence[SameJudge]) -> list[Table]:
 
 
 def _score_rows(same: SameJudge, scores: pl.DataFrame) -> list[Row]:
-    """Return a row for each system and measure that any has a value of, systems by their main measure."""
+    """Return a row for each system and measure that any has a value of, by the first measure with a direction."""
     rows: list[Row] = []
     for name, group in scores.partition_by(*_SYSTEM, as_dict=True, maintain_order=True).items():
         run, marks, failed = str(name[0]), marks_of(group), group["failure"].null_count() == 0
@@ -110,7 +110,9 @@ def _score_rows(same: SameJudge, scores: pl.DataFrame) -> list[Row]:
         if isinstance(row["score"], Estimate) and row["score"].value is not None
     }
     scored = {measure for *_, measure in values}
-    heading = _heading([one for one in same.measures if one["name"] in scored])
+    listed = [one for one in same.measures if one["name"] in scored]
+    directed = [one for one in listed if one["better"]] or listed
+    heading = next(iter([one for one in directed if one["name"] == MEASURE] or directed), None)
 
     def rank(row: Row) -> float:
         value = values.get((*(row[of] for of in _SYSTEM), heading["name"])) if heading else None
@@ -120,12 +122,6 @@ def _score_rows(same: SameJudge, scores: pl.DataFrame) -> list[Row]:
 
 
 _SYSTEM = ("run", "summarizer", "setting")
-
-
-def _heading(measures: Sequence[Description]) -> Description | None:
-    """Return the measure by which rows are ordered: the first with a direction, joint if there is one."""
-    directed = [one for one in measures if one["better"]]
-    return next(iter([one for one in directed if one["name"] == "joint"] or directed or measures), None)
 
 
 def _group_rows(same: SameJudge, summaries: pl.DataFrame, scores: pl.DataFrame) -> list[Row]:
@@ -148,19 +144,20 @@ def grouped(scores: pl.DataFrame, judge: str, measure: Description, how: Averagi
     name = pl.concat_str("run", pl.lit(": "), "summarizer", pl.lit(", "), "setting")
     own = scores.filter(pl.col("measure") == measure["name"]).with_columns(system=name)
     valued = own.filter((pl.col("n") > 0).any().over("system"))
-    clusters = valued["cluster"].cast(pl.String).unique().sort().to_list()
-    sums = {
-        str(system): sums_of(group, clusters, how.aggregate)
-        for (system,), group in valued.partition_by("system", as_dict=True, maintain_order=True).items()
-    }
-    if len(sums) < 2:
+    members = [Member([system]) for system in valued["system"].unique(maintain_order=True)]
+    n_clusters = valued["cluster"].n_unique()
+    family = PairedFamily(
+        Described(measure["name"], better=measure["better"]),
+        members,
+        of_clusters(valued, how.aggregate),
+        {"n_clusters": n_clusters},
+        stable_seed(how.seed, judge, measure["name"], "groups of runs"),
+        most=len(members),
+    )
+    if len(members) < 2:
         return []
-    direction = -1.0 if measure["better"] == "higher" else 1.0
-    ordered = sorted(sums, key=lambda name: direction * float(sums[name][:, 0].sum() / sums[name][:, 1].sum()))
-    few = smallest_p(len(clusters)) > 1 - LEVEL
-    seed = stable_seed(how.seed, judge, measure["name"], "groups of runs")
-    sets = None if few else groups([sums[name] for name in ordered], seed=seed)
+    groups = None if smallest_p(n_clusters) > ALPHA else family.groups
     return [
-        {"place": place, "systems": None if one is None else [ordered[n] for n in one], "n_clusters": len(clusters)}
-        for place, one in enumerate([None] if sets is None else sets, start=1)
+        {"place": place, "systems": None if one is None else [member.words for member in one], "n_clusters": n_clusters}
+        for place, one in enumerate([None] if groups is None else groups, start=1)
     ]

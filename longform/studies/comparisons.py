@@ -1,7 +1,7 @@
 """
 Systems against one reference system: how far from it each stands, and what can be said of the difference.
 
-All pairs of the systems of one judge, data set and measure are a family (`longform.studies.tested`); the comparisons
+All pairs of the systems of one judge, data set and measure are a family (`longform.results.pairs`); the comparisons
 with the reference are some of its tests, and so are those that say which systems cannot be told apart. Compared are
 joint scores; in a run that has none, all measures in points that it lists.
 """
@@ -12,12 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from longform.metrics.measure import Described
-from longform.metrics.paired_differences import ALPHA, Difference, n_sign_changes, smallest_p
-from longform.metrics.statistics import Estimate, EstimateColumns
+from longform.metrics.paired_differences import ALPHA, n_sign_changes, smallest_p
+from longform.results.differences import MEASURE, finding_words, interval
 from longform.results.evidence import Evidence
-from longform.results.pairs import MEASURE, finding
-from longform.studies.pairwise import PLAN
-from longform.studies.tested import PairedFamily, each_tested
+from longform.results.pairs import PairedFamily
+from longform.studies.pairwise import PLAN, each_tested
 from longform.tables.table import DATASET, JUDGE, SYSTEM, Axes, Column, Table
 
 Row = Mapping[str, Any]
@@ -150,56 +149,47 @@ def tables(found: Sequence[Row], families: Sequence[Row], alike: Sequence[Row]) 
 
 def rows(own: PairedFamily) -> list[Row]:
     """Return a row for each system but the reference, the best score first."""
-    if own.pairs is None or own.reference is None:
+    if own.reference is None:
         return []
     reference, sign = own.known[own.reference].words, 1.0 if own.measure.better == "lower" else -1.0
-    found = []
-    for place, member in enumerate(own.known):
-        if place != own.reference:
-            difference = own.pairs.difference(place, own.reference)
-            row = {
-                **own.key,
-                "reference": reference,
-                **member.columns,
-                "same": member.same,
-                "score": _POINTS * (member.mean or 0.0),
-                "difference": in_points(difference),
-                "p": None if difference is None else difference.p,
-                "p_alone": None if difference is None else difference.p_alone,
-                "finding": finding(difference, own.measure.better),
-            }
-            found.append(row)
+    tests = own.against(own.reference)
+    found = [
+        {
+            **own.key,
+            "reference": reference,
+            **own.known[place].columns,
+            "same": own.known[place].same,
+            "score": _POINTS * own.scores[place],
+            "difference": interval(test, test["n_clusters"], _POINTS).as_json(),
+            "p": test["p"],
+            "p_alone": test["p_alone"],
+            "finding": finding_words(test, own.measure.better),
+        }
+        for place, test in sorted(tests.items())
+    ]
     return sorted(found, key=lambda row: sign * row["score"])
-
-
-def in_points(found: Difference | None) -> EstimateColumns:
-    """Return a difference of shares in points; unknown without a cluster in common."""
-    if found is None:
-        return Estimate(None, None, None, 0).as_json()
-    return Estimate(found.value, found.low, found.high, found.n_clusters).scaled(_POINTS).as_json()
 
 
 def family(own: PairedFamily, chosen: str, compare_with: str | None) -> Row:
     """Return what was compared how."""
     reference = None if own.reference is None else own.known[own.reference]
     tied = [] if chosen == "named" or own.best is None else [own.known[place] for place in own.best.tied]
-    mean = None if reference is None else reference.mean
     return {
         **own.key,
         "chosen": chosen,
         **({} if reference is None else {name: told for name, told in reference.columns.items() if name != "system"}),
         "reference": compare_with if reference is None else reference.words,
-        "reference_score": None if mean is None else _POINTS * mean,
+        "reference_score": None if own.reference is None else _POINTS * own.scores[own.reference],
         "reference_same": [] if reference is None else reference.same,
         "tied": [member.words for member in tied],
         "n_systems": len(own.members),
         "n_ordered": sum(member.ordered for member in own.members),
-        "without_score": [member.words for member in own.members if member.mean is None],
+        "without_score": [member.words for member in own.members if member not in own.known],
         "cluster": own.sample["cluster"],
         "n_clusters": own.sample["n_clusters"],
         "n_sign_changes": n_sign_changes(own.sample["n_clusters"]),
-        "n_tests": 0 if own.pairs is None else len(own.pairs.tests.value),
-        **({} if own.pairs is None else as_planned(own.pairs.plan(_POINTS))),
+        "n_tests": len(own.tests),
+        **as_planned(own.plan(_POINTS)),
     }
 
 

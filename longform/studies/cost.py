@@ -2,7 +2,7 @@
 Quality beside cost: which systems no other one beats in both (Pareto), and what judges cost.
 
 A system is on the frontier if no other is at least as good and at least as cheap, and better in one of both. It is of
-means; the tests of `longform.studies.tested` say which cheaper members each member cannot be told apart from.
+means; the tests of `longform.results.pairs` say which cheaper members each member cannot be told apart from.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from longform.metrics.faithfulness import RECOMMENDED
 from longform.metrics.measure import Described
 from longform.results.aggregate import by_system, cluster_kind, marks_of, mean_of
 from longform.results.calls import SPENT, mean_spent, tokens_spent
+from longform.results.differences import MEASURE
 from longform.results.evidence import Evidence, Family, families
-from longform.results.pairs import MEASURE
-from longform.studies.tested import Systems
+from longform.studies.pairwise import Systems
 from longform.tables.cells import row_cell
 from longform.tables.table import DATASET, JUDGE, SYSTEM, Axes, Column, Table, Unit
 
@@ -314,8 +314,7 @@ def _alike(members: Sequence[Row], own: _Main) -> dict[str, list[str]]:
         _name(dearer): [
             _name(cheaper)
             for cheaper in members
-            if cheaper["cost"] < dearer["cost"]
-            and (found.pairs is None or found.pairs.apart[place[_name(dearer)], place[_name(cheaper)]] == 0)
+            if cheaper["cost"] < dearer["cost"] and found.apart[place[_name(dearer)], place[_name(cheaper)]] == 0
         ]
         for dearer in members
     }

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from longform.metrics.paired_differences import ALPHA
-from longform.results.pairs import NOT_DISTINGUISHABLE
+from longform.results.differences import NOT_DISTINGUISHABLE
 from longform.studies.sensitivity import finding, sensitivity_columns
 from longform.tables.table import AXES, DATASET, JUDGE, SYSTEM, Axes, Column, Table
 

@@ -7,15 +7,20 @@ The tests are those of `longform.studies.comparisons`: the same pair has the sam
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
-from math import isnan
+from dataclasses import dataclass
+from functools import cached_property
 from string import ascii_lowercase
 from typing import Any
 
+from longform.evidence.scan import pl
+from longform.evidence.scores import final, means, with_facts
+from longform.keys import content_key
+from longform.metrics.measure import Described
 from longform.metrics.paired_differences import ALPHA, ENUMERATED, n_sign_changes, smallest_p
-from longform.results.evidence import Evidence
-from longform.results.pairs import MOST_SYSTEMS, WANTED, Best
-from longform.studies.tested import Member, PairedFamily, each_tested
+from longform.results.aggregate import cluster_kind, systems_of
+from longform.results.differences import signs_seed
+from longform.results.evidence import Evidence, Family, families
+from longform.results.pairs import MOST_SYSTEMS, WANTED, Best, Member, PairedFamily, of_clusters
 from longform.tables.table import DATASET, JUDGE, Column, Table
 
 Row = Mapping[str, Any]
@@ -44,7 +49,7 @@ PLAN = [
         for name, told in _WANTED.items()
     ),
 ]  # fmt: skip
-"""The size of differences that a family can show, and what shows wanted ones (`longform.results.pairs.Pairs.plan`)."""
+"""The size of differences that a family can show, and what shows wanted ones, by `PairedFamily.plan`."""
 
 _PAIRS = [
     *_OF,
@@ -146,12 +151,10 @@ def tables(name: str, section: str, rows: Parts) -> list[Table]:
 
 
 def _pairs(own: PairedFamily) -> Iterator[Row]:
-    if own.all_pairs is None:
-        return
-    tests, names = own.all_pairs.tests, [member.words for member in own.known]
-    columns = (one.tolist() for one in (tests.value, tests.half, tests.p, tests.p_alone, tests.n))
-    for (one, other), value, half, p, p_alone, n in zip(combinations(names, 2), *columns, strict=True):
-        known, low, high = _rounded(own.measure.factor * value, own.measure.factor * half)
+    columns = ("first_system", "second_system", "value", "half", "p", "p_alone", "n_clusters")
+    tests = own.tests.select(columns).iter_rows() if own.has_all_pairs else ()
+    for one, other, value, half, p, p_alone, n in tests:
+        known, low, high = _rounded(value, half, own.measure.factor)
         yield {
             **own.key,
             "one": one,
@@ -162,15 +165,16 @@ def _pairs(own: PairedFamily) -> Iterator[Row]:
         }
 
 
-def _rounded(value: float, half: float) -> tuple[float | None, float | None, float | None]:
+def _rounded(value: float | None, half: float | None, factor: float) -> tuple[float | None, float | None, float | None]:
     """Return a difference and its bounds in few digits, unless the interval would then say something else of 0."""
-    if isnan(value):
+    if value is None:
         return None, None, None
-    short = round(value, _DIGITS)
-    if isnan(half):
-        return short, None, None
-    few = round(half, _DIGITS)
-    known, width = (short, few) if (abs(short) > few) == (abs(value) > half) else (value, half)
+    known = round(factor * value, _DIGITS)
+    if half is None:
+        return known, None, None
+    width = round(factor * half, _DIGITS)
+    if (abs(known) > width) != (abs(value) > half):
+        known, width = factor * value, factor * half
     return known, known - width, known + width
 
 
@@ -180,7 +184,7 @@ def _rounded(value: float, half: float) -> tuple[float | None, float | None, flo
 def _best(own: PairedFamily) -> Best | None:
     """Return the best of a family; None: nothing could be shown, or no value is better."""
     few = smallest_p(own.sample["n_clusters"]) > ALPHA
-    return None if own.all_pairs is None or few or own.measure.better is None else own.best
+    return None if few or not own.has_all_pairs or own.measure.better is None else own.best
 
 
 def _systems(own: PairedFamily) -> Iterator[Row]:
@@ -190,7 +194,7 @@ def _systems(own: PairedFamily) -> Iterator[Row]:
             **own.key,
             **{name: value for name, value in member.columns.items() if name != "elsewhere"},
             "same": member.same,
-            "score": own.measure.factor * (member.mean or 0.0),
+            "score": own.measure.factor * own.scores[place],
             "standing": _standing(best, place),
             "letters": None if letters is None else letters[member.words],
             "ordered": member.ordered,
@@ -255,7 +259,7 @@ def _family_of(row: Row) -> tuple[Any, ...]:
 
 def _family(own: PairedFamily) -> Iterator[Row]:
     n, best = own.sample["n_clusters"], _best(own)
-    tests = own.all_pairs
+    p = None if best is None else _largest_p(own, best)
     many = f"{len(own.known)} systems are more than the {MOST_SYSTEMS} of which every pair is tested"
     yield {
         **own.key,
@@ -267,14 +271,79 @@ def _family(own: PairedFamily) -> Iterator[Row]:
         "exact": n <= ENUMERATED,
         "smallest_p": smallest_p(n),
         "level": ALPHA,
-        "n_tests": 0 if tests is None else len(tests.tests.value),
-        "left_out": many if tests is None else None,
-        "leader": None if best is None or best.p is None else own.known[best.leader].words,
-        "leader_p": None if best is None or best.p is None else round(best.p, _DIGITS),
+        "n_tests": len(own.tests) if own.has_all_pairs else 0,
+        "left_out": None if own.has_all_pairs else many,
+        "leader": None if best is None or p is None else own.known[best.leader].words,
+        "leader_p": None if p is None else round(p, _DIGITS),
     }
 
 
+def _largest_p(own: PairedFamily, best: Best) -> float | None:
+    """Return the largest p of the pairs of the best system; None: it has no other beside it."""
+    pairs = [test for place, test in own.against(best.leader).items() if place in best.among]
+    return max((1.0 if test["p"] is None else float(test["p"]) for test in pairs), default=None)
+
+
 def _plan(own: PairedFamily) -> Iterator[Row]:
-    if own.all_pairs is not None and (found := own.all_pairs.plan(own.measure.factor)):
+    if own.has_all_pairs and (found := own.plan(own.measure.factor)):
         aside = None if own.measure.unit == "points" else OTHER_UNIT
         yield {**own.key, "unit": own.measure.unit, "cluster": own.sample["cluster"], "aside": aside, **found}
+
+
+# ---------------------------------------------------------------- systems of a run
+
+
+def each_tested(
+    evidence: Evidence, measures: Sequence[Described], *, compare_with: str | None = None
+) -> Iterator[PairedFamily]:
+    """Yield the families of each measure: those of every judge and data set."""
+    held: dict[tuple[str | None, str | None], Systems] = {}
+    for measure in measures:
+        for own in families(evidence, measure.name):
+            systems = held.setdefault((own.judge, own.dataset), Systems(own))
+            yield systems.by(measure, compare_with=compare_with)
+
+
+@dataclass(frozen=True)
+class Systems:
+    """The systems of one judge and data set, without twins and without snapshots that later ones replace."""
+
+    own: Family
+
+    @cached_property
+    def facts(self) -> pl.DataFrame:
+        return final(self.own.facts.filter(pl.col("twin_of").is_null()))
+
+    @cached_property
+    def members(self) -> list[Member]:
+        """Systems, those that wrote the same for every query together."""
+        contents = self.own.evidence.contents.with_columns(pl.col("summary_id").cast(self.facts.schema["summary_id"]))
+        wrote = self.facts.join(contents, on="summary_id", how="left", maintain_order="left")
+        found: dict[str, Member] = {}
+        for name, own in systems_of(wrote).items():
+            content = pl.coalesce("content", pl.col("summary_id").cast(pl.String))
+            texts = own.select(pl.col("query_id").cast(pl.String), content)
+            order, elsewhere = own.select("order", "elsewhere").row(0)
+            alone = Member([], order not in (None, "given"), bool(elsewhere))
+            found.setdefault(content_key(texts.sort(pl.all()).rows()), alone).names.append(name)
+        return list(found.values())
+
+    def by(self, measure: Described, *, compare_with: str | None = None) -> PairedFamily:
+        """Return the family of a measure."""
+        how, own = self.own.evidence.averaging, self.own
+        scores = means(own.scores.filter(pl.col("measure") == measure.name))
+        named = pl.concat_str("summarizer", "setting", separator=", ")
+        values = of_clusters(with_facts(scores, self.facts).with_columns(system=named), how.aggregate)
+        having = with_facts(scores.filter(pl.col("n") > 0), own.facts)
+        sample = sample_of(having, cluster_kind(own.facts), values["cluster"].n_unique())
+        seed = signs_seed(how.seed)
+        return PairedFamily(measure, self.members, values, sample, seed, own.judge, own.dataset, compare_with)
+
+
+def sample_of(having: pl.DataFrame, cluster: str, n_clusters: int) -> dict[str, Any]:
+    """Return the queries of all summaries *having* a value: what is taken as independent, and counts."""
+    counts = {f"n_{what}": having[name].n_unique() for what, name in _COUNTED.items()}
+    return {"cluster": cluster, "n_clusters": n_clusters, **counts}
+
+
+_COUNTED = {"queries": "query_id", "haystacks": "haystack_id"}

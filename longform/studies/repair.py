@@ -9,21 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from longform.evidence.scan import pl
-from longform.evidence.scores import final, means, under, with_facts
+from longform.evidence.scores import final, means, samples, under, with_facts
 from longform.keys import stable_seed
-from longform.metrics.paired_differences import Difference, paired_differences
-from longform.metrics.statistics import Array, ratio
 from longform.models import read_model
 from longform.repair.by_judge import HOWS
 from longform.repair.twins import MATRIX, twin_label
-from longform.results.aggregate import Aggregate, axes_in, clusters_in, sums_of
+from longform.results.aggregate import Aggregate, axes_in
+from longform.results.differences import differences, finding_words, interval
 from longform.results.evidence import Evidence, summaries_under
 from longform.results.faithfulness_tables import groups, merging_of, score, scored_summaries
 from longform.results.in_sample import SUPPORT, in_sample
-from longform.results.pairs import finding
 from longform.results.repaired_examples import drawn
 from longform.tables.table import AXES, DATASET, JUDGE, SYSTEM, Axes, Column, Table
 
@@ -317,7 +313,7 @@ def before_after(
     """
     One row for each (data set, setting, summarizer) that has repaired twins, sorted by these; scores in points.
 
-    The differences of one measure on one data set are a family of `longform.metrics.paired_differences`.
+    The differences of one measure on one data set are a family.
 
     Args:
         scores: Means over the repeats of one judge.
@@ -330,25 +326,27 @@ def before_after(
     after = twins_in(final_)
     originals = after.select(summary_id=pl.col("original").cast(final_.schema["summary_id"]))
     before = originals.join(final_, on="summary_id", maintain_order="left")
-    system = before.select("dataset", "setting", "summarizer")
-    sides = [
-        [own for _, own in sorted(_by_name(one.with_columns(system)).items())]  # a twin is one of its original's system
-        for one in (before, after)
-    ]
-    rows = [_row(facts, judge) for facts in sides[0]]
-    for dataset in dict.fromkeys(row["dataset"] for row in rows):
-        places = [place for place, row in enumerate(rows) if row["dataset"] == dataset]
-        for measure in MEASURES:
-            own = scores.filter(pl.col("measure") == measure)
-            valued = [[with_facts(own, side[place]) for place in places] for side in sides]
-            changes = _changes(valued[0], valued[1], aggregate, stable_seed(seed, judge, measure))
-            for place, change in zip(places, changes, strict=True):
-                rows[place][measure] = change
+    own = [facts for _, facts in sorted(_by_name(before).items())]
+    rows = [_row(facts, judge) for facts in own]
+    system = before.select(pl.col(_SYSTEM).cast(pl.String))  # a twin is one of its original's system
+    sides = pl.concat(
+        one.select("summary_id", "query_id", "cluster", "summary_repeat", side=pl.lit(side)).with_columns(system)
+        for side, one in (("before", before), ("after", after))
+    )
+    for measure in MEASURES:
+        valued = with_facts(scores.filter(pl.col("measure") == measure), sides)
+        values = samples(valued, aggregate, "side", *_SYSTEM).with_columns(pl.col("cluster").cast(pl.String))
+        changes = _changes(values.sort("cluster", maintain_order=True), rows, stable_seed(seed, judge, measure))
+        for row, change in zip(rows, changes, strict=True):
+            row[measure] = change
     return rows
 
 
+_SYSTEM = ["dataset", "setting", "summarizer"]
+
+
 def _by_name(facts: pl.DataFrame) -> dict[tuple[str, ...], pl.DataFrame]:
-    found = facts.partition_by("dataset", "setting", "summarizer", as_dict=True, maintain_order=True)
+    found = facts.partition_by(_SYSTEM, as_dict=True, maintain_order=True)
     return {tuple(str(part or "") for part in name): own for name, own in found.items()}
 
 
@@ -364,25 +362,24 @@ def _row(facts: pl.DataFrame, judge: str | None) -> dict[str, Any]:
     }
 
 
-def _changes(
-    before: Sequence[pl.DataFrame], after: Sequence[pl.DataFrame], aggregate: Aggregate, seed: int
-) -> list[Row]:
-    """Return one change for each system."""
-    clusters = clusters_in(pl.concat([*before, *after]))
-    first, last = (np.stack([sums_of(one, clusters, aggregate) for one in side], axis=1) for side in (before, after))
-    found = paired_differences(last, first, seed=seed)  # of (clusters, systems, 2)
-    return [_change(first[:, place], last[:, place], difference) for place, difference in enumerate(found)]
-
-
-def _change(before: Array, after: Array, found: Difference | None) -> Row:
-    if not before[:, 1].sum() or not after[:, 1].sum():
-        return {"before": None, "after": None, **_in_points(None), "finding": None}
-    first, last = (100 * float(ratio(side.sum(axis=0, keepdims=True))[0]) for side in (before, after))
-    return {**_in_points(found), "before": first, "after": last, "difference": last - first, "finding": finding(found)}
-
-
-def _in_points(found: Difference | None) -> Row:
-    if found is None:
-        return dict.fromkeys(("difference", "low", "high", "p", "p_alone"))
-    low, high = (None if bound is None else 100 * bound for bound in (found.low, found.high))
-    return {"difference": 100 * found.value, "low": low, "high": high, "p": found.p, "p_alone": found.p_alone}
+def _changes(values: pl.DataFrame, rows: Sequence[Row], seed: int) -> Iterator[Row]:
+    """Yield the change of each system, in points; its scores are over all that it has a value of."""
+    named = [[row[name] for name in _SYSTEM] for row in rows]
+    pairs = pl.DataFrame(named, schema=dict.fromkeys(_SYSTEM, pl.String), orient="row")
+    asked = pairs.with_columns(first_side=pl.lit("after"), second_side=pl.lit("before"))
+    mean = 100 * pl.col("total").sum() / pl.col("n").sum()
+    scores = {tuple(name): score for *name, score in values.group_by("side", *_SYSTEM).agg(mean=mean).iter_rows()}
+    for test in differences(values, asked, ["dataset"], seed=seed).iter_rows(named=True):
+        first, last = (scores.get((side, *(test[name] for name in _SYSTEM))) for side in ("before", "after"))
+        known = first is not None and last is not None
+        found = interval(test, 0, 100)
+        yield {
+            "difference": last - first if first is not None and last is not None else None,
+            "low": found.low,
+            "high": found.high,
+            "p": test["p"],
+            "p_alone": test["p_alone"],
+            "before": first if known else None,
+            "after": last if known else None,
+            "finding": finding_words(test) if known else None,
+        }

@@ -10,19 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from longform.axes import SystemAxes
 from longform.evidence.scan import pl
-from longform.evidence.scores import samples
+from longform.evidence.scores import final, means, samples, under, with_facts
 from longform.keys import in_groups, stable_seed
 from longform.metrics.correlation import FEWEST, Correlation, Resampling
+from longform.metrics.measure import Measure
 from longform.metrics.retrieval import MEASURES
 from longform.metrics.statistics import Array, EstimateColumns, pooled_mean
-from longform.results.aggregate import Averaging, mean_of, sums_of
-from longform.results.evidence import Evidence
-from longform.results.ranked import RankedSystem, ranked_systems
+from longform.results.aggregate import Averaging, mean_of, sums_of, systems_of
+from longform.results.evidence import Evidence, summaries_under
+from longform.results.ranked import ranked_values
 from longform.tables.table import DATASET, JUDGE, SYSTEM, Axes, Column, Table
 
 Row = Mapping[str, Any]
@@ -291,3 +293,90 @@ def _row(level: Level, system: RankedSystem, name: str, measure: str, found: Cor
         "spearman": found.spearman.as_json(),
         "reason": reason,
     }
+
+
+# ---------------------------------------------------------------- systems
+
+
+_PERFECT = "every ranking is perfect, as an oracle's is"
+_WHOLE = "prompts hold all documents, whatever their rank"
+_ROUNDING = 1e-9
+
+_Placed = tuple[str | None, str]
+"""A ranker in words on a data set."""
+
+
+def _values(values: pl.DataFrame) -> dict[str, dict[str, dict[str, float]]]:
+    """Ranker in words -> measure -> query -> value."""
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for ranker, measure, query, value in values.select("system", "name", "query_id", "total").iter_rows():
+        found.setdefault(ranker, {}).setdefault(measure, {})[query] = value
+    return found
+
+
+def _showing_all(evidence: Evidence, queries: pl.DataFrame) -> set[_Placed]:
+    """Return the rankers whose prompts without a budget hold all documents of each haystack of a data set."""
+    packed = evidence.contexts().filter(pl.col("budget_tokens").fill_null(0) == 0)
+    known = packed.join(queries, on="query_id").drop_nulls("haystack_id")
+    n_documents = {one: len(evidence.documents(one)) for one in known["haystack_id"].unique()}
+    n_all = pl.Series("n_all", [n_documents[one] for one in known["haystack_id"]], dtype=pl.Int64)
+    return _always(known.with_columns(n_all), pl.col("doc_ids").list.len() == pl.col("n_all"))
+
+
+def _always(rows: pl.DataFrame, holds: pl.Expr) -> set[_Placed]:
+    """Return the rankers on a data set of which something holds in all *rows*."""
+    found = rows.group_by("dataset", "system").agg(holds=holds.all())
+    return {(dataset, system) for dataset, system, of_all in found.iter_rows() if of_all}
+
+
+class RankedSystem(NamedTuple):
+    """The summaries of a system under a judge, or by measures that need none."""
+
+    judge: str | None
+    name: tuple[str | None, str, str]  # data set, summarizer and setting
+    measures: Sequence[Measure]
+    facts: pl.DataFrame
+    scores: pl.DataFrame  # means over the repeats of the judge, with `facts`
+    ranked: Mapping[str, Mapping[str, float]]  # measure of rankings -> query -> value; empty: it ranks nothing
+    left_out: str | None  # why it stands in no correlation; None: it does
+
+    @property
+    def correlates(self) -> bool:
+        return bool(self.ranked) and self.left_out is None
+
+    def by(self, measure: str) -> pl.DataFrame:
+        return self.scores.filter(pl.col("measure") == measure)
+
+
+def ranked_systems(evidence: Evidence, measures: Sequence[Measure]) -> Iterator[RankedSystem]:
+    """
+    Yield each system under each judge; no twins, and none whose documents were ordered on purpose.
+
+    There are none if the run ranks nothing, or no document is judged.
+    """
+    if not measures or not evidence.cutoffs:
+        return
+    columns = pl.col("query_id", "dataset", "haystack_id").cast(pl.String)
+    queries = evidence.frames.summaries.select(columns).unique("query_id", keep="last").collect()
+    every = ranked_values(evidence.rankings(), evidence.gold, queries, MEASURES, [max(evidence.cutoffs)])
+    listed = every.filter(pl.col("name").is_in([one.name for one in evidence.ranking_measures]))
+    if not (values := _values(listed)):
+        return
+    perfect = _always(every.filter(pl.col("name") == "nDCG"), pl.col("total") > 1 - _ROUNDING)
+    table, whole = evidence.score_table, _showing_all(evidence, queries)
+    arms = pl.col("order").is_not_null() & (pl.col("order") != "given")
+    others = pl.col("elsewhere") | pl.col("retriever").is_null()  # a ranker of the same name in this run is another
+    for judge in table.judges:
+        own = [measure for measure in measures if measure.name in table.measures(judge)]
+        facts = final(summaries_under(evidence, judge)).filter(pl.col("twin_of").is_null(), ~arms, ~others)
+        listed = under(table.frame, judge).filter(pl.col("measure").is_in([measure.name for measure in own]))
+        scores = means(listed)
+        for of_dataset in facts.partition_by("dataset", maintain_order=True):
+            for name, group in systems_of(of_dataset).items():
+                first = group.row(0, named=True)
+                ranker = SystemAxes(first["retriever"], first["reranker"]).ranking
+                unlimited = all(first[limit] is None for limit in ("budget_tokens", "n_documents", "length_tokens"))
+                placed = first["dataset"], ranker
+                why = _PERFECT if placed in perfect else _WHOLE if unlimited and placed in whole else None
+                known = with_facts(scores, group)
+                yield RankedSystem(judge, (placed[0], *name), own, group, known, values.get(ranker, {}), why)

@@ -13,13 +13,12 @@ from typing import Any
 from longform.evidence.scan import pl
 from longform.metrics.measure import Described
 from longform.metrics.retrieval import AT_BUDGET, MEASURES
-from longform.results.aggregate import cluster_kind, sums_of
-from longform.results.differences import datasets_of, of_dataset
+from longform.results.aggregate import cluster_kind
+from longform.results.differences import NOT_DISTINGUISHABLE, TOO_FEW, datasets_of, of_dataset, signs_seed
 from longform.results.evidence import Evidence
-from longform.results.pairs import NOT_DISTINGUISHABLE, TOO_FEW
+from longform.results.pairs import Member, PairedFamily, of_clusters
 from longform.results.ranked import packed_values, ranked_values
 from longform.studies import pairwise
-from longform.studies.tested import Member, PairedFamily, sample_of
 from longform.tables.table import DATASET, Axes, Column, Table
 
 Row = Mapping[str, Any]
@@ -59,13 +58,12 @@ class RetrievalPairs:
 
 def _family(values: pl.DataFrame, *, seed: int) -> PairedFamily:
     """Test the rankers of one data set and measure."""
-    clusters = values["cluster"].unique().sort().to_list()
-    systems = values.partition_by("system", as_dict=True, maintain_order=True)
-    members = [Member([str(system)], sums_of(own, clusters)) for (system,), own in systems.items()]
+    members = [Member([str(system)]) for system in values["system"].unique(maintain_order=True)]
     name = values.item(0, "measure")
     measure = Described(name, title=AT_BUDGET.title if name == AT_BUDGET.name else "")
-    sample = sample_of(values, cluster_kind(values), len(clusters))
-    return PairedFamily(measure, members, sample, seed, dataset=values.item(0, "dataset"))
+    sample = pairwise.sample_of(values, cluster_kind(values), values["cluster"].n_unique())
+    by_cluster = of_clusters(values, "pooled")
+    return PairedFamily(measure, members, by_cluster, sample, signs_seed(seed), dataset=values.item(0, "dataset"))
 
 
 def tables(found: Sequence[Table]) -> list[Table]:

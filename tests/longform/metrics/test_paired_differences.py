@@ -3,15 +3,44 @@
 from __future__ import annotations
 
 import itertools
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longform.metrics.paired_differences import ALPHA, paired_differences, smallest_p
+from longform.metrics.paired_differences import ALPHA, family_tests, smallest_p
 
 SHARES = st.sampled_from([0.0, 0.25, 0.5, 1.0])
+
+
+class Found(NamedTuple):
+    """A test of one pair."""
+
+    value: float
+    low: float | None
+    high: float | None
+    p: float
+    n_clusters: int
+    too_few_clusters: bool
+
+    @property
+    def distinguishable(self) -> bool:
+        return self.low is not None and not self.low <= 0 <= self.high
+
+
+def paired_differences(first, second, *, seed: int) -> list[Found | None]:
+    """Return a row for each pair of a family; None: it shares no cluster."""
+    tests = family_tests(first, second, seed=seed)
+    rows = zip(tests.value, tests.half, tests.p, tests.n, tests.few, strict=True)
+    return [
+        None if np.isnan(value) else Found(value, *_bounds(value, half), p, n, few) for value, half, p, n, few in rows
+    ]
+
+
+def _bounds(value: float, half: float) -> tuple[float | None, float | None]:
+    return (None, None) if np.isnan(half) else (value - half, value + half)
 
 
 def counted_once(values):

@@ -23,8 +23,8 @@ from longform.report.scores import groups_column
 from longform.report.sections import sections
 from longform.results.aggregate import Averaging
 from longform.results.cells import systems_in
+from longform.results.differences import NOT_DISTINGUISHABLE
 from longform.results.evidence import Evidence
-from longform.results.pairs import NOT_DISTINGUISHABLE
 from longform.studies.cells import tables as tables_of_cells
 from longform.studies.comparisons import Comparisons
 from longform.studies.cost import Cost

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from longform.report.findings import findings
-from longform.results.pairs import NOT_DISTINGUISHABLE
+from longform.results.differences import NOT_DISTINGUISHABLE
 from longform.studies.schema_1 import with_tables
 
 

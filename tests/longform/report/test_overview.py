@@ -4,7 +4,7 @@ from typing import Any
 
 from longform.report.first_page import forest
 from longform.report.overview import facts, size_told
-from longform.results.pairs import NOT_DISTINGUISHABLE, TOO_FEW
+from longform.results.differences import NOT_DISTINGUISHABLE, TOO_FEW
 from tests.longform.report.test_findings import JUDGE, cell, family, results, row
 
 MAKER = {"verb": "evaluate", "git_commit": None, "versions": {"longform": "1.2"}, "began_at": 0.0}

@@ -82,7 +82,7 @@ def test_a_steady_difference_of_eight_queries_has_the_smallest_p() -> None:
     assert row["difference"] == pytest.approx(30)
     assert row["p"] == pytest.approx(2 / 2**8)
     assert (row["finding"], row["better"]) == ("second better", "b")
-    assert told_of(row["finding"], ("a", "b"), 8) == "b is better"
+    assert told_of(row["finding"], 8, ("a", "b")) == "b is better"
 
 
 def test_less_of_what_is_bad_is_better() -> None:

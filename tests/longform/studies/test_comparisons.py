@@ -10,10 +10,11 @@ import pytest
 from longform.errors import UsageError
 from longform.metrics.measure import Described
 from longform.results.aggregate import Averaging
+from longform.results.pairs import PairedFamily
 from longform.settings.systems import SystemName, named_system
 from longform.studies import comparisons, pairwise
+from longform.studies.pairwise import Systems
 from longform.studies.schema_1 import as_before
-from longform.studies.tested import PairedFamily, Systems
 from tests.frames import Scored, SummaryInfo, contents_of, frames_of
 
 JOINT = Described("joint")

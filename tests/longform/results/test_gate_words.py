@@ -7,9 +7,8 @@ from xml.etree import ElementTree as ET
 
 from longform.metrics.statistics import Estimate
 from longform.report.answers import answer_markdown
-from longform.report.gate import check_line, conclusion, junit_xml
 from longform.results.answer import VerbAnswer
-from longform.results.gate import check_table
+from longform.results.gate import check_line, check_table, conclusion, junit_xml
 
 
 def check(verdict: Any = "passed", **more: Any) -> Any:
