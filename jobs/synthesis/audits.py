@@ -77,12 +77,9 @@ class _AuditTask(TypedDict):
 
 def write_audit(url: str, *, seed: int = 0, cluster: Cluster | None = None) -> Mapping[str, JsonValue]:
     """
-    Return the audit of the benchmark at *url*, made and written if this version's is not there.
+    Return the audit of the benchmark with documents at *url*, made and written if this version's is not there.
 
-    Args:
-        url: A benchmark with documents.
-        seed: Of the bootstrap.
-        cluster: Where haystacks are looked at, if there are several; None: in this process, one after the other.
+    *cluster* looks at haystacks if there are several; None: this process does, one after the other.
 
     Raises:
         StageError: A haystack could not be looked at.

@@ -66,13 +66,7 @@ def haystack_worker(config: HaystackSettings) -> Callable[[HaystackTask], list[H
 
 
 class ProseWriter:
-    """
-    The worker for prose by a chat model.
-
-    Args:
-        config: With `prose`.
-        context: On whose behalf the model is called.
-    """
+    """The worker for prose by a chat model."""
 
     def __init__(self, config: HaystackSettings, context: CallContext) -> None:
         assert config.prose is not None, "a grammar alone needs no chat model"
@@ -95,12 +89,7 @@ class ProseWriter:
 
 def composed_haystack(config: HaystackSettings, number: int, key: str) -> ComposedHaystack:
     """
-    Haystack *number* of the configuration as the grammar writes it, before a chat model is asked.
-
-    Args:
-        config: With `prose`.
-        number: From 0.
-        key: Of its `prose` (`prose_key`).
+    Haystack *number*, from 0, as the grammar writes it, before a chat model is asked; *key* digests the model's part.
 
     Raises:
         UsageError: The sizes do not fit together.

@@ -38,15 +38,9 @@ Texts = Mapping[str, Mapping[str, Sequence[str]]]
 
 def synthesis_plan(synthesis: Synthesis, *, calling: Calling, workers: int) -> dict[str, Any]:
     """
-    Return the document about the calls yet to be made.
+    Return the document about the calls yet to be made, as `bounded_plan` says.
 
-    Args:
-        synthesis: As far as it is made.
-        calling: Names the ledger and the prices.
-        workers: Processes a stage may use.
-
-    Returns:
-        As `bounded_plan` says.
+    *calling* names the ledger and the prices, *workers* the processes that a stage may use.
     """
     steps = [step for step in synthesis.recipe.planned(synthesis.left()) if step.highest]
     wanted = _prompts_of(steps)

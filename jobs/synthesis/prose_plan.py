@@ -52,13 +52,7 @@ class _Passages(NamedTuple):
 
 def prose_plan(config: HaystackSettings, numbers: Sequence[int], *, calling: Calling, workers: int) -> dict[str, Any]:
     """
-    Return the document about the calls yet to be made.
-
-    Args:
-        config: Of the benchmark.
-        numbers: Of the haystacks that are not written, from 0.
-        calling: Names the ledger and the prices.
-        workers: Processes a stage may use.
+    Return the document about the calls yet to be made for the haystacks of these *numbers*, from 0.
 
     Returns:
         As `bounded_plan` says; with `passages`, how many wait for a reply, and how many the ledger's replies settle; or

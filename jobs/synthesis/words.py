@@ -21,14 +21,7 @@ Json = Mapping[str, Any]
 
 
 def written_words(url: str, manifest: Manifest, audit: Json) -> str:
-    """
-    Describe the grammar's documents, the chat model's part in them, and the trust that the gold map deserves.
-
-    Args:
-        url: Of the benchmark.
-        manifest: The content of `benchmark.json`.
-        audit: The content of `audit.json`.
-    """
+    """Describe the grammar's documents, the chat model's part in them, and the trust that the gold map deserves."""
     tables = ", ".join(f"{count:,} {table}" for table, count in manifest["rows"].items() if count)
     prose = [one["prose"] for one in audit["haystacks"] if one["prose"]]
     lines = [f"{url}: haystacks: {manifest['n_haystacks']:,}; rows: {tables}"]
@@ -52,15 +45,7 @@ def _totals(haystacks: Sequence[Mapping[str, Any]]) -> dict[str, int]:
 
 
 def made_words(url: str, account: Json, told: SynthesisWords, audit: Json | None) -> str:
-    """
-    Describe the outcome: haystacks, checks, given-up items, and the trust that the gold map deserves.
-
-    Args:
-        url: The place of the benchmark.
-        account: The content of `synthesis.json`.
-        told: The same in words, by its kind.
-        audit: The content of `audit.json`; None: the kind has none.
-    """
+    """Describe the outcome: haystacks, checks, given-up items, and if it was audited the trust that it deserves."""
     given_up = given_up_table(account)
     shown = given_up._replace(rows=given_up.rows[:_MOST_GIVEN_UP])
     more = len(given_up.rows) - len(shown.rows)

@@ -33,8 +33,8 @@ class Ask(NamedTuple):
     Attributes:
         role: Who is asked.
         prompt: The name of a prompt; in the role `search` the URL of an endpoint.
-        fields: Its fields. `notes` names the faults of earlier attempts, so that a second attempt is another call.
-        temperature: In place of the model's; None: as configured.
+        fields: The prompt's; `notes` names the faults of earlier attempts, so that a second attempt is another call.
+        temperature: Replaces the model's; None: as configured.
         top_logprobs: Alternatives a token whose log probabilities are wanted; None: none are.
     """
 

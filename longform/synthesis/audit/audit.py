@@ -28,18 +28,11 @@ NOT_STATED = "who made this haystack left no list of planted statements, as chat
 
 
 class HaystackAudit(NamedTuple):
-    """
-    One haystack's part of the report.
+    """One haystack's part of the report."""
 
-    Attributes:
-        facts: Its own lines of the report.
-        cells: Every pair of document and insight, judged.
-        sizes: For each insight the documents that its gold map lists, and all documents.
-    """
-
-    facts: Mapping[str, JsonValue]
-    cells: Cells
-    sizes: Sequence[tuple[int, int]]
+    facts: Mapping[str, JsonValue]  # its own lines
+    cells: Cells  # every pair of document and insight, judged
+    sizes: Sequence[tuple[int, int]]  # for each insight the documents that its gold map lists, and all documents
 
     def as_json(self) -> dict[str, JsonValue]:
         """A JSON object that `from_json` takes, every number exact."""
@@ -66,13 +59,8 @@ def audit_haystack(
     """
     Audit one haystack with at least one document and one target.
 
-    Args:
-        documents: In the haystack's order.
-        targets: Its insights.
-        qrels: The gold map.
-        facts: What its maker knows of it; without, statements are not searched word for word, and they are located
-            where a document supports the insight best.
-        model: The judge of cells; None: the one that ships and reads words.
+    Without *facts* of its maker, statements are not searched word for word, and they are located where a document
+    supports the insight best. *model* judges cells; None: the one that ships and reads words does.
     """
     gold = {target.target_id: gold_documents(qrels).get(target.target_id, frozenset()) for target in targets}
     index = SupportIndex([document.text for document in documents])
@@ -110,9 +98,7 @@ def audit_report(parts: Sequence[HaystackAudit], *, seed: int) -> dict[str, Json
     """
     The content of `audit.json`: each haystack's facts, the label noise over all cells, and the ceiling it sets.
 
-    Args:
-        parts: At least one.
-        seed: Of the bootstrap.
+    There is at least one part; *seed* draws the bootstrap.
     """
     cells = joined([part.cells for part in parts])
     noise = label_noise(cells, seed=seed)

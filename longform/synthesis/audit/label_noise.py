@@ -28,31 +28,18 @@ Array = NDArray[np.float64]
 
 
 class Cells(NamedTuple):
-    """
-    The cells of one or more haystacks.
+    """The cells of one or more haystacks; each column has shape (cells,)."""
 
-    Attributes:
-        strength: Of the judge, higher for more support; shape (cells,).
-        listed: True if the gold map lists the cell, shape (cells,).
-        insight: A label of the cell's insight, shape (cells,).
-    """
-
-    strength: Array
-    listed: NDArray[np.bool_]
-    insight: NDArray[np.int64]
+    strength: Array  # higher for more support, by the judge
+    listed: NDArray[np.bool_]  # by the gold map
+    insight: NDArray[np.int64]  # a label
 
 
 class LabelNoise(NamedTuple):
-    """
-    Shares in [0, 1], with intervals.
+    """Shares in [0, 1], with intervals."""
 
-    Attributes:
-        false_positives: Of the cells that the gold map lists, those whose document does not state the insight.
-        missed: Of the cells that it leaves out, those whose document does.
-    """
-
-    false_positives: Estimate
-    missed: Estimate
+    false_positives: Estimate  # of the cells that the gold map lists, those whose document does not state the insight
+    missed: Estimate  # of the cells that it leaves out, those whose document does
 
 
 def label_noise(cells: Cells, *, seed: int, resamples: int = 1000) -> LabelNoise:
@@ -81,12 +68,7 @@ def event_share(
     """
     The share of *events* over *over*, at most 1; its interval is the wider of the two that `label_noise` names.
 
-    Args:
-        events: At least one, shape (cells,).
-        clusters: What is drawn together, shape (cells,).
-        over: What the share is divided by.
-        seed: Of the bootstrap.
-        resamples: Of the bootstrap.
+    Events, at least one, and the clusters that are drawn together have shape (cells,).
     """
     columns = np.stack([events.astype(np.float64), np.ones(len(events))], axis=1)
     drawn = bootstrap(
@@ -127,10 +109,8 @@ def expected_joint(sizes: Sequence[tuple[int, int]], *, false_positives: float, 
     """
     Return the mean score that a perfect system is expected to reach, in [0, 1].
 
-    Args:
-        sizes: For each insight the documents that its gold map lists, at least one, and all documents.
-        false_positives: Share of listed cells that are wrong.
-        missed: Share of the other cells that are wrong.
+    *sizes* has for each insight the documents that its gold map lists, at least one, and all documents; of the listed
+    cells the share *false_positives* is wrong, of the others the share *missed*.
     """
     known = {size: _expected_f1(*size, false_positives=false_positives, missed=missed) for size in set(sizes)}
     return float(np.mean([known[size] for size in sizes]))

@@ -28,16 +28,8 @@ def assign_insights(
     """
     For each document the insights it states, in no order.
 
-    A document takes as many from each of its subtopics. Each insight is dealt to *least_documents* documents first,
-    what room is left is filled at random.
-
-    Args:
-        sizes: Insights of each subtopic.
-        documents: How many there are.
-        subtopics_per_document: How many subtopics a document speaks of.
-        insights_per_document: How many insights it states, a multiple of the subtopics.
-        least_documents: Documents that state each insight, at least (SummHay, section 3.2: 5).
-        rng: The source of chance.
+    A document takes as many from each of its subtopics, whose numbers of insights are *sizes*. Each insight is dealt to
+    *least_documents* documents first (SummHay, section 3.2: 5), what room is left is filled at random.
 
     Raises:
         UsageError: The numbers do not fit, or leave an insight in fewer documents; the message has the arithmetic.
@@ -112,13 +104,6 @@ def assign_within(
     Every assignment within the bounds can come. Counts are drawn first; a bipartite graph with these counts is built
     (each document takes the insights that need most documents, which succeeds whenever any graph exists), and then
     mixed by exchanges that keep all counts.
-
-    Args:
-        n_insights: How many there are.
-        documents: How many there are.
-        per_document: Insights a document states.
-        per_insight: Documents that state an insight.
-        rng: The source of chance.
 
     Raises:
         UsageError: No assignment meets the bounds; the message has the arithmetic.

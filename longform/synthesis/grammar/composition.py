@@ -36,7 +36,7 @@ class FieldPassage(NamedTuple):
     A document's consecutive sentences on one field.
 
     Attributes:
-        place: Index of its statement among the document's; None if it has none.
+        place: The index of the statement among the document's; None if there is none.
         parts: The paragraph of an article, the turns of a conversation.
     """
 
@@ -100,10 +100,7 @@ def document_text(composed: Composition, *, participants: Sequence[str] | None, 
     """
     Return the text of a document: an article, whose first line is its headline, or lines of `Name: ...`.
 
-    Args:
-        composed: What it says.
-        participants: The speakers; None for an article.
-        rng: Who speaks when.
+    An article has no participants; *rng* draws who of them speaks when.
     """
     middle = [part for passage in composed.passages for part in passage.parts]
     parts = [*composed.beginning, *middle, *composed.end]

@@ -33,24 +33,14 @@ _TRIES = 200
 
 
 class HaystackSize(NamedTuple):
-    """
-    Sizes that make one haystack easier or harder than another.
-
-    Attributes:
-        documents: How many.
-        words: Of each document, about; names of speakers are not counted.
-        per_document: Insights that a document states.
-        per_insight: Documents that state an insight.
-        distractors: Statements of no insight in each document.
-        contradictions: Insights whose number two further documents give otherwise.
-    """
+    """Sizes that make one haystack easier or harder than another."""
 
     documents: int
-    words: int
-    per_document: Bounds
-    per_insight: Bounds
-    distractors: int
-    contradictions: int
+    words: int  # of each document, about; names of speakers are not counted
+    per_document: Bounds  # insights
+    per_insight: Bounds  # documents
+    distractors: int  # statements of no insight in each document
+    contradictions: int  # insights whose number two further documents give otherwise
 
 
 class TopicPart(NamedTuple):
@@ -87,14 +77,7 @@ class _Said(NamedTuple):
 
 
 class ComposedDocument(NamedTuple):
-    """
-    A document as the grammar wrote it.
-
-    Attributes:
-        composed: In its parts.
-        said: What it must state.
-        text: As one text.
-    """
+    """A document as the grammar wrote it, in its parts and as one text, with the sentences that it must state."""
 
     composed: Composition
     said: Sequence[_Said]
@@ -120,13 +103,8 @@ def write_haystack(topic: str, *, variant: int, size: HaystackSize, seed: int, p
     """
     A haystack; the same arguments give the same bytes on any machine.
 
-    Args:
-        topic: One of `topic_names()`.
-        variant: Haystacks of one topic differ in names, numbers and places, and in all that is drawn. Haystacks of one
-            variant and other sizes have the same insights.
-        size: How large and how hard.
-        seed: Another seed gives another haystack of the same kind.
-        part: How much of the topic it is about.
+    Variants of one topic differ in names, numbers and places, and in all that is drawn. Haystacks of one variant and
+    other sizes have the same insights. Another seed gives another haystack of the same kind.
 
     Raises:
         UsageError: No such topic, or sizes that cannot be met; the message has the arithmetic.
@@ -170,12 +148,9 @@ def finished_haystack(
     prose: Mapping[str, JsonValue] | None = None,
 ) -> Woven:
     """
-    Return the rows of a haystack.
+    Return the rows of a haystack; *others* has for each passage of each document the text in its place, or None.
 
-    Args:
-        composed: As the grammar wrote it.
-        others: For each document, for each of its passages: the text in its place; None: the grammar's own stays.
-        prose: What the maker says of them.
+    *prose* is what the maker of the others says of them.
     """
     documents, planted = [], []
     for index, document in enumerate(composed.documents):

@@ -59,22 +59,13 @@ _DAYS = frozenset(
 
 
 class PassageJob(NamedTuple):
-    """
-    One passage to be written.
-
-    Attributes:
-        statement: The planted sentence.
-        others: Insights that it must not state.
-        n_words: Of the passage, about.
-        spoken: True if it is part of a conversation.
-        fields: Of the prompt, but for `notes`.
-    """
+    """One passage to be written around a planted sentence."""
 
     statement: str
-    others: Sequence[str]
-    n_words: int
-    spoken: bool
-    fields: Mapping[str, str]
+    others: Sequence[str]  # insights that it must not state
+    n_words: int  # about
+    spoken: bool  # part of a conversation
+    fields: Mapping[str, str]  # of the prompt, but for `notes`
 
 
 class Tried(NamedTuple):
@@ -118,10 +109,7 @@ def write_passages(jobs: Sequence[PassageJob], *, tries: int, stating: Stating) 
     """
     Return the outcome of each job; jobs with an unfit reply are asked again, *tries* times in all.
 
-    Args:
-        jobs: Of one document.
-        tries: At least 1.
-        stating: Finds other insights in the model's text beside the planted sentence.
+    *stating* finds other insights in the model's text beside the planted sentence.
     """
     texts: dict[int, str] = {}
     rejections: list[list[str]] = [[] for _ in jobs]

@@ -31,10 +31,9 @@ class AskedQuestion:
     A question as far as it came.
 
     Attributes:
-        question: With its facets.
         kind: Simple, complex or vague; None: it was not decomposed.
-        searches: What was searched for.
-        ranked: Its documents, the best first.
+        searches: Texts that were searched for.
+        ranked: Documents of the question, the best first.
         documents: The same, whole.
         fits: Cosine of the question and each segment of its documents; None: nobody looked.
         n_extracted: Points of all documents before repetitions were merged.
@@ -117,14 +116,9 @@ def all_account(
     asked: Sequence[AskedQuestion], made: Mapping[TopicCell, int], per_cell: int, repeated: int, *, with_scores: bool
 ) -> dict[str, Any]:
     """
-    Count what all questions came to.
+    Count what all questions came to; *repeated* new questions stand in another cell, too.
 
-    Args:
-        asked: All questions.
-        made: Cell -> new questions; empty: questions were given.
-        per_cell: New questions that were asked for in each.
-        repeated: New questions that another cell has, too.
-        with_scores: True if scores are probabilities.
+    Scores are told if they are probabilities (*with_scores*). *made* is empty if questions were given.
     """
     lengths = [len(document.text.split()) for one in asked for document in one.documents]
     values = [point.score for one in asked for point in one.points if point.score is not None] if with_scores else []

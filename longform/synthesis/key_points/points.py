@@ -16,21 +16,12 @@ from longform.text.words import words
 
 
 class Grounds(NamedTuple):
-    """
-    A passage of a document that says a point.
-
-    Attributes:
-        doc_id: Of the document.
-        start: Of its first character, from 0.
-        end: Behind its last character.
-        exact: False if the white space of what was quoted differs.
-        text: The passage as the document has it.
-    """
+    """A passage of a document that says a point, as the document has it."""
 
     doc_id: str
-    start: int
+    start: int  # characters, from 0
     end: int
-    exact: bool
+    exact: bool  # false if the white space of what was quoted differs
     text: str
 
 
@@ -54,8 +45,8 @@ class Selected(NamedTuple):
     A point of a question after repetitions were merged.
 
     Attributes:
-        point: Its text, with the passages of all points that it came from.
-        numbers: Of those points, from 1 in the order of the documents.
+        point: The text, with the passages of all points that it came from.
+        numbers: Numbers of those points, from 1 in the order of the documents.
         score: P(YES), or its score by rank in [0, 1]; None: it could not be read.
         kept: True if it is a key point of the benchmark.
     """

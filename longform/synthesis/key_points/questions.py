@@ -32,32 +32,20 @@ class TopicCell(NamedTuple):
 
 
 class ReadQuestion(NamedTuple):
-    """
-    The planner's reading of a question.
+    """The planner's reading of a question; what is None nobody was asked, or nothing was answered."""
 
-    Attributes:
-        met: Criteria that it meets; None: nobody was asked, or nothing was answered.
-        cell: Its category and domain; None: as above.
-        suits: True if it stays.
-    """
-
-    met: int | None
+    met: int | None  # criteria
     cell: TopicCell | None
-    suits: bool
+    suits: bool  # it stays
 
 
 def read_question(
     text: str, settings: KeyPointSynthesis, least: int | None, log: Log, *, is_sorted: bool
 ) -> Plan[ReadQuestion]:
     """
-    Ask which criteria a question meets, and if it meets *least* of them, where it belongs.
+    Ask which criteria a question meets, and if it meets *least* of them and *is_sorted*, where it belongs.
 
-    Args:
-        text: The question.
-        settings: With the lists of categories and domains.
-        least: Criteria; None: nobody is asked about them.
-        log: Of attempts.
-        is_sorted: Ask for category and domain.
+    If *least* is None, nobody is asked about criteria.
     """
     met: int | None = None
     if least is not None:
@@ -119,22 +107,13 @@ def cell_of(found: Sorted, settings: KeyPointSynthesis) -> TopicCell:
 
 @dataclass
 class _Evolving:
-    """
-    A cell as it fills.
-
-    Attributes:
-        cell: Category and domain.
-        settings: Of the synthesis.
-        log: Of attempts.
-        accepted: New questions.
-        faults: Why others were rejected, for the next prompts.
-    """
+    """A cell as it fills with new questions."""
 
     cell: TopicCell
     settings: KeyPointSynthesis
     log: Log
     accepted: list[str] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)  # why others were rejected, for the next prompts
 
     @property
     def asked(self) -> EvolvedQuestions:

@@ -44,7 +44,7 @@ class Searched(NamedTuple):
     The documents of a question.
 
     Attributes:
-        kind: Of the question: simple, complex, vague; None: it was not decomposed.
+        kind: Simple, complex or vague; None: the question was not decomposed.
         searches: The texts that were searched for.
         documents: Those that fit best, the best first.
         fits: Cosine of the question and each segment of its documents; None: nobody looked.

@@ -22,20 +22,12 @@ from longform.synthesis.tries import ask_once, unverified
 
 
 class GroupFaults(NamedTuple):
-    """
-    The faults that keep groups from being a partition of the points.
+    """The faults that keep groups from being a partition of the points."""
 
-    Attributes:
-        missing: Numbers in no group.
-        doubled: Numbers in several groups, or several times in one.
-        unknown: Numbers of no point.
-        empty: Groups without a number.
-    """
-
-    missing: list[int]
-    doubled: list[int]
-    unknown: list[int]
-    empty: int
+    missing: list[int]  # numbers in no group
+    doubled: list[int]  # in several groups, or several times in one
+    unknown: list[int]  # of no point
+    empty: int  # groups without a number
 
     def told(self) -> list[str]:
         """Return each fault in words."""

@@ -30,20 +30,12 @@ class SourceDocument(NamedTuple):
 
 
 class SourceQuestion(NamedTuple):
-    """
-    A question of a file, or one that was made.
-
-    Attributes:
-        question_id: Its id in the benchmark.
-        text: The question.
-        facets: Category and domain, as far as they are known.
-        answer_words: Of its longest answer; 0: it has none.
-    """
+    """A question of a file, or one that was made."""
 
     question_id: str
     text: str
-    facets: dict[str, str]
-    answer_words: int = 0
+    facets: dict[str, str]  # category and domain, as far as they are known
+    answer_words: int = 0  # of its longest answer; 0: it has none
 
     def with_facets(self, **facets: str) -> Self:
         """Return the question with the facets that it does not state itself."""

@@ -33,29 +33,15 @@ STEPS = (
 
 
 class Sources(NamedTuple):
-    """
-    The content of the files that a configuration names.
-
-    Attributes:
-        documents: All documents that are searched.
-        questions: Seeds, or the questions themselves.
-        digests: {"name", "sha256"} of each file.
-    """
+    """The content of the files that a configuration names."""
 
     documents: Sequence[SourceDocument]
-    questions: Sequence[SourceQuestion]
-    digests: Sequence[Mapping[str, str]]
+    questions: Sequence[SourceQuestion]  # or seeds of them
+    digests: Sequence[Mapping[str, str]]  # {"name", "sha256"} of each file
 
 
 class KeyPointWorks:
-    """
-    The works of one configuration, and the questions that its pieces come to.
-
-    Args:
-        settings: What is made.
-        questions: Of the files.
-        key: A hash of everything that decides the benchmark.
-    """
+    """The works of one configuration, and the questions that its pieces come to; *key* hashes all that decides them."""
 
     def __init__(self, settings: KeyPointSynthesis, questions: Sequence[SourceQuestion], key: str) -> None:
         self._settings, self._source_questions, self._key = settings, questions, key
@@ -190,17 +176,12 @@ POINTS_A_DOCUMENT = 10
 
 
 class WorksLeft(NamedTuple):
-    """
-    Works that are left, of each step; those of later steps as many as there can be.
-
-    Attributes:
-        least_documents: If each search that is left finds one.
-    """
+    """Works that are left, of each step; those of later steps as many as there can be."""
 
     readings: int
     cells: int
     searches: int
-    least_documents: int
+    least_documents: int  # if each search that is left finds one
     documents: int
     questions: int
 

@@ -94,18 +94,11 @@ def _log_clusters(found: Clusters, queries: Sequence[SourceQuery], settings: Clu
 
 
 class Merged(Strict):
-    """
-    The texts that a cluster is merged into.
-
-    Attributes:
-        query: Of the cluster.
-        summaries: Reference summaries of it.
-        by_rules: How many of these texts a rule made because no try of the writer passed the checks.
-    """
+    """The query and the reference summaries that a cluster is merged into."""
 
     query: str
     summaries: tuple[str, ...]
-    by_rules: int
+    by_rules: int  # texts among these that a rule made, because no try of the writer passed the checks
 
 
 class QueryCluster(NamedTuple):

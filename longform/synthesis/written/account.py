@@ -27,22 +27,13 @@ _KEY_DIGITS = 8
 
 @dataclass(frozen=True, kw_only=True)
 class Writing:
-    """
-    A haystack as it was written.
-
-    Attributes:
-        haystack_id: Its key.
-        topic: What it is about.
-        outline: What its documents state.
-        assigned: For each document the insights it was to state, places in `outline.facts`.
-        drafts: Its documents; those without a text are left out of the benchmark.
-    """
+    """A haystack as it was written."""
 
     haystack_id: str
     topic: Topic
     outline: Outline
-    assigned: Sequence[Sequence[int]]
-    drafts: Sequence[Draft]
+    assigned: Sequence[Sequence[int]]  # insights that each document was to state, places in `outline.facts`
+    drafts: Sequence[Draft]  # documents; those without a text are left out of the benchmark
 
 
 def haystack_rows(written: Writing) -> HaystackRows:

@@ -30,28 +30,16 @@ ANGLES = (
 
 @dataclass(frozen=True, kw_only=True)
 class Brief:
-    """
-    The content and the rules of one document to be written.
-
-    Attributes:
-        topic: Of the haystack.
-        outline: Of the haystack.
-        assigned: The insights it is to state: places in `outline.facts`, in the order in which they are told.
-        doc_index: Its place in the haystack, from 0.
-        n_documents: Of the haystack.
-        words: Of it, about.
-        caps: Of the loops.
-        reread: True if the finished document is read once more.
-    """
+    """The content and the rules of one document to be written."""
 
     topic: Topic
     outline: Outline
-    assigned: tuple[int, ...]
-    doc_index: int
-    n_documents: int
-    words: int
+    assigned: tuple[int, ...]  # insights it is to state: places in `outline.facts`, in the order of telling
+    doc_index: int  # in the haystack, from 0
+    n_documents: int  # of the haystack
+    words: int  # about
     caps: Caps
-    reread: bool
+    reread: bool  # the finished document is read once more
 
     @property
     def subject(self) -> str:

@@ -73,13 +73,7 @@ def write_insights(
     """
     The accepted insights of each subtopic, *n* unless the cap ends it.
 
-    Args:
-        subtopics: All of the haystack.
-        topic: Whose.
-        n: Insights wanted of each.
-        caps: Of the loops.
-        withheld: Of the other subtopics' insights, how many are not shown as exclusions.
-        log: Of attempts.
+    Of the other subtopics' insights, so many as are *withheld* are not shown as exclusions.
     """
     work = _Work(subtopics=subtopics, topic=topic, n=n, caps=caps, withheld=withheld, log=log)
     places = list(range(len(subtopics)))
