@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple, Protocol
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from actors.local_models.checkpoints import checkpoint_content
 from actors.local_models.weights import check
-from actors.python_class import actor_of, check_class, class_version, open_class, user_code
+from actors.python_class import actor_of, check_class, class_version, load, open_class, user_code
 from actors.retrieval.encoders import check_encoder, encoder_version, open_encoder
 from actors.studies import open_studies
 from longform.errors import UsageError
@@ -79,7 +80,7 @@ def _beside(name: str) -> Sequence[str]:
 
 
 _SHIPPED_NAMES = frozenset(measure.name for measure in (*SHIPPED, *RANKING))
-_OPTIONAL = ("judged_by", "unit", "better", "title", "told")
+_OPTIONAL = ("judged_by", "unit", "better", "title", "told", "settings", "work", "beside")
 
 
 class Described(ABC):
@@ -124,13 +125,18 @@ class OfTokens(Described):
 
 
 class OfClass(Described):
+    """Makes a measure of a user's class, or of a `Measure` as those that ship, whose fields options replace."""
+
     @classmethod
     def check(cls, settings: PythonClassSettings, _with_keys: bool, /) -> None:
-        check_class(settings, SummaryMeasure)
+        if not isinstance(load(settings.class_, folder=settings.folder), Measure):
+            check_class(settings, SummaryMeasure)
 
     @classmethod
     def open(cls, settings: PythonClassSettings) -> Sequence[Measure]:
-        made: Any = open_class(settings, SummaryMeasure)
+        options: Any = settings.options
+        found = load(settings.class_, folder=settings.folder)
+        made: Any = replace(found, **options) if isinstance(found, Measure) else open_class(settings, SummaryMeasure)
         name = getattr(made, "name", None)
         if not isinstance(name, str) or not name:
             raise UsageError(f"{settings.class_}: expected a class attribute `name`, a text; found {name!r}")
@@ -144,7 +150,7 @@ class OfClass(Described):
 
         given = {field: getattr(made, field) for field in _OPTIONAL if hasattr(made, field)}
         needs = frozenset(getattr(made, "needs", ()))
-        version = f"{settings.class_} {settings.options} {class_version(settings)}"
+        version = f"{settings.class_} {options} {class_version(settings)}"
         return [Measure(name, per_summary, needs=needs, version=version, **given)]
 
 

@@ -12,8 +12,8 @@ import inspect
 import pkgutil
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from importlib import import_module, invalidate_caches
 from pathlib import Path
@@ -26,7 +26,7 @@ from pydantic import JsonValue
 from longform.errors import LongformError, UsageError, meant
 from longform.keys import KEY_LENGTH
 from longform.settings.python_class import PythonClassSettings
-from longform.settings.strict import PartSettings
+from longform.settings.strict import PartSettings, imported
 
 P = TypeVar("P")
 Role = TypeVar("Role")
@@ -37,17 +37,36 @@ _NOT_THEIRS = ("<frozen", *(f"{_OURS / name}/" for name in ("longform", "actors"
 _INSTALLED = tuple(get_paths()[kind] for kind in ("stdlib", "purelib", "platlib"))
 
 
-def imported(path: str) -> Any:
-    """Return the class at the import *path* of one that ships."""
-    module, _, name = path.partition(":")
-    return getattr(import_module(module), name)
-
-
 def actor_of(settings: PartSettings, role: type[Role]) -> type[Role]:
     """Return the class that does the work of a part that ships; *role* is the base of all classes of such parts."""
     actor: type[Role] = imported(settings.actor)
     assert issubclass(actor, role), f"{settings.actor} is no {role.__name__}"
     return actor
+
+
+def named_value(name: str, known: Mapping[str, str], kind: type[P], *, asked: str, folder: str | None = None) -> P:
+    """
+    Return the value of a part that ships, by its *name* among import paths, or of a user's at an import path.
+
+    *asked* is the key or option that names it.
+
+    Raises:
+        UsageError: There is none, or it is of another type than *kind*.
+    """
+    if name not in known and ":" not in name:
+        raise UsageError(
+            f"{asked}: expected one of {', '.join(known)}, or MODULE:NAME, found {name!r}{meant(name, known)}"
+        )
+    found = imported(known[name]) if name in known else load(name, folder=folder)
+    if not isinstance(found, kind):
+        raise UsageError(f"{name}: expected a {kind.__module__}.{kind.__name__}, found a {type(found).__name__}")
+    return found
+
+
+def guarded(path: str, doing: str, values: Callable[[], Iterable[P]]) -> Iterator[P]:
+    """Yield values; errors of a user's code, which an import *path* names, are told as `user_code` tells them."""
+    with user_code(path, doing) if ":" in path else nullcontext():
+        yield from values()
 
 
 def load(path: str, *, folder: str | None) -> Any:
@@ -70,14 +89,21 @@ def load(path: str, *, folder: str | None) -> Any:
         ) from None
 
 
-def check_class(settings: PythonClassSettings, protocol: type) -> None:
+def check_class(settings: PythonClassSettings, protocol: type) -> type:
     """
-    Make sure that the class can be made and used as *protocol* says; nothing is made.
+    Return the class, which can be made and used as *protocol* says; nothing is made.
 
     Raises:
         UsageError: It cannot be loaded, lacks a method, or does not take the options.
     """
-    _checked(settings, protocol)
+    path = settings.class_
+    found = load(path, folder=settings.folder)
+    if not inspect.isclass(found):
+        raise UsageError(f"{path}: expected a class, found a {type(found).__name__}")
+    for name, method in _methods(protocol).items():
+        _check_method(path, found, name, list(inspect.signature(method).parameters)[1:])
+    _check_options(path, found, settings.options)
+    return found
 
 
 def open_class(settings: PythonClassSettings, protocol: type[P]) -> P:
@@ -85,22 +111,17 @@ def open_class(settings: PythonClassSettings, protocol: type[P]) -> P:
     Return an object of the class, made with the options.
 
     Raises:
-        UsageError: It cannot be loaded, lacks a method, or does not take the options.
+        UsageError: As of `check_class`.
         UserCodeError: Its constructor raised.
     """
-    made_by = _checked(settings, protocol)
+    made_by = check_class(settings, protocol)
     with user_code(settings, "its constructor"):
         found: P = made_by(**settings.options)
     return found
 
 
 def class_version(settings: PythonClassSettings) -> str:
-    """
-    Return the `version` that the class states, else a hash of its module's source.
-
-    Raises:
-        UsageError: The class cannot be loaded.
-    """
+    """Return the `version` that the class states, else a hash of its module's source."""
     return version_of(settings.class_, folder=settings.folder)
 
 
@@ -188,17 +209,6 @@ def _source_hash(module_name: str) -> str:
 
 
 # ---------------------------------------------------------------- classes
-
-
-def _checked(settings: PythonClassSettings, protocol: type) -> type:
-    path = settings.class_
-    found = load(path, folder=settings.folder)
-    if not inspect.isclass(found):
-        raise UsageError(f"{path}: expected a class, found a {type(found).__name__}")
-    for name, method in _methods(protocol).items():
-        _check_method(path, found, name, list(inspect.signature(method).parameters)[1:])
-    _check_options(path, found, settings.options)
-    return found
 
 
 def _methods(protocol: type) -> dict[str, Callable[..., object]]:

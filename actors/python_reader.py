@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from actors.python_class import class_version, open_class, user_code
+from actors.python_class import class_version, guarded, load, open_class, user_code
 from longform.errors import UsageError
 from longform.formats.checked import Checks
 from longform.formats.files import Found, Named
@@ -18,30 +19,33 @@ from longform.settings.python_class import PythonClassSettings
 
 def python_files(named: Named, settings: PythonClassSettings) -> Found:
     """
-    Return what the class reads from all files that are named; its rows are checked as they are read.
+    Return what a class reads from all files that are named, or a function as those of the formats that ship.
+
+    The rows are checked as they are read.
 
     Raises:
-        UsageError: The class cannot be used.
-        UserCodeError: Its constructor raised.
+        UsageError: The class or function cannot be used.
+        UserCodeError: The constructor or the function raised.
     """
-    reader = open_class(settings, Reader)
-    files = [file for found in named.values() for file in found.values()]
-
-    def haystacks() -> Iterator[HaystackRows]:
-        checks = Checks(settings.class_)
-        with user_code(settings, "read"):
-            for haystack in reader.read(files):
-                yield checks.checked(_guarded(haystack, settings))
-
-    return Found(files, haystacks())
+    made = load(settings.class_, folder=settings.folder)
+    if inspect.isfunction(made):
+        with user_code(settings, "reading"):
+            found = made(named, **settings.options)
+            if not isinstance(found, Found):
+                raise TypeError(f"expected a longform.formats.files.Found, found {found!r:.60}")
+    else:
+        reader, files = open_class(settings, Reader), [file for of in named.values() for file in of.values()]
+        found = Found(files, guarded(settings.class_, "read", lambda: reader.read(files)))
+    checks = Checks(settings.class_)
+    haystacks = guarded(settings.class_, "read", lambda: found.haystacks)
+    return found._replace(haystacks=(checks.checked(_guarded(one, settings)) for one in haystacks))
 
 
 def _guarded(haystack: HaystackRows, settings: PythonClassSettings) -> HaystackRows:
     """Return the same haystack; what its rows raise as they are read names the class."""
 
     def rows(table: Iterable[Any]) -> Iterator[Any]:
-        with user_code(settings, "read"):
-            yield from table
+        return guarded(settings.class_, "read", lambda: table)
 
     if not isinstance(haystack, HaystackRows):
         return haystack

@@ -102,12 +102,14 @@ def _values() -> dict[str, Sequence[str]]:
     from jobs.evaluations.answers import JUDGES
     from jobs.list import LISTS
     from longform import measures
+    from longform.formats.names import EXPORTS
     from longform.results.gate import SUPPORT
 
     scored = [SUPPORT, *(one.name for one in measures.SHIPPED if " " not in one.name)]
     return {
         "CONFIG": preset_names(),
         "WHAT": [*LISTS],
+        "--as": [*EXPORTS],
         "--judge NAME": [*JUDGES],
         "--measure M": scored,
         "--against-measure M": scored,

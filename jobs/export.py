@@ -2,7 +2,7 @@
 Write a run as files that other tools load.
 
     longform export RUN --as summhay --out DIR [--judge NAME]
-    longform export RUN --as trec|ir_measures|beir|csv|parquet|latex|inspect|hf --out DIR
+    longform export RUN --as trec|ir_measures|beir|csv|parquet|latex|inspect|hf|MODULE:NAME --out DIR
 
 summhay  the run's summaries and one judge's labels in SummHay's own JSON, a file topic_HAYSTACK.json for each haystack;
          `longform ingest summhay DIR --out BENCH` and `longform replay BENCH` give the run's scores again
@@ -27,7 +27,7 @@ from typing import Any
 
 from jobs.command.parser import VerbParser
 from jobs.command.run import Outcome, command
-from longform.formats.names import EXPORTED
+from longform.formats.names import EXPORTS
 
 _MOST_NAMED = 5
 
@@ -35,7 +35,7 @@ _MOST_NAMED = 5
 def parser() -> VerbParser:
     made = VerbParser("export", __doc__)
     made.add_argument("run", metavar="RUN")
-    made.used.add_argument("--as", dest="format", required=True, choices=tuple(EXPORTED), help="the format")
+    made.used.add_argument("--as", dest="format", required=True, help=", ".join([*EXPORTS, "MODULE:NAME"]))
     made.used.add_argument("--out", required=True, metavar="DIR", help="a folder or s3:// URL")
     told = "whose labels are written, if several judged coverage"
     made.used.add_argument("--judge", metavar="NAME", help=told)

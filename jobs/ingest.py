@@ -35,7 +35,7 @@ from jobs.command.options import NUMBERING, NUMBERINGS
 from jobs.command.parser import VerbParser
 from jobs.command.run import Outcome, command
 from longform.errors import UsageError
-from longform.formats.names import NAMES
+from longform.formats.names import FORMATS
 from longform.formats.options import OPTIONS, FormatOption
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from longform.settings.python_class import PythonClassSettings
 
 PYTHON, IR_DATASETS, OUTPUTS = "python", "ir_datasets", "outputs"
-KINDS = (*NAMES, PYTHON, IR_DATASETS, OUTPUTS)
+KINDS = (*FORMATS, PYTHON, IR_DATASETS, OUTPUTS)
 _LOG = logging.getLogger(__name__)
 
 
@@ -68,7 +68,7 @@ def parser() -> VerbParser:
     outputs.add_argument("--bench", metavar="BENCH", help="the benchmark whose queries are answered")
     outputs.add_argument("--numbering", choices=NUMBERINGS, help=NUMBERING)
     own = made.add_argument_group("python")
-    own.add_argument("--class", dest="class_", metavar="MODULE:CLASS", help="the class that reads")
+    own.add_argument("--class", dest="class_", metavar="MODULE:CLASS", help="the class or function that reads")
     told = "an option of the class, in YAML"
     own.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help=told)
     return made
@@ -109,7 +109,7 @@ def ingest(
         urls: Files and folders.
         out: Where the benchmark comes to stand.
         options: Of the format (`longform.formats.options`), by their names; those left out have their defaults.
-        reader: The class that reads; of `python` alone.
+        reader: The class or function that reads; of `python` alone.
 
     Raises:
         UsageError: The files are none of the format, the class cannot be used, or an option is another format's.
@@ -119,7 +119,7 @@ def ingest(
     from actors.storage.folder import Folder
     from jobs.files.located_file import files_under
     from jobs.write_benchmark import write_benchmark
-    from longform.formats.shipped import FORMATS
+    from longform.settings.strict import imported
 
     if kind == IR_DATASETS:
         return _ingest_ir_datasets(urls, out, options or {})
@@ -136,7 +136,7 @@ def ingest(
     if reader is not None:
         found, made_with = python_files(named, reader), made_by(reader)
     else:
-        found = FORMATS[kind](named, **(changed | given))
+        found = imported(FORMATS[kind])(named, **(changed | given))
     sources = [file.identity() | made_with for file in found.files]
     manifest = write_benchmark(out, found.haystacks, sources=sources, dataset=found.dataset)
     for table, name in (("documents", "doc_id"), ("queries", "query_id")):

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, get_args
 from jobs.command.parser import VerbParser
 from jobs.command.run import Outcome, command
 from longform.errors import meant
-from longform.formats.names import EXPORTED
+from longform.settings.meanings import first_sentence, summary_of
 
 
 def parser() -> VerbParser:
@@ -69,8 +69,6 @@ def kinds_of(union: Any, place: str) -> Iterator[Name]:
     """Yield the kinds of a component: *union* is of the classes of its settings, told apart by `kind`."""
     from pydantic import BaseModel
 
-    from longform.settings.meanings import summary_of
-
     for model in get_args(get_args(union)[0]):
         assert issubclass(model, BaseModel), "kinds are classes of settings"
         for kind in get_args(model.model_fields["kind"].annotation):
@@ -98,7 +96,6 @@ def _methods() -> Iterator[Name]:
 
 def _measures() -> Iterator[Name]:
     from longform import measures
-    from longform.settings.meanings import first_sentence
     from longform.settings.measures import MeasureSettings
 
     for measure in (*measures.SHIPPED, *measures.RANKING):
@@ -108,7 +105,6 @@ def _measures() -> Iterator[Name]:
 
 
 def _studies() -> Iterator[Name]:
-    from longform.settings.meanings import first_sentence
     from longform.studies import study
 
     for one in study.SHIPPED:
@@ -119,7 +115,6 @@ def _studies() -> Iterator[Name]:
 
 def _presets() -> Iterator[Name]:
     from jobs.configs import preset_names, preset_text
-    from longform.settings.meanings import first_sentence
 
     for name in preset_names():
         comment = re.match(r"(?:#[^\n]*\n)+", preset_text(name))
@@ -128,31 +123,25 @@ def _presets() -> Iterator[Name]:
 
 
 def _formats() -> Iterator[Name]:
-    from longform.formats.shipped import FORMATS
-    from longform.settings.meanings import first_sentence
+    from longform.formats.names import EXPORTS, FORMATS
+    from longform.settings.strict import imported
 
-    for name, reader in FORMATS.items():
-        yield Name(name, "longform ingest", first_sentence(import_module(reader.__module__).__doc__))
-    for name, meaning in EXPORTED.items():
-        yield Name(name, "longform export --as", meaning)
-
-
-def _rankers(which: str) -> Iterator[Name]:
-    from longform.settings import retrievers
-
-    yield from kinds_of(getattr(retrievers, f"{which.capitalize()}Settings"), f"{which}s")
+    for name, path in FORMATS.items():
+        yield Name(name, "longform ingest", first_sentence(import_module(path.partition(":")[0]).__doc__))
+    for name, path in EXPORTS.items():
+        yield Name(name, "longform export --as", imported(path).told)
 
 
-def _summarizers() -> Iterator[Name]:
-    from longform.settings.chat import SummarizerSettings
+def _parts(section: str, path: str) -> Iterator[Name]:
+    from longform.settings.strict import imported
 
-    yield from kinds_of(SummarizerSettings, "summarizers")
+    yield from kinds_of(imported(f"longform.settings.{path}"), section)
 
 
 LISTS: Mapping[str, Callable[[], Iterator[Name]]] = {
-    "retrievers": partial(_rankers, "retriever"),
-    "rerankers": partial(_rankers, "reranker"),
-    "summarizers": _summarizers,
+    "retrievers": partial(_parts, "retrievers", "retrievers:RetrieverSettings"),
+    "rerankers": partial(_parts, "rerankers", "retrievers:RerankerSettings"),
+    "summarizers": partial(_parts, "summarizers", "chat:SummarizerSettings"),
     "judges": _judges,
     "methods": _methods,
     "measures": _measures,

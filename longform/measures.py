@@ -50,11 +50,7 @@ def default_names(kinds: Collection[str]) -> list[str]:
 
 def named(names: Sequence[str], own: Sequence[Measure] = ()) -> list[Measure | RankingMeasure]:
     """
-    Return the measures of these *names*, in their order.
-
-    Args:
-        names: Of measures that ship, or of *own*.
-        own: Measures from outside of the package.
+    Return the measures of these *names*, in their order; *own* measures are from outside of the package.
 
     Raises:
         UsageError: There is no such measure.

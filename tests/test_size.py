@@ -52,12 +52,12 @@ ROOMS = {
     ),
     "stages, runs, evaluate, judge, replay, cluster": Room(
         47,
-        6_931,
+        6_929,
         "jobs/stages/* jobs/runs/* jobs/evaluat*.py jobs/judge.py jobs/replay.py jobs/aggregate.py jobs/cluster.py"
         " jobs/local_ray.py jobs/job_package.py",
     ),
-    "formats, ingest": Room(50, 6_979, "longform/formats/* jobs/ingest.py jobs/files/* jobs/write_benchmark.py"),
-    "metrics, statistics, measures": Room(22, 3_535, "longform/metrics/* longform/measures.py actors/measures.py"),
+    "formats, ingest": Room(49, 6_954, "longform/formats/* jobs/ingest.py jobs/files/* jobs/write_benchmark.py"),
+    "metrics, statistics, measures": Room(22, 3_530, "longform/metrics/* longform/measures.py actors/measures.py"),
     "settings, other verbs, presets": Room(37, 5_003, "longform/settings/* jobs/*"),
     "summaries, support, repair, text": Room(
         43, 4_960, "longform/summaries/* longform/support/* longform/repair/* longform/text/* actors/summarizers/*"

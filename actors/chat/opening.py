@@ -22,7 +22,6 @@ from actors.chat.price_list import PriceList
 from actors.closing import close_later
 from actors.json_value import Json
 from actors.ledger.keeper import open_keeper
-from actors.python_class import imported
 from actors.secret_values import redaction, token_in
 from actors.serving.handle import SCHEME, is_of_cluster
 from actors.storage.folder import Folder
@@ -34,6 +33,7 @@ from longform.keys import content_key
 from longform.quota.leases import QuotaLimits
 from longform.settings.chat import ChatSettings
 from longform.settings.extra_body import OF_LLAMA_CPP, OF_SERVED
+from longform.settings.strict import imported
 
 CLIENTS: Mapping[str, str] = {
     "openai": "actors.chat.openai_client:OpenAIChat",

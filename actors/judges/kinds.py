@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import ParamSpec, TypeVar
 
-from actors.python_class import load, user_code, version_of
+from actors.python_class import named_value, user_code, version_of
 from longform.errors import UsageError
 from longform.judges.cards import Version
 from longform.judges.kind import Kind
-from longform.judges.kinds import KINDS
+from longform.judges.kinds import LISTED
 from longform.keys import content_key
 from longform.settings.judges import JudgeSettings
 
@@ -30,13 +30,9 @@ def named_kind(path: str, *, folder: str | None) -> Kind:
     Raises:
         UsageError: There is no such task, or the kind of a user cannot be loaded or is none.
     """
-    if path in KINDS:
-        return KINDS[path]
-    if ":" not in path:
-        raise UsageError(f"no task {path!r}: expected one of {', '.join(KINDS)}, or MODULE:KIND")
-    found = load(path, folder=folder)
-    if not isinstance(found, Kind):
-        raise UsageError(f"{path}: expected a longform.judges.kind.Kind, found a {type(found).__name__}")
+    found = named_value(path, LISTED, Kind, asked="task", folder=folder)
+    if path in LISTED:
+        return found
     if found.targets == "document":
         raise UsageError(
             f"{path}: expected targets insight, key_point or reference; documents are judged by task support"
@@ -54,7 +50,7 @@ def named_kind(path: str, *, folder: str | None) -> Kind:
 
 def with_kind(version: Version, settings: JudgeSettings) -> Version:
     """Return the version of what makes a judge's verdicts, its kind included if that is a user's."""
-    if settings.task in KINDS:
+    if settings.task in LISTED:
         return version
     return version._replace(work=content_key(version.work, version_of(settings.task, folder=settings.folder)))
 

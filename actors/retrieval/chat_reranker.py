@@ -89,16 +89,13 @@ class ChatReranker(Reranker[ChatRerankerSettings]):
         return {**coming, **{name: self._chat.complete(request) for name, request in again.items()}}
 
     def request(self, pair: TextPair) -> ChatRequest:
-        """Ask about one pair."""
         text = self._prompt.render(document=pair.document, query=pair.query, n_points=self._settings.scale)
         return prompt_request(self._settings.chat, text, count_tokens=self._count_tokens)
 
     def again(self, request: ChatRequest, unreadable: str) -> ChatRequest:
-        """Ask once more, with what came and the wish for a reply that can be read."""
         return asked_again(request, unreadable, self._wish)
 
     def read(self, reply: str) -> PairScore:
-        """Read a reply."""
         return read_score(reply, self._settings.scale)
 
 

@@ -58,13 +58,8 @@ class OwnRanker:
     """
     Asks for the scores of a haystack's documents, a call a query.
 
-    A query whose ranking cannot be had has one row, of no document, with the reason.
-
-    Args:
-        name: Of the retriever.
-        about: The fields that its requests carry besides query and documents.
-        chat: Carries the calls.
-        depth: Documents kept of each ranking.
+    A query whose ranking cannot be had has one row, of no document, with the reason. Requests carry the fields *about*
+    besides query and documents.
     """
 
     def __init__(self, name: str, about: dict[str, JsonValue], chat: ChatModel, *, depth: int) -> None:

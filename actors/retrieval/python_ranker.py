@@ -90,13 +90,7 @@ class PythonRetriever(OwnRetriever[PythonRetrieverSettings]):
 
     @classmethod
     def client(cls, settings: PythonRetrieverSettings, benchmark: Benchmark, query_text: str) -> ClassChat:
-        """
-        Return what asks the class.
-
-        Raises:
-            UsageError: The class cannot be used.
-            UserCodeError: Its constructor raised.
-        """
+        """Return what asks the class; raise as `PythonRanker` does."""
         ranker, asked = open_class(settings, Ranker), settings.asked_model
         assert asked is not None, "its rankings are asked for"
 

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
+import pyarrow as pa
+
+from actors.python_class import guarded, named_value
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.calling import Calling, ledger_beside
@@ -24,10 +29,8 @@ from jobs.stages.split import UnitsOf
 from jobs.stages.stage import Plan
 from longform.errors import UsageError
 from longform.evidence.summaries import summaries
-from longform.formats.exported import ExportedFile, HaystackOfRun, RunFacts
-from longform.formats.names import FULL_CONTEXT
-from longform.formats.shipped import EXPORTS, ROW_EXPORTS, TABLE_EXPORTS, WHOLE_EXPORTS
-from longform.formats.table_export import SystemOf, TablesOfRun, WholeRun
+from longform.formats.exported import Export, HaystackOfRun, SystemOf
+from longform.formats.names import EXPORTS, FULL_CONTEXT
 from longform.keys import in_groups
 from longform.retrieval.ranking import NOT_RANKED
 from longform.settings.experiment import Experiment
@@ -63,8 +66,9 @@ RESULTS = "results.json"
 _USUAL_SHARE = 0.5  # what partial coverage counts where nothing else is said
 
 
-class _Opened(NamedTuple):
-    """A run with what a format must know of it, and the settings of its scores."""
+@dataclass(frozen=True)
+class _Stored:
+    """A run with what a format may ask of it (`longform.formats.exported.RunToExport`), and settings of its scores."""
 
     run: Folder
     benchmark: Benchmark
@@ -73,23 +77,74 @@ class _Opened(NamedTuple):
     full_context: frozenset[str]
     partial_score: float
     aggregate: str
+    judge: str = ""
+    exported_at: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+
+    @cached_property
+    def results(self) -> Mapping[str, Any]:
+        if not self.run.has(RESULTS):
+            told = f"expected a run with {RESULTS}, found none; the command that made it writes it"
+            raise UsageError(f"{self.run.url}: {told}")
+        return read_results(self.run)
+
+    def table(self, name: str, /) -> pa.Table:
+        return self.run.read(name, work_ids=self.plan.work_ids(name))
+
+    @cached_property
+    def systems(self) -> dict[str, SystemOf]:
+        work_ids, queries = self.plan.work_ids("summaries"), self.benchmark.queries
+        found = summaries(lambda columns: self.run.batches("summaries", work_ids=work_ids, columns=columns), work_ids)
+        named = found.select("summary_id", "summarizer", "setting", "query_id").iter_rows()
+        return {one: SystemOf(summarizer, setting, queries[query].dataset) for one, summarizer, setting, query in named}
+
+    @property
+    def haystacks(self) -> Iterator[HaystackOfRun]:
+        """The rows of each haystack of which summaries or rankings are there."""
+        run, plan = self.run, self.plan
+        summaries = _by("haystack_id", _rows(run, "summaries", plan.work_ids("summaries"), None))
+        units = {item.key.summary: item.work_id for item in plan.of(UnitsOf)}
+        verdicts = by_summary(plan.of(Judged))
+        rankings = in_groups((ranked.key.haystack_id, ranked.work_id) for ranked in plan.of(Ranked))
+        for haystack_id in self.benchmark.haystack_ids:
+            own = summaries.get(haystack_id, [])
+            placed = _rows(run, "rankings", rankings.get(haystack_id, []), _RANKED)
+            lists = [row for row in placed if row["doc_id"] != NOT_RANKED]
+            if own or lists:
+                work_ids = {row["work_id"] for row in own}
+                lines = _rows(run, "units", [units[one] for one in work_ids if one in units], _LINES)
+                texts = _by("summary_id", sorted(lines, key=lambda row: int(row["unit_index"])))
+                judgements = [one for work_id in work_ids for one in verdicts.get(work_id, ())]
+                yield HaystackOfRun(
+                    haystack_id,
+                    *self.benchmark.haystack_tables(haystack_id),
+                    rankings=lists,
+                    summaries=own,
+                    units={summary_id: [row["text"] for row in rows] for summary_id, rows in texts.items()},
+                    verdicts=_by("summary_id", _rows(run, "verdicts", judgements, _JUDGED)),
+                )
 
 
 def export(url: str, out: str, *, form: str, judge: str | None) -> dict[str, Any]:
     """
-    Write the run at *url* in a format of `longform.formats.shipped` to *out*, and return what was written and left out.
+    Write the run at *url* in a format (a name of `longform.formats.names`, or a user's MODULE:NAME) to *out*.
+
+    Return what was written and left out.
 
     A format that has labels writes those of *judge*; None: of the only judge of coverage.
 
     Raises:
-        UsageError: No run stands there, it names no such judge, or it holds nothing that the format can say.
+        UsageError: No run stands there, it names no such judge, it holds nothing that the format can say, or there is
+            no such format.
+        UserCodeError: A user's format raised.
     """
+    made = named_value(form, EXPORTS, Export, asked="--as")
     opened = _open(url)
-    chosen = _chosen(url, opened.judges, judge) if form in EXPORTS else None
+    chosen = _chosen(url, opened.judges, judge) if made.labelled else None
     if chosen is None and judge is not None:
         raise UsageError(f"--judge {judge}: --as {form} writes no labels of one judge; leave it out")
     folder, left_out, names, n_summaries = Folder(out), Counter[str](), list[str](), 0
-    for file in _files(url, opened, form, chosen):
+    run = replace(opened, judge=chosen or "")
+    for file in guarded(form, "files", lambda: made.files(run)):
         if isinstance(file.content, bytes):
             folder.write_bytes(file.name, file.content)
         else:
@@ -97,9 +152,8 @@ def export(url: str, out: str, *, form: str, judge: str | None) -> dict[str, Any
         names.append(file.name)
         n_summaries += file.n_summaries
         left_out.update(file.left_out)
-    if not names or (form in EXPORTS and not n_summaries):
-        wanted = "rankings" if form in (*ROW_EXPORTS, "ir_measures") else "summaries"
-        raise UsageError(f"{url}: expected a run with {wanted}, found none that can be written")
+    if not names or (made.labelled and not n_summaries):
+        raise UsageError(f"{url}: expected a run with {made.of}, found none that can be written")
     return {
         "out": out,
         "files": names,
@@ -111,34 +165,7 @@ def export(url: str, out: str, *, form: str, judge: str | None) -> dict[str, Any
     }
 
 
-def _files(url: str, opened: _Opened, form: str, judge: str | None) -> Iterable[ExportedFile]:
-    if form in TABLE_EXPORTS:
-        return TABLE_EXPORTS[form](_tables(url, opened))
-    if form in WHOLE_EXPORTS:
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        return WHOLE_EXPORTS[form](WholeRun(_tables(url, opened), _haystacks(opened), _systems(opened), now))
-    if form in ROW_EXPORTS:
-        return ROW_EXPORTS[form](_haystacks(opened))
-    return EXPORTS[form](_haystacks(opened), RunFacts(str(judge), opened.full_context))
-
-
-def _tables(url: str, opened: _Opened) -> TablesOfRun:
-    if not opened.run.has(RESULTS):
-        raise UsageError(f"{url}: expected a run with {RESULTS}, found none; the command that made it writes it")
-    return TablesOfRun(
-        read_results(opened.run), lambda name: opened.run.read(name, work_ids=opened.plan.work_ids(name))
-    )
-
-
-def _systems(opened: _Opened) -> dict[str, SystemOf]:
-    """Return the system of each summary that is no earlier step of another."""
-    work_ids, queries = opened.plan.work_ids("summaries"), opened.benchmark.queries
-    found = summaries(lambda columns: opened.run.batches("summaries", work_ids=work_ids, columns=columns), work_ids)
-    named = found.select("summary_id", "summarizer", "setting", "query_id").iter_rows()
-    return {one: SystemOf(summarizer, setting, queries[query].dataset) for one, summarizer, setting, query in named}
-
-
-def _open(url: str) -> _Opened:
+def _open(url: str) -> _Stored:
     job = open_run(url, [], cluster=Cluster(address=None, workers=0))
     match job:
         case Evaluation(experiment=experiment):
@@ -149,7 +176,7 @@ def _open(url: str) -> _Opened:
             whole = {FULL_CONTEXT}
             judges = [name for name, task in labelled_tasks(job.benchmark).items() if task == "coverage"]
             share, aggregate = settings.partial_score, settings.aggregate
-    return _Opened(job.run, job.benchmark, job.plan, judges, frozenset(whole), share, aggregate)
+    return _Stored(job.run, job.benchmark, job.plan, judges, frozenset(whole), share, aggregate)
 
 
 def _chosen(url: str, judges: Sequence[str], judge: str | None) -> str:
@@ -162,41 +189,12 @@ def _chosen(url: str, judges: Sequence[str], judge: str | None) -> str:
     raise UsageError(f"{url}: {found}; expected {wanted if judges else 'a run that was judged'}")
 
 
-def _settings(opened: _Opened) -> list[str]:
+def _settings(opened: _Stored) -> list[str]:
     """Return the settings that a replay needs to give the run's scores, as `--set` takes them."""
     return [
         *([f"partial_score={opened.partial_score}"] if opened.partial_score != _USUAL_SHARE else []),
         *([f"aggregate={opened.aggregate}"] if opened.aggregate != "pooled" else []),
     ]
-
-
-# ---------------------------------------------------------------- rows of a run
-
-
-def _haystacks(opened: _Opened) -> Iterator[HaystackOfRun]:
-    """Yield the rows of each haystack of which summaries or rankings are there."""
-    run, plan = opened.run, opened.plan
-    summaries = _by("haystack_id", _rows(run, "summaries", plan.work_ids("summaries"), None))
-    units = {item.key.summary: item.work_id for item in plan.of(UnitsOf)}
-    verdicts = by_summary(plan.of(Judged))
-    rankings = in_groups((ranked.key.haystack_id, ranked.work_id) for ranked in plan.of(Ranked))
-    for haystack_id in opened.benchmark.haystack_ids:
-        own = summaries.get(haystack_id, [])
-        placed = _rows(run, "rankings", rankings.get(haystack_id, []), _RANKED)
-        lists = [row for row in placed if row["doc_id"] != NOT_RANKED]
-        if own or lists:
-            work_ids = {row["work_id"] for row in own}
-            lines = _rows(run, "units", [units[one] for one in work_ids if one in units], _LINES)
-            texts = _by("summary_id", sorted(lines, key=lambda row: int(row["unit_index"])))
-            judgements = [one for work_id in work_ids for one in verdicts.get(work_id, ())]
-            yield HaystackOfRun(
-                haystack_id,
-                *opened.benchmark.haystack_tables(haystack_id),
-                rankings=lists,
-                summaries=own,
-                units={summary_id: [row["text"] for row in rows] for summary_id, rows in texts.items()},
-                verdicts=_by("summary_id", _rows(run, "verdicts", judgements, _JUDGED)),
-            )
 
 
 def _rows(run: Folder, table: str, work_ids: Iterable[str], columns: list[str] | None) -> Iterator[Any]:

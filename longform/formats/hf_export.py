@@ -15,8 +15,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from longform.formats.exported import ExportedFile, HaystackOfRun
-from longform.formats.table_export import CELLS, WholeRun, cell_rows
+from longform.formats.exported import Export, ExportedFile, HaystackOfRun, RunToExport
+from longform.formats.table_export import CELLS, cell_rows
 
 SPLIT = "test"
 _ABOUT = (
@@ -38,7 +38,7 @@ _MEANINGS: Mapping[str, str] = {
 }
 
 
-def hf_export(run: WholeRun) -> Iterable[ExportedFile]:
+def hf_export(run: RunToExport) -> Iterable[ExportedFile]:
     """Yield the Parquet files of a run's tables, of its queries and targets, and the card."""
     haystacks = list(run.haystacks)
     tables = {name: table for name, table in _tables(run, haystacks) if table.num_rows}
@@ -46,18 +46,18 @@ def hf_export(run: WholeRun) -> Iterable[ExportedFile]:
         sink = io.BytesIO()
         pq.write_table(table, sink, compression="zstd")
         n_summaries = table.num_rows if name == "summaries" else 0
-        yield ExportedFile(f"data/{name}.parquet", sink.getvalue(), n_summaries, {})
-    yield ExportedFile("README.md", _card(run.results, tables).encode(), 0, {})
+        yield ExportedFile(f"data/{name}.parquet", sink.getvalue(), n_summaries)
+    yield ExportedFile("README.md", _card(run.results, tables).encode())
 
 
-def _tables(run: WholeRun, haystacks: Sequence[HaystackOfRun]) -> Iterator[tuple[str, pa.Table]]:
+def _tables(run: RunToExport, haystacks: Sequence[HaystackOfRun]) -> Iterator[tuple[str, pa.Table]]:
     texts = {query.query_id: query.text for haystack in haystacks for query in haystack.queries}
-    summaries = run.tables.table("summaries")
+    summaries = run.table("summaries")
     queries = pa.array([texts.get(query_id) for query_id in summaries["query_id"].to_pylist()], pa.string())
     yield "summaries", summaries.append_column("query", queries)
     yield "cells", pa.Table.from_pylist(list(cell_rows(run.results)), schema=CELLS)
     for name in _TABLES[1:]:
-        yield name, run.tables.table(name)
+        yield name, run.table(name)
     for name, records in (
         ("queries", [one for haystack in haystacks for one in haystack.queries]),
         ("targets", [one for haystack in haystacks for one in haystack.targets]),
@@ -111,3 +111,6 @@ def _provenance(facts: Mapping[str, Any]) -> list[str]:
 def _row(name: str, table: pa.Table) -> str:
     features = ", ".join(f"`{field.name}` {field.type}" for field in table.schema)
     return f"| {name} | {table.num_rows:,} | {_MEANINGS[name]} | {features} |"
+
+
+EXPORT = Export(hf_export, "a data set of Hugging Face: Parquet files and a card")

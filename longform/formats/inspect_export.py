@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from longform.formats.exported import ExportedFile
-from longform.formats.table_export import SystemOf, WholeRun, cell_rows
+from longform.formats.exported import Export, ExportedFile, RunToExport, SystemOf
+from longform.formats.table_export import cell_rows
 from longform.formats.trec import file_names
 from longform.keys import in_groups
 from longform.records import Query, Target
@@ -26,7 +26,7 @@ Scores = Mapping[str, Mapping[str, Mapping[str, Any]]]
 """Judge -> measure -> `value` in the report's unit, and `reason` if there is none."""
 
 
-def inspect_export(run: WholeRun) -> Iterable[ExportedFile]:
+def inspect_export(run: RunToExport) -> Iterable[ExportedFile]:
     """
     Yield a log for each system.
 
@@ -46,14 +46,14 @@ def inspect_export(run: WholeRun) -> Iterable[ExportedFile]:
                 own.append(_sample(row, query, wanted, epoch, scores.get(row["summary_id"], {})))
     names = file_names([str(system) for system in samples])
     for system, of_system in samples.items():
-        yield ExportedFile(f"{names[str(system)]}.json", _log(run, system, of_system), len(of_system), {})
+        yield ExportedFile(f"{names[str(system)]}.json", _log(run, system, of_system), len(of_system))
 
 
-def _scores(run: WholeRun) -> Mapping[str, Scores]:
+def _scores(run: RunToExport) -> Mapping[str, Scores]:
     """Return the scores of each summary by the measures of the results; of several repeats of a judge the mean."""
     units = {one["name"]: one["unit"] for one in run.results["tables"]["measures"]["rows"]}
     values: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
-    for row in run.tables.table("scores").to_pylist():
+    for row in run.table("scores").to_pylist():
         if row["measure"] in units:
             values.setdefault((row["summary_id"], row["judge"] or _NO_JUDGE, row["measure"]), []).append(row)
     found: dict[str, dict[str, dict[str, dict[str, Any]]]] = {}
@@ -113,7 +113,7 @@ def _score(text: str, measures: Mapping[str, Mapping[str, Any]]) -> dict[str, An
     }
 
 
-def _log(run: WholeRun, system: SystemOf, samples: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _log(run: RunToExport, system: SystemOf, samples: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     ids = list(dict.fromkeys(sample["id"] for sample in samples))
     facts = run.results["run"]
     return {
@@ -147,3 +147,6 @@ def _metrics(results: Mapping[str, Any], system: SystemOf) -> Iterator[dict[str,
                 "params": {"aggregate": results["aggregate"]},
                 "metrics": {key: {"name": key, "value": one} for key, one in values.items() if one is not None},
             }
+
+
+EXPORT = Export(inspect_export, "a log of Inspect AI for each system: queries, texts, scores")

@@ -14,8 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from longform.formats.exported import ExportedFile
-from longform.formats.table_export import WholeRun
+from longform.formats.exported import Export, ExportedFile, RunToExport
 from longform.formats.trec import file_names, rankings_of, run_lines, word
 from longform.records import relevance_by_query
 
@@ -24,7 +23,7 @@ _NAMES = {"P": "P", "R": "R", "nDCG": "nDCG", "MAP": "AP"}
 _NO_RANKING = "queries that a system has no ranking of, which ir_measures counts as 0 and the report leaves out"
 
 
-def ir_measures_export(run: WholeRun) -> Iterable[ExportedFile]:
+def ir_measures_export(run: RunToExport) -> Iterable[ExportedFile]:
     """
     Yield runs, judgements, measures and the report's numbers.
 
@@ -53,14 +52,14 @@ def ir_measures_export(run: WholeRun) -> Iterable[ExportedFile]:
         told[_NO_RANKING] = lacking
     names, judgements = file_names(runs), _judgements(qrels)
     for system, lines in runs.items():
-        yield ExportedFile(f"run.{names[system]}.txt", _lines(lines), 0, {})
+        yield ExportedFile(f"run.{names[system]}.txt", _lines(lines))
     for place, (dataset, file) in enumerate(judgements.items()):
         lines = [line for of_query in qrels[dataset].values() for line in of_query]
         yield ExportedFile(file, _lines(lines), 0, +told if place == 0 else {})
     found = _report(run.results, judgements)
     measures = dict.fromkeys(name for systems in found.values() for row in systems.values() for name in row)
-    yield ExportedFile("measures.txt", _lines(measures), 0, {})
-    yield ExportedFile("report.json", found, 0, {})
+    yield ExportedFile("measures.txt", _lines(measures))
+    yield ExportedFile("report.json", found)
 
 
 def _judgements(datasets: Iterable[str | None]) -> dict[str | None, str]:
@@ -84,3 +83,10 @@ def _report(results: Mapping[str, Any], judgements: Mapping[str | None, str]) ->
 
 def _lines(lines: Iterable[str]) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode()
+
+
+EXPORT = Export(
+    ir_measures_export,
+    "the same with binary judgements and the measures by which ir_measures finds the report's numbers",
+    of="rankings",
+)

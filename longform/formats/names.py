@@ -1,23 +1,35 @@
-"""Names of the formats that ship, apart from their readers so that a command line can list them without these."""
+"""The formats that ship, by import path: a command line lists them without loading their files."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-NAMES = ("summhay", "longformfact", "msrs", "key_points", "beir", "jsonl", "folder", "csv", "hf", "trec")
-
-EXPORTED: Mapping[str, str] = {
-    "summhay": "summaries and one judge's labels as SummHay's own JSON",
-    "trec": "rankings and judgements as TREC runs and qrels, for trec_eval and pytrec_eval",
-    "ir_measures": "the same with binary judgements and the measures by which ir_measures finds the report's numbers",
-    "beir": "corpus, queries and judgements as BEIR folders, and rankings as JSON",
-    "csv": "scores, cells and summaries as CSV",
-    "parquet": "the run's tables as one Parquet file each",
-    "inspect": "a log of Inspect AI for each system: queries, texts, scores",
-    "hf": "a data set of Hugging Face: Parquet files and a card",
-    "latex": "the table of systems in LaTeX (booktabs)",
+FORMATS: Mapping[str, str] = {
+    "summhay": "longform.formats.summhay:summhay_files",
+    "longformfact": "longform.formats.longformfact:longformfact_files",
+    "msrs": "longform.formats.msrs:msrs_files",
+    "key_points": "longform.formats.key_points:key_point_files",
+    "beir": "longform.formats.beir:beir_files",
+    "jsonl": "longform.formats.jsonl:jsonl_files",
+    "folder": "longform.formats.folder:folder_files",
+    "csv": "longform.formats.own_tables:csv_files",
+    "hf": "longform.formats.hf_folder:hf_files",
+    "trec": "longform.formats.trec_files:trec_files",
 }
-"""Name -> meaning, of the formats that `longform export` writes."""
+"""Name -> the function from named files, and the options of the format, to what they hold (`longform ingest`)."""
+
+EXPORTS: Mapping[str, str] = {
+    "summhay": "longform.formats.summhay_run:EXPORT",
+    "trec": "longform.formats.trec:EXPORT",
+    "ir_measures": "longform.formats.ir_measures_export:EXPORT",
+    "beir": "longform.formats.beir_export:EXPORT",
+    "csv": "longform.formats.table_export:CSV",
+    "parquet": "longform.formats.table_export:PARQUET",
+    "inspect": "longform.formats.inspect_export:EXPORT",
+    "hf": "longform.formats.hf_export:EXPORT",
+    "latex": "longform.formats.table_export:LATEX",
+}
+"""Name -> a `longform.formats.exported.Export` (`longform export --as`)."""
 
 FULL_CONTEXT = "full"
 """The setting of summaries of all documents, where a release says it of itself."""

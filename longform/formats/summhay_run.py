@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from longform.axes import SystemAxes, axes_of
 from longform.errors import UsageError
-from longform.formats.exported import ExportedFile, HaystackOfRun, RunFacts
+from longform.formats.exported import Export, ExportedFile, HaystackOfRun, RunToExport
 from longform.formats.names import FULL_CONTEXT
 from longform.formats.summhay_export import OfRun, topic_file
 from longform.formats.summhay_rows import COVERAGE, ORDERS, SUMMARY_KEY, split_key
@@ -36,7 +36,7 @@ class _NamedSummary(NamedTuple):
         return self.summarizer if self.setting == FULL_CONTEXT else f"{self.setting}_{self.summarizer}"
 
 
-def summhay_export(haystacks: Iterable[HaystackOfRun], facts: RunFacts) -> Iterable[ExportedFile]:
+def summhay_export(run: RunToExport) -> Iterable[ExportedFile]:
     """
     Yield the file of each haystack that has summaries.
 
@@ -44,12 +44,12 @@ def summhay_export(haystacks: Iterable[HaystackOfRun], facts: RunFacts) -> Itera
         UsageError: Two systems would have one key, or a key would be read as another system's.
         LongformError: A query lacks a topic or a subtopic, which the layout demands.
     """
-    return (_file(haystack, facts) for haystack in haystacks if haystack.summaries)
+    return (_file(haystack, run) for haystack in run.haystacks if haystack.summaries)
 
 
-def _file(haystack: HaystackOfRun, facts: RunFacts) -> ExportedFile:
+def _file(haystack: HaystackOfRun, run: RunToExport) -> ExportedFile:
     told: Counter[str] = Counter()
-    named = [_named(row, facts) for row in haystack.summaries if _is_expressible(row, told)]
+    named = [_named(row, run) for row in haystack.summaries if _is_expressible(row, told)]
     settings = list(dict.fromkeys(one.setting for one in named if one.setting not in (FULL_CONTEXT, *ORDERS)))
     rankings = _rankings(haystack.rankings, len(haystack.documents), told)
     insights = [target for target in haystack.targets if target.kind == "insight"]
@@ -63,13 +63,13 @@ def _file(haystack: HaystackOfRun, facts: RunFacts) -> ExportedFile:
                 [one for one in named if one.row["query_id"] == query.query_id],
                 {*settings, *rankings.get(query.query_id, {})},
                 haystack,
-                facts,
+                run,
                 told,
             ),
         }
         for query in queries
     }
-    metadata: dict[str, Any] = {"judge": facts.judge, "summary_settings": settings}
+    metadata: dict[str, Any] = {"judge": run.judge, "summary_settings": settings}
     content = topic_file(
         haystack.documents, queries, insights, haystack.qrels, settings=None, of_run=OfRun(metadata, parts)
     )
@@ -89,10 +89,10 @@ def _is_expressible(row: SummaryRow, told: Counter[str]) -> bool:
     return False
 
 
-def _named(row: SummaryRow, facts: RunFacts) -> _NamedSummary:
+def _named(row: SummaryRow, run: RunToExport) -> _NamedSummary:
     axes, repeat = axes_of(row), row["repeat"] or 0
     summarizer = f"{row['summarizer']}#{repeat + 1}" if repeat else row["summarizer"]
-    if axes.retriever in facts.full_context and axes.unordered == SystemAxes(axes.retriever):
+    if axes.retriever in run.full_context and axes.unordered == SystemAxes(axes.retriever):
         found = FULL_CONTEXT if axes.order in (None, "given") else _KEY_OF_ORDER.get(axes.order)
         if found is not None:
             return _NamedSummary(row, found, summarizer)
@@ -100,7 +100,7 @@ def _named(row: SummaryRow, facts: RunFacts) -> _NamedSummary:
 
 
 def _summaries(
-    named: Sequence[_NamedSummary], known: set[str], haystack: HaystackOfRun, facts: RunFacts, told: Counter[str]
+    named: Sequence[_NamedSummary], known: set[str], haystack: HaystackOfRun, run: RunToExport, told: Counter[str]
 ) -> dict[str, Any]:
     """Return the summaries of a query and their labels, by their keys."""
     summaries: dict[str, list[str]] = {}
@@ -118,7 +118,7 @@ def _summaries(
             raise UsageError(f"query {one.row['query_id']!r}: expected one summary for {key}, found two")
         summary_id = one.row["summary_id"]
         summaries[key] = list(haystack.units.get(summary_id, ()))
-        labels[key] = _labels(haystack.verdicts.get(summary_id, ()), facts.judge, told)
+        labels[key] = _labels(haystack.verdicts.get(summary_id, ()), run.judge, told)
         told["repeats, written as summarizers of their own"] += bool(one.row["repeat"])
     return {"summaries": summaries, "eval_summaries": labels}
 
@@ -157,3 +157,6 @@ def _rankings(
             del systems[name]
             told["rankings without a score for every document"] += 1
     return found
+
+
+EXPORT = Export(summhay_export, "summaries and one judge's labels as SummHay's own JSON", labelled=True)

@@ -7,14 +7,14 @@ A run's tables as files of spreadsheets, data frames and papers: CSV, Parquet, L
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from longform.errors import UsageError
-from longform.formats.exported import ExportedFile, HaystackOfRun
+from longform.formats.exported import Export, ExportedFile, RunToExport
 from longform.metrics.statistics import Estimate
 from longform.tables.files import csv_of, csv_text, latex_tabular
 from longform.tables.layout import laid_out
@@ -41,37 +41,24 @@ _OF_CSV = ("scores", "summaries")
 _OF_PARQUET = ("rankings", "contexts", "summaries", "units", "verdicts", "scores")
 
 
-class TablesOfRun(NamedTuple):
-    """
-    A run as tables.
-
-    Attributes:
-        results: Of `results.json`.
-        table: Name -> the rows of a table that the run's configuration asks for.
-    """
-
-    results: Mapping[str, Any]
-    table: Callable[[str], pa.Table]
-
-
-def csv_export(run: TablesOfRun) -> Iterator[ExportedFile]:
+def csv_export(run: RunToExport) -> Iterator[ExportedFile]:
     """Yield a CSV file of cells, scores, summaries and each table of a study; lists are JSON, no cell is a formula."""
-    yield ExportedFile("cells.csv", csv_of(CELLS.names, cell_rows(run.results)).encode(), 0, {})
+    yield ExportedFile("cells.csv", csv_of(CELLS.names, cell_rows(run.results)).encode())
     for table in _of_studies(run.results):
-        yield ExportedFile(f"study_{table.name}.csv", csv_text(table).encode(), 0, {})
+        yield ExportedFile(f"study_{table.name}.csv", csv_text(table).encode())
     for name in _OF_CSV:
         rows = run.table(name)
-        yield ExportedFile(f"{name}.csv", csv_of(rows.column_names, rows.to_pylist()).encode(), 0, {})
+        yield ExportedFile(f"{name}.csv", csv_of(rows.column_names, rows.to_pylist()).encode())
 
 
-def parquet_export(run: TablesOfRun) -> Iterator[ExportedFile]:
+def parquet_export(run: RunToExport) -> Iterator[ExportedFile]:
     """Yield a Parquet file of the cells and of each table of the run."""
     yield _parquet("cells", pa.Table.from_pylist(list(cell_rows(run.results)), schema=CELLS))
     for name in _OF_PARQUET:
         yield _parquet(name, run.table(name))
 
 
-def latex_export(run: TablesOfRun) -> Iterator[ExportedFile]:
+def latex_export(run: RunToExport) -> Iterator[ExportedFile]:
     """
     Yield one file with a `tabular` of systems and measures for each judge and data set, and one for each table of a
     study; they need `booktabs`.
@@ -83,10 +70,10 @@ def latex_export(run: TablesOfRun) -> Iterator[ExportedFile]:
     if not rows:
         raise UsageError("expected a run with scored systems, found none: there is no table to write")
     parts = [latex_tabular(part) for part in _systems(run.results, rows)]
-    yield ExportedFile("systems.tex", "\n".join([_PACKAGE, *parts]).encode(), 0, {})
+    yield ExportedFile("systems.tex", "\n".join([_PACKAGE, *parts]).encode())
     for table in _of_studies(run.results):
         text = "\n".join([_PACKAGE, *(latex_tabular(part.titled) for part in laid_out(table))])
-        yield ExportedFile(f"study_{table.name}.tex", text.encode(), 0, {})
+        yield ExportedFile(f"study_{table.name}.tex", text.encode())
 
 
 def _of_studies(results: Mapping[str, Any]) -> Iterator[Table]:
@@ -118,7 +105,7 @@ def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
 def _parquet(name: str, table: pa.Table) -> ExportedFile:
     sink = io.BytesIO()
     pq.write_table(table, sink, compression="zstd")
-    return ExportedFile(f"{name}.parquet", sink.getvalue(), 0, {})
+    return ExportedFile(f"{name}.parquet", sink.getvalue())
 
 
 def _systems(results: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> Iterator[Table]:
@@ -142,44 +129,6 @@ def _shown(row: Mapping[str, Any]) -> dict[str, Any]:
     return {"system": f"{row['summarizer']}, {row['setting']}{twin}", "value": value}
 
 
-class SystemOf(NamedTuple):
-    """
-    The system of a summary, as the report names it.
-
-    Attributes:
-        summarizer: Its name.
-        setting: Of the summarizer.
-        dataset: Of the query; None: not stated.
-    """
-
-    summarizer: str
-    setting: str
-    dataset: str | None
-
-    def __str__(self) -> str:
-        return f"{self.summarizer}, {self.setting}{f' on {self.dataset}' if self.dataset else ''}"
-
-
-class WholeRun(NamedTuple):
-    """
-    A run.
-
-    Attributes:
-        tables: Its results and tables.
-        haystacks: Its rows, a haystack at a time.
-        systems: Summary id -> its system, of the summaries that are results and no earlier steps.
-        exported_at: The time of the export, in ISO 8601.
-    """
-
-    tables: TablesOfRun
-    haystacks: Iterable[HaystackOfRun]
-    systems: Mapping[str, SystemOf]
-    exported_at: str
-
-    @property
-    def results(self) -> Mapping[str, Any]:
-        return self.tables.results
-
-
-WholeExporter = Callable[[WholeRun], Iterable[ExportedFile]]
-"""Yields the files of a run."""
+CSV = Export(csv_export, "scores, cells and summaries as CSV")
+PARQUET = Export(parquet_export, "the run's tables as one Parquet file each")
+LATEX = Export(latex_export, "the table of systems in LaTeX (booktabs)")

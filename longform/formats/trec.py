@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from longform.errors import UsageError
-from longform.formats.exported import ExportedFile, HaystackOfRun
+from longform.formats.exported import Export, ExportedFile, RunToExport
 from longform.keys import in_groups
 from longform.records import relevance_by_query
 from longform.rows import RankingRow
@@ -29,7 +29,7 @@ Ranking = Mapping[str, float]
 """Document -> a score that falls with every rank."""
 
 
-def trec_export(haystacks: Iterable[HaystackOfRun]) -> Iterable[ExportedFile]:
+def trec_export(run: RunToExport) -> Iterable[ExportedFile]:
     """
     Yield the run of each ranking, the judgements and the topics.
 
@@ -40,7 +40,7 @@ def trec_export(haystacks: Iterable[HaystackOfRun]) -> Iterable[ExportedFile]:
     runs: dict[str, list[str]] = {}
     qrels: list[str] = []
     topics: list[str] = []
-    for haystack in haystacks:
+    for haystack in run.haystacks:
         relevance = relevance_by_query(haystack.qrels)
         found = rankings_of(haystack.rankings, told)
         for system, of_system in found.items():
@@ -55,9 +55,9 @@ def trec_export(haystacks: Iterable[HaystackOfRun]) -> Iterable[ExportedFile]:
         return
     names = file_names(runs)
     for system, lines in runs.items():
-        yield ExportedFile(f"run.{names[system]}.txt", _lines(lines), 0, {})
+        yield ExportedFile(f"run.{names[system]}.txt", _lines(lines))
     yield ExportedFile("qrels.txt", _lines(qrels), 0, +told)
-    yield ExportedFile("topics.tsv", _lines(topics), 0, {})
+    yield ExportedFile("topics.tsv", _lines(topics))
 
 
 def rankings_of(rows: Sequence[RankingRow], told: Counter[str]) -> dict[str, dict[str, Ranking]]:
@@ -126,3 +126,10 @@ def word(name: str, of: str) -> str:
 
 def _lines(lines: Iterable[str]) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode()
+
+
+EXPORT = Export(
+    trec_export,
+    "rankings and judgements as TREC runs and qrels, for trec_eval and pytrec_eval",
+    of="rankings",
+)

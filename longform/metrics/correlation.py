@@ -31,14 +31,7 @@ class Correlation(NamedTuple):
 
 
 class Resampling:
-    """
-    Draws of clusters, the same for all correlations of one sample.
-
-    Args:
-        clusters: The label of each item.
-        seed: Of the draws.
-        resamples: How many.
-    """
+    """Draws of clusters, the same for all correlations of one sample, whose items have the labels *clusters*."""
 
     def __init__(self, clusters: Sequence[Hashable], *, seed: int, resamples: int) -> None:
         n = len(set(clusters))

@@ -12,8 +12,10 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from textwrap import dedent
+from typing import TYPE_CHECKING
 
-from pydantic import BaseModel
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 _MARKUP = re.compile(r"\s+")
 
@@ -23,7 +25,7 @@ def meanings(model: type[BaseModel]) -> Mapping[str, str]:
     """Return field -> its meaning in one line, for the fields of *model* and of its bases that have one."""
     found: dict[str, str] = {}
     for base in reversed(model.__mro__):
-        if issubclass(base, BaseModel) and base is not BaseModel:
+        if not base.__module__.startswith(("pydantic", "builtins")):
             found |= dict(_of_class(base))
     return {name: text for name, text in found.items() if name in model.model_fields}
 

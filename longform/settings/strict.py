@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from importlib import import_module
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
@@ -32,6 +33,12 @@ class Strict(BaseModel):
     def own_code(self) -> Mapping[str, str | None]:
         """The import paths of a user's classes and values that it names -> the folder of their module."""
         return {}
+
+
+def imported(path: str) -> Any:
+    """Return the class or value at the import *path* of a part that ships, MODULE:NAME."""
+    module, _, name = path.partition(":")
+    return getattr(import_module(module), name)
 
 
 class PartSettings(Strict):

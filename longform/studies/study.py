@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, Protocol
 
 from longform.errors import UsageError, meant
 from longform.results.evidence import Evidence
+from longform.settings.strict import imported
 from longform.studies import LISTED
 from longform.studies.schema_1 import LOWER
 from longform.tables.table import Table, Value
@@ -59,8 +59,7 @@ class Study:
 
 
 def _opened(path: str) -> Study:
-    module, _, name = path.partition(":")
-    made: Any = getattr(import_module(module), name)()
+    made = imported(path)()
     return Study(made.name, made.needs, made.result, tuple(getattr(made, "measures", ())))
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from jobs.command_line import VERBS
 from jobs.completion import SCRIPTS, main, verbs
-from longform.formats.names import EXPORTED
+from longform.formats.names import EXPORTS
 
 """Seconds from TAB to answer, the start of the shell included."""
 
@@ -38,7 +38,7 @@ def completed(scripts: Path, *words: str) -> set[str]:
 def test_verbs_options_and_values_are_completed(scripts: Path) -> None:
     assert completed(scripts, "longform", "") >= set(VERBS)
     assert completed(scripts, "longform", "ex") == {"export"}
-    assert completed(scripts, "longform", "export", "run", "--as", "") == set(EXPORTED)
+    assert completed(scripts, "longform", "export", "run", "--as", "") == set(EXPORTS)
     assert completed(scripts, "longform", "judge", "a.jsonl", "--fail-u") == {"--fail-under"}
     assert completed(scripts, "longform", "judge", "--judge", "offline-k") == {"offline-key-points"}
     assert "summhay_paper" in completed(scripts, "longform", "evaluate", "summ")
@@ -73,7 +73,7 @@ def test_other_shells_read_their_script(scripts: Path, shell: str) -> None:
 def test_fish_completes(scripts: Path) -> None:
     asked = f"source {scripts}/fish; complete -C 'longform export --as '"
     done = subprocess.run(["fish", "-c", asked], capture_output=True, text=True, check=True)
-    assert {line.split("\t")[0] for line in done.stdout.splitlines()} == set(EXPORTED)
+    assert {line.split("\t")[0] for line in done.stdout.splitlines()} == set(EXPORTS)
 
 
 @pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed")

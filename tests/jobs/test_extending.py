@@ -71,6 +71,9 @@ def test_every_class_of_the_page_works_in_a_run_on_two_workers(folder: Path) -> 
     assert study["rows"] == sorted(study["rows"], key=lambda row: row["coverage"])
     assert study["title"] == "Hard queries"
     assert "position" not in results
+    (answer, *_) = map(json.loads, (folder / "answers/dam.txt.jsonl").read_text().splitlines())
+    assert answer["asked"] == "What was built on the river, and what does it cost?"
+    assert answer["answer"] in {row["text"] for row in summaries}
     report = (folder / "runs/mine/report/report.md").read_text()
     assert "## Hard queries" in report
     assert study["told"] in report

@@ -7,8 +7,7 @@ import json
 import pytest
 
 from jobs.list import LISTS, main
-from longform.formats.names import EXPORTED, NAMES
-from longform.formats.shipped import EXPORTS, ROW_EXPORTS, TABLE_EXPORTS, WHOLE_EXPORTS
+from longform.formats.names import EXPORTS, FORMATS
 
 
 @pytest.mark.parametrize("what", LISTS)
@@ -20,8 +19,7 @@ def test_every_name_has_a_meaning(what: str) -> None:
 
 
 def test_lists_name_every_format() -> None:
-    assert {*EXPORTS, *ROW_EXPORTS, *TABLE_EXPORTS, *WHOLE_EXPORTS} == set(EXPORTED)
-    assert {*NAMES, *EXPORTED} == {name.name for name in LISTS["formats"]()}
+    assert {*FORMATS, *EXPORTS} == {name.name for name in LISTS["formats"]()}
 
 
 def test_words_and_json(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from longform.judges.kind import Kind
-from longform.judges.kinds.coverage import COVERAGE
-from longform.judges.kinds.errors import ERRORS
-from longform.judges.kinds.key_point import KEY_POINT
-from longform.judges.kinds.misses import MISSES
-from longform.judges.kinds.reference import REFERENCE
-from longform.judges.kinds.support import SUPPORT
+from longform.settings.strict import imported
 
-KINDS: Mapping[str, Kind] = {kind.task: kind for kind in (COVERAGE, SUPPORT, KEY_POINT, REFERENCE, ERRORS, MISSES)}
+LISTED: Mapping[str, str] = {
+    "coverage": "longform.judges.kinds.coverage:COVERAGE",
+    "support": "longform.judges.kinds.support:SUPPORT",
+    "key_point": "longform.judges.kinds.key_point:KEY_POINT",
+    "reference": "longform.judges.kinds.reference:REFERENCE",
+    "errors": "longform.judges.kinds.errors:ERRORS",
+    "misses": "longform.judges.kinds.misses:MISSES",
+}
+"""Task -> import path."""
+
+KINDS: Mapping[str, Kind] = {task: imported(path) for task, path in LISTED.items()}

@@ -17,7 +17,7 @@ from jobs.command.run import Outcome, run_verb
 from jobs.command_line import GROUPS, VERBS, main
 from lab.train import MODELS
 from longform.errors import InputError, LongformError, UsageError
-from longform.formats.shipped import FORMATS
+from longform.formats.names import FORMATS
 from longform.judges.meta_evaluation import DOCUMENT
 
 

@@ -12,8 +12,9 @@ import pytest
 from longform.errors import InputError
 from longform.formats.faults import SHOWN
 from longform.formats.files import Found
+from longform.formats.names import FORMATS
 from longform.formats.rows import HaystackRows
-from longform.formats.shipped import FORMATS
+from longform.settings.strict import imported
 from tests.longform.formats.memory_files import MemoryFile, memory
 
 Row = bytes | dict[str, Any]
@@ -44,17 +45,17 @@ def lines(name: str, rows: Sequence[Row], **named: str) -> MemoryFile:
 
 def jsonl(rows: Sequence[Row], **options: Any) -> Found:
     files = [lines("documents.jsonl", rows, id="doc_id"), memory("queries.jsonl", '{"query_id": 1, "text": "What?"}')]
-    return FORMATS["jsonl"]({"c": {file.path: file for file in files}}, **options)
+    return imported(FORMATS["jsonl"])({"c": {file.path: file for file in files}}, **options)
 
 
 def csv(rows: Sequence[Row], **options: Any) -> Found:
     file = lines("d.jsonl", rows)
-    return FORMATS["csv"]({"d.jsonl": {"d.jsonl": file}}, queries=[memory("q.txt", "What?")], **options)
+    return imported(FORMATS["csv"])({"d.jsonl": {"d.jsonl": file}}, queries=[memory("q.txt", "What?")], **options)
 
 
 def trec(rows: Sequence[Row], **options: Any) -> Found:
     file = lines("d.jsonl", rows)
-    return FORMATS["trec"]({"d.jsonl": {"d.jsonl": file}}, queries=[memory("t.tsv", "1\tWhat?")], **options)
+    return imported(FORMATS["trec"])({"d.jsonl": {"d.jsonl": file}}, queries=[memory("t.tsv", "1\tWhat?")], **options)
 
 
 def beir(rows: Sequence[Row], **options: Any) -> Found:
@@ -63,7 +64,7 @@ def beir(rows: Sequence[Row], **options: Any) -> Found:
         memory("queries.jsonl", '{"_id": 1, "text": "What?"}'),
         memory("qrels/test.tsv", "query-id\tcorpus-id\tscore\n1\ta\t1\n1\t7\t2\n"),
     ]
-    return FORMATS["beir"]({"c": {file.path: file for file in files}}, **options)
+    return imported(FORMATS["beir"])({"c": {file.path: file for file in files}}, **options)
 
 
 KINDS = pytest.mark.parametrize("read", [jsonl, csv, trec, beir])
@@ -123,8 +124,8 @@ def test_a_row_that_names_a_faulty_one_is_no_fault_of_its_own_until_that_is_left
     named = {"c": {file.path: file for file in files}}
 
     with pytest.raises(InputError, match=r"^documents.jsonl: line 2: field 'text'[^\n]*--skip-unreadable$"):
-        rows_of(FORMATS["jsonl"](named))
-    haystack, _ = rows_of(FORMATS["jsonl"](named, skip_unreadable=True))
+        rows_of(imported(FORMATS["jsonl"])(named))
+    haystack, _ = rows_of(imported(FORMATS["jsonl"])(named, skip_unreadable=True))
     assert list(haystack.targets) == []
     assert "left out: 2" in caplog.text
 
@@ -135,7 +136,7 @@ CSV = b'id,text\n1,"One,\ntwo."\n2,A \0 byte.\n3,\n4,Caf\xe9\n5,a,b\n6,Six.\n'
 def test_rows_of_csv_are_named_by_line() -> None:
     def read(**options: Any) -> Found:
         file = MemoryFile("d.csv", CSV)
-        return FORMATS["csv"]({"d.csv": {"d.csv": file}}, queries=[memory("q.txt", "What?")], **options)
+        return imported(FORMATS["csv"])({"d.csv": {"d.csv": file}}, queries=[memory("q.txt", "What?")], **options)
 
     with pytest.raises(InputError) as error:
         read()
@@ -149,7 +150,7 @@ def test_rows_of_csv_are_named_by_line() -> None:
 @pytest.mark.parametrize("content", [b"id,text\r1,One.\r2,Two.\r", "id,text\n1,One.\n2,Two.\n".encode("utf-16")])
 def test_csv_of_old_macs_and_of_spreadsheets_is_read(content: bytes) -> None:
     file = MemoryFile("d.csv", content)
-    found = FORMATS["csv"]({"d.csv": {"d.csv": file}}, queries=[memory("q.txt", "What?\rWho?")])
+    found = imported(FORMATS["csv"])({"d.csv": {"d.csv": file}}, queries=[memory("q.txt", "What?\rWho?")])
 
     haystack, ids = rows_of(found)
     assert (ids, [query.query_id for query in haystack.queries]) == (["1", "2"], ["q1", "q2"])
@@ -166,7 +167,7 @@ def test_whole_numbers_are_ids_wherever_one_stands() -> None:
             "labels.jsonl", '{"summary_id": 5, "insight_id": 1, "annotator": "x", "coverage": "full", "bullet": null}'
         ),
     ]
-    haystack, ids = rows_of(FORMATS["jsonl"]({"c": {file.path: file for file in files}}))
+    haystack, ids = rows_of(imported(FORMATS["jsonl"])({"c": {file.path: file for file in files}}))
 
     assert ids == ["100", "101"]
     assert [(one.query_id, one.target_id, one.doc_id) for one in haystack.qrels] == [

@@ -7,15 +7,14 @@ from typing import Any
 import pytest
 
 from longform.errors import UsageError
-from longform.formats.exported import ExportedFile, HaystackOfRun, RunFacts
+from longform.formats.exported import ExportedFile, HaystackOfRun
 from longform.formats.fields import Record
 from longform.formats.rows import HaystackRows
 from longform.formats.summhay import read_topic
 from longform.formats.summhay_rows import split_key
 from longform.formats.summhay_run import summhay_export
 from longform.records import Document, Qrel, Query, Target
-
-FACTS = RunFacts("judge", frozenset({"Full"}))
+from tests.longform.formats.exporting import MadeRun
 
 
 def summary(summary_id: str, setting: str, **changes: Any) -> dict[str, Any]:
@@ -42,7 +41,7 @@ def exported(*summaries: dict[str, Any], **changes: Any) -> ExportedFile:
         units={one["summary_id"]: ["- One [1].", "- Two [2]."] for one in summaries},
         verdicts={one["summary_id"]: [verdict(one["summary_id"], "full", 0)] for one in summaries},
     )
-    (file,) = summhay_export([haystack._replace(**changes)], FACTS)
+    (file,) = summhay_export(MadeRun([haystack._replace(**changes)]))
     return file
 
 

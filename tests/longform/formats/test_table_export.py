@@ -11,8 +11,9 @@ import pyarrow as pa
 import pytest
 
 from longform.errors import UsageError
-from longform.formats.table_export import TablesOfRun, csv_export, latex_export, parquet_export
+from longform.formats.table_export import csv_export, latex_export, parquet_export
 from longform.studies.schema_1.cells import of_cells
+from tests.longform.formats.exporting import MadeRun
 
 MEASURES = [
     {"name": name, "title": title, "unit": unit, "better": None, "told": "", "judged_by": None}
@@ -36,9 +37,9 @@ def cell(**changes: Any) -> dict[str, Any]:
     return made | changes
 
 
-def run(*cells: dict[str, Any]) -> TablesOfRun:
+def run(*cells: dict[str, Any]) -> MadeRun:
     table = pa.table({"summary_id": ["s", "t"], "text": ['a, "b"\nc', None], "parents": [["p"], []]})
-    return TablesOfRun(results(*cells), lambda _: table)
+    return MadeRun(results=results(*cells), tables=lambda _: table)
 
 
 def results(*cells: dict[str, Any]) -> dict[str, Any]:
@@ -101,9 +102,9 @@ FORMULAS = [
 def test_no_cell_of_csv_is_a_formula_and_every_text_comes_back() -> None:
     texts = [*FORMULAS, "It's 7.", "'quoted'", "plain", "1 - 2"]
     table = pa.table({"summary_id": texts, "text": texts})
-    made = TablesOfRun(
-        results(cell(summarizer=FORMULAS[0], joint=-1.5)),
-        {"scores": table, "summaries": table}.__getitem__,
+    made = MadeRun(
+        results=results(cell(summarizer=FORMULAS[0], joint=-1.5)),
+        tables={"scores": table, "summaries": table}.__getitem__,
     )
 
     files = {file.name: pd.read_csv(io.BytesIO(file.content), dtype=str) for file in csv_export(made)}

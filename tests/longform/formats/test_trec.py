@@ -14,6 +14,7 @@ from longform.formats.beir_export import beir_export
 from longform.formats.exported import HaystackOfRun
 from longform.formats.trec import trec_export
 from longform.records import Document, Qrel, Query
+from tests.longform.formats.exporting import MadeRun
 
 
 def ranking(query_id: str, *scores: float | None, system: str = "bm25+best") -> list[Any]:
@@ -58,7 +59,7 @@ def scored(folder: Path, run: str, *measures: Any) -> list[float]:
 
 
 def test_ir_measures_reads_a_run_and_its_judgements(tmp_path: Path) -> None:
-    assert written(trec_export([haystack(ranking("q", 9.5, 2, 1))]), tmp_path) == {}
+    assert written(trec_export(MadeRun([haystack(ranking("q", 9.5, 2, 1))])), tmp_path) == {}
 
     gone = [ir_measures.P @ 2, ir_measures.R @ 2, ir_measures.AP]
     assert scored(tmp_path, "run.bm25+best.txt", *gone) == pytest.approx([0.5, 0.5, (1 / 2 + 2 / 3) / 2])
@@ -69,7 +70,7 @@ def test_ir_measures_reads_a_run_and_its_judgements(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("scores", [(1.0, 1.0, 1.0), (None, None, None), (1.0, 3.0, None)])
 def test_order_stays_where_scores_do_not_fall(scores: tuple[float | None, ...], tmp_path: Path) -> None:
-    told = written(trec_export([haystack(ranking("q", *scores))]), tmp_path)
+    told = written(trec_export(MadeRun([haystack(ranking("q", *scores))])), tmp_path)
 
     assert told == {"rankings with equal or missing scores, written by rank": 1}
     run = list(ir_measures.read_trec_run(str(tmp_path / "run.bm25+best.txt")))
@@ -79,20 +80,20 @@ def test_order_stays_where_scores_do_not_fall(scores: tuple[float | None, ...], 
 def test_ids_and_names_that_files_cannot_hold_are_refused() -> None:
     spaced = [{"query_id": "q", "system": "s", "doc_id": "a b", "rank": 0, "score": 1.0}]
     with pytest.raises(UsageError, match=r"document 'a b'.*without any"):
-        list(trec_export([haystack(spaced)]))
+        list(trec_export(MadeRun([haystack(spaced)])))
     same = [*ranking("q", 1, system="a b"), *ranking("q", 1, system="a/b")]
     with pytest.raises(UsageError, match="rename a retriever"):
-        list(trec_export([haystack(same)]))
+        list(trec_export(MadeRun([haystack(same)])))
 
 
 def test_nothing_ranked_is_nothing_written() -> None:
-    assert list(trec_export([haystack([])])) == []
+    assert list(trec_export(MadeRun([haystack([])]))) == []
 
 
 def test_results_of_beir_are_evaluated_by_pytrec_eval(tmp_path: Path) -> None:
     pytrec_eval = pytest.importorskip("pytrec_eval")
 
-    written(beir_export([haystack(ranking("q", 9.5, 2, 1))]), tmp_path)
+    written(beir_export(MadeRun([haystack(ranking("q", 9.5, 2, 1))])), tmp_path)
 
     head, *rows = (tmp_path / "hay/qrels/test.tsv").read_text().splitlines()
     qrels: dict[str, dict[str, int]] = {}
