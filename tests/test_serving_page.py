@@ -21,7 +21,7 @@ from longform.settings.retrievers import (
     RetrieverSettings,
 )
 from serve.http.schemas import RerankRequest
-from serve.judges.items import SupportItem
+from serve.judges.items import judge_item
 from serve.settings import asks_a_chat, parse_settings
 from tests.pages import blocks, text_of
 from tests.serve.served import local_app
@@ -42,7 +42,8 @@ def bodies() -> dict[str, Any]:
 def test_curl_sends_what_the_application_takes() -> None:
     sent = bodies()
     assert sent.keys() == {"/v1/judge", "/v1/rerank"}
-    TypeAdapter(list[SupportItem]).validate_python(sent["/v1/judge"]["items"])
+    for item in sent["/v1/judge"]["items"]:
+        judge_item("support").model_validate(item)
     assert len(RerankRequest.model_validate(sent["/v1/rerank"]).all_texts) == 2
 
 

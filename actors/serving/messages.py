@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypedDict, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from actors.json_value import Json
 from longform.errors import LongformError
@@ -94,38 +94,12 @@ class UnavailableError(LongformError):
     """The model cannot be reached now: its replica died, or none is up yet. Asking again is safe."""
 
 
-class ReadTokens(TypedDict):
-    prompt_tokens: int
-    total_tokens: int
-    cached_tokens: int
-
-
-class JudgeTokens(ReadTokens):
-    completion_tokens: int
-    estimated: bool
-
-
 ServedVerdict = Mapping[str, Json]
 """A verdict as `longform.judges.served` writes and reads it, with its `call_id` and its origin."""
 
 
-class JudgedItem(TypedDict):
-    verdicts: Sequence[ServedVerdict]
-
-
-class JudgeAnswer(TypedDict):
-    """`serve.http.schemas.JudgeAnswer` less its `id`."""
-
-    judge: str
-    task: str | None
-    version: str
-    score_kind: ScoreKind | None
-    card: str | None
-    card_reason: str | None
-    from_cache: bool
-    from_ledger: bool
-    results: Sequence[JudgedItem]
-    usage: JudgeTokens
+JudgeAnswer = dict[str, Any]
+"""The fields of `serve.http.schemas.JudgeAnswer` but for its `id`."""
 
 
 _SHARED_CHARS = 4096
@@ -153,7 +127,7 @@ def _said(messages: Json) -> str:
     return "".join(str(message["content"]) for message in messages if isinstance(message, Mapping))
 
 
-def usage(answers: Sequence[Answered]) -> ReadTokens:
+def usage(answers: Sequence[Answered]) -> dict[str, Any]:
     """Count the tokens read for a request; `cached_tokens` of them were read before."""
     tokens = sum(answer.tokens for answer in answers)
     cached = sum(answer.tokens for answer in answers if answer.from_cache)

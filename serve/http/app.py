@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from pydantic import Field, JsonValue, WithJsonSchema, create_model
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
-from actors.serving.messages import About, QueueFullError, Replies, UnavailableError, judge_answer
+from actors.serving.messages import About, QueueFullError, Replies, UnavailableError, judge_answer, usage
 from longform import __version__
 from longform.settings.strict import Strict
 from serve.engine import Backend, Item, SelfDescribed, Value
@@ -31,7 +31,7 @@ from serve.http.completions import Chat, add_completions
 from serve.http.deadlines import in_time
 from serve.http.errors import ApiError, add_error_answers, error_answer, read_items
 from serve.http.guard import Counts, Guard, metrics_text
-from serve.http.rerank import check_windows, in_kind, object_answer, tei_answer, tei_score_kind, tokens_read
+from serve.http.rerank import check_windows, in_kind, object_answer, tei_answer, tei_score_kind
 from serve.http.schemas import DEEPEST, EmbeddingRequest, ErrorAnswer, JudgeAnswer, RerankRequest, ScoreRequest
 from serve.items import JudgeItem, PairsItem, TextsItem
 from serve.settings import Limits
@@ -241,7 +241,7 @@ def _embedding_answer(request: EmbeddingRequest, found: Replies) -> dict[str, Js
             }
             for index, answer in enumerate(answers)
         ],
-        "usage": tokens_read(answers),
+        "usage": usage(answers),
     }
 
 
@@ -263,7 +263,7 @@ def _score_answer(found: Replies) -> dict[str, JsonValue]:
             {"index": i, "object": "score", "score": in_kind(answer.content, kind), "truncated": answer.truncated}
             for i, answer in enumerate(answers)
         ],
-        "usage": tokens_read(answers),
+        "usage": usage(answers),
     }
 
 

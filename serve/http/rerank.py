@@ -72,18 +72,12 @@ def object_answer(
             }
             for index in _order(request, answers)
         ],
-        "usage": tokens_read(answers),
+        "usage": usage(answers),
         "meta": {
             "api_version": {"version": "2"},
             "billed_units": {"search_units": math.ceil(len(answers) / _DOCUMENTS_A_SEARCH)},
         },
     }
-
-
-def tokens_read(answers: Sequence[Answered]) -> dict[str, JsonValue]:
-    """Return the tokens read for a request, as JSON."""
-    read = usage(answers)
-    return {key: read[key] for key in ("prompt_tokens", "total_tokens", "cached_tokens")}
 
 
 def in_kind(score: float, kind: ScoreKind | None) -> float:

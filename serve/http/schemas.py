@@ -205,19 +205,12 @@ class ErrorAnswer(Strict):
 
 
 class Usage(Strict):
-    """
-    Tokens of a request.
-
-    Attributes:
-        cached_tokens: Part of `prompt_tokens` that earlier answers covered.
-        completion_tokens: That a chat model wrote.
-        estimated: True for a judge without a tokenizer: a token for every four bytes.
-    """
+    """Tokens of a request; those of a judge without a tokenizer are `estimated`, a token for every four bytes."""
 
     prompt_tokens: int
     total_tokens: int
-    cached_tokens: int
-    completion_tokens: int = 0
+    cached_tokens: int  # part of `prompt_tokens` that earlier answers covered
+    completion_tokens: int = 0  # written by a chat model
     estimated: bool = False
 
 
@@ -234,9 +227,9 @@ class JudgedItem(Strict):
 
 class JudgeAnswer(Strict):
     """
+    The answer of a judge.
+
     Attributes:
-        id: Of this answer.
-        judge: Its name.
         version: Changes with all that can change the judge's answers.
         score_kind: The meaning of `probability`.
         card: The judge's agreement with people, in one line; null, and `card_reason` says why.

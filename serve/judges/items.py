@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Protocol, TypedDict, runtime_checkable
+from functools import cache
+from typing import Annotated, Any, Protocol, TypedDict, runtime_checkable
 
-from pydantic import Field
+from pydantic import Field, create_model
 
 from actors.judges.cards import card_of_file
 from actors.judges.opening import Judge
 from actors.serving.messages import About
 from longform.errors import UsageError
 from longform.judges.cards import describe, judged_by, other_judge, shipped_card_of
+from longform.judges.kinds import KINDS
+from longform.judges.served import BACKGROUND, QUERY
 from longform.settings.judges import Task
 from longform.settings.strict import Strict
 from serve.engine import Work
@@ -41,65 +44,29 @@ class JudgeWorker(Protocol):
         """Return each unit's verdicts, a list of mappings; one that has a `failure` has no answer."""
 
 
-class SupportItem(Strict):
-    """Sentences to be checked against one document; one verdict a sentence."""
-
-    document: str
-    sentences: tuple[str, ...] = Field(min_length=1)
-
-
-class InsightsItem(Strict):
-    """Insights to be looked for in one summary's bullets; one verdict an insight."""
-
-    bullets: tuple[str, ...]
-    insights: tuple[str, ...] = Field(min_length=1)
-
-
-class CoverageItem(InsightsItem):
-    """
-    The same for a judge that counts words.
-
-    Words weigh by how rare they are in `haystack_insights`, those of all queries to the same documents; null:
-    `insights`.
-    """
-
-    haystack_insights: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
-
-
-class KeyPointsItem(Strict):
-    """Key points to be looked for in one response; one verdict a key point."""
-
-    response: str
-    key_points: tuple[str, ...] = Field(min_length=1)
-
-
-class ReferencesItem(Strict):
-    """References that one summary is compared with; one verdict a reference."""
-
-    summary: str
-    references: tuple[str, ...] = Field(min_length=1)
-
-
-class ErrorsItem(ReferencesItem):
-    """The same for a judge of errors, which is shown the query that the summary answers."""
-
-    query: str
-
-
 def common_item(types: Sequence[type[Strict]]) -> type[Strict]:
     """The type that has the fields of all, of judges of one task."""
     return max(types, key=lambda item: len(item.model_fields))
 
 
-ITEMS: Mapping[Task, type[Strict]] = {
-    "coverage": InsightsItem,
-    "support": SupportItem,
-    "key_point": KeyPointsItem,
-    "reference": ReferencesItem,
-    "misses": KeyPointsItem,
-    "errors": ErrorsItem,
-}
-"""Items of judges that decide each pair by itself; their fields are named as those of prompts."""
+@cache
+def judge_item(task: Task, *, weighs_words: bool = False) -> type[Strict]:
+    """
+    Return the type of one item of a judge's requests, as `request_item` writes it: one verdict for each thing in it.
+
+    Words weigh by how rare they are in `haystack_insights`, those of all queries to the same documents, if a judge
+    weighs words; null: in the insights of the item.
+    """
+    kind = KINDS[task]
+    shared, of_item = kind.fields
+    texts = Annotated[tuple[str, ...], Field(min_length=1)]
+    fields: dict[str, Any] = {shared: (tuple[str, ...] if kind.links else str, ...), f"{of_item}s": (texts, ...)}
+    if kind.shows_query:
+        fields[QUERY] = (str, ...)
+    if weighs_words:
+        fields[BACKGROUND] = (texts | None, None)
+    name = "".join(part.title() for part in task.split("_"))
+    return create_model(f"{'Weighed' if weighs_words else ''}{name}Item", __base__=Strict, **fields)
 
 
 def reads_whole_items(settings: ServedKind) -> bool:
@@ -109,7 +76,7 @@ def reads_whole_items(settings: ServedKind) -> bool:
 
 def item_of(settings: ServedKind) -> type[Strict]:
     """Return the type of one item of a judge's requests."""
-    return CoverageItem if reads_whole_items(settings) else ITEMS[settings.task]
+    return judge_item(settings.task, weighs_words=True) if reads_whole_items(settings) else judge_item(settings.task)
 
 
 class CardFields(TypedDict):

@@ -21,7 +21,7 @@ from longform.settings.judges import OfflineJudgeSettings
 from serve.engine import Engine
 from serve.http.access import Access
 from serve.http.app import Backends, ServedJudge, make_app
-from serve.judges.items import SupportItem
+from serve.judges.items import judge_item
 from serve.judges.workers import KindWorker
 from serve.settings import ServedKind
 from tests.bench.served_load import on_serve
@@ -123,7 +123,9 @@ async def test_served_judge_gives_what_the_judge_gives_in_the_process() -> None:
     expected = await in_process()
     served = ServedKind.model_validate({"task": "support", "judge": {"kind": "offline"}})
     engine = Engine(KindWorker("offline-support", served, threads=1, ledger=None), served.batching)
-    app = make_app(Backends(judges={"offline-support": ServedJudge(engine, SupportItem)}), Access(bind="127.0.0.1"))
+    app = make_app(
+        Backends(judges={"offline-support": ServedJudge(engine, judge_item("support"))}), Access(bind="127.0.0.1")
+    )
     with running(app) as url:
         documents, sentences = zip(*PAIRS, strict=True)
         ask = AskServer(JudgeUrl(judge="offline-support", url=url))

@@ -14,7 +14,7 @@ from longform.settings.strict import Strict
 from serve.engine import Engine, Work
 from serve.http.access import Access
 from serve.http.app import Backends, ServedJudge, make_app
-from serve.judges.items import SupportItem
+from serve.judges.items import judge_item
 from serve.judges.loading import load_judge
 from serve.judges.workers import KindWorker
 from serve.settings import Batching, ServedCosine, ServedKind, parse_settings
@@ -130,7 +130,9 @@ def offline_app() -> FastAPI:
     support = Engine(KindWorker("offline-support", judge, threads=1, ledger=None), judge.batching)
     cosine = Engine(CosineWorker("minilm-cosine", reranker, threads=1), reranker.batching)
     return local_app(
-        Backends(judges={"offline-support": ServedJudge(support, SupportItem)}, rerankers={"minilm-cosine": cosine})
+        Backends(
+            judges={"offline-support": ServedJudge(support, judge_item("support"))}, rerankers={"minilm-cosine": cosine}
+        )
     )
 
 

@@ -20,7 +20,7 @@ from longform.judges.kinds.support import SUPPORT
 from longform.judges.served import served_verdict
 from serve.deployments import load_worker
 from serve.engine import Engine
-from serve.judges.items import NO_CARD, CoverageItem
+from serve.judges.items import NO_CARD, judge_item
 from serve.judges.loading import item_type
 from serve.settings import Batching, Settings, parse_settings
 from tests.actors.local_models.tiny_checkpoints import save_bert
@@ -116,7 +116,7 @@ def test_another_judges_card_is_refused(tmp_path: Path) -> None:
 def test_coverage_links_the_bullet_that_says_it(features: str) -> None:
     judge = {"kind": "offline", "calibration": "people", "features": features}
     worker = loaded("judges", {"task": "coverage", "judge": judge})
-    item = CoverageItem(
+    item = judge_item("coverage", weighs_words=True)(
         bullets=("Shops were closed.", "The bank raised its rate on Monday."),
         insights=("On Monday the bank raised its rate.", "Whales sing at night.", "?"),
     )

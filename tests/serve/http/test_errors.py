@@ -12,7 +12,7 @@ from serve.deployments import Replica
 from serve.engine import Engine
 from serve.http import app as application
 from serve.http.app import Backends
-from serve.judges.items import CoverageItem
+from serve.judges.items import judge_item
 from serve.settings import Batching
 from tests.serve.served import CountingWorker, client, local_app
 
@@ -168,9 +168,9 @@ async def test_the_problem_of_a_model_that_does_not_answer_is_said(away: bool, m
 def test_an_empty_list_of_word_weights_is_not_taken_for_none() -> None:
     """If they are left out, the insights themselves weigh the words; an empty list is a mistake of the caller."""
     item = {"bullets": ["The tram opens."], "insights": ["The tram opens."]}
-    assert CoverageItem.model_validate(item).haystack_insights is None
+    assert judge_item("coverage", weighs_words=True).model_validate(item).haystack_insights is None
     with pytest.raises(ValueError, match="haystack_insights"):
-        CoverageItem.model_validate(item | {"haystack_insights": []})
+        judge_item("coverage", weighs_words=True).model_validate(item | {"haystack_insights": []})
 
 
 async def test_who_asks_by_a_handle_is_told_what_is_wrong_too() -> None:

@@ -22,7 +22,7 @@ from serve.engine import Engine
 from serve.http.app import Backends, ServedJudge
 from serve.http.completions import item_of
 from serve.http.schemas import CompletionRequest
-from serve.judges.items import ITEMS, NO_CARD, SupportItem
+from serve.judges.items import NO_CARD, judge_item
 from serve.settings import Batching, Settings, parse_settings
 from tests.serve.served import EchoChat, client, local_app
 
@@ -45,7 +45,7 @@ def judge_settings(ledger: Path | None, **chat: Any) -> Settings:
 
 async def judged(ledger: Path) -> Any:
     engine = load_engine(judge_settings(ledger), "judges", "asked")
-    async with client(local_app(Backends(judges={"asked": ServedJudge(engine, SupportItem)}))) as asked:
+    async with client(local_app(Backends(judges={"asked": ServedJudge(engine, judge_item("support"))}))) as asked:
         response = await asked.post("/v1/judge", json=ASKED)
     assert response.status_code == 200, response.text
     return response.json()
@@ -78,7 +78,7 @@ async def test_served_and_in_the_process_a_chat_judge_says_the_same(task: Task, 
     shared, items, how = OF_RESPONSES[task]
     judge = {"kind": "chat", "chat": SCRIPTED, **how}
     settings = parse_settings({"judges": {"asked": {"task": task, "judge": judge}}, "ledger": str(tmp_path / "served")})
-    served = ServedJudge(load_engine(settings, "judges", "asked"), ITEMS[task])
+    served = ServedJudge(load_engine(settings, "judges", "asked"), judge_item(task))
     body = {"judge": "asked", "items": [{shared: DOCUMENT, items: SENTENCES}]}
     async with client(local_app(Backends(judges={"asked": served}))) as asked:
         answered = (await asked.post("/v1/judge", json=body)).json()

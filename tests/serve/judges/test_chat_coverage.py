@@ -20,7 +20,7 @@ from longform.judges.kinds.coverage import COVERAGE
 from longform.settings.judges import ChatJudgeSettings
 from serve.deployments import load_engine
 from serve.http.app import Backends, ServedJudge
-from serve.judges.items import NO_CARD, CoverageItem, InsightsItem
+from serve.judges.items import NO_CARD, judge_item
 from serve.judges.loading import item_type
 from serve.settings import Settings, parse_settings
 from tests.serve.served import client, local_app
@@ -165,8 +165,10 @@ def test_a_model_that_costs_money_or_a_judge_without_a_ledger_is_refused(tmp_pat
 async def test_what_a_chat_judge_would_not_read_is_refused(tmp_path: Path) -> None:
     """Word weights are the offline judge's: ignored silently, they would be a wrong answer."""
     served = settings(tmp_path)
-    assert item_type("asked", served.judges) is InsightsItem
+    assert item_type("asked", served.judges) is judge_item("coverage")
     offline = {"task": "coverage", "judge": {"kind": "offline", "calibration": "people"}}
-    assert item_type("offline", parse_settings({"judges": {"offline": offline}}).judges) is CoverageItem
+    assert item_type("offline", parse_settings({"judges": {"offline": offline}}).judges) is judge_item(
+        "coverage", weighs_words=True
+    )
     with pytest.raises(ValueError, match="haystack_insights"):
-        InsightsItem.model_validate(ITEM | {"haystack_insights": INSIGHTS})
+        judge_item("coverage").model_validate(ITEM | {"haystack_insights": INSIGHTS})

@@ -13,9 +13,8 @@ from longform.errors import UsageError
 from longform.judges.cards import describe, shipped_card
 from serve.deployments import load_engine
 from serve.http.app import Backends, ServedJudge
-from serve.judges.items import CoverageItem
-from serve.judges.loading import item_type, load_judge
-from serve.judges.mean import NO_CARD_OF_MEAN, mean_verdicts
+from serve.judges.items import judge_item
+from serve.judges.loading import NO_CARD_OF_MEAN, item_type, load_judge, mean_verdicts
 from serve.settings import ServedKind, Settings, parse_settings
 from tests.serve.served import client, local_app
 
@@ -130,7 +129,7 @@ def _support(answer: str | None, probability: float | None) -> dict[str, Any]:
 
 
 def test_items_are_those_that_every_member_can_read(tmp_path: Path) -> None:
-    assert item_type("both", settings(tmp_path).judges) is CoverageItem
+    assert item_type("both", settings(tmp_path).judges) is judge_item("coverage", weighs_words=True)
 
 
 @pytest.mark.parametrize(
