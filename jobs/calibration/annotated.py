@@ -17,9 +17,8 @@ from jobs.command.run import Outcome
 from longform.errors import UsageError
 from longform.judges.card_figures import with_interval
 from longform.judges.kind import SheetKind
-from longform.judges.rubrics import RUBRICS, Rated, Rubric, rated
+from longform.judges.rubrics import CHECKS, RUBRICS, Rated, Rubric, TargetCheck, rated
 from longform.judges.sheets import Filled, check_columns
-from longform.judges.target_checks import CHECKS, TargetCheck
 from longform.keys import in_groups
 from longform.metrics.agreement import Between, Label, between_annotators
 from longform.results.corrected import Sample

@@ -18,7 +18,8 @@ from actors.judges.backend import judged_rows
 from actors.judges.opening import Judge, make_judge
 from actors.local_models.tokenizer import TokenCounter
 from actors.storage.folder import Folder
-from jobs.calibration.labelled import Calibration, Labelled, Piece, Verdicts
+from jobs.calibration.labelled import Calibration, Labelled, Piece
+from jobs.calibration.perturbed import Verdicts
 from jobs.calling import Calling, open_rows
 from jobs.cluster import Cluster
 from jobs.runs.retry import passing_failures
@@ -48,7 +49,7 @@ def ask(calibration: Calibration, *, run: Folder, cluster: Cluster, calling: Cal
         cluster.start_for_calls()
         calling.start()
     for name, judge in calibration.made.items():
-        here = name not in calibration.chats and not labelled.in_cluster
+        here = name not in calibration.chats and not labelled.is_of_documents
         stage = _stage(calibration, judge, run, calling, threads=1 if here else max(1, int(cluster.cpus)))
         tasks = _tasks(left[name])
         run_stage(run, stage, len(pieces[name]), tasks, cluster=cluster, notice=calling.notice, here=here or None)

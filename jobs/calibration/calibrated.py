@@ -14,10 +14,9 @@ from actors.judges.cards import write_card
 from actors.storage.folder import Folder
 from jobs.calibration.asking import plan_calibrations
 from jobs.calibration.card import PAGE, Several, answer_of, calibrate, calibrate_all, cost_words, write_cards
-from jobs.calibration.documents import LabelledDocuments
 from jobs.calibration.label_texts import importance_by
-from jobs.calibration.labelled import RELEASED, Calibration, Labelled, Measured, kind_of_judge
-from jobs.calibration.targets import LabelledTargets, fitted_haystacks
+from jobs.calibration.labelled import RELEASED, Calibration, Labelled, kind_of_judge
+from jobs.calibration.measured import Measured, compared, fitted_haystacks
 from jobs.calling import calling_of
 from jobs.cluster import Cluster, cluster_of
 from jobs.command import DONE, FAILURES_ABOVE_THRESHOLD
@@ -30,7 +29,7 @@ from longform.judges.adversarial import ADVERSARIAL, adversarial_words
 from longform.judges.cards import describe
 from longform.judges.kind import Kind
 from longform.judges.lexical_support import shipped_lexical_support
-from longform.judges.meta_evaluation import DOCUMENT, EACH_DOCUMENT, JOINED, Mode, Scoring, chunks_of
+from longform.judges.merges import DOCUMENT, EACH_DOCUMENT, JOINED, Mode, Scoring, chunks_of
 from longform.report.answers import answer_text
 from longform.settings.experiment import Experiment
 from longform.settings.judges import JudgeSettings, judges_of
@@ -105,20 +104,20 @@ def _labelled(arguments: argparse.Namespace, name: str, judges: Mapping[str, Jud
         "target_kind": kind.targets,
         "answers": tuple(kind.counts),
         "annotators": tuple(dict.fromkeys(arguments.annotator)),
-        "seed": arguments.seed,
-        "resamples": arguments.resamples,
     }
+    interval = {"seed": arguments.seed, "resamples": arguments.resamples}
     if kind.targets != "document":
         if given := [name for name, usual in _OF_SUPPORT.items() if getattr(arguments, name) != usual]:
             raise UsageError(f"--{given[0]}: expected a support judge, found one of {kind.task}")
-        return LabelledTargets(**common, **_perturbations(arguments, kind, name, judges))
+        return Labelled(**common, scoring=Scoring(**interval), **_perturbations(arguments, kind, name, judges))
     if arguments.adversarial is not None:
         raise UsageError("--adversarial: expected a judge of coverage, found one of support")
     modes = modes_of(arguments.modes)
     if arguments.out and not has_page(arguments) and EACH_DOCUMENT not in modes:
         raise UsageError(f"--out: a card is of mode {DOCUMENT}, found --modes {arguments.modes}")
-    scoring, importance = _scoring(arguments, settings), importance_by(arguments.importance)
-    return LabelledDocuments(**common, modes=modes, orders=arguments.orders, scoring=scoring, importance=importance)
+    scoring = Scoring(arguments.fidelity, _threshold(arguments, settings), **interval)
+    importance = importance_by(arguments.importance)
+    return Labelled(**common, modes=modes, orders=arguments.orders, scoring=scoring, importance=importance)
 
 
 _CANNOT_BE_ASKED = "a release ships the predictions of {}, and perturbed summaries are not among them"
@@ -162,11 +161,10 @@ def _own_threshold(settings: JudgeSettings | None) -> float:
     return Scoring().threshold if stated is None else stated
 
 
-def _scoring(arguments: argparse.Namespace, settings: JudgeSettings | None) -> Scoring:
+def _threshold(arguments: argparse.Namespace, settings: JudgeSettings | None) -> float:
     if arguments.threshold is not None and not 0 <= arguments.threshold < 1:
         raise UsageError(f"--threshold: expected a number in [0, 1), found {arguments.threshold:g}")
-    threshold = _own_threshold(settings) if arguments.threshold is None else arguments.threshold
-    return Scoring(arguments.fidelity, threshold, arguments.seed, arguments.resamples)
+    return _own_threshold(settings) if arguments.threshold is None else float(arguments.threshold)
 
 
 def modes_of(text: str) -> tuple[Mode, ...]:
@@ -250,7 +248,7 @@ def _several(
 
 def _words(calibration: Calibration, found: Measured) -> str:
     """Return the card, below the tables of what it does not state."""
-    parts = [answer_text(calibration.labelled.compared([found], calibration.kind.task))] if found.told else []
+    parts = [answer_text(compared(calibration.labelled, [found], calibration.kind))] if found.told else []
     if found.told and (failures := found.told["failures"]):
         parts.append(f"unjudged: {', '.join(f'{n:,} {reason}' for reason, n in failures.items())}")
     if found.card:

@@ -9,14 +9,16 @@ from typing import Any, NamedTuple
 from actors.judges.cards import card_bytes
 from actors.storage.folder import Folder
 from jobs.calibration.asking import ask, requests, verdicts_of
-from jobs.calibration.labelled import Calibration, Measured, Verdicts
+from jobs.calibration.labelled import Calibration
+from jobs.calibration.measured import NOTHING_OLDER, Measured, compared, measured
+from jobs.calibration.perturbed import Verdicts
 from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.spending.plan import opened_ledger
 from longform.chat.call import call_id
 from longform.errors import LongformError, StoppedError
 from longform.judges.card_columns import CostColumns
-from longform.judges.cards import card_of
+from longform.judges.cards import STUDY_SUMMARIES, TABLE_1, card_of
 from longform.judges.merged import mean_rows, merged_repeats, repeated_pairs
 from longform.metrics.agreement import Retest, retest
 from longform.results.answer import VerbAnswer
@@ -52,7 +54,7 @@ def calibrate(calibration: Calibration, *, run: Folder, cluster: Cluster, callin
     if (found := _retest(calibration, asked)) is not None:
         frame["retest"] = found
     given = {name: _merged(calibration, verdicts) for name, verdicts in asked.items()}
-    return labelled.measured(calibration, _own(calibration, given), frame)
+    return measured(calibration, _own(calibration, given), frame)
 
 
 def _merged(calibration: Calibration, verdicts: Verdicts) -> Verdicts:
@@ -73,7 +75,7 @@ def _retest(calibration: Calibration, asked: Mapping[str, Verdicts]) -> Retest |
         rows = [row for of_place in written[calibration.judge].values() for row in of_place]
     clusters = {row["summary_id"]: row["summary_id"] for row in rows}
     pairs = repeated_pairs(calibration.kind, rows, clusters)
-    return retest(pairs, seed=labelled.seed, resamples=labelled.resamples)
+    return retest(pairs, **labelled.scoring.settings)
 
 
 def _times(calibration: Calibration) -> int:
@@ -117,16 +119,6 @@ def _own(calibration: Calibration, given: Mapping[str, Verdicts]) -> Verdicts:
 
 # ---------------------------------------------------------------- cost
 
-_RELEASED_USD = {
-    "released:gemini-1.5-pro": 15.1,
-    "released:gpt-4o-9fs": 26.1,
-    "released:gpt-4o": 6.9,
-    "released:claude3-opus": 23.8,
-    "released:claude3-haiku": 0.4,
-    "released:gpt3.5": 1.3,
-}
-"""For the study's 200 summaries (SummHay, table 1)."""
-
 
 def cost_words(cost: CostColumns) -> str:
     """Say the dollars, and where the number is from."""
@@ -149,8 +141,8 @@ def _member_cost(calibration: Calibration, name: str, verdicts: Verdicts, callin
         return _spent(calibration, name, chat, verdicts, calling)
     if name in calibration.made:
         return {"usd": 0.0, "why": "no model service is called"}
-    if name in _RELEASED_USD:
-        return {"usd": _RELEASED_USD[name], "why": "200 summaries, SummHay, table 1"}
+    if name in TABLE_1:
+        return {"usd": TABLE_1[name].usd, "why": f"{STUDY_SUMMARIES} summaries, SummHay, table 1"}
     return {"usd": None, "why": "the release does not say what its predictions cost"}
 
 
@@ -206,18 +198,18 @@ def calibrate_all(calibrations: Sequence[Calibration], *, run: Folder, cluster: 
         StoppedError: The command is over.
     """
     _ = calibrations[0].labelled.chosen
-    measured: dict[str, Measured] = {}
+    found: dict[str, Measured] = {}
     failed = []
     for one in calibrations:
         try:
-            measured[one.judge] = calibrate(one, run=run, cluster=cluster, calling=calling)
+            found[one.judge] = calibrate(one, run=run, cluster=cluster, calling=calling)
         except StoppedError:
             raise
         except LongformError as error:
             failed.append({"judge": one.judge, "reason": str(error), "exit_code": error.exit_code})
     first = calibrations[0]
-    compared = first.labelled.compared(list(measured.values()), first.kind.task) if measured else None
-    return Several(measured, failed, compared)
+    beside = compared(first.labelled, list(found.values()), first.kind) if found else None
+    return Several(found, failed, beside)
 
 
 def answer_of(calibrations: Sequence[Calibration], found: Several) -> VerbAnswer:
@@ -229,26 +221,25 @@ def answer_of(calibrations: Sequence[Calibration], found: Several) -> VerbAnswer
         "data set hash": str(first.place.benchmark.manifest["dataset_hash"]),
         "annotators": ", ".join(first.chosen),
         "task": task,
-        "intervals": f"95 %, {first.resamples:,} resamples, seed {first.seed}",
+        "intervals": f"95 %, {first.scoring.resamples:,} resamples, seed {first.scoring.seed}",
         "unreadable or missing answers": "unknown: in no figure, and counted as unjudged",
         "note": "; ".join(sorted({one.note for one in calibrations if one.note})),
     }
     rows = [{"what": what, "value": value} for what, value in facts.items() if value]
     made = Table("made", [Column("what"), Column("value")], rows, "How the numbers were made", key=["what"])
-    nothing = VerbAnswer("", [], [], beside={"of_targets": None, "of_support": None})
-    compared = found.compared or nothing
+    answer = found.compared or VerbAnswer("", [], [], beside=NOTHING_OLDER)
     cards = {judge: one.card for judge, one in found.measured.items()}
-    return compared._replace(
+    return answer._replace(
         title=f"Judges of {task} against people: {name}",
-        told=[*compared.told, *(f"Missing: {one['judge']}: {one['reason']}" for one in found.failed)],
-        tables=[*compared.tables, made],
-        beside={"benchmark": first.url, "task": task, "cards": cards, **compared.beside, "failed": [*found.failed]},
+        told=[*answer.told, *(f"Missing: {one['judge']}: {one['reason']}" for one in found.failed)],
+        tables=[*answer.tables, made],
+        beside={"benchmark": first.url, "task": task, "cards": cards, **answer.beside, "failed": [*found.failed]},
     )
 
 
-def write_cards(folder: Folder, measured: Mapping[str, Measured]) -> list[str]:
+def write_cards(folder: Folder, found: Mapping[str, Measured]) -> list[str]:
     """Write a card a judge; return their names."""
-    cards = {name: one.card for name, one in measured.items() if one.card}
+    cards = {name: one.card for name, one in found.items() if one.card}
     names = card_names([*cards])
     for name, file in names.items():
         folder.write_bytes(file, card_bytes(cards[name]))

@@ -16,8 +16,9 @@ from jobs.calibration.place import LabelledPlace
 from jobs.stages.judged_texts import SEPARATOR
 from longform.errors import UsageError
 from longform.formats.longformfact import IMPORTANCE, PEOPLE
-from longform.judges.meta_evaluation import EACH_DOCUMENT, Fidelity, LabelledSummary, Mode, label_counts
+from longform.judges.merges import EACH_DOCUMENT, NOT_SAID, SAID, Fidelity, LabelledSummary, Mode, label_counts
 from longform.keys import content_key, in_groups
+from longform.metrics.agreement import Label
 from longform.records import Document
 from longform.retrieval.packing import ImportanceOf, arranged
 from longform.rows import LabelRow, SummaryRow
@@ -121,8 +122,6 @@ class _Likeness:
 PrefixChars = Callable[[str, int], int]
 """(text, tokens) -> characters that so many tokens hold."""
 
-_ANSWERS = {"supported": True, "unsupported": False}
-
 
 class LabelledText(NamedTuple):
     """A labelled summary, with the sentences that are judged."""
@@ -131,8 +130,6 @@ class LabelledText(NamedTuple):
     row: SummaryRow
     sentences: tuple[str, ...]  # those with a label, or all where the label is of the summary
     ranking: Ranking | None  # None: its documents have no order by importance
-    annotators: tuple[str, ...] = ()  # of each label
-    units: tuple[int | None, ...] = ()  # the sentence of each label; None: the whole summary
 
 
 def labels_of_people(place: LabelledPlace) -> list[LabelRow]:
@@ -154,7 +151,7 @@ def labelled_texts(
     Raises:
         UsageError: There is none, or a data set's labels are of sentences here and of summaries there.
     """
-    labels = in_groups((row["summary_id"], row) for row in rows if row["answer"] in _ANSWERS)
+    labels = in_groups((row["summary_id"], row) for row in rows if row["answer"] in (SAID, NOT_SAID))
     ranking_of = rankings(place, by)
     summaries = [row for row in place.summaries.values() if row["summary_id"] in labels]
     found = [_labelled(place, row, labels[row["summary_id"]], ranking_of(row)) for row in summaries]
@@ -179,15 +176,18 @@ def _labelled(
         data_set=place.benchmark.queries[row["query_id"]].dataset or "labels",
         article=content_key([document.text for document in with_text(place.documents(row))]),
         level="summary" if whole else "sentence",
-        labels=tuple(_ANSWERS[label["answer"] or ""] for label in in_order),
+        labels=tuple(_label(label, None if whole else label["unit_index"] or 0) for label in in_order),
         places=tuple(asked.index(label["unit_index"] or 0) for label in in_order)
         if 0 < len(asked) < len(in_order)
         else (),
     )
     said = sentences if whole else [sentences[unit] for unit in asked]
-    annotators = tuple(label["annotator"] for label in in_order)
-    units = tuple(None if whole else label["unit_index"] or 0 for label in in_order)
-    return LabelledText(summary, row, tuple(said), ranking, annotators, units)
+    return LabelledText(summary, row, tuple(said), ranking)
+
+
+def _label(row: LabelRow, unit: int | None) -> Label:
+    """Return a label of a sentence, or of the whole summary."""
+    return Label(row["annotator"], row["summary_id"], (row["summary_id"], unit), row["answer"] or "")
 
 
 def with_text(documents: Sequence[Document]) -> list[Document]:

@@ -1,27 +1,41 @@
-"""Labels that a judge is held against, whatever they are about: whose they are, and the work that they mean."""
+"""
+Judges and the labels that they are held against, whatever these are about: whose they are, and the work that they mean.
+
+A label is of a target of a summary's query (an insight, a key point, a reference), or of a sentence or a whole summary
+that is checked against documents.
+"""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from actors.judges.kinds import kind_of
 from actors.judges.opening import Judge, make_judge
+from jobs.calibration.label_texts import (
+    AS_RELEASED,
+    ImportanceBy,
+    LabelledText,
+    PrefixChars,
+    labelled_texts,
+    texts_of_mode,
+)
+from jobs.calibration.perturbed import CopyOf, Verdicts, copies_of
 from jobs.calibration.place import LabelledPlace
+from jobs.stages.judged_texts import SummaryToJudge, judged_summary
 from longform.errors import LongformError, UsageError
-from longform.judges.card_columns import Card, CardFrame, SupportFound
+from longform.formats.longformfact import PEOPLE
 from longform.judges.kind import Kind
 from longform.judges.kinds import KINDS
-from longform.judges.matrix import JudgedText
-from longform.judges.meta_evaluation import Mode
-from longform.keys import in_groups
-from longform.results.answer import VerbAnswer
-from longform.rows import JudgementRow, LabelRow
+from longform.judges.matrix import JudgedText, TargetText
+from longform.judges.merges import BY_ORDER, EACH_DOCUMENT, Mode, Scoring
+from longform.keys import content_key, in_groups
+from longform.rows import LabelRow, SummaryRow
 from longform.settings.chat import ChatSettings
 from longform.settings.judges import JudgeSettings
+from longform.text.citations import bullets
 
 RELEASED = "released:"
 """Begins the name of an annotator that is a model, whose labels a benchmark ships as predictions."""
@@ -51,61 +65,61 @@ def nth(repeat: int) -> list[str]:
     return [f"repeat {repeat}"] if repeat else []
 
 
-Verdicts = Mapping[tuple[str, str], Sequence[JudgementRow]]
-"""(mode, summary id) -> verdicts; labels of a release are some."""
-
-
-class Measured(NamedTuple):
-    """
-    The findings on a judge that was held against labels.
-
-    Attributes:
-        card: None if the labels allow none.
-        told: All that was found, if the card is a part of it.
-        n: Answers that were wanted.
-        beside: The judge with its answers, to be held beside others of its task.
-    """
-
-    card: Card | None
-    told: SupportFound | None
-    n: int
-    n_unjudged: int
-    beside: Any
-
-
 @dataclass(frozen=True, kw_only=True)
-class Labelled(ABC):
+class Labelled:
     """
-    The labels of one kind of judgement. It pickles small.
+    The labels that judges of a task are held against, and the work that they mean for a judge. It pickles small.
 
     Attributes:
         url: Of a benchmark with summaries, or of a run.
         task: Of the judges that are held against them.
-        target_kind: What they are about.
+        target_kind: What they are about: targets of a summary's query, or the documents that its sentences are checked
+            against.
         answers: Those that judges of the task give.
         annotators: Whose labels; none: those of all annotators but `released:NAME`.
+        full: The answer that means fully covered.
+        perturbations: Of summaries, that the judge is asked about besides; none: it is not.
+        fitted: Haystacks whose summaries the judge was fitted on; they are not perturbed if there are others.
         why_unperturbed: Why no perturbed summaries are asked about; None: some are, or no card tells of them.
+        modes: The texts that sentences are checked against.
+        orders: True if the joined documents are judged in four orders by importance, too.
+        scoring: Rules by which verdicts become figures.
+        importance: The rule by which the documents of orders are ranked.
     """
-
-    step: ClassVar[str]  # as `evaluate` calls such a stage, whose calls foretell the tokens of these
-    in_cluster: ClassVar[bool]  # judges without a chat model have work enough for processes of their own
 
     url: str
     task: str
     target_kind: str
     answers: tuple[str, ...]
     annotators: tuple[str, ...] = ()
-    seed: int = 1
-    resamples: int = 2000
+
+    full: str = "full"
+    perturbations: tuple[str, ...] = ()
+    fitted: frozenset[str] = frozenset()
     why_unperturbed: str | None = None
+
+    modes: tuple[Mode, ...] = (EACH_DOCUMENT,)
+    orders: bool = False
+    scoring: Scoring = field(default_factory=Scoring)
+    importance: ImportanceBy = AS_RELEASED
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # not what it has read
 
     @property
+    def is_of_documents(self) -> bool:
+        """True if sentences are checked against documents, False if summaries are judged by targets."""
+        return self.target_kind == "document"
+
+    @property
+    def step(self) -> str:
+        """The step of `evaluate` whose calls foretell the tokens of these."""
+        return "check" if self.is_of_documents else "judge"
+
+    @property
     def unit(self) -> str:
         """The plural of what is judged, as progress counts it."""
-        return "summaries"
+        return "summaries and copies" if self.perturbations else "summaries"
 
     @cached_property
     def place(self) -> LabelledPlace:
@@ -152,25 +166,125 @@ class Labelled(ABC):
             raise UsageError(f"{self.url}: no predictions of {name!r}; it ships those of {sorted(shipped)}")
         return found
 
+    @cached_property
+    def summaries(self) -> dict[str, SummaryRow]:
+        """Summary id -> row, of the summaries with labels, in the labels' order."""
+        rows = self.place.summaries
+        return {label["summary_id"]: rows[label["summary_id"]] for label in self.labels}
+
+    @cached_property
+    def texts(self) -> list[LabelledText]:
+        """
+        The summaries whose sentences are checked, with their labels.
+
+        Raises:
+            UsageError: Labels of a data set are of sentences here and of summaries there; or orders need a ranking.
+        """
+        # without orders nothing is ranked by a model
+        texts = labelled_texts(self.place, self.labels, self.importance if self.orders else AS_RELEASED)
+        if self.orders and not any(text.ranking for text in texts):
+            url = self.url
+            raise UsageError(f"{url}: orders need a ranking of documents by importance, and no summary has one")
+        return texts
+
+    @cached_property
+    def copies(self) -> CopyOf:
+        """The perturbed summaries."""
+        if not self.perturbations:
+            return {}
+        haystacks = {row["haystack_id"] for row in self.summaries.values()}
+        wanted = haystacks - self.fitted or haystacks
+        return copies_of(
+            self.place.benchmark,
+            self.summaries,
+            self.labels,
+            self.perturbations,
+            full=self.full,
+            measured=wanted.__contains__,
+        )
+
     def as_written(self, verdicts: Verdicts) -> Verdicts:
         """Return those of *verdicts* that are of summaries as they were written."""
-        return verdicts
+        return {(mode, one): rows for (mode, one), rows in verdicts.items() if mode not in self.perturbations}
 
-    @abstractmethod
+    # ---------------------------------------------------------------- the work that they mean
+
     def pieces(self, judge: Judge) -> list[Piece]:
         """Return the work that the labels mean for a judge."""
+        dataset, settings = str(self.place.benchmark.manifest["dataset_hash"]), judge.settings
+        repeats = range(settings.times)
+        if self.is_of_documents:
+            how = [judge.name, settings.identity, judge.version.work, self.scoring.fidelity, self.scoring.seed, dataset]
+            return [self._checked(how, *of, repeat) for of in self._texts_and_modes() for repeat in repeats]
+        how = [dataset, judge.name, settings.identity, judge.version.work]
+        asked = [
+            Piece(content_key("labelled", *how, one, *nth(repeat)), one, together=one, repeat=repeat)
+            for one in self.summaries
+            for repeat in repeats
+        ]
+        return asked + [
+            Piece(content_key("perturbed", *how, one, name, copy.lines), one, together=one, perturbation=name)
+            for (name, one), copy in self.copies.items()
+        ]
 
-    @abstractmethod
+    def _texts_and_modes(self) -> list[tuple[LabelledText, Mode]]:
+        """Return what is checked: orders by importance are only of summaries whose documents have a ranking."""
+        modes = dict.fromkeys([*self.modes, *(BY_ORDER.values() if self.orders else ())])
+        return [(text, mode) for text in self.texts for mode in modes if text.ranking or mode.order is None]
+
+    def _checked(self, how: Sequence[Any], text: LabelledText, mode: Mode, repeat: int) -> Piece:
+        # other annotators may have labelled other sentences
+        asked = [] if self.chosen == (PEOPLE,) else [text.sentences]
+        ranked = [] if mode.order is None or self.importance == AS_RELEASED else [[*self.importance]]
+        of = (text.summary.summary_id, mode.name)
+        key = content_key("labels", *how, *of, [], *asked, *ranked, *nth(repeat))
+        return Piece(key, text.summary.summary_id, text.summary.article, mode, repeat)
+
     def reader(self, kind: Kind, threads: int, /) -> Callable[[Piece], JudgedText]:
         """Return what reads the texts of pieces, for a judge of this *kind*."""
+        if not self.is_of_documents:
+            return lambda piece: self._by_targets(kind, piece)
+        from actors.local_models.tokenizer import TokenCounter
 
-    @abstractmethod
-    def measured(self, calibration: Calibration, verdicts: Verdicts, frame: CardFrame) -> Measured:
-        """Hold the judge's verdicts against the labels; its card begins with *frame*."""
+        texts = {text.summary.summary_id: text for text in self.texts}
+        prefix_chars = TokenCounter(threads=threads).prefix_chars
+        return lambda piece: self._by_documents(texts[piece.summary_id], piece, prefix_chars)
 
-    @abstractmethod
-    def compared(self, found: Sequence[Measured], task: str) -> VerbAnswer:
-        """Hold several judges of a task beside each other; beside the tables stand the findings of older versions."""
+    def _by_targets(self, kind: Kind, piece: Piece) -> JudgedText:
+        row = self.place.summaries[piece.summary_id]
+        summary: SummaryToJudge = {
+            "work_id": piece.work_id,
+            "summary_id": row["summary_id"],
+            "query_id": row["query_id"],
+            "haystack_id": row["haystack_id"],
+            "failure": None,
+        }
+        if piece.perturbation is None:
+            units = [bullet.text for bullet in bullets(row["text"] or "")]
+            return judged_summary(kind, summary, units, self.place.benchmark)._replace(repeat=piece.repeat)
+        copy = self.copies[piece.perturbation, piece.summary_id]
+        return judged_summary(kind, summary, copy.lines, self.place.benchmark)._replace(mode=piece.perturbation)
+
+    def _by_documents(self, text: LabelledText, piece: Piece, prefix_chars: PrefixChars) -> JudgedText:
+        mode = piece.mode
+        assert mode is not None, "sentences are checked against texts of a mode"
+        shown = texts_of_mode(
+            self.place.documents(text.row),
+            mode,
+            ranking=text.ranking,
+            fidelity=self.scoring.fidelity,
+            seed=self.scoring.seed,
+            prefix_chars=prefix_chars,
+        )
+        targets = tuple(TargetText(_target_kind(mode), content_key(said), said) for said in shown)
+        named = (piece.work_id, piece.summary_id, text.sentences, targets)
+        return JudgedText(*named, mode=mode.name, repeat=piece.repeat)
+
+
+def _target_kind(mode: Mode) -> str:
+    if mode == EACH_DOCUMENT:
+        return "document"
+    return "context" if mode.chunk_tokens is None else "chunk"
 
 
 def _of(annotators: Sequence[str]) -> str:

@@ -13,12 +13,12 @@ from actors.local_models.weights import MINILM
 from jobs.calibration.label_texts import LabelledText, labelled_texts, labels_of_people, with_text
 from jobs.calibration.place import LabelledPlace
 from longform.formats.longformfact import PEOPLE
-from longform.judges.card_columns import Card, Graded, Reach, SupportCard, reach_of
-from longform.judges.card_figures import shown_row, support_card
+from longform.judges.card_columns import Card, Graded, Reach, reach_of
+from longform.judges.card_figures import shown_row, support_figures
 from longform.judges.cards import SUPPORT_CHECKER, Version, card_of
 from longform.judges.kind import Group
 from longform.judges.kinds.support import SUPPORT
-from longform.judges.meta_evaluation import DOCUMENT, Scoring, graded
+from longform.judges.merges import DOCUMENT, Scoring, graded, label_set
 from longform.metrics.statistics import Estimate
 from longform.settings.judges import CheckpointJudgeSettings
 from longform.support.index import SupportIndex
@@ -59,8 +59,8 @@ def people_reach(
         SUPPORT_CHECKER, {SUPPORT_CHECKER: judge}, {SUPPORT_CHECKER: Version(made, made)}, task=SUPPORT.task
     )
     summaries = [text.summary for _, text in texts]
-    figures = support_card(found["checker"], summaries, annotators=[PEOPLE])
-    card: SupportCard = {**frame, **figures, "cost": {"usd": 0.0, "why": "no model service is called"}, "note": None}
+    figures = support_figures(found["checker"], label_set(summaries, [PEOPLE]))
+    card: Card = {**frame, **figures, "cost": {"usd": 0.0, "why": "no model service is called"}, "note": None}
     return rows, card
 
 

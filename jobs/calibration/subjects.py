@@ -14,9 +14,8 @@ from jobs.calibration.place import LabelledPlace
 from longform.axes import axes_of
 from longform.errors import UsageError
 from longform.judges.kind import Kind, SheetKind
-from longform.judges.rubrics import Rubric
+from longform.judges.rubrics import Rubric, TargetCheck
 from longform.judges.sheets import Filled, SheetPair, read_sheet
-from longform.judges.target_checks import TargetCheck
 from longform.keys import content_key, in_groups
 from longform.records import Document
 from longform.rows import LabelRow, SummaryRow

@@ -17,7 +17,7 @@ from jobs.calibration.subjects import known_targets
 from jobs.write_benchmark import write_benchmark
 from longform.errors import UsageError
 from longform.formats.rows import HaystackRows
-from longform.judges.target_checks import ScoreBin, ScoreBound, TargetCheck, decided, score_bins, score_bounds
+from longform.judges.rubrics import ScoreBin, ScoreBound, TargetCheck, decided, score_bins, score_bounds
 from longform.keys import content_key
 from longform.records import Qrel
 

@@ -22,7 +22,7 @@ from longform.evidence.scan import Read, as_frame, pl
 from longform.evidence.scores import SCORE_COLUMNS, ScoreTable
 from longform.evidence.summaries import clustered, summaries
 from longform.judges.merged import repeated_pairs
-from longform.judges.meta_evaluation import CITED
+from longform.judges.merges import CITED
 from longform.keys import in_groups
 from longform.measures import scored_together
 from longform.records import Document

@@ -25,7 +25,7 @@ from jobs.stages.stage import OfQuery, Plan, Plans, Site, Stage, Works
 from longform.chat.asking import Asks
 from longform.judges.kind import Kind
 from longform.judges.matrix import CITED_FIRST_VERSION, JudgedText
-from longform.judges.meta_evaluation import CITED
+from longform.judges.merges import CITED
 from longform.keys import content_key, in_groups
 from longform.rows import ContextRow, SummaryRow, UnitRow, VerdictRow
 from longform.schemas import DOCUMENTS, TARGETS

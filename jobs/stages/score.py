@@ -25,7 +25,7 @@ from jobs.stages.stage import Plan, Site, Stage, Works
 from longform.judges.kind import Kind
 from longform.judges.kinds import KINDS
 from longform.judges.kinds.support import SUPPORT
-from longform.judges.meta_evaluation import CITED
+from longform.judges.merges import CITED
 from longform.keys import KEY_LENGTH, content_key
 from longform.measures import scored_together
 from longform.metrics.faithfulness import place_of

@@ -26,13 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lab.fits import INTERVALS, fit_logistic, significant
-from lab.fits.judge_examples import (
-    ANSWERS,
-    JudgeExample,
-    LabelledSet,
-    LabelledSummary,
-    judge_examples,
-)
+from lab.fits.judge_examples import ANSWERS, JudgeExample, LabelledSet, LabelledSummary, judge_examples
 from longform.errors import LongformError
 from longform.judges.card_columns import Reach, reach_of
 from longform.judges.card_figures import SCALE_NAMES, TOPIC_KEPT_OUT
@@ -40,7 +34,7 @@ from longform.judges.coverage_model import VECTORS, WORDS, Calibration, Design, 
 from longform.judges.offline_coverage import SHIPPED, Reading
 from longform.judges.perturbations import PERTURBATIONS, PerturbedScore, drop_table, perturb
 from longform.metrics import agreement
-from longform.metrics.agreement import WEIGHTS, JudgedPair
+from longform.metrics.agreement import WEIGHTS, JudgedPair, Label
 
 PEOPLE_VECTORS = "people-vectors"
 TEXTS_HELD = 50_000
@@ -235,9 +229,13 @@ def _read(labelled: LabelledSet, models: Models) -> list[tuple[LabelledSummary, 
 
 def agreement_reach(people: LabelledSet, models: Models, *, fitted_on: str) -> list[Reach]:
     pairs = [
-        JudgedPair(summary.summary_id, answer, link, reading.answer, reading.linked, reading.score)
+        JudgedPair(
+            summary.summary_id,
+            Label("people", summary.summary_id, place, answer, link),
+            Label("judge", summary.summary_id, place, reading.answer, reading.linked, reading.score),
+        )
         for summary, readings in _read(people, models)
-        for answer, link, reading in zip(summary.answers, summary.links, readings, strict=True)
+        for place, (answer, link, reading) in enumerate(zip(summary.answers, summary.links, readings, strict=True))
         if answer is not None and reading.answer is not None
     ]
     measures = {

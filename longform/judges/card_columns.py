@@ -1,8 +1,8 @@
-"""The columns of judge cards: whose they are, and the figures of each family of kinds."""
+"""The columns of judge cards: whose they are, what every card says of labels, and the figures of each worth."""
 
 from __future__ import annotations
 
-from typing import NamedTuple, NotRequired, TypedDict, final
+from typing import NamedTuple, NotRequired, TypedDict
 
 from pydantic import JsonValue
 
@@ -54,13 +54,7 @@ class CardFrame(TypedDict):
     note: NotRequired[str | None]  # what a reader must know besides
 
 
-class _Measured(TypedDict):
-    n: int  # labels behind the figures
-    n_unjudged: int
-    labels: LabelSet
-
-
-# ---------------------------------------------------------------- targets
+# ---------------------------------------------------------------- correlation
 
 
 class HeldOutRow(EstimateColumns):
@@ -71,15 +65,7 @@ class HeldOutRow(EstimateColumns):
     scored_on: str
 
 
-class Agreement(TypedDict):
-    pearson: EstimateColumns
-    pearson_of_answers: EstimateColumns
-    kappa: EstimateColumns
-    linking_accuracy: EstimateColumns
-    linking_recall: EstimateColumns
-
-
-class TextRow(Agreement):
+class TextRow(TypedDict):
     """The figures of some kinds of text."""
 
     texts: list[str | None]  # null: unknown
@@ -87,6 +73,11 @@ class TextRow(Agreement):
     n: int
     n_summaries: int
     n_topics: int
+    pearson: EstimateColumns
+    pearson_of_answers: EstimateColumns
+    kappa: EstimateColumns
+    linking_accuracy: EstimateColumns
+    linking_recall: EstimateColumns
     bias_of_answers: EstimateColumns
 
 
@@ -148,22 +139,7 @@ class Adversarial(TypedDict):
     reason: str | None
 
 
-class TargetFigures(Agreement, _Measured):
-    fitted_haystacks: list[str]
-    in_sample: bool
-    bias: Bias
-    texts: list[TextRow]
-    unjudged: dict[str, int]
-    held_out: NotRequired[list[HeldOutRow]]  # only beside labels that the judge was fitted on
-    adversarial: NotRequired[Adversarial]  # of judges that link bullets; not of older cards
-
-
-@final
-class TargetCard(CardFrame, TargetFigures):
-    pass
-
-
-# ---------------------------------------------------------------- support
+# ---------------------------------------------------------------- balanced accuracy
 
 
 class ScoringColumns(TypedDict):
@@ -211,19 +187,7 @@ class GridRow(TypedDict):
     data_sets: dict[str, Separation]
     mean: GridMean
     mean_reason: str | None
-
-
-class SupportFigures(ScoringColumns, _Measured):
-    documents: str
-    sentences: str
-    data_sets: list[DataSetRow]
-    mean: GridMean
-    fitted_articles: list[str]
-
-
-@final
-class SupportCard(CardFrame, SupportFigures):
-    pass
+    average: EstimateColumns  # balanced accuracy over data sets
 
 
 class OrderRow(TypedDict):
@@ -265,7 +229,55 @@ class SupportFound(Graded):
     orders: OrderStudy | None
 
 
-Card = TargetCard | SupportCard
+# ---------------------------------------------------------------- the card
+
+
+class Figures(TypedDict, total=False):
+    """
+    The figures of a card; those of its worth are there, and the others are not.
+
+    Attributes:
+        n: Labels behind the figures.
+        in_sample: True if the judge was fitted on all of the labels' topics.
+        texts: A row for each kind of text.
+        unjudged: Labels without a figure by reason.
+        held_out: Only beside labels that the judge was fitted on.
+        adversarial: Of judges that link bullets; not of older cards.
+        documents: The way of merging over documents, as `sentences` is that over sentences.
+        data_sets: A row for each data set.
+        mean: Over data sets.
+    """
+
+    n: int
+    n_unjudged: int
+    labels: LabelSet
+
+    fitted_haystacks: list[str]
+    in_sample: bool
+    pearson: EstimateColumns
+    pearson_of_answers: EstimateColumns
+    kappa: EstimateColumns
+    linking_accuracy: EstimateColumns
+    linking_recall: EstimateColumns
+    bias: Bias
+    texts: list[TextRow]
+    unjudged: dict[str, int]
+    held_out: list[HeldOutRow]
+    adversarial: Adversarial
+
+    documents: str
+    sentences: str
+    fidelity: str
+    threshold: float
+    seed: int
+    resamples: int
+    data_sets: list[DataSetRow]
+    mean: GridMean
+    fitted_articles: list[str]
+
+
+class Card(CardFrame, Figures):
+    """The card of a judge of any kind."""
 
 
 class Reach(NamedTuple):

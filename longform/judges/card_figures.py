@@ -13,31 +13,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
-
-import numpy as np
 
 from longform.judges.card_columns import (
-    Agreement,
     DataSetRow,
+    Figures,
     Graded,
     GridRow,
     HeldOutRow,
     LabelSet,
-    SampleBias,
-    SupportCard,
-    SupportFigures,
-    TargetCard,
-    TargetFigures,
     TextRow,
 )
-from longform.judges.meta_evaluation import LabelledSummary
+from longform.judges.meta_evaluation import sample_bias
+from longform.judges.worth import LabelledItem, Settings, pairs_of
 from longform.keys import content_key
 from longform.metrics import agreement
-from longform.metrics.agreement import WEIGHTS, JudgedPair, Label
-from longform.metrics.statistics import EstimateColumns, pearson, pooled_mean
-from longform.rows import JudgementRow, LabelRow, SummaryRow
-from longform.text.citations import words_per_bullet
+from longform.metrics.statistics import EstimateColumns
+from longform.rows import LabelRow, SummaryRow
 
 TOPIC_KEPT_OUT = "topic kept out"
 """Names figures on a topic of which no label was fitted on."""
@@ -45,174 +36,128 @@ TOPIC_KEPT_OUT = "topic kept out"
 SCALE_NAMES: Mapping[str, str] = {"people": "people", "gpt-4o": "GPT-4o", "people-vectors": "people, by vectors"}
 """Offline judge of coverage -> its name in tables of reach."""
 
-Settings = Mapping[str, int]
-"""`seed` and `resamples` of the intervals."""
 
-
-class LabelledTarget(NamedTuple):
-    """Answers of one annotator and of the judge to a target of a summary; null: no answer."""
-
-    summary_id: str
-    target_id: str
-    annotator: str
-    haystack_id: str
-    text: str | None  # kind of text, the query's `domain`; null: unknown
-    label: LabelRow
-    verdict: JudgementRow | None
-    counts: Mapping[str, float] = WEIGHTS  # what each answer counts
-    as_one: Mapping[str, str] = {}  # answer -> the one that it is compared as
-
-    @property
-    def people(self) -> Label | None:
-        """The annotator's answer, as it is compared; None: there is none."""
-        return self._compared(self.annotator, self.label, None)
-
-    @property
-    def answer(self) -> Label | None:
-        """The judge's answer, as it is compared; None: there is none."""
-        return None if self.verdict is None else self._compared("", self.verdict, self.verdict["probability"])
-
-    def _compared(self, who: str, row: JudgementRow, number: float | None) -> Label | None:
-        if (answer := row["answer"]) is None:
-            return None
-        item = (self.summary_id, self.target_id)
-        return Label(who, self.summary_id, item, self.as_one.get(answer, answer), row["linked_unit"], number)
-
-    def number(self, of: Label | None) -> float | None:
-        """Return what one of the two answers counts; None: there is none."""
-        return None if of is None else self.counts[of.answer] if of.number is None else of.number
-
-    @property
-    def pair(self) -> JudgedPair | None:
-        """Both answers; None if there are not two."""
-        people, judge = self.people, self.answer
-        if people is None or judge is None:
-            return None
-        both = (people.answer, people.link, judge.answer, judge.link)
-        return JudgedPair(self.summary_id, *both, judge.number, self.counts)
-
-
-def target_card(
-    insights: Sequence[LabelledTarget],
+def target_figures(
+    items: Sequence[LabelledItem],
     summaries: Mapping[str, SummaryRow],
+    labels: LabelSet,
     *,
-    fitted_haystacks: frozenset[str],
+    fitted: frozenset[str],
     settings: Settings,
-) -> TargetFigures:
+) -> Figures:
     """
-    Hold a judge against labels, as JSON values: figures, biases, and `texts`, a row for each kind of text.
+    Return the figures of a card of correlation, with biases and a row for each kind of text.
 
     Args:
-        insights: All labels, with the judge's verdicts.
+        items: All labels, with the judge's answers.
         summaries: Summary id -> its row.
-        fitted_haystacks: Whose summaries the judge was fitted on.
+        labels: Their name.
+        fitted: Haystacks whose summaries the judge was fitted on.
         settings: Of the intervals.
     """
-    unseen = [one for one in insights if one.haystack_id not in fitted_haystacks]
-    measured = unseen or list(insights)
-    pairs = pairs_of(measured)
-    figures = _figures(pairs, settings)
+    unseen = [one for one in items if one.source not in fitted]
+    pairs = pairs_of(unseen or items)
+    whole = _text_row(unseen or items, not unseen, [], settings)
     return {
-        "fitted_haystacks": sorted(fitted_haystacks),
+        "fitted_haystacks": sorted(fitted),
         "in_sample": not unseen,
         "n": len(pairs),
-        "pearson": figures["pearson"],
-        "pearson_of_answers": figures["pearson_of_answers"],
-        "kappa": figures["kappa"],
-        "linking_accuracy": figures["linking_accuracy"],
-        "linking_recall": figures["linking_recall"],
+        "pearson": whole["pearson"],
+        "pearson_of_answers": whole["pearson_of_answers"],
+        "kappa": whole["kappa"],
+        "linking_accuracy": whole["linking_accuracy"],
+        "linking_recall": whole["linking_recall"],
         "bias": {
-            "mean": agreement.mean_bias(pairs, **settings).as_json(),
+            "mean": whole["bias_of_answers"],
             **sample_bias(pairs, summaries, settings),
         },
-        "texts": _texts(insights, fitted_haystacks, settings),
-        "n_unjudged": len(insights) - len(pairs_of(insights)),
-        "unjudged": dict(Counter(_why_unjudged(one) for one in insights if one.pair is None)),
-        "labels": labels_of_targets(insights),
+        "texts": _texts(items, fitted, settings),
+        "n_unjudged": len(items) - len(pairs_of(items)),
+        "unjudged": dict(Counter(one.failure or "" for one in items if one.pair is None)),
+        "labels": labels,
     }
 
 
-def labels_of_targets(insights: Sequence[LabelledTarget]) -> LabelSet:
-    """Name a set of labels by its hash, annotators and size."""
+def target_labels(rows: Sequence[LabelRow], summaries: Mapping[str, SummaryRow]) -> LabelSet:
+    """Name a set of labels of targets by its hash, annotators and size."""
+    keys = [
+        [row["summary_id"], row["target_id"], row["annotator"], row["answer"], str(row["linked_unit"])] for row in rows
+    ]
+    labelled = {row["summary_id"] for row in rows}
     return {
-        "hash": content_key(sorted(map(_label_key, insights))),
-        "annotators": sorted({one.annotator for one in insights}),
-        "n_summaries": len({one.summary_id for one in insights}),
-        "n_topics": len({one.haystack_id for one in insights}),
+        "hash": content_key(sorted(keys)),
+        "annotators": sorted({row["annotator"] for row in rows}),
+        "n_summaries": len(labelled),
+        "n_topics": len({summaries[one]["haystack_id"] for one in labelled}),
     }
 
 
-def _label_key(one: LabelledTarget) -> list[str | None]:
-    return [one.summary_id, one.target_id, one.annotator, one.label["answer"], str(one.label["linked_unit"])]
-
-
-def pairs_of(insights: Sequence[LabelledTarget]) -> list[JudgedPair]:
-    return [one.pair for one in insights if one.pair is not None]
-
-
-def _why_unjudged(one: LabelledTarget) -> str:
-    if one.label["answer"] is None:
-        return "not labelled"
-    return "no verdict" if one.verdict is None else str(one.verdict.get("failure") or "no reason recorded")
-
-
-def _texts(insights: Sequence[LabelledTarget], fitted_haystacks: frozenset[str], settings: Settings) -> list[TextRow]:
+def _texts(items: Sequence[LabelledItem], fitted: frozenset[str], settings: Settings) -> list[TextRow]:
     """A row for each kind of text, first those that the judge was not fitted on, each part pooled where it has two."""
     rows: list[TextRow] = []
-    for fitted in (False, True):
-        part = [one for one in insights if (one.haystack_id in fitted_haystacks) == fitted]
-        kinds = sorted({one.text for one in part}, key=str)
+    for is_fitted in (False, True):
+        part = [one for one in items if (one.source in fitted) == is_fitted]
+        kinds = sorted({one.part for one in part}, key=str)
         if len(kinds) > 1:
-            rows.append(_text_row(part, fitted, list(kinds), settings))
-        rows += [_text_row([one for one in part if one.text == kind], fitted, [kind], settings) for kind in kinds]
+            rows.append(_text_row(part, is_fitted, list(kinds), settings))
+        rows += [_text_row([one for one in part if one.part == kind], is_fitted, [kind], settings) for kind in kinds]
     return rows
 
 
-def _text_row(part: Sequence[LabelledTarget], fitted: bool, kinds: list[str | None], settings: Settings) -> TextRow:
+def _text_row(part: Sequence[LabelledItem], fitted: bool, kinds: list[str | None], settings: Settings) -> TextRow:
     pairs = pairs_of(part)
     return {
         "texts": kinds,
         "fitted": fitted,
         "n": len(pairs),
         "n_summaries": len({one.summary_id for one in part}),
-        "n_topics": len({one.haystack_id for one in part}),
-        **_figures(pairs, settings),
-        "bias_of_answers": agreement.mean_bias(pairs, **settings).as_json(),
-    }
-
-
-def _figures(pairs: Sequence[JudgedPair], settings: Settings) -> Agreement:
-    return {
+        "n_topics": len({one.source for one in part}),
         "pearson": agreement.score_agreement(pairs, **settings).as_json(),
         "pearson_of_answers": agreement.answer_agreement(pairs, **settings).as_json(),
         "kappa": agreement.answer_kappa(pairs, **settings).as_json(),
         "linking_accuracy": agreement.linking_accuracy(pairs, **settings).as_json(),
         "linking_recall": agreement.linking_recall(pairs, **settings).as_json(),
+        "bias_of_answers": agreement.mean_bias(pairs, **settings).as_json(),
     }
 
 
-def sample_bias(pairs: Sequence[JudgedPair], summaries: Mapping[str, SummaryRow], settings: Settings) -> SampleBias:
-    """Return how far a judge's means of summaries are above people's, and what goes with their lengths."""
-    ids, scores, biases = agreement.sample_biases(pairs)
-    families = np.array([summaries[one]["summarizer"] for one in ids])
-    lengths = np.array([words_per_bullet((summaries[one]["text"] or "").split("\n")) or 0.0 for one in ids])
+def support_figures(found: Graded, labels: LabelSet) -> Figures:
+    """
+    Return the figures of a card of balanced accuracy; no judge of support is fitted on articles with labels.
 
-    def mean_of(name: str) -> EstimateColumns:
-        own = families == name
-        clusters = [one for one, is_own in zip(ids, own, strict=True) if is_own]
-        return pooled_mean(biases[own], np.ones(len(clusters)), clusters, **settings).as_json()
-
+    Raises:
+        ValueError: The documents were not judged each apart.
+    """
+    row = shown_row(found)
+    if row is None:
+        raise ValueError("expected cells of mode document, which a card is of, found none")
+    data_sets: list[DataSetRow] = [{**counts, **row["data_sets"][counts["data_set"]]} for counts in found["data_sets"]]
     return {
-        "by_summarizer": [{"summarizer": name, **mean_of(name)} for name in sorted(set(families.tolist()))],
-        "length_to_score": pearson(lengths, scores, ids, **settings).as_json(),
-        "length_to_bias": pearson(lengths, biases, ids, **settings).as_json(),
+        "documents": row["documents"],
+        "sentences": row["sentences"],
+        "fidelity": found["scoring"]["fidelity"],
+        "threshold": found["scoring"]["threshold"],
+        "seed": found["scoring"]["seed"],
+        "resamples": found["scoring"]["resamples"],
+        "data_sets": data_sets,
+        "mean": row["mean"],
+        "n": sum(one["balanced_accuracy"]["n"] for one in data_sets),
+        "n_unjudged": sum(one["n_unjudged"] for one in data_sets),
+        "labels": labels,
+        "fitted_articles": [],
     }
+
+
+def shown_row(found: Graded) -> GridRow | None:
+    """The recommended merging's row of the grid; None: it was not asked for."""
+    rows = (row for row in found["grid"] if (row["documents"], row["sentences"]) == ("max", "mean"))
+    return next(rows, None)
 
 
 # ---------------------------------------------------------------- in words
 
 
-def target_words(card: TargetCard, annotators: str) -> list[str]:
+def target_words(card: Figures, annotators: str) -> list[str]:
     """Return the parts of the card's line that other cards have not: text that the judge was not fitted on first."""
     unseen = [row for row in card["texts"] if not row["fitted"]]
     fitted = [row for row in card["texts"] if row["fitted"]]
@@ -224,7 +169,7 @@ def target_words(card: TargetCard, annotators: str) -> list[str]:
     return [f"against {annotators}, {transfer}{first}", *others]
 
 
-def topics_kept_out(card: TargetFigures) -> dict[str, list[HeldOutRow]]:
+def topics_kept_out(card: Figures) -> dict[str, list[HeldOutRow]]:
     """Return the figures of fits on another topic, by the labels that they were measured on."""
     rows = [row for row in card.get("held_out", []) if f", {TOPIC_KEPT_OUT}: " in row["measure"]]
     return {place: [row for row in rows if row["scored_on"] == place] for place in _places(rows)}
@@ -263,7 +208,7 @@ def _plural(noun: str) -> str:
     return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
 
 
-def _held_out(card: TargetFigures, fitted: Sequence[TextRow]) -> list[str]:
+def _held_out(card: Figures, fitted: Sequence[TextRow]) -> list[str]:
     """
     Say what the judge reaches on text it was fitted on: by a fit on another topic, then with a part left out.
 
@@ -315,47 +260,7 @@ _CHANCE = 0.5
 """AUROC of a judge that tosses a coin."""
 
 
-def support_card(found: Graded, summaries: Sequence[LabelledSummary], *, annotators: Sequence[str]) -> SupportFigures:
-    """
-    Return the figures of a card, as JSON values; no judge of support is fitted on articles with labels.
-
-    Raises:
-        ValueError: The documents were not judged each apart.
-    """
-    row = shown_row(found)
-    if row is None:
-        raise ValueError("expected cells of mode document, which a card is of, found none")
-    data_sets: list[DataSetRow] = [{**counts, **row["data_sets"][counts["data_set"]]} for counts in found["data_sets"]]
-    return {
-        "documents": row["documents"],
-        "sentences": row["sentences"],
-        **found["scoring"],
-        "data_sets": data_sets,
-        "mean": row["mean"],
-        "n": sum(one["balanced_accuracy"]["n"] for one in data_sets),
-        "n_unjudged": sum(one["n_unjudged"] for one in data_sets),
-        "labels": {
-            "hash": content_key([_summary_key(summary) for summary in summaries]),
-            "annotators": list(annotators),
-            "n_summaries": len(summaries),
-            "n_articles": len({summary.article for summary in summaries}),
-        },
-        "fitted_articles": [],
-    }
-
-
-def _summary_key(summary: LabelledSummary) -> list[str | Sequence[int]]:
-    places = [summary.places] if summary.places else []
-    return [summary.summary_id, summary.article, summary.level, summary.labels, *places]
-
-
-def shown_row(found: Graded) -> GridRow | None:
-    """The recommended merging's row of the grid; None: it was not asked for."""
-    rows = (row for row in found["grid"] if (row["documents"], row["sentences"]) == ("max", "mean"))
-    return next(rows, None)
-
-
-def support_words(card: SupportCard, annotators: str) -> list[str]:
+def support_words(card: Figures, annotators: str) -> list[str]:
     """Return the parts of the card's line that other cards have not."""
     labels = card["labels"]
     return [

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import NamedTuple
 
-from longform.judges.card_columns import Card, CardFrame, HeldOutRow, JudgedBy, SupportCard, TargetCard
+from longform.judges.card_columns import Card, CardFrame, HeldOutRow, JudgedBy
 from longform.judges.card_figures import (
     SCALE_NAMES,
     TOPIC_KEPT_OUT,
@@ -231,7 +231,7 @@ def worth(card: Card) -> str:
     return _of_support(card) if "data_sets" in card else _of_targets(card)
 
 
-def _of_support(card: SupportCard) -> str:
+def _of_support(card: Card) -> str:
     accuracy, n = card["mean"]["balanced_accuracy"], len(card["data_sets"])
     if accuracy is None:
         return "was measured against people on too few labels to say how often it is right"
@@ -239,7 +239,7 @@ def _of_support(card: SupportCard) -> str:
     return told if n == 1 else f"{told}, the mean of {n} data sets"
 
 
-def _of_targets(card: TargetCard) -> str:
+def _of_targets(card: Card) -> str:
     topics = [by_measure(rows)["pearson"] for rows in topics_kept_out(card).values()]
     own = _reach(card) or {row["n"]: row for row in topics if len(topics) > 1}
     if not own and all(row["fitted"] for row in card["texts"]):
@@ -255,13 +255,13 @@ def _of_targets(card: TargetCard) -> str:
     return f"agrees with people {_beside(own, peers[title])} {title} does on the same {n} summaries"
 
 
-def _reach(card: TargetCard) -> dict[int, EstimateColumns]:
+def _reach(card: Card) -> dict[int, EstimateColumns]:
     """Return the known correlation on each kind of text that the judge was not fitted on, by its number of labels."""
     rows = [row for row in card["texts"] if not row["fitted"] and len(row["texts"]) == 1]
     return {row["n"]: row["pearson"] for row in rows if row["pearson"]["value"] is not None}
 
 
-def _peers(card: TargetCard) -> Iterator[tuple[str, Mapping[int, EstimateColumns]]]:
+def _peers(card: Card) -> Iterator[tuple[str, Mapping[int, EstimateColumns]]]:
     """Yield the name and the figures of each other language model that was held against the same labels."""
     for judge, printed in TABLE_1.items():
         peer = shipped_card(judge)

@@ -167,6 +167,7 @@ class Kind(SheetKind):
         complete: True if a summary has to be judged by all targets of its query; one that nobody labelled is unjudged.
         work: The first part of the keys of its verdicts.
         mean: The name under which means of such judges sign.
+        worth: The name of the figures by which its judges are held against people, in `longform.judges.worth`.
         version: Of a kind of a user's own, changes with its verdicts; None: the hash of its module's source.
     """
 
@@ -186,6 +187,7 @@ class Kind(SheetKind):
     complete: bool = True
     work: str = "verdicts"
     mean: str = "mean"
+    worth: Literal["correlation", "balanced_accuracy"] = "correlation"
     version: str | None = None
 
     def number(self, answer: str | None, probability: float | None) -> float | None:

@@ -18,7 +18,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from longform.judges.kind import Kind, Verdict, unjudged
-from longform.judges.meta_evaluation import CITED, text_index
+from longform.judges.merges import CITED, text_index
 from longform.keys import in_groups
 from longform.metrics.agreement import RepeatedPair
 from longform.rows import JudgementRow

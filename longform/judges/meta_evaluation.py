@@ -1,293 +1,173 @@
 """
-Support judges against people's labels of whole summaries or of their sentences.
+Judges of a task beside each other on the same labels: agreement, cost, differences, and people's own agreement.
 
-Wan et al. (On Positional Bias of Faithfulness for Long-form Summarization), section 3 and appendix B: what a judge said
-of each (text, sentence) is merged over texts and, where a label is of a whole summary, over sentences; balanced
-accuracy of the merged numbers is taken in each data set, then its mean over data sets. The texts are the documents, all
-of them joined in one order or another, or chunks of that.
+What the figures are is told by the worth of the judges' kind, and what else is told of a judge by its family: SummHay's
+table 4 has biases by family of summarizers, their average, and words a bullet against score and against bias; Wan et
+al. have the ways to merge and the orders of `merges`.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
-from typing import Literal, NamedTuple
+from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
-from longform.judges.card_columns import Graded, GridRow, LabelCounts, OrderRow, OrderStudy, ScoringColumns, Sensitivity
-from longform.metrics.balanced import Labelled, Separation, separation
-from longform.metrics.faithfulness import (
-    MERGES,
-    RECOMMENDED,
-    SUPPORTED,
-    Merge,
-    Merging,
-    merge_documents,
-    merge_documents_as_released,
-    sensitivity,
-    summary_faithfulness,
-)
-from longform.metrics.statistics import Array
-from longform.rows import JudgementRow
+from longform.judges.card_columns import Adversarial, CostColumns, LabelSet, SampleBias
+from longform.judges.people_agreement import ONE_ANNOTATOR, Findings, people_agreement
+from longform.judges.worth import LabelledItem, Parts, Places, Settings, Worth, pairs_of
+from longform.metrics import agreement
+from longform.metrics.agreement import JudgedPair
+from longform.metrics.contrasts import contrasts
+from longform.metrics.statistics import Array, Estimate, bootstrap, pearson, pooled_mean
+from longform.rows import SummaryRow
+from longform.text.citations import words_per_bullet
 
-Level = Literal["sentence", "summary"]
-Fidelity = Literal["ours", "release"]
-"""Release: missing cells are left out of a merge, and documents without text are judged like others."""
-
-DOCUMENT, CITED, FULL = "document", "cited", "full"
+NOT_EACH = "the documents were not judged each apart (mode document)"
 
 
-class Mode(NamedTuple):
+class HeldJudge(NamedTuple):
     """
-    The text against which the sentences of a summary are checked.
+    A judge with its answers beside people's labels.
 
     Attributes:
-        name: That rows and tables have: `document`, `full`, `full-ORDER`, `chunk-TOKENS`.
-        order: Of the joined documents, by importance; None for their own.
-        chunk_tokens: Of the pieces that the joined documents are cut into; None if they are not cut.
+        items: All labels, with its answers; the same labels in the same order for all judges.
+        fitted: The sources that it was fitted on.
+        card: The line of its card; None: it has none.
+        more: What its family tells of it besides.
+        adversarial: The card's section on perturbed summaries; None: it has none.
     """
 
     name: str
-    order: Literal["top", "middle", "bottom"] | None = None
-    chunk_tokens: int | None = None
+    items: Sequence[LabelledItem]
+    fitted: frozenset[str]
+    cost: CostColumns
+    card: str | None
+    more: Findings
+    adversarial: Adversarial | None = None
+
+    def of(self, sets: Sequence[Places]) -> list[list[LabelledItem]]:
+        return [[self.items[place] for place in of_set] for of_set in sets]
+
+    def is_fitted_on(self, sets: Sequence[Places]) -> bool:
+        return any(one.source in self.fitted for of_set in self.of(sets) for one in of_set)
 
 
-EACH_DOCUMENT, JOINED = Mode(DOCUMENT), Mode(FULL)
-BY_ORDER: Mapping[str, Mode] = {
-    "original": JOINED,
-    "top": Mode("full-top", "top"),
-    "middle": Mode("full-middle", "middle"),
-    "bottom": Mode("full-bottom", "bottom"),
-}
-"""Order of the joined documents (Table 4): as they are, or by where the most important ones stand."""
-
-
-ORDERS = tuple(BY_ORDER)
-
-
-def chunks_of(n_tokens: int) -> Mode:
-    return Mode(f"chunk-{n_tokens}", chunk_tokens=n_tokens)
-
-
-_UNCUT = frozenset(mode.name for mode in (EACH_DOCUMENT, Mode(CITED), *BY_ORDER.values()))
-
-
-def text_index(verdict: JudgementRow) -> int:
+def meta_evaluation(
+    worth: Worth,
+    judges: Sequence[HeldJudge],
+    labels: LabelSet,
+    *,
+    task: str,
+    settings: Settings,
+    unanswered: str | None = None,
+) -> Findings:
     """
-    Return the place of a verdict's text among those that its summary is checked against.
+    Hold several judges of a task beside each other, one or more, of the same labels.
 
-    Rows that were made before the column have it as the document's position, or as the chunk's index.
-    """
-    if (known := verdict.get("text_index")) is not None:
-        return int(known)
-    if (place := verdict["doc_position"]) is not None:
-        return int(place)
-    return 0 if verdict["mode"] in _UNCUT else int(verdict["chunk_index"] or 0)
-
-
-class LabelledSummary(NamedTuple):
-    """
-    A summary with what people say of it.
-
-    Attributes:
-        data_set: Measures are of one data set; a data set has one level.
-        article: What its documents say: summaries of equal documents are one cluster.
-        level: What a label is of.
-        labels: One a sentence that was labelled, or one in all; True: supported. More, if several people labelled it.
-        places: The sentence of each label; none: the labels are of one sentence after the other, or of the summary.
-    """
-
-    summary_id: str
-    data_set: str
-    article: str
-    level: Level
-    labels: tuple[bool, ...]
-    places: tuple[int, ...] = ()
-
-
-Cells = Mapping[tuple[str, str], Array]
-"""(mode, summary id) -> numbers of shape (texts, sentences), NaN unjudged; the sentences are those labelled, or all."""
-
-
-class Scoring(NamedTuple):
-    """Rules by which numbers are made of cells, and measures of numbers."""
-
-    fidelity: Fidelity = "ours"
-    threshold: float = SUPPORTED
-    seed: int = 1
-    resamples: int = 2000
-
-    def as_json(self) -> ScoringColumns:
-        return {
-            "fidelity": self.fidelity,
-            "threshold": self.threshold,
-            "seed": self.seed,
-            "resamples": self.resamples,
-        }
-
-
-def labelled_numbers(
-    summary: LabelledSummary, cells: Array, merging: Merging, *, fidelity: Fidelity = "ours"
-) -> list[Labelled]:
-    """
-    The judge's number beside each label of *summary*.
+    A judge's figures of a part of the labels leave out `n_unjudged` of `n_labels`; it is `in_sample` if the judge was
+    fitted on some of them.
 
     Args:
-        summary: With its labels.
-        cells: Shape (texts, sentences), NaN: unjudged.
-        merging: Over texts; and over sentences, where the label is of the summary.
-        fidelity: `ours` leaves undecided what a missing cell could decide; `release` leaves missing cells out.
-
-    Raises:
-        ValueError: There is not a sentence for each label of a sentence.
+        worth: The figures of their kind.
+        judges: Those that were held against the labels.
+        labels: The name of the labels.
+        task: The judges' task.
+        settings: Of the intervals.
+        unanswered: Why judges have no answers to labels; None: they have.
     """
-    merge = merge_documents if fidelity == "ours" else merge_documents_as_released
-    sentences = merge(cells, merging.documents)
-    if summary.level == "sentence" and not summary.places and len(sentences) != len(summary.labels):
-        raise ValueError(
-            f"{summary.summary_id}: expected a sentence for each of {len(summary.labels)} labels, got {len(sentences)}"
+    items = judges[0].items
+    parts = worth.parts(items)
+    people = [one.people for one in items if one.people is not None]
+    answers = {judge.name: [one.judge for one in judge.items if one.judge is not None] for judge in judges}
+    among = people_agreement(people, {} if unanswered else answers, items[0].counts, **settings)
+    return {
+        "task": task,
+        "labels": labels,
+        "n_labels": len(people),
+        "parts": list(parts),
+        "judges": [_judge(worth, judge, parts, settings) for judge in judges],
+        "differences": [] if unanswered else list(_differences(worth, judges, parts, settings)),
+        "differences_reason": unanswered,
+        "people": among,
+        "people_reason": None if among else ONE_ANNOTATOR,
+    }
+
+
+def _judge(worth: Worth, judge: HeldJudge, parts: Parts, settings: Settings) -> Findings:
+    return {
+        "judge": judge.name,
+        "card": judge.card,
+        "adversarial": judge.adversarial,
+        "cost": judge.cost,
+        "parts": {part: _part(worth, judge, sets, settings) for part, sets in parts.items()},
+        **judge.more,
+    }
+
+
+def _part(worth: Worth, judge: HeldJudge, sets: Sequence[Places], settings: Settings) -> Findings:
+    items = judge.of(sets)
+    n_labels = sum(one.people is not None for of_set in items for one in of_set)
+    return {
+        **worth.figures(items, settings),
+        "n_labels": n_labels,
+        "n_unjudged": n_labels - sum(len(pairs_of(of_set)) for of_set in items),
+        "in_sample": judge.is_fitted_on(sets),
+    }
+
+
+def _differences(worth: Worth, judges: Sequence[HeldJudge], parts: Parts, settings: Settings) -> Iterator[Findings]:
+    """Yield the differences of each two judges in each part, on the labels that both judged."""
+    items = judges[0].items
+    for family in worth.families(parts):
+        clusters = list(dict.fromkeys(items[one].cluster for part in family for of in parts[part] for one in of))
+        places = [(first, second, part) for first, second in combinations(judges, 2) for part in family]
+        found = contrasts(
+            [worth.compared(first.items, second.items, parts[part], clusters) for first, second, part in places],
+            **settings,
         )
-    if summary.level == "summary":
-        numbers = [_of_summary(sentences, merging.sentences, fidelity)] * len(summary.labels)
-    else:
-        known = _known(sentences)
-        numbers = [known[place] for place in summary.places or range(len(known))]
-    return [Labelled(summary.article, label, number) for label, number in zip(summary.labels, numbers, strict=True)]
+        for (first, second, part), difference in zip(places, found, strict=True):
+            fitted = [judge.name for judge in (first, second) if judge.is_fitted_on(parts[part])]
+            names = {"first": first.name, "second": second.name, worth.part: part}
+            yield {**names, "difference": difference, "in_sample": fitted}
 
 
-def _of_summary(sentences: Array, how: Merge, fidelity: Fidelity) -> float | None:
-    if fidelity == "release":
-        sentences = sentences[~np.isnan(sentences)]
-    return summary_faithfulness(sentences, how).value
+# ---------------------------------------------------------------- biases of the means of summaries
 
 
-def _known(numbers: Array) -> list[float | None]:
-    return [None if np.isnan(number) else float(number) for number in numbers]
+def sample_bias(pairs: Sequence[JudgedPair], summaries: Mapping[str, SummaryRow], settings: Settings) -> SampleBias:
+    """Return how far a judge's means of summaries are above people's, of 1, and what goes with their lengths."""
+    ids, scores, biases = agreement.sample_biases(pairs)
+    families = np.array([summaries[one]["summarizer"] for one in ids])
+    lengths = np.array([words_per_bullet((summaries[one]["text"] or "").split("\n")) or 0.0 for one in ids])
 
+    def mean_of(name: str) -> Estimate:
+        own = families == name
+        clusters = [one for one, is_own in zip(ids, own, strict=True) if is_own]
+        return pooled_mean(biases[own], np.ones(len(clusters)), clusters, **settings)
 
-def by_data_set(
-    summaries: Sequence[LabelledSummary], cells: Cells, mode: str, merging: Merging, scoring: Scoring
-) -> dict[str, Separation]:
-    """Data set -> how well its labels are told apart; a data set without cells of *mode* has none."""
-    return _separations(items_by_data_set(summaries, cells, mode, merging, scoring), scoring)
-
-
-def _separations(items: Mapping[str, Sequence[Labelled]], scoring: Scoring) -> dict[str, Separation]:
-    settings = {"seed": scoring.seed, "resamples": scoring.resamples}
-    return {name: separation(found, threshold=scoring.threshold, **settings) for name, found in items.items()}
-
-
-def items_by_data_set(
-    summaries: Sequence[LabelledSummary], cells: Cells, mode: str, merging: Merging, scoring: Scoring
-) -> dict[str, list[Labelled]]:
-    """Data set -> its labels with the judge's merged numbers; a data set without cells of *mode* has none."""
-    items: dict[str, list[Labelled]] = {}
-    for summary in summaries:
-        found = cells.get((mode, summary.summary_id))
-        if found is not None:
-            numbers = labelled_numbers(summary, found, merging, fidelity=scoring.fidelity)
-            items.setdefault(summary.data_set, []).extend(numbers)
-    return items
-
-
-def grid_items(
-    summaries: Sequence[LabelledSummary], cells: Cells, modes: Sequence[str], scoring: Scoring
-) -> Iterator[tuple[str, str, dict[str, list[Labelled]]]]:
-    """Yield the labels with their numbers by every merging, as `grid` names its rows: documents, sentences, items."""
-    for mode in modes:
-        ways: list[tuple[str, Merge]] = [(merge, merge) for merge in MERGES] if mode == DOCUMENT else [(mode, "max")]
-        for (name, merge), how in product(ways, MERGES):
-            yield name, how, items_by_data_set(summaries, cells, mode, Merging(merge, how), scoring)
-
-
-def graded(summaries: Sequence[LabelledSummary], cells: Cells, modes: Sequence[str], scoring: Scoring) -> Graded:
-    """Return what a card is made of."""
     return {
-        "scoring": scoring.as_json(),
-        "data_sets": label_counts(summaries),
-        "grid": grid(summaries, cells, modes, scoring),
+        "by_summarizer": [{"summarizer": name, **mean_of(name).as_json()} for name in sorted(set(families.tolist()))],
+        "length_to_score": pearson(lengths, scores, ids, **settings).as_json(),
+        "length_to_bias": pearson(lengths, biases, ids, **settings).as_json(),
     }
 
 
-def grid(summaries: Sequence[LabelledSummary], cells: Cells, modes: Sequence[str], scoring: Scoring) -> list[GridRow]:
-    """
-    The measures of every merging (Table 7) and of every size of chunk (Table 6), as JSON values.
+def average_bias(pairs: Sequence[JudgedPair], summaries: Mapping[str, SummaryRow], settings: Settings) -> Estimate:
+    """Return the mean over families of their mean bias; a family that a resample lacks is left out of it."""
+    ids, _, biases = agreement.sample_biases(pairs)
+    families = [summaries[one]["summarizer"] for one in ids]
+    names = sorted(set(families))
+    belongs = np.array([[family == name for name in names] for family in families], dtype=np.float64)
+    belongs = belongs.reshape(len(ids), len(names))  # (summaries, families), also of none
 
-    A row has `documents` (full, min, mean, max, or chunk-N: the maximum over chunks), `sentences` (min, mean, max; no
-    matter where the labels are of sentences), `data_sets` and `mean`: over them, of balanced accuracy and AUROC.
-    """
-    return [
-        _grid_row(documents, sentences, _separations(items, scoring))
-        for documents, sentences, items in grid_items(summaries, cells, modes, scoring)
-    ]
+    def of_sums(sums: Array) -> Array:
+        found: Array = np.nanmean(sums[:, : len(names)] / sums[:, len(names) :], axis=1)
+        return found
 
-
-def _grid_row(documents: str, sentences: str, found: Mapping[str, Separation]) -> GridRow:
-    undefined = [name for name, one in found.items() if one["reason"]]
-    return {
-        "documents": documents,
-        "sentences": sentences,
-        "data_sets": dict(found),
-        "mean": {
-            "balanced_accuracy": _mean([one["balanced_accuracy"]["value"] for one in found.values()]),
-            "auroc": _mean([one["auroc"]["value"] for one in found.values()]),
-        },
-        "mean_reason": f"undefined in {', '.join(undefined)}" if undefined else None if found else "no data set",
-    }
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return float(np.mean(known)) if known and len(known) == len(values) else None
-
-
-def order_study(summaries: Sequence[LabelledSummary], cells: Cells, scoring: Scoring) -> OrderStudy:
-    """
-    Measure how the order of the joined documents moves the judge (Table 4), as JSON values, mean over sentences.
-
-    Data sets whose summaries have no order by importance are left out. `sensitivity` has `data_sets` and `orders` of
-    balanced accuracy; null, with `reason`, if a figure of the table is.
-    """
-    tables = {order: by_data_set(summaries, cells, mode.name, RECOMMENDED, scoring) for order, mode in BY_ORDER.items()}
-    names = list(tables["top"])
-    scores = [[tables[order][name]["balanced_accuracy"]["value"] for order in ORDERS] for name in names]
-    rows = [_order_row(name, tables) for name in names]
-    if not names or any(value is None for row in scores for value in row):
-        return {"rows": rows, "sensitivity": None, "reason": "a data set has no balanced accuracy in some order"}
-    of_sets, of_orders = sensitivity([[value for value in row if value is not None] for row in scores])
-    found: Sensitivity = {
-        "data_sets": dict(zip(names, of_sets, strict=True)),
-        "orders": dict(zip(ORDERS, of_orders, strict=True)),
-    }
-    return {"rows": rows, "sensitivity": found, "reason": None}
-
-
-def _order_row(data_set: str, tables: Mapping[str, Mapping[str, Separation]]) -> OrderRow:
-    return {
-        "data_set": data_set,
-        "original": tables["original"][data_set],
-        "top": tables["top"][data_set],
-        "middle": tables["middle"][data_set],
-        "bottom": tables["bottom"][data_set],
-    }
-
-
-def label_counts(summaries: Sequence[LabelledSummary]) -> list[LabelCounts]:
-    """Count the contents of each data set."""
-    found: list[LabelCounts] = []
-    for name in dict.fromkeys(summary.data_set for summary in summaries):
-        members = [summary for summary in summaries if summary.data_set == name]
-        labels = [label for summary in members for label in summary.labels]
-        found.append(
-            {
-                "data_set": name,
-                "level": members[0].level,
-                "n_labels": len(labels),
-                "n_supported": sum(labels),
-                "n_summaries": len(members),
-                "n_articles": len({summary.article for summary in members}),
-                "held_out": False,
-            }
-        )
-    return found
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of means of nothing but NaN
+        columns = np.hstack([belongs * biases[:, None], belongs])
+        return bootstrap(columns, ids, of_sums, n=len(ids), **settings)

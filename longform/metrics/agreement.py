@@ -37,90 +37,9 @@ from longform.metrics.verdict_means import labels_in
 WEIGHTS: Mapping[str, float] = {"full": 1.0, "partial": 0.5, "none": 0.0}
 
 
-class JudgedPair(NamedTuple):
-    """One pair of summary and target that both people and the judge gave an answer to."""
-
-    summary_id: str
-    human: str
-    human_link: int | None  # bullet, from 0
-    judge: str
-    judge_link: int | None
-    probability: float | None  # the judge's own number, if it gives one
-    counts: Mapping[str, float] = WEIGHTS  # what each answer counts
-
-
-def score_agreement(pairs: Sequence[JudgedPair], *, seed: int, resamples: int) -> Estimate:
-    """Insight-level Pearson correlation of the judge's score with people's; its own number where it gives one."""
-    scores = np.array([p.counts[p.judge] if p.probability is None else p.probability for p in pairs])
-    return pearson(scores, _human(pairs), _clusters(pairs), seed=seed, resamples=resamples)
-
-
-def answer_agreement(pairs: Sequence[JudgedPair], *, seed: int, resamples: int) -> Estimate:
-    """The same of the answers alone."""
-    return pearson(_judge(pairs), _human(pairs), _clusters(pairs), seed=seed, resamples=resamples)
-
-
-def answer_kappa(pairs: Sequence[JudgedPair], *, seed: int, resamples: int) -> Estimate:
-    """Cohen's kappa of the answers, unweighted."""
-    judge, human = [p.judge for p in pairs], [p.human for p in pairs]
-    classes = tuple(pairs[0].counts) if pairs else ANSWERS
-    return kappa(judge, human, classes, _clusters(pairs), seed=seed, resamples=resamples)
-
-
-def label_kappa(pairs: Sequence[JudgedPair], label: str, *, seed: int, resamples: int) -> Estimate:
-    """Cohen's kappa of having one label, of answers that have several."""
-    judge = [str(label in labels_in(pair.judge)) for pair in pairs]
-    human = [str(label in labels_in(pair.human)) for pair in pairs]
-    return kappa(judge, human, (str(True), str(False)), _clusters(pairs), seed=seed, resamples=resamples)
-
-
-def linking_accuracy(pairs: Sequence[JudgedPair], *, seed: int, resamples: int) -> Estimate:
-    """Share of right links where both linked a bullet, whatever they answered (the release's rule)."""
-    return _link_share([p for p in pairs if p.human_link is not None and p.judge_link is not None], seed, resamples)
-
-
-def linking_recall(pairs: Sequence[JudgedPair], *, seed: int, resamples: int) -> Estimate:
-    """Share of right links over all pairs that people linked: a judge that links less does not look better."""
-    return _link_share([p for p in pairs if p.human_link is not None], seed, resamples)
-
-
-def mean_bias(pairs: Sequence[JudgedPair], *, seed: int, resamples: int) -> Estimate:
-    """Mean of judge minus people over pairs, as a share: above 0 the judge is generous."""
-    deltas = _judge(pairs) - _human(pairs)
-    return pooled_mean(deltas, np.ones(len(pairs)), _clusters(pairs), seed=seed, resamples=resamples)
-
-
-def sample_biases(pairs: Iterable[JudgedPair]) -> tuple[list[str], Array, Array]:
-    """Return summaries, their mean scores by the judge, and how far those are above people's (SummHay, table 4)."""
-    groups = in_groups((pair.summary_id, pair) for pair in pairs)
-    scores = [_judge(group).mean() for group in groups.values()]
-    biases = [(_judge(group) - _human(group)).mean() for group in groups.values()]
-    return list(groups), np.array(scores), np.array(biases)
-
-
-def _link_share(pairs: Sequence[JudgedPair], seed: int, resamples: int) -> Estimate:
-    right = np.array([float(p.human_link == p.judge_link) for p in pairs])
-    return pooled_mean(right, np.ones(len(pairs)), _clusters(pairs), seed=seed, resamples=resamples)
-
-
-def _human(pairs: Sequence[JudgedPair]) -> Array:
-    return np.array([p.counts[p.human] for p in pairs])
-
-
-def _judge(pairs: Sequence[JudgedPair]) -> Array:
-    return np.array([p.counts[p.judge] for p in pairs])
-
-
-def _clusters(pairs: Sequence[JudgedPair]) -> list[str]:
-    return [p.summary_id for p in pairs]
-
-
-# ---------------------------------------------------------------- people among themselves
-
-
 class Label(NamedTuple):
     """
-    The answer of an annotator.
+    The answer of an annotator, who may be a judge.
 
     Attributes:
         item: What is labelled: two annotators' labels of one item are a pair.
@@ -134,6 +53,96 @@ class Label(NamedTuple):
     answer: str
     link: int | None = None
     number: float | None = None
+
+
+class JudgedPair(NamedTuple):
+    """
+    An item that both people and a judge, or two people, gave an answer to.
+
+    Attributes:
+        cluster: What is resampled.
+        counts: What each answer counts.
+    """
+
+    cluster: Hashable
+    human: Label
+    judge: Label
+    counts: Mapping[str, float] = WEIGHTS
+
+
+def score_agreement(pairs: Sequence[JudgedPair], *, seed: int, resamples: int) -> Estimate:
+    """Insight-level Pearson correlation of the judge's score with people's; its own number where it gives one."""
+    return pearson(scores_of(pairs), answers_of_people(pairs), _clusters(pairs), seed=seed, resamples=resamples)
+
+
+def answer_agreement(pairs: Sequence[JudgedPair], *, seed: int, resamples: int) -> Estimate:
+    """The same of the answers alone."""
+    return pearson(answers_of(pairs), answers_of_people(pairs), _clusters(pairs), seed=seed, resamples=resamples)
+
+
+def answer_kappa(pairs: Sequence[JudgedPair], *, seed: int, resamples: int) -> Estimate:
+    """Cohen's kappa of the answers, unweighted."""
+    judge, human = [p.judge.answer for p in pairs], [p.human.answer for p in pairs]
+    classes = tuple(pairs[0].counts) if pairs else ANSWERS
+    return kappa(judge, human, classes, _clusters(pairs), seed=seed, resamples=resamples)
+
+
+def label_kappa(pairs: Sequence[JudgedPair], label: str, *, seed: int, resamples: int) -> Estimate:
+    """Cohen's kappa of having one label, of answers that have several."""
+    judge = [str(label in labels_in(pair.judge.answer)) for pair in pairs]
+    human = [str(label in labels_in(pair.human.answer)) for pair in pairs]
+    return kappa(judge, human, (str(True), str(False)), _clusters(pairs), seed=seed, resamples=resamples)
+
+
+def linking_accuracy(pairs: Sequence[JudgedPair], *, seed: int, resamples: int) -> Estimate:
+    """Share of right links where both linked a bullet, whatever they answered (the release's rule)."""
+    return _link_share([p for p in pairs if p.human.link is not None and p.judge.link is not None], seed, resamples)
+
+
+def linking_recall(pairs: Sequence[JudgedPair], *, seed: int, resamples: int) -> Estimate:
+    """Share of right links over all pairs that people linked: a judge that links less does not look better."""
+    return _link_share([p for p in pairs if p.human.link is not None], seed, resamples)
+
+
+def mean_bias(pairs: Sequence[JudgedPair], *, seed: int, resamples: int) -> Estimate:
+    """Mean of judge minus people over pairs, as a share: above 0 the judge is generous."""
+    deltas = answers_of(pairs) - answers_of_people(pairs)
+    return pooled_mean(deltas, np.ones(len(pairs)), _clusters(pairs), seed=seed, resamples=resamples)
+
+
+def sample_biases(pairs: Iterable[JudgedPair]) -> tuple[list[str], Array, Array]:
+    """Return summaries, their mean scores by the judge, and how far those are above people's (SummHay, table 4)."""
+    groups = in_groups((pair.human.summary_id, pair) for pair in pairs)
+    scores = [answers_of(group).mean() for group in groups.values()]
+    biases = [(answers_of(group) - answers_of_people(group)).mean() for group in groups.values()]
+    return list(groups), np.array(scores), np.array(biases)
+
+
+def _link_share(pairs: Sequence[JudgedPair], seed: int, resamples: int) -> Estimate:
+    right = np.array([float(p.human.link == p.judge.link) for p in pairs])
+    return pooled_mean(right, np.ones(len(pairs)), _clusters(pairs), seed=seed, resamples=resamples)
+
+
+def answers_of_people(pairs: Sequence[JudgedPair]) -> Array:
+    """Return what people's answers count."""
+    return np.array([p.counts[p.human.answer] for p in pairs])
+
+
+def answers_of(pairs: Sequence[JudgedPair]) -> Array:
+    """Return what the judge's answers count."""
+    return np.array([p.counts[p.judge.answer] for p in pairs])
+
+
+def scores_of(pairs: Sequence[JudgedPair]) -> Array:
+    """Return the judge's numbers, or what its answers count if it gives none."""
+    return np.array([p.counts[p.judge.answer] if p.judge.number is None else p.judge.number for p in pairs])
+
+
+def _clusters(pairs: Sequence[JudgedPair]) -> list[Hashable]:
+    return [p.cluster for p in pairs]
+
+
+# ---------------------------------------------------------------- people among themselves
 
 
 class Between(TypedDict):
@@ -185,19 +194,15 @@ def between_annotators(
         other = by_annotator[second]
         both = [(one, other[item]) for item, one in by_annotator[first].items() if item in other]
         if both:
-            pairs = [_as_pair(one, two, counts) for one, two in both]
+            pairs = [JudgedPair(one.summary_id, one, two, counts) for one, two in both]
             found.append(_between([first, second], pairs, named, {"seed": seed, "resamples": resamples}))
     return found
-
-
-def _as_pair(first: Label, second: Label, counts: Mapping[str, float]) -> JudgedPair:
-    return JudgedPair(first.summary_id, first.answer, first.link, second.answer, second.link, None, counts)
 
 
 def _between(
     annotators: list[str], pairs: Sequence[JudgedPair], named: Sequence[str], settings: Mapping[str, int]
 ) -> Between:
-    same = np.array([float(pair.human == pair.judge) for pair in pairs])
+    same = np.array([float(pair.human.answer == pair.judge.answer) for pair in pairs])
     chance = 1 / len(pairs[0].counts)
     each, clusters = np.ones(len(pairs)), _clusters(pairs)
     return {

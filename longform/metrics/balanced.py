@@ -9,24 +9,17 @@ needs no threshold: the odds that a supported item's number is above an unsuppor
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import NamedTuple, TypedDict
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
+from longform.metrics.agreement import JudgedPair, answers_of_people, scores_of
 from longform.metrics.faithfulness import SUPPORTED
 from longform.metrics.statistics import Array, Estimate, EstimateColumns, bootstrap, cluster_places
 
 NO_LABELS = "no labelled item was judged"
 ONE_CLASS = "all judged items are {label}: no number can tell them apart"
-
-
-class Labelled(NamedTuple):
-    """An item with people's label and the judge's number, in [0, 1]; None: unjudged."""
-
-    cluster: Hashable
-    supported: bool
-    number: float | None
 
 
 class Separation(TypedDict):
@@ -51,21 +44,21 @@ class Separation(TypedDict):
 
 
 def separation(
-    items: Sequence[Labelled], *, seed: int, resamples: int = 2000, threshold: float = SUPPORTED
+    pairs: Sequence[JudgedPair], *, seed: int, resamples: int = 2000, threshold: float = SUPPORTED, n_unjudged: int = 0
 ) -> Separation:
     """
-    Measure how well the judged *items* are told apart; both measures are null, with a reason, if a class is missing.
+    Measure how well judged items are told apart; both measures are null, with a reason, if a class is missing.
 
     Args:
-        items: Labelled ones; those without a number are counted and left out.
+        pairs: Items of which people's answer counts 1 or 0.
         seed: Of the resampling.
         resamples: Of each interval.
         threshold: A number above it counts as supported.
+        n_unjudged: Labelled items that the judge gave no number to, for the reader.
     """
-    judged = [item for item in items if item.number is not None]
-    labels = np.array([item.supported for item in judged], dtype=bool)
-    numbers = np.array([item.number for item in judged], dtype=np.float64)
-    clusters = [item.cluster for item in judged]
+    labels = answers_of_people(pairs) == 1
+    numbers = scores_of(pairs)
+    clusters = [pair.cluster for pair in pairs]
     n_supported = int(labels.sum())
     settings = {"seed": seed, "resamples": resamples}
     sums = recall_sums(numbers, labels, threshold=threshold)
@@ -75,9 +68,9 @@ def separation(
         "auroc": auroc(numbers, labels, clusters, **settings).as_json(),
         "threshold": threshold,
         "n_supported": n_supported,
-        "n_unsupported": len(judged) - n_supported,
-        "n_unjudged": len(items) - len(judged),
-        "reason": _reason(len(judged), n_supported),
+        "n_unsupported": len(pairs) - n_supported,
+        "n_unjudged": n_unjudged,
+        "reason": _reason(len(pairs), n_supported),
     }
 
 

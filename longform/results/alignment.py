@@ -13,7 +13,7 @@ from itertools import combinations
 import numpy as np
 
 from longform.evidence.scan import pl
-from longform.judges.meta_evaluation import CITED
+from longform.judges.merges import CITED
 from longform.metrics.position_bias import PlaceSums, attributed_sums, averaged, binned, curve, n_bins
 from longform.metrics.statistics import Array, Estimate, EstimateColumns, bootstrap, pearson
 from longform.results.aggregate import Averaging

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from longform.judges.cards import STUDY_LABELS, STUDY_SUMMARIES, TABLE_1
-from longform.judges.meta_evaluation import ORDERS
-from longform.judges.several import ALL, AVERAGE, ORIGINAL
+from longform.judges.merges import ORDERS, ORIGINAL
+from longform.judges.worth import ALL, AVERAGE, Worth
 from longform.metrics.contrasts import contrast_words
 from longform.metrics.faithfulness import RECOMMENDED
 from longform.metrics.statistics import Estimate
@@ -37,47 +37,32 @@ _FINDING = Column("finding", title="in words")
 _ON_PAGES = ("bias", "length", "judges_perturbed", "data_sets", "grid", "pairs", "printed", "judges", "made")
 
 
-def targets_answer(found: Row) -> VerbAnswer:
-    """Return what `target_meta` found; the title is its task."""
-    figures = {judge["judge"]: judge["parts"][ALL]["pearson"] for judge in found["judges"]}
-    overall = [row for row in found["differences"] if row["part"] == ALL]
-    differences = _differences(found["differences"], _PART, "summaries", "correlation")
-    tables = [
-        *_agreement(
-            found, sorted(figures, key=lambda judge: -(-2.0 if (value := figures[judge]["value"]) is None else value))
-        ),
-        differences._replace(apart=["part"]),
-        *_people(found["people"]),
-        _bias(found["judges"]),
-        _length(found["judges"]),
+def judges_answer(found: Row, worth: Worth) -> VerbAnswer:
+    """Return what `meta_evaluation` found, with what a family of kinds has besides; the title is the task."""
+    whole = next((one for one in (ALL, AVERAGE) if one in found["parts"]), *found["parts"][:1])
+    parts = [(judge, judge["parts"][whole]) for judge in found["judges"]]
+    figures = {judge["judge"]: _estimate(part[worth.agreement], worth.factor).as_json() for judge, part in parts}
+    overall = [row for row in found["differences"] if row[worth.part] == whole]
+    told = [
+        *_conclusion(figures, overall, worth.title, f".{worth.digits}f"),
+        *(() if worth.averages else _labels_told(found, parts)),
     ]
-    told = [*_conclusion(figures, overall, "correlation with people", ".3f"), *_labels_told(found)]
-    parts = [(judge, judge["parts"][ALL]) for judge in found["judges"]]
-    verdicts = [{**part, **judge, "n": part["n_labels"], "in_sample": _marks(part)} for judge, part in parts]
-    return _answer(found, told, tables, _verdicts(verdicts, "labels"))
-
-
-def support_answer(found: Row) -> VerbAnswer:
-    """Return what `support_meta` found."""
-    wanted = (RECOMMENDED.documents, RECOMMENDED.sentences)
-    rows = [row for row in found["grid"] if (row["documents"], row["sentences"]) == wanted]
-    figures = {row["judge"]: _estimate(row["average"], 100).as_json() for row in rows}
-    overall = [row for row in found["differences"] if row["data_set"] == AVERAGE or len(found["statistics"]) == 1]
-    told_of = "balanced accuracy in points, each document apart, the best one, the mean over sentences,"
-    differences = _differences(found["differences"], _DATA_SET, "articles", told_of, "points")
-    unknown = f"How judges differ is not known: {found['differences_reason']}."
-    told = [*_conclusion(figures, overall, "balanced accuracy, in per cent,", ".1f")]
-    told += [unknown] if found["differences_reason"] and len(found["judges"]) > 1 else []
-    tables = [*_merges(found), differences, *_orders(found), *_people(found["people"]), _data_sets(found["statistics"])]
-    verdicts = [{**judge, "n": judge["n_cells"]} for judge in found["judges"]]
-    return _answer(found, told, tables, _verdicts(verdicts, "pairs"))
-
-
-def _answer(found: Row, told: Sequence[str], tables: Sequence[Table], verdicts: Table) -> VerbAnswer:
-    people = f"The agreement of people, the ceiling for a judge, is not known: {found['people_reason']}."
-    worth = judges_tables([{**judge, "card_reason": "a card is of mode document"} for judge in found["judges"]])
-    told = [*told, *([people] if found["people"] is None else [])]
-    return VerbAnswer(found["task"], told, [*tables, verdicts, *worth], pages_only=_ON_PAGES)
+    if (unknown := found["differences_reason"]) and len(parts) > 1:
+        told.append(f"How judges differ is not known: {unknown}.")
+    if found["people"] is None:
+        told.append(f"The agreement of people, the ceiling for a judge, is not known: {found['people_reason']}.")
+    tables = [
+        *(() if worth.averages else _agreement(found, figures)),
+        *_merges(found),
+        _differences(found["differences"], worth),
+        *_orders(found),
+        *_people(found["people"]),
+        *_biases(found["judges"]),
+        *_data_sets(found),
+        _verdicts(parts, worth.judged),
+        *judges_tables([{**judge, "card_reason": "a card is of mode document"} for judge in found["judges"]]),
+    ]
+    return VerbAnswer(found["task"], told, tables, pages_only=_ON_PAGES)
 
 
 def _conclusion(figures: Mapping[str, Row], differences: Sequence[Row], what: str, shown: str) -> Iterator[str]:
@@ -98,7 +83,8 @@ def _conclusion(figures: Mapping[str, Row], differences: Sequence[Row], what: st
     yield " ".join([*told, *(f"{words} {', '.join(others)}." for words, others in said.items())])
 
 
-def _labels_told(found: Row) -> Iterator[str]:
+def _labels_told(found: Row, parts: Sequence[tuple[Row, Row]]) -> Iterator[str]:
+    """Say whose labels of targets they are, and which judge was fitted on some."""
     labels, n = found["labels"], found["n_labels"]
     topics = f"{labels['n_topics']} {'topic' if labels['n_topics'] == 1 else 'topics'}"
     by = " and ".join(labels["annotators"])
@@ -108,7 +94,7 @@ def _labels_told(found: Row) -> Iterator[str]:
             f"These are {labels['n_summaries']} of the {STUDY_SUMMARIES} summaries and {n:,} of the {STUDY_LABELS:,} "
             "labels of SummHay's human study: its printed figures need not be reached on a part."
         )
-    if fitted := [one["judge"] for one in found["judges"] if one["parts"][ALL]["in_sample"]]:
+    if fitted := [judge["judge"] for judge, part in parts if part["in_sample"]]:
         yield (
             f"In sample: {', '.join(fitted)} was fitted on some of these very labels; its figures are higher than on "
             "other text. Its card leads with text that it has not seen."
@@ -125,15 +111,16 @@ def _marks(part: Row) -> list[str]:
     return ["judge"] if part["in_sample"] else []
 
 
-# ---------------------------------------------------------------- both
+# ---------------------------------------------------------------- of every kind
 
 
-def _differences(rows: Sequence[Row], of: Column, clusters: str, told: str, unit: str = "") -> Table:
-    factor = 100 if unit else 1
+def _differences(rows: Sequence[Row], worth: Worth) -> Table:
+    clusters, are_shares = worth.clusters, worth.averages
+    part = Column(worth.part, title="data set" if are_shares else "kind of text")
     columns = [
-        of,
+        part,
         *_PAIR,
-        Column("difference", "difference" if unit else "coefficient", "first less second", digits=1 if unit else 3,
+        Column("difference", "difference" if are_shares else "coefficient", "first less second", digits=worth.digits,
                unknown=_UNDEFINED, brackets=_TOGETHER, signed=True),
         Column("p", "p", digits=3, unknown=f"too few {clusters}"),
         Column("n", "count", "labels"),
@@ -144,18 +131,20 @@ def _differences(rows: Sequence[Row], of: Column, clusters: str, told: str, unit
     ]  # fmt: skip
     body = [
         {
-            **{name: row[name] for name in (of.name, "first", "second")},
+            **{name: row[name] for name in (worth.part, "first", "second")},
             **{name: row["difference"][name] for name in ("p", "n", "n_clusters")},
-            "difference": _estimate(row["difference"], factor),
+            "difference": _estimate(row["difference"], worth.factor),
             "finding": contrast_words(row["difference"], "first", "second", clusters=clusters),
             "in_sample": [side for side in ("first", "second") if row[side] in row.get("in_sample", ())],
         }
         for row in rows
     ]
     about = (
-        f"The {told} of the first judge less that of the second, on the labels that both judged; {clusters} are drawn."
+        f"The {worth.told} of the first judge less that of the second, on the labels that both judged; "
+        f"{clusters} are drawn."
     )
-    return Table("differences", columns, body, "Differences between judges", about, [of.name, "first", "second"])
+    key, apart = [worth.part, "first", "second"], () if worth.averages else [worth.part]
+    return Table("differences", columns, body, "Differences between judges", about, key, apart=apart)
 
 
 def _people(found: Row | None) -> Iterator[Table]:
@@ -195,7 +184,11 @@ def _people(found: Row | None) -> Iterator[Table]:
     yield Table("pairs", columns, (), told=told, key=["first", "second"], section="people").having(pairs)
 
 
-def _verdicts(judges: Sequence[Row], judged: str) -> Table:
+def _verdicts(parts: Sequence[tuple[Row, Row]], judged: str) -> Table:
+    judges = [
+        {**part, "n": judge.get("n_cells", part["n_labels"]), **judge, "in_sample": _marks(part)}
+        for judge, part in parts
+    ]
     columns = [
         JUDGE,
         Column("n", "count", judged),
@@ -212,10 +205,11 @@ def _verdicts(judges: Sequence[Row], judged: str) -> Table:
     return Table("verdicts", columns, rows, "Verdicts and their cost", key=["judge"], reasons=whys)
 
 
-# ---------------------------------------------------------------- targets
+# ---------------------------------------------------------------- of targets
 
 
-def _agreement(found: Row, order: Sequence[str]) -> Iterator[Table]:
+def _agreement(found: Row, figures: Mapping[str, Row]) -> Iterator[Table]:
+    order = sorted(figures, key=lambda judge: -(-2.0 if (value := figures[judge]["value"]) is None else value))
     judges = sorted(found["judges"], key=lambda judge: order.index(judge["judge"]))
     parts = [(part, judge["judge"], judge["parts"][part]) for part in found["parts"] for judge in judges]
     what = "pairs of a summary and what it may say" if found["task"] == "coverage" else "pairs"
@@ -268,6 +262,13 @@ def _printed(judges: Sequence[Row]) -> Table:
     return Table("printed", columns, rows, told=told, key=["judge"], section="agreement")
 
 
+def _biases(judges: Sequence[Row]) -> Iterator[Table]:
+    """Yield table 4 of SummHay: biases by summarizer, and what goes with lengths."""
+    if "bias" in judges[0]:
+        yield _bias(judges)
+        yield _length(judges)
+
+
 def _bias(judges: Sequence[Row]) -> Table:
     bias = Column("bias", "number", digits=3, signed=True, unknown="not judged")
     columns = [Column("summarizer"), Column("n", "count", "summaries"), JUDGE, bias]
@@ -314,10 +315,11 @@ def _length(judges: Sequence[Row]) -> Table:
     return Table("length", columns, (), "Bias by length", told, ["judge"]).having(rows)
 
 
-# ---------------------------------------------------------------- support
+# ---------------------------------------------------------------- of sentences
 
 
-def _data_sets(rows: Sequence[Row]) -> Table:
+def _data_sets(found: Row) -> Iterator[Table]:
+    rows = found.get("statistics", ())
     columns = [
         _DATA_SET,
         Column("n_examples", "count", "examples"),
@@ -332,7 +334,8 @@ def _data_sets(rows: Sequence[Row]) -> Table:
     ]
     told = "What the data sets hold (Wan et al., table 2): means over examples."
     body = [{**row, "models": row["models"] or None} for row in rows]
-    return Table("data_sets", columns, body, "Data sets", told, ["data_set"])
+    if rows:
+        yield Table("data_sets", columns, body, "Data sets", told, ["data_set"])
 
 
 _CHUNK = re.compile(r"chunk-(\d+)")
@@ -342,8 +345,9 @@ _BALANCED = "Balanced accuracy, 50 % is chance; higher is better."
 
 def _merges(found: Row) -> Iterator[Table]:
     """Yield tables 3, 6 and 7: merging over documents, sizes of chunks, merging over documents and sentences."""
-    merged = [row for row in found["grid"] if row["documents"] in _MERGED]
-    by_mean = [row for row in found["grid"] if row["sentences"] == RECOMMENDED.sentences]
+    grid = found.get("grid", ())
+    merged = [row for row in grid if row["documents"] in _MERGED]
+    by_mean = [row for row in grid if row["sentences"] == RECOMMENDED.sentences]
     sized = [(row, size) for row in by_mean if (size := _chunk(row["documents"]))]
     sized.sort(key=lambda one: (one[0]["judge"], one[1][0]))
     if table_3 := [row for row in merged if row in by_mean]:
@@ -409,7 +413,7 @@ def _rounded(one: Row | None) -> float | None:
 
 def _orders(found: Row) -> Iterator[Table]:
     """Yield table 4: orders of the joined documents by importance."""
-    studies = {judge["judge"]: judge["orders"] for judge in found["judges"] if judge["orders"] is not None}
+    studies = {judge["judge"]: judge["orders"] for judge in found["judges"] if judge.get("orders") is not None}
     if not studies:
         return
     told = (

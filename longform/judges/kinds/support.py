@@ -38,4 +38,5 @@ SUPPORT = Kind(
     columns=("answer",),
     work="support",
     mean="mean_support",
+    worth="balanced_accuracy",
 )

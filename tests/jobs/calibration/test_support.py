@@ -12,22 +12,22 @@ from actors.judges.opening import make_judge
 from actors.storage.folder import Folder
 from jobs.calibrate import main, parser
 from jobs.calibration.calibrated import calibrations_of, modes_of, named_judge
-from jobs.calibration.documents import LabelledDocuments
 from jobs.calibration.label_texts import chunks, labelled_texts, labels_of_people, texts_of_mode
+from jobs.calibration.labelled import Labelled
 from jobs.calibration.place import LabelledPlace
 from jobs.command import DONE, FAILURES_ABOVE_THRESHOLD, USAGE
 from jobs.ingest import ingest
 from jobs.stages.judged_texts import SEPARATOR
 from longform.errors import UsageError
 from longform.judges.cards import SUPPORT_LEXICAL, describe, shipped_card
-from longform.judges.meta_evaluation import (
+from longform.judges.merges import (
     BY_ORDER,
     EACH_DOCUMENT,
     JOINED,
     Mode,
     Scoring,
     chunks_of,
-    labelled_numbers,
+    labelled_items,
 )
 from longform.metrics.faithfulness import Merging
 from longform.records import Document
@@ -87,7 +87,7 @@ def test_labels_are_of_sentences_or_summaries_and_equal_documents_are_one_articl
 
     assert [text.summary.level for text in (first, second, third, fourth)] == ["sentence"] * 2 + ["summary"] * 2
     assert first.summary.article == second.summary.article != third.summary.article
-    assert second.summary.labels == (True, False)
+    assert second.summary.said == (True, False)
     assert [said.split()[1] for said in second.sentences] == ["harbour", "mayor"]  # the unlabelled one is not asked
     assert len(fourth.sentences) == 2
     assert third.ranking is None
@@ -310,7 +310,6 @@ def test_shipped_card_is_what_the_offline_judge_reaches(
 def test_a_judge_is_measured_at_its_own_threshold_where_none_is_said(said: list[str], threshold: float) -> None:
     arguments = parser().parse_args(["bench", "--judge", "checker", *said])
     labelled = calibrations_of(arguments, None)[0].labelled
-    assert isinstance(labelled, LabelledDocuments)
     assert labelled.scoring.threshold == threshold != Scoring().threshold
 
 
@@ -327,11 +326,11 @@ def test_labels_of_several_people_stand_beside_one_number_each(bench: str) -> No
     place = LabelledPlace(labelled_twice(bench, {0: "unsupported", 1: "unsupported"}))
     first, second, *_ = labelled_texts(place, place.labels())
 
-    assert (first.summary.labels, first.summary.places) == ((True, False, False, False), (0, 0, 1, 1))
+    assert (first.summary.said, first.summary.places) == ((True, False, False, False), (0, 0, 1, 1))
     assert len(first.sentences) == 2
     assert second.summary.places == ()
-    numbers = labelled_numbers(first.summary, np.array([[0.9, 0.2]]), Merging("max", "mean"))
-    assert [one.number for one in numbers] == [0.9, 0.9, 0.2, 0.2]
+    items = labelled_items(first.summary, np.array([[0.9, 0.2]]), Merging("max", "mean"), Scoring())
+    assert [one.judge and one.judge.number for one in items] == [0.9, 0.9, 0.2, 0.2]
 
 
 def test_labels_of_people_keep_their_keys_whoever_else_labels(bench: str) -> None:
@@ -345,7 +344,7 @@ def test_labels_of_people_keep_their_keys_whoever_else_labels(bench: str) -> Non
     judge = make_judge("offline", SHIPPED_JUDGES)
 
     def keys(*annotators: str) -> list[str]:
-        return [piece.work_id for piece in LabelledDocuments(**options, annotators=annotators).pieces(judge)]  # type: ignore[arg-type]
+        return [piece.work_id for piece in Labelled(**options, annotators=annotators).pieces(judge)]  # type: ignore[arg-type]
 
     before = keys()
     labelled_twice(bench, {1: "supported"})

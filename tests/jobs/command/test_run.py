@@ -18,7 +18,7 @@ from jobs.command_line import GROUPS, VERBS, main
 from lab.train import MODELS
 from longform.errors import InputError, LongformError, UsageError
 from longform.formats.names import FORMATS
-from longform.judges.meta_evaluation import DOCUMENT
+from longform.judges.merges import DOCUMENT
 
 
 def test_every_verb_has_its_module_and_help(capsys: pytest.CaptureFixture[str]) -> None:

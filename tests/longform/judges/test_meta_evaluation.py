@@ -1,174 +1,101 @@
-"""Support judges against people: merged by hand, the grid, the orders, and what a missing cell does."""
+"""Several judges of coverage beside each other: bias by family, differences, parts, and what was not judged."""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
+
 import pytest
 
-from longform.judges.meta_evaluation import (
-    BY_ORDER,
-    FULL,
-    ORDERS,
-    LabelledSummary,
-    Scoring,
-    by_data_set,
-    grid,
-    label_counts,
-    labelled_numbers,
-    order_study,
-)
-from longform.metrics.faithfulness import MERGES, Merging
+from longform.judges.meta_evaluation import HeldJudge
+from longform.judges.worth import ALL
+from tests.longform.judges.labelled import by_targets, compared_by_targets
 
-NAN = np.nan
-SCORING = Scoring(resamples=100)
-OURS, RELEASE = "ours", "release"
-CELLS = np.array([[0.9, 0.2, 0.4], [0.1, 0.8, 0.6]])
+N = 12
+"""Summaries, of two insights each: the first third by one family, the others by another."""
 
-
-def summary(
-    name: str, *labels: bool, data_set: str = "x", level: str = "summary", article: str = ""
-) -> LabelledSummary:
-    return LabelledSummary(name, data_set, article or name, level, labels)  # type: ignore[arg-type]
-
-
-def numbers(cells: object, merging: Merging, *, level: str = "summary", fidelity: str = OURS) -> list[float | None]:
-    matrix = np.array(cells, dtype=np.float64)
-    labels = (True,) if level == "summary" else (True,) * matrix.shape[1]
-    one = summary("s", *labels, level=level)
-    return [item.number for item in labelled_numbers(one, matrix, merging, fidelity=fidelity)]  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("documents", "sentences", "expected"),
-    [
-        ("max", "mean", (0.9 + 0.8 + 0.6) / 3),
-        ("max", "min", 0.6),
-        ("min", "max", 0.4),
-        ("min", "mean", (0.1 + 0.2 + 0.4) / 3),
-        ("mean", "max", 0.5),
-    ],
-)
-def test_number_of_a_summary_by_hand(documents: str, sentences: str, expected: float) -> None:
-    assert numbers(CELLS, Merging(documents, sentences)) == [pytest.approx(expected)]  # type: ignore[arg-type]
-
-
-def test_sentences_keep_their_own_numbers() -> None:
-    for how in MERGES:
-        assert numbers(CELLS, Merging("max", how), level="sentence") == [0.9, 0.8, 0.6]
-
-
-def test_missing_cell_that_could_decide_leaves_undecided_and_the_release_reads_past_it() -> None:
-    cells = [[0.2, NAN], [NAN, 1.0]]
-
-    assert numbers(cells, Merging("max", "mean"), level="sentence") == [None, 1.0]
-    assert numbers(cells, Merging("max", "mean"), level="sentence", fidelity=RELEASE) == [0.2, 1.0]
-    assert numbers(cells, Merging("max", "min")) == [None]
-    assert numbers(cells, Merging("max", "min"), fidelity=RELEASE) == [0.2]
-    assert numbers([[0.4, NAN]], Merging("max", "min")) == [None]
-    assert numbers([[0.4, NAN]], Merging("max", "min"), fidelity=RELEASE) == [0.4]
-
-
-def test_labels_of_sentences_want_a_cell_each() -> None:
-    with pytest.raises(ValueError, match="a sentence for each of 2 labels, got 3"):
-        labelled_numbers(summary("s", True, False, level="sentence"), CELLS, Merging())
-
-
-SUMMARIES = [
-    summary("a1", True, article="a"),
-    summary("a2", False, article="a"),
-    summary("b1", True, False, data_set="y", level="sentence"),
-    summary("b2", True, False, data_set="y", level="sentence"),
-]
-DOCUMENT_CELLS = {
-    ("document", "a1"): np.array([[0.9, 0.9], [0.1, 0.8]]),
-    ("document", "a2"): np.array([[0.9, 0.4], [0.1, 0.1]]),
-    ("document", "b1"): np.array([[0.6, 0.7]]),
-    ("document", "b2"): np.array([[0.9, 0.1]]),
+PEOPLE = ["full", "none", "partial", "full"] * (N // 2)
+SUMMARIES = {
+    f"s{place}": {
+        "summarizer": "few" if place < N // 3 else "many",
+        "text": "\n".join(["one two"] * (place + 1)),
+        "haystack_id": "news" if place < N // 2 else "talk",
+        "text_kind": "news" if place < N // 2 else "conversation",
+    }
+    for place in range(N)
 }
 
 
-def test_grid_by_hand() -> None:
-    """For x, maxima have means 0.9 and 0.65, minima over sentences 0.9 and 0.4. For y, 2 of 2 and 1 of 2 are right."""
-    rows = {(r["documents"], r["sentences"]): r for r in grid(SUMMARIES, DOCUMENT_CELLS, ["document"], SCORING)}
-    figures = {way: row["data_sets"]["x"]["balanced_accuracy"]["value"] for way, row in rows.items()}
-
-    assert set(rows) == {(documents, sentences) for documents in MERGES for sentences in MERGES}
-    assert figures["max", "mean"] == 0.5
-    assert figures["max", "min"] == 1.0
-    for how in MERGES:
-        assert rows["max", how]["data_sets"]["y"]["balanced_accuracy"]["value"] == 0.75
-    assert rows["max", "min"]["mean"]["balanced_accuracy"] == pytest.approx(0.875)
-    assert rows["max", "mean"]["data_sets"]["x"]["auroc"]["value"] == 1.0
+def judge(name: str, answers: list[str | None], *, fitted: frozenset[str] = frozenset()) -> HeldJudge:
+    return by_targets(name, PEOPLE, answers, SUMMARIES, fitted=fitted)
 
 
-def test_one_document_makes_full_and_all_merges_equal() -> None:
-    cells = {**DOCUMENT_CELLS, (FULL, "b1"): np.array([[0.6, 0.7]]), (FULL, "b2"): np.array([[0.9, 0.1]])}
-    rows = grid([s for s in SUMMARIES if s.data_set == "y"], cells, ["document", FULL], SCORING)
-
-    assert len(rows) == 12
-    assert len({str(row["data_sets"]) for row in rows}) == 1
+def meta(*judges: HeldJudge) -> dict[str, Any]:
+    return compared_by_targets(judges)
 
 
-def test_mean_over_data_sets_is_null_where_one_has_one_class_only() -> None:
-    alone = [*SUMMARIES[:2], summary("b1", True, True, data_set="y", level="sentence")]
-    (row,) = [
-        r for r in grid(alone, DOCUMENT_CELLS, ["document"], SCORING) if r["documents"] == r["sentences"] == "max"
-    ]
+def test_bias_is_the_mean_of_summaries_in_each_family_and_the_average_counts_families_once() -> None:
+    """A judge that gives full marks to all: of few (full, none), (partial, full) and so on by hand."""
+    (found,) = meta(judge("generous", ["full"] * len(PEOPLE)))["judges"]
+    bias = {row["summarizer"]: row["value"] for row in found["bias"]["by_summarizer"]}
 
-    assert row["mean"]["balanced_accuracy"] is None
-    assert row["mean_reason"] == "undefined in y"
-    assert row["data_sets"]["x"]["reason"] is None
-
-
-def test_threshold_is_the_caller_s() -> None:
-    strict = Scoring(resamples=100, threshold=0.7)
-
-    assert (
-        by_data_set(SUMMARIES, DOCUMENT_CELLS, "document", Merging(), strict)["x"]["balanced_accuracy"]["value"] == 1.0
-    )
+    # summaries are (full, none) and (partial, full) in turn: people's means 0.5 and 0.75
+    assert bias == {"few": pytest.approx(0.375), "many": pytest.approx(0.375)}
+    assert found["bias"]["average"]["value"] == pytest.approx(0.375)
 
 
-def test_cells_that_are_not_judged_are_counted() -> None:
-    cells = {("document", "a1"): np.array([[NAN]]), ("document", "a2"): np.array([[0.1]])}
-    found = by_data_set(SUMMARIES[:2], cells, "document", Merging(), SCORING)["x"]
+def test_the_average_over_families_is_not_the_mean_over_summaries() -> None:
+    answers = ["full"] * (2 * (N // 3)) + PEOPLE[2 * (N // 3) :]
+    (found,) = meta(judge("kind to few", [*answers]))["judges"]
 
-    assert (found["n_unjudged"], found["n_unsupported"], found["balanced_accuracy"]["value"]) == (1, 1, None)
+    assert found["bias"]["average"]["value"] == pytest.approx((0.375 + 0) / 2)
+    assert found["bias"]["average"]["n"] == N
 
 
-def ordered(right: dict[str, int]) -> dict[tuple[str, str], np.ndarray]:
-    """Cells of four summaries, of which as many as *right* says are judged as labelled, by order."""
-    names = ["p1", "p2", "n1", "n2"]
-    truth = [1.0, 1.0, 0.0, 0.0]
-    return {
-        (BY_ORDER[order].name, name): np.array([[value if place < right[order] else 1 - value]])
-        for order in ORDERS
-        for place, (name, value) in enumerate(zip(names, truth, strict=True))
+def test_judges_are_compared_on_the_labels_that_both_judged() -> None:
+    right: list[str | None] = list(PEOPLE)
+    wrong = [{"full": "none", "none": "full", "partial": "partial"}[answer] for answer in PEOPLE]
+    silent: list[str | None] = [None, *right[1:]]
+    found = meta(judge("silent", silent), judge("wrong", [*wrong]))
+    (whole, *parts) = found["differences"]
+
+    assert (whole["first"], whole["second"], whole["part"]) == ("silent", "wrong", ALL)
+    assert whole["difference"]["n"] == len(PEOPLE) - 1
+    assert whole["difference"]["value"] == pytest.approx(2.0)
+    assert [row["part"] for row in parts] == ["conversation", "news"]
+    assert found["judges"][0]["parts"][ALL]["n_unjudged"] == 1
+
+
+def test_a_judge_with_itself_does_not_differ() -> None:
+    answers: list[str | None] = ["full", "none", "none", "full"] * (N // 2)
+    found = meta(judge("a", answers), judge("b", answers))
+
+    assert found["differences"][0]["difference"]["value"] == 0
+    assert found["differences"][0]["difference"]["p"] == 1.0
+
+
+def test_what_a_judge_was_fitted_on_is_marked_in_its_parts_and_differences() -> None:
+    fitted = judge("fitted", [*PEOPLE], fitted=frozenset({"news"}))
+    found = meta(fitted, judge("other", [*PEOPLE]))
+    marks = {part: one["in_sample"] for part, one in found["judges"][0]["parts"].items()}
+
+    assert marks == {ALL: True, "conversation": False, "news": True}
+    assert {row["part"]: row["in_sample"] for row in found["differences"]} == {
+        ALL: ["fitted"],
+        "conversation": [],
+        "news": ["fitted"],
     }
 
 
-FOUR = [summary("p1", True), summary("p2", True), summary("n1", False), summary("n2", False)]
+def test_one_annotator_is_no_ceiling_and_says_so() -> None:
+    found = meta(judge("a", [*PEOPLE]))
+
+    assert found["people"] is None
+    assert found["people_reason"] == "no item has labels of two annotators"
 
 
-def test_order_study_by_hand() -> None:
-    """Balanced accuracies 1, 0.75, 0.5, 0.75: the set moves by 0.5; the middle order stays 0.5 below the best."""
-    study = order_study(FOUR, ordered({"original": 4, "top": 3, "middle": 2, "bottom": 3}), SCORING)
+def test_a_judge_without_any_answer_is_unknown() -> None:
+    (found,) = meta(judge("dumb", [None] * len(PEOPLE)))["judges"]
 
-    assert study["sensitivity"]["data_sets"] == {"x": 0.5}
-    assert study["sensitivity"]["orders"] == {"original": 0.0, "top": 0.25, "middle": 0.5, "bottom": 0.25}
-
-
-def test_data_set_without_orders_is_left_out_and_one_class_makes_sensitivity_null() -> None:
-    cells = ordered(dict.fromkeys(ORDERS, 4)) | {(FULL, "z"): np.array([[1.0]])}
-    study = order_study([*FOUR, summary("z", True, data_set="z")], cells, SCORING)
-    one_class = order_study(FOUR[:2], ordered(dict.fromkeys(ORDERS, 4)), SCORING)
-
-    assert [row["data_set"] for row in study["rows"]] == ["x"]
-    assert one_class["sensitivity"] is None
-    assert one_class["reason"]
-
-
-def test_counts_of_labels() -> None:
-    x, y = label_counts(SUMMARIES)
-
-    assert (x["n_labels"], x["n_supported"], x["n_summaries"], x["n_articles"], x["level"]) == (2, 1, 2, 1, "summary")
-    assert (y["n_labels"], y["n_supported"], y["n_articles"], y["level"]) == (4, 2, 2, "sentence")
+    assert found["parts"][ALL]["pearson"]["value"] is None
+    assert found["parts"][ALL]["n_unjudged"] == len(PEOPLE)
+    assert found["bias"]["average"]["value"] is None

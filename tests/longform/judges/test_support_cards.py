@@ -7,17 +7,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from longform.judges.card_figures import support_card
+from longform.judges.card_figures import support_figures
 from longform.judges.cards import SUPPORT_CHECKER, SUPPORT_LEXICAL, Version, card_of, describe, shipped_card
 from longform.judges.lexical_support import shipped_lexical_support
-from longform.judges.meta_evaluation import LabelledSummary, Scoring, grid, label_counts
+from longform.judges.merges import LabelledSummary, Scoring, grid, label_counts, label_set
 from longform.models import models_version, read_model
 from longform.settings.judges import OfflineJudgeSettings
+from tests.longform.judges.labelled import summary
 
 SUMMARIES = [
-    LabelledSummary("a", "x", "1", "summary", (True,)),
-    LabelledSummary("b", "x", "2", "summary", (False,)),
-    LabelledSummary("c", "y", "3", "sentence", (True, True)),
+    summary("a", True),
+    summary("b", False),
+    summary("c", True, True, data_set="y", level="sentence"),
 ]
 CELLS = {
     ("document", "a"): np.array([[0.9]]),
@@ -35,7 +36,7 @@ def card(summaries: list[LabelledSummary] = SUMMARIES, modes: tuple[str, ...] = 
     }
     versions = {"j": Version("1", "1")}
     frame = card_of("j", {"j": OfflineJudgeSettings(kind="offline", task="support")}, versions, task="support")
-    return frame | support_card(found, summaries, annotators=["people"])
+    return frame | support_figures(found, label_set(summaries, ["people"]))
 
 
 def test_line_says_figures_unknowns_and_what_was_held_out() -> None:
@@ -53,7 +54,7 @@ def test_line_says_figures_unknowns_and_what_was_held_out() -> None:
 
 
 def test_hash_is_of_the_labels() -> None:
-    other = [SUMMARIES[0], SUMMARIES[1]._replace(labels=(True,)), SUMMARIES[2]]
+    other = [SUMMARIES[0], summary("b", True), SUMMARIES[2]]
 
     assert card()["labels"] == card()["labels"]
     assert card(other)["labels"] != card()["labels"]

@@ -27,7 +27,9 @@ def pair(
     summary: str = "a",
     p: float | None = None,
 ) -> JudgedPair:
-    return JudgedPair(summary, human, links[0], judge, links[1], p)
+    return JudgedPair(
+        summary, Label("people", summary, 0, human, links[0]), Label("judge", summary, 0, judge, links[1], p)
+    )
 
 
 PERFECT = [pair(a, a, summary=a) for a in ("full", "partial", "none")]

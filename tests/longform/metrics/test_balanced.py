@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
-from longform.metrics.balanced import Labelled, auroc, separation
+from longform.metrics.agreement import JudgedPair, Label
+from longform.metrics.balanced import auroc, separation
 from longform.metrics.statistics import drawn_counts
 
 CELLS = st.lists(
@@ -16,8 +17,12 @@ CELLS = st.lists(
 ).filter(lambda rows: len({label for _, label, _ in rows}) == 2)
 
 
-def items(rows: list[tuple[int, bool, float]]) -> list[Labelled]:
-    return [Labelled(*row) for row in rows]
+def items(rows: list[tuple[int, bool, float]]) -> list[JudgedPair]:
+    counts = {"yes": 1.0, "no": 0.0}
+    return [
+        JudgedPair(cluster, Label("ann", "s", 0, "yes" if label else "no"), Label("judge", "s", 0, "", None, n), counts)
+        for cluster, label, n in rows
+    ]
 
 
 def test_by_hand() -> None:
@@ -31,7 +36,7 @@ def test_by_hand() -> None:
 
 
 def test_number_at_the_threshold_is_not_supported() -> None:
-    rows = [Labelled("a", True, 0.5), Labelled("b", False, 0.4)]
+    rows = items([(1, True, 0.5), (2, False, 0.4)])
 
     assert separation(rows, seed=1, resamples=100)["balanced_accuracy"]["value"] == 0.5
     assert separation(rows, seed=1, resamples=100, threshold=0.45)["balanced_accuracy"]["value"] == 1.0
@@ -69,7 +74,7 @@ def test_interval_of_auroc_is_of_resampled_clusters(rows: list[tuple[int, bool, 
 @given(CELLS)
 def test_auroc_of_the_opposite_labels_is_the_rest_to_1(rows: list[tuple[int, bool, float]]) -> None:
     there = separation(items(rows), seed=1, resamples=100)
-    back = separation([Labelled(c, not label, number) for c, label, number in rows], seed=1, resamples=100)
+    back = separation(items([(c, not label, number) for c, label, number in rows]), seed=1, resamples=100)
 
     assert there["auroc"]["value"] is not None
     assert back["auroc"]["value"] == pytest.approx(1 - there["auroc"]["value"])
@@ -77,7 +82,7 @@ def test_auroc_of_the_opposite_labels_is_the_rest_to_1(rows: list[tuple[int, boo
 
 @pytest.mark.parametrize("label", [True, False])
 def test_one_class_has_no_measure_and_says_why(label: bool) -> None:
-    found = separation([Labelled("a", label, 0.9), Labelled("b", not label, None)], seed=1, resamples=100)
+    found = separation(items([(1, label, 0.9)]), seed=1, resamples=100, n_unjudged=1)
 
     assert (found["balanced_accuracy"]["value"], found["auroc"]["value"]) == (None, None)
     assert found["reason"] is not None
@@ -86,7 +91,7 @@ def test_one_class_has_no_measure_and_says_why(label: bool) -> None:
 
 
 def test_nothing_judged() -> None:
-    found = separation([Labelled("a", True, None)], seed=1)
+    found = separation([], seed=1, n_unjudged=1)
 
     assert (found["auroc"]["value"], found["n_unjudged"], found["reason"]) == (None, 1, "no labelled item was judged")
 

@@ -7,43 +7,39 @@ from typing import Any
 import numpy as np
 import pytest
 
-from longform.judges.card_figures import LabelledTarget
-from longform.judges.meta_evaluation import LabelledSummary, Scoring
-from longform.judges.several import SupportJudge, TargetJudge, support_meta, target_meta
-from longform.metrics.agreement import Label
+from longform.judges.merges import grid, merged_rows
+from longform.judges.meta_evaluation import HeldJudge
+from longform.judges.worth import WORTHS
 from longform.report.answers import answer_html, answer_markdown
 from longform.results.answer import VerbAnswer
-from longform.results.judges_compared import support_answer, targets_answer
+from longform.results.judges_compared import judges_answer
 from longform.tables.table import Table, checked
+from tests.longform.judges.labelled import (
+    SCORING,
+    by_documents,
+    by_targets,
+    compared_by_documents,
+    compared_by_targets,
+    summary,
+)
 from tests.longform.report.pages import HOSTILE, Page, pipe_tables
 
 PEOPLE = ["full", "none", "partial", "full"] * 4
 GOOD, BAD = [*PEOPLE], ["none", "full", "none", "none"] * 4
 SUMMARIES: dict[str, Any] = {
-    f"s{n}": {"summarizer": "ab"[n % 2], "text": "\n".join(["one two"] * (n + 1))} for n in range(8)
-}
+    f"s{n}": {
+        "summarizer": "ab"[n % 2], "text": "\n".join(["one two"] * (n + 1)), "haystack_id": "h", "text_kind": "news",
+    }
+    for n in range(8)
+}  # fmt: skip
 
 
-def target_judge(name: str, answers: list[str], *, fitted: bool = False, annotator: str = "human") -> TargetJudge:
-    targets = [
-        LabelledTarget(
-            f"s{place // 2}",
-            f"i{place % 2}",
-            annotator,
-            "h",
-            "news",
-            {"answer": label, "linked_unit": 0},  # type: ignore[typeddict-item]
-            {"answer": answer, "linked_unit": 0, "probability": None, "failure": None},  # type: ignore[typeddict-item]
-        )
-        for place, (label, answer) in enumerate(zip(PEOPLE, answers, strict=True))
-    ]
-    seen = frozenset({"h"} if fitted else ())
-    return TargetJudge(name, targets, seen, {"usd": None, "why": "there is no ledger"}, "its card")
+def target_judge(name: str, answers: list[str], *, fitted: bool = False) -> HeldJudge:
+    return by_targets(name, PEOPLE, answers, SUMMARIES, fitted=frozenset({"h"} if fitted else ()))
 
 
-def of_targets(*judges: TargetJudge) -> VerbAnswer:
-    settings = {"seed": 1, "resamples": 100}
-    return targets_answer(target_meta(judges, SUMMARIES, task="coverage", settings=settings))
+def of_targets(*judges: HeldJudge, annotator: str = "human") -> VerbAnswer:
+    return judges_answer(compared_by_targets(judges, annotator=annotator), WORTHS["correlation"])
 
 
 def table(answer: VerbAnswer, name: str) -> Table:
@@ -84,7 +80,7 @@ def test_a_fitted_judge_is_marked_wherever_its_figures_stand() -> None:
 
 def test_the_printed_table_stands_beside_labels_of_the_study_alone() -> None:
     name = "released:gpt-4o"
-    of_study, own = (of_targets(target_judge(name, GOOD, annotator=people)) for people in ("human", "ann"))
+    of_study, own = (of_targets(target_judge(name, GOOD), annotator=people) for people in ("human", "ann"))
 
     assert "8 of the 200 summaries" in " ".join(of_study.told)
     assert column(of_study, "printed", "printed_pearson") == [0.716]
@@ -108,36 +104,38 @@ def test_the_figure_tells_its_numbers_in_words() -> None:
 
 # ---------------------------------------------------------------- support
 
-SETS = [LabelledSummary(f"a{n}", "said", f"x{n}", "summary", (n % 2 == 0,)) for n in range(8)]
+SETS = [summary(f"a{n}", n % 2 == 0, data_set="said", article=f"x{n}") for n in range(8)]
+MODES = ("document", "full", "chunk-1024")
 
 
-def support_judge(name: str, n_right: int) -> SupportJudge:
-    cells = {
-        (mode, one.summary_id): np.array([[float(one.labels[0] if place < n_right else True)]])
-        for mode in ("document", "full", "chunk-1024", "full-top", "full-middle", "full-bottom")
+def cells_of(n_right: int) -> dict[tuple[str, str], Any]:
+    return {
+        (mode, one.summary_id): np.array([[float(one.said[0] if place < n_right else True)]])
+        for mode in MODES
         for place, one in enumerate(SETS)
     }
-    return SupportJudge(name, cells, False, None, Scoring(resamples=100), {"usd": 0.0, "why": "none"}, "its card", 0, 8)
 
 
-def of_support(*judges: SupportJudge) -> VerbAnswer:
-    labels = [
-        Label("ann", one.summary_id, (one.summary_id, None), "supported" if one.labels[0] else "unsupported")
-        for one in SETS
-    ]
+def of_support(**n_right: int) -> VerbAnswer:
+    """Hold judges beside each other that are right on the first so many summaries."""
     statistics: Any = [
         {
             "data_set": "said", "n_examples": 8, "documents": 1.0, "document_words": 3299.15, "summary_sentences": 10.4,
             "summary_words": 2.0, "level": "summary", "n_labels": 8, "n_supported": 4, "models": [],
         }
     ]  # fmt: skip
-    modes = ("document", "full", "chunk-1024")
-    found = support_meta(judges, SETS, statistics, labels, modes, importance=None)
-    return support_answer({"task": "support", **found})
+    cells = {name: cells_of(n) for name, n in n_right.items()}
+    found = compared_by_documents([by_documents(name, SETS, own) for name, own in cells.items()], SETS)
+    merges = [
+        {"judge": name, **row}
+        for name, own in cells.items()
+        for row in merged_rows(grid(SETS, own, MODES, SCORING), cuts=False)
+    ]
+    return judges_answer({**found, "statistics": statistics, "grid": merges}, WORTHS["balanced_accuracy"])
 
 
 def test_the_best_of_a_column_is_named_and_ties_share_it() -> None:
-    answer = of_support(support_judge("best", 8), support_judge("second", 6), support_judge("third", 2))
+    answer = of_support(best=8, second=6, third=2)
     found = {(row["judge"], row["documents"]): row["best"] for row in table(answer, "merges").rows}
 
     assert {found["best", name] for name in ("full", "min", "mean", "max")} == {"said; average"}
@@ -145,19 +143,19 @@ def test_the_best_of_a_column_is_named_and_ties_share_it() -> None:
 
 
 def test_one_value_in_a_column_is_no_best() -> None:
-    assert set(column(of_support(support_judge("one", 8)), "merges", "best")) == {None}
+    assert set(column(of_support(one=8), "merges", "best")) == {None}
 
 
 def test_tables_describe_themselves_and_those_of_the_papers_have_their_sections() -> None:
-    two, one = (target_judge("a", GOOD), target_judge("b", BAD)), support_judge("one", 8)
-    targets, support = ([checked(one).name for one in answer.tables] for answer in (of_targets(*two), of_support(one)))
+    two, one = of_targets(target_judge("a", GOOD), target_judge("b", BAD)), of_support(one=8)
+    targets, support = ([checked(table).name for table in answer.tables] for answer in (two, one))
 
     assert targets == ["agreement", "differences", "bias", "length", "verdicts", "judges"]
     assert support == ["merges", "chunks", "grid", "differences", "data_sets", "verdicts", "judges"]
-    assert "## Differences between judges" not in answer_markdown(of_support(one))  # of one judge there are none
+    assert "## Differences between judges" not in answer_markdown(one)  # of one judge there are none
 
 
 def test_chunks_are_natural_whole_and_by_tokens() -> None:
-    names = column(of_support(support_judge("one", 8)), "chunks", "documents")
+    names = column(of_support(one=8), "chunks", "documents")
 
     assert list(dict.fromkeys(names)) == ["natural", "full", "1024 tokens"]

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from longform.chat.call import TokenLogprobs
-from longform.judges.card_figures import LabelledTarget
 from longform.judges.kind import Group, Verdict
 from longform.judges.kinds.key_point import KEY_POINT, parse_entailment
 from longform.judges.kinds.misses import MISSES
+from longform.judges.worth import target_item
 
 RESPONSE = "The dam was closed in May.\n\nFarmers asked  for water all summer."
 
@@ -52,11 +52,11 @@ def test_p_yes_is_among_three_words_however_they_are_cut_into_tokens() -> None:
 )
 def test_what_a_number_cannot_tell_apart_is_compared_as_one(human: str, judge: str, same: bool) -> None:
     row = {"linked_unit": None, "probability": None, "failure": None}
-    label: Any = row | {"answer": human}
+    label: Any = row | {"answer": human, "summary_id": "s", "target_id": "t", "annotator": "ann"}
     verdict: Any = row | {"answer": judge}
-    one = LabelledTarget("s", "t", "ann", "h", None, label, verdict, KEY_POINT.counts, KEY_POINT.as_one)
-    assert one.pair is not None
-    assert (one.pair.human == one.pair.judge) is same
+    pair = target_item(KEY_POINT, label, verdict, source="h", part=None).pair
+    assert pair is not None
+    assert (pair.human.answer == pair.judge.answer) is same
 
 
 @pytest.mark.parametrize(

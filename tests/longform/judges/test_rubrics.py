@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from longform.judges.target_checks import KEY_POINT_CHECK, decided, score_bins, score_bounds
+from longform.judges.rubrics import KEY_POINT_CHECK, decided, score_bins, score_bounds
 
 
 def label(target: str, answer: str | None) -> Any:
