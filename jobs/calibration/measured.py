@@ -20,7 +20,6 @@ from longform.judges.card_columns import (
     Figures,
     HeldOutRow,
     LabelSet,
-    SupportFound,
 )
 from longform.judges.card_figures import shown_row, support_figures, target_figures, target_labels
 from longform.judges.cards import describe, held_out_rows
@@ -63,7 +62,7 @@ class Measured(NamedTuple):
     """
 
     card: Card | None
-    told: SupportFound | None
+    told: Mapping[str, Any] | None
     n: int
     n_unjudged: int
     held: HeldJudge
@@ -182,7 +181,7 @@ def _by_documents(calibration: Calibration, verdicts: Verdicts, frame: CardFrame
     summaries, modes = [text.summary for text in labelled.texts], [mode.name for mode in labelled.modes]
     cells, failures = cells_of(calibration.kind, verdicts)
     n, n_unjudged = sum(matrix.size for matrix in cells.values()), sum(failures.values())
-    told: SupportFound = {
+    told = {
         "judge": calibration.judge,
         **graded(summaries, cells, modes, scoring),
         "n_cells": n,

@@ -13,12 +13,12 @@ from actors.local_models.weights import MINILM
 from jobs.calibration.label_texts import LabelledText, labelled_texts, labels_of_people, with_text
 from jobs.calibration.place import LabelledPlace
 from longform.formats.longformfact import PEOPLE
-from longform.judges.card_columns import Card, Graded, Reach, reach_of
+from longform.judges.card_columns import Card, Reach, reach_of
 from longform.judges.card_figures import shown_row, support_figures
 from longform.judges.cards import SUPPORT_CHECKER, Version, card_of
 from longform.judges.kind import Group
 from longform.judges.kinds.support import SUPPORT
-from longform.judges.merges import DOCUMENT, Scoring, graded, label_set
+from longform.judges.merges import DOCUMENT, Json, Scoring, graded, label_set
 from longform.metrics.statistics import Estimate
 from longform.settings.judges import CheckpointJudgeSettings
 from longform.support.index import SupportIndex
@@ -64,7 +64,7 @@ def people_reach(
     return rows, card
 
 
-def _found(texts: Sequence[tuple[LabelledPlace, LabelledText]], read: ReadMatrix, scoring: Scoring) -> Graded:
+def _found(texts: Sequence[tuple[LabelledPlace, LabelledText]], read: ReadMatrix, scoring: Scoring) -> Json:
     cells = {}
     for place, text in texts:
         documents = [document.text for document in with_text(place.documents(text.row))]
@@ -72,7 +72,7 @@ def _found(texts: Sequence[tuple[LabelledPlace, LabelledText]], read: ReadMatrix
     return graded([text.summary for _, text in texts], cells, [DOCUMENT], scoring)
 
 
-def _rows(name: str, found: Graded) -> list[Reach]:
+def _rows(name: str, found: Json) -> list[Reach]:
     shown = shown_row(found)
     assert shown is not None  # mode document was asked for
     measures = ("auroc", "balanced_accuracy") if name == "checker" else ("auroc",)  # a cosine has no threshold

@@ -142,34 +142,15 @@ class Adversarial(TypedDict):
 # ---------------------------------------------------------------- balanced accuracy
 
 
-class ScoringColumns(TypedDict):
-    """Rules by which verdicts became figures."""
-
-    fidelity: str
-    threshold: float
-    seed: int
-    resamples: int
-
-
-class LabelCounts(TypedDict):
-    """The contents of a data set."""
+class DataSetRow(Separation):
+    """The figures of a data set, and what it holds."""
 
     data_set: str
     level: str
     n_labels: int
-    n_supported: int
     n_summaries: int
     n_articles: int
     held_out: bool  # a judge was fitted on it, of older cards: its figures are of models that have not seen the article
-
-
-class DataSetRow(Separation):
-    data_set: str
-    level: str
-    n_labels: int
-    n_summaries: int
-    n_articles: int
-    held_out: bool
 
 
 class GridMean(TypedDict):
@@ -177,56 +158,6 @@ class GridMean(TypedDict):
 
     balanced_accuracy: float | None
     auroc: float | None
-
-
-class GridRow(TypedDict):
-    """The figures of one merging."""
-
-    documents: str
-    sentences: str
-    data_sets: dict[str, Separation]
-    mean: GridMean
-    mean_reason: str | None
-    average: EstimateColumns  # balanced accuracy over data sets
-
-
-class OrderRow(TypedDict):
-    """The figures of a data set by the order of the joined documents."""
-
-    data_set: str
-    original: Separation
-    top: Separation
-    middle: Separation
-    bottom: Separation
-
-
-class Sensitivity(TypedDict):
-    data_sets: dict[str, float]
-    orders: dict[str, float]
-
-
-class OrderStudy(TypedDict):
-    rows: list[OrderRow]
-    sensitivity: Sensitivity | None
-    reason: str | None  # why sensitivity is null
-
-
-class Graded(TypedDict):
-    """The findings that a card of support is made of."""
-
-    scoring: ScoringColumns
-    data_sets: list[LabelCounts]
-    grid: list[GridRow]
-
-
-class SupportFound(Graded):
-    """All findings on a judge of support."""
-
-    judge: str
-    n_cells: int
-    n_cells_unjudged: int
-    failures: dict[str, int]
-    orders: OrderStudy | None
 
 
 # ---------------------------------------------------------------- the card

@@ -13,12 +13,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from longform.judges.card_columns import (
     DataSetRow,
     Figures,
-    Graded,
-    GridRow,
     HeldOutRow,
     LabelSet,
     TextRow,
@@ -121,24 +120,24 @@ def _text_row(part: Sequence[LabelledItem], fitted: bool, kinds: list[str | None
     }
 
 
-def support_figures(found: Graded, labels: LabelSet) -> Figures:
+def support_figures(found: Mapping[str, Any], labels: LabelSet) -> Figures:
     """
     Return the figures of a card of balanced accuracy; no judge of support is fitted on articles with labels.
 
     Raises:
         ValueError: The documents were not judged each apart.
     """
-    row = shown_row(found)
+    row, rule = shown_row(found), found["scoring"]
     if row is None:
         raise ValueError("expected cells of mode document, which a card is of, found none")
-    data_sets: list[DataSetRow] = [{**counts, **row["data_sets"][counts["data_set"]]} for counts in found["data_sets"]]
+    data_sets: list[Any] = [{**counts, **row["data_sets"][counts["data_set"]]} for counts in found["data_sets"]]
     return {
         "documents": row["documents"],
         "sentences": row["sentences"],
-        "fidelity": found["scoring"]["fidelity"],
-        "threshold": found["scoring"]["threshold"],
-        "seed": found["scoring"]["seed"],
-        "resamples": found["scoring"]["resamples"],
+        "fidelity": rule["fidelity"],
+        "threshold": rule["threshold"],
+        "seed": rule["seed"],
+        "resamples": rule["resamples"],
         "data_sets": data_sets,
         "mean": row["mean"],
         "n": sum(one["balanced_accuracy"]["n"] for one in data_sets),
@@ -148,7 +147,7 @@ def support_figures(found: Graded, labels: LabelSet) -> Figures:
     }
 
 
-def shown_row(found: Graded) -> GridRow | None:
+def shown_row(found: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The recommended merging's row of the grid; None: it was not asked for."""
     rows = (row for row in found["grid"] if (row["documents"], row["sentences"]) == ("max", "mean"))
     return next(rows, None)

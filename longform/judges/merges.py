@@ -15,16 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from longform.judges.card_columns import (
-    Graded,
-    GridRow,
-    LabelCounts,
-    LabelSet,
-    OrderRow,
-    OrderStudy,
-    ScoringColumns,
-    Sensitivity,
-)
+from longform.judges.card_columns import LabelSet
 from longform.judges.worth import AVERAGE, Items, LabelledItem, balanced_accuracy, pairs_of
 from longform.keys import content_key
 from longform.metrics.agreement import Label
@@ -43,6 +34,7 @@ from longform.metrics.faithfulness import (
 from longform.metrics.statistics import Array
 from longform.rows import JudgementRow
 
+Json = dict[str, Any]
 Level = Literal["sentence", "summary"]
 Fidelity = Literal["ours", "release"]
 """Release: missing cells are left out of a merge, and documents without text are judged like others."""
@@ -160,14 +152,6 @@ class Scoring(NamedTuple):
         """The settings of the intervals."""
         return {"seed": self.seed, "resamples": self.resamples}
 
-    def as_json(self) -> ScoringColumns:
-        return {
-            "fidelity": self.fidelity,
-            "threshold": self.threshold,
-            "seed": self.seed,
-            "resamples": self.resamples,
-        }
-
 
 def labelled_items(
     summary: LabelledSummary, cells: Array | None, merging: Merging, scoring: Scoring
@@ -261,16 +245,16 @@ def grid_items(
             yield name, how, items_by_data_set(summaries, cells, mode, Merging(merge, how), scoring)
 
 
-def graded(summaries: Sequence[LabelledSummary], cells: Cells, modes: Sequence[str], scoring: Scoring) -> Graded:
-    """Return what a card is made of."""
+def graded(summaries: Sequence[LabelledSummary], cells: Cells, modes: Sequence[str], scoring: Scoring) -> Json:
+    """Return the figures of all merges, with the rules and the labels that they are of."""
     return {
-        "scoring": scoring.as_json(),
+        "scoring": scoring._asdict(),
         "data_sets": label_counts(summaries),
         "grid": grid(summaries, cells, modes, scoring),
     }
 
 
-def grid(summaries: Sequence[LabelledSummary], cells: Cells, modes: Sequence[str], scoring: Scoring) -> list[GridRow]:
+def grid(summaries: Sequence[LabelledSummary], cells: Cells, modes: Sequence[str], scoring: Scoring) -> list[Json]:
     """
     The measures of every merging (Table 7) and of every size of chunk (Table 6), as JSON values.
 
@@ -284,7 +268,7 @@ def grid(summaries: Sequence[LabelledSummary], cells: Cells, modes: Sequence[str
     ]
 
 
-def _grid_row(documents: str, sentences: str, sets: Mapping[str, Items], scoring: Scoring) -> GridRow:
+def _grid_row(documents: str, sentences: str, sets: Mapping[str, Items], scoring: Scoring) -> Json:
     found = _separations(sets, scoring)
     undefined = [name for name, one in found.items() if one["reason"]]
     return {
@@ -304,7 +288,7 @@ ORIGINAL = "original"
 """The joined documents as a judge cuts them itself, and the maximum over its windows (table 3's first row)."""
 
 
-def merged_rows(found: Sequence[GridRow], *, cuts: bool) -> Iterator[dict[str, Any]]:
+def merged_rows(found: Sequence[Json], *, cuts: bool) -> Iterator[Json]:
     """Yield the rows of a grid as tables of several judges have them; *cuts*: the judge cuts long texts itself."""
     for row in found:
         undefined = [name for name, one in row["data_sets"].items() if one["reason"]]
@@ -323,7 +307,7 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return float(np.mean(known)) if known and len(known) == len(values) else None
 
 
-def order_study(summaries: Sequence[LabelledSummary], cells: Cells, scoring: Scoring) -> OrderStudy:
+def order_study(summaries: Sequence[LabelledSummary], cells: Cells, scoring: Scoring) -> Json:
     """
     Measure how the order of the joined documents moves the judge (Table 4), as JSON values, mean over sentences.
 
@@ -333,30 +317,20 @@ def order_study(summaries: Sequence[LabelledSummary], cells: Cells, scoring: Sco
     tables = {order: by_data_set(summaries, cells, mode.name, RECOMMENDED, scoring) for order, mode in BY_ORDER.items()}
     names = list(tables["top"])
     scores = [[tables[order][name]["balanced_accuracy"]["value"] for order in ORDERS] for name in names]
-    rows = [_order_row(name, tables) for name in names]
+    rows = [{"data_set": name, **{order: tables[order][name] for order in ORDERS}} for name in names]
     if not names or any(value is None for row in scores for value in row):
         return {"rows": rows, "sensitivity": None, "reason": "a data set has no balanced accuracy in some order"}
     of_sets, of_orders = sensitivity([[value for value in row if value is not None] for row in scores])
-    found: Sensitivity = {
+    found = {
         "data_sets": dict(zip(names, of_sets, strict=True)),
         "orders": dict(zip(ORDERS, of_orders, strict=True)),
     }
     return {"rows": rows, "sensitivity": found, "reason": None}
 
 
-def _order_row(data_set: str, tables: Mapping[str, Mapping[str, Separation]]) -> OrderRow:
-    return {
-        "data_set": data_set,
-        "original": tables["original"][data_set],
-        "top": tables["top"][data_set],
-        "middle": tables["middle"][data_set],
-        "bottom": tables["bottom"][data_set],
-    }
-
-
-def label_counts(summaries: Sequence[LabelledSummary]) -> list[LabelCounts]:
+def label_counts(summaries: Sequence[LabelledSummary]) -> list[Json]:
     """Count the contents of each data set."""
-    found: list[LabelCounts] = []
+    found: list[Json] = []
     for name in dict.fromkeys(summary.data_set for summary in summaries):
         members = [summary for summary in summaries if summary.data_set == name]
         labels = [said for summary in members for said in summary.said]
