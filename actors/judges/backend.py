@@ -10,7 +10,7 @@ from actors.judges.opening import Judge, JudgeBackend
 from longform.judges.cards import Version
 from longform.judges.kind import Group, Kind, Pair, Verdict, Verdicts, in_place, open_groups, shared_of
 from longform.judges.matrix import JudgedText, groups_of, rows_of
-from longform.judges.merged import MEAN_VERSION, mean_verdict
+from longform.judges.means import MEAN_VERSION, mean_verdict
 from longform.keys import content_key
 from longform.rows import VerdictRow
 from longform.settings.judges import MeanJudgeSettings

@@ -1,20 +1,76 @@
-"""Judges that are not loaded yet: what makes their verdicts, and how each kind is loaded."""
+"""Judges that are not loaded yet: their kinds by name, what makes their verdicts, and how each is loaded."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from actors.chat.model import CallContext
 from actors.chat.opening import Asking
-from actors.judges.kinds import kind_of, with_kind
-from actors.python_class import actor_of
+from actors.python_class import actor_of, named_value, user_code, version_of
 from longform.chat.asking import Asks
 from longform.chat.call import ChatRequest
+from longform.errors import UsageError
 from longform.judges.cards import Version
-from longform.judges.kind import Group, Verdicts
+from longform.judges.kind import Group, Kind, Verdicts
+from longform.judges.kinds import LISTED
+from longform.keys import content_key
 from longform.settings.judges import JudgeSettings
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def kind_of(settings: JudgeSettings) -> Kind:
+    """Return the kind of a judge, as `named_kind` says."""
+    return named_kind(settings.task, folder=settings.folder)
+
+
+def named_kind(path: str, *, folder: str | None) -> Kind:
+    """
+    Return the kind of a task, or of a user at an import path, whose module is looked for in *folder* first.
+
+    Raises:
+        UsageError: There is no such task, or the kind of a user cannot be loaded or is none.
+    """
+    found = named_value(path, LISTED, Kind, asked="task", folder=folder)
+    if path in LISTED:
+        return found
+    if found.targets == "document":
+        raise UsageError(
+            f"{path}: expected targets insight, key_point or reference; documents are judged by task support"
+        )
+    return replace(
+        found,
+        task=path,
+        unit=_guarded(path, found.unit, "unit"),
+        show=_guarded(path, found.show, "show"),
+        settle=_guarded(path, found.settle, "settle"),
+        read=_guarded(path, found.read, "read"),
+        decide=_guarded(path, found.decide, "decide"),
+    )
+
+
+def with_kind(version: Version, settings: JudgeSettings) -> Version:
+    """Return the version of what makes a judge's verdicts, its kind included if that is a user's."""
+    if settings.task in LISTED:
+        return version
+    return version._replace(work=content_key(version.work, version_of(settings.task, folder=settings.folder)))
+
+
+def _guarded(path: str, function: Callable[P, R], name: str) -> Callable[P, R]:
+    """Return the same function; its errors name the user's file."""
+
+    def call(*given: P.args, **named: P.kwargs) -> R:
+        with user_code(path, name):
+            return function(*given, **named)
+
+    return call
+
+
+# ---------------------------------------------------------------- judges
 
 
 class JudgeBackend(Protocol):

@@ -16,7 +16,7 @@ from actors.serving.messages import JudgeAnswer
 from longform.errors import LongformError, UsageError
 from longform.judges.cards import Version
 from longform.judges.kind import Group, Kind, Verdicts, in_place, open_groups, shared_of, unjudged
-from longform.judges.served import BACKGROUND, read_verdict, request_item
+from longform.judges.replies import BACKGROUND, read_verdict, request_item
 from longform.settings.judges import ServedJudgeSettings
 
 if TYPE_CHECKING:

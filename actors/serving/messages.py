@@ -95,7 +95,7 @@ class UnavailableError(LongformError):
 
 
 ServedVerdict = Mapping[str, Json]
-"""A verdict as `longform.judges.served` writes and reads it, with its `call_id` and its origin."""
+"""A verdict as `longform.judges.replies` writes and reads it, with its `call_id` and its origin."""
 
 
 JudgeAnswer = dict[str, Any]

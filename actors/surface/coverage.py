@@ -10,11 +10,11 @@ from functools import cache
 from actors.judges.offline_coverage import OfflineCoverageJudge
 from actors.surface.given import summary_text, text_of, texts_of
 from longform.errors import UsageError
+from longform.judges.cards import unmeasured_languages
 from longform.judges.coverage_model import DESIGNS
 from longform.judges.kind import Group
 from longform.judges.kind import Verdict as JudgeVerdict
 from longform.judges.kinds.coverage import COVERAGE
-from longform.judges.languages import unmeasured_languages
 from longform.metrics.coverage import score_summary
 from longform.metrics.measure import Score, Verdict
 from longform.settings.judges import SHIPPED_IN, fitted_name

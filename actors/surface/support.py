@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from actors.judges.lexical import LexicalJudge
 from actors.surface.given import texts_of
+from longform.judges.cards import unmeasured_languages
 from longform.judges.kind import Group, Verdict
 from longform.judges.kinds.support import NO, SUPPORT, YES
-from longform.judges.languages import unmeasured_languages
 from longform.keys import content_key
 from longform.metrics.faithfulness import (
     RECOMMENDED,

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NotRequired, TypedDict
 
-from actors.judges.kinds import named_kind
+from actors.judges.opening import named_kind
 from jobs.calibration.labelled import RELEASED
 from jobs.calibration.place import BESIDE_SHEETS, LabelledPlace, keep_samples, kept_samples, note_sample, samples_beside
 from jobs.calibration.sheets import GUIDE, dealt, keep_labels, labels_of, write_sheets

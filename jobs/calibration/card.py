@@ -19,7 +19,7 @@ from longform.chat.call import call_id
 from longform.errors import LongformError, StoppedError
 from longform.judges.card_columns import CostColumns
 from longform.judges.cards import STUDY_SUMMARIES, TABLE_1, card_of
-from longform.judges.merged import mean_rows, merged_repeats, repeated_pairs
+from longform.judges.means import mean_rows, merged_repeats, repeated_pairs
 from longform.metrics.agreement import Retest, retest
 from longform.results.answer import VerbAnswer
 from longform.rows import JudgementRow

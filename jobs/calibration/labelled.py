@@ -12,8 +12,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from actors.judges.kinds import kind_of
-from actors.judges.opening import Judge, make_judge
+from actors.judges.opening import Judge, kind_of, make_judge
 from jobs.calibration.label_texts import (
     AS_RELEASED,
     ImportanceBy,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from actors.judges.kinds import named_kind
+from actors.judges.opening import named_kind
 from actors.measures import open_measures
 from actors.storage.benchmark import MANIFEST
 from actors.storage.folder import Folder

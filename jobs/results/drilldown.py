@@ -20,7 +20,7 @@ from longform.evidence.scores import ScoreTable, means, under
 from longform.judges.kind import Kind
 from longform.judges.kinds import KINDS
 from longform.judges.kinds.support import NO, UNSURE, YES
-from longform.judges.merged import merged_repeats
+from longform.judges.means import merged_repeats
 from longform.keys import in_groups
 from longform.results.evidence import QueryFacts, SummaryFacts, Unfolded, unfolded_of
 

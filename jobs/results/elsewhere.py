@@ -15,7 +15,7 @@ from jobs.stages.released import Released
 from jobs.stages.shipped import FULL
 from jobs.stages.stage import Plan
 from jobs.stages.summarize import Summarized
-from longform.judges.languages import unmeasured_languages
+from longform.judges.cards import unmeasured_languages
 from longform.keys import in_groups
 from longform.results.elsewhere import Documents
 from longform.settings.experiment import Experiment

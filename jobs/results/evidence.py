@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from actors.judges.kinds import kind_of
+from actors.judges.opening import kind_of
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.results.drilldown import Unfolding
@@ -21,7 +21,7 @@ from longform.evidence.frames import Frames
 from longform.evidence.scan import Read, as_frame, pl
 from longform.evidence.scores import SCORE_COLUMNS, ScoreTable
 from longform.evidence.summaries import clustered, summaries
-from longform.judges.merged import repeated_pairs
+from longform.judges.means import repeated_pairs
 from longform.judges.merges import CITED
 from longform.keys import in_groups
 from longform.measures import scored_together

@@ -12,7 +12,7 @@ from jobs.stages.items import Item, Row
 from jobs.stages.judge import Judged, with_repeats
 from longform.evidence.scan import as_frame, pl
 from longform.judges.kinds import KINDS
-from longform.judges.merged import merged_repeats
+from longform.judges.means import merged_repeats
 from longform.keys import in_groups
 from longform.metrics.faithfulness import place_of, support_cells
 from longform.metrics.measure import Verdict

@@ -15,8 +15,7 @@ from typing import NamedTuple, Self
 
 from actors.chat.opening import Asking
 from actors.judges.backend import Remembering, judged_rows, rounds_of
-from actors.judges.kinds import kind_of
-from actors.judges.opening import Judge, make_judge
+from actors.judges.opening import Judge, kind_of, make_judge
 from actors.storage.benchmark import Benchmark
 from jobs.stages.items import Given, Item, RowPlace, Source, SourceReader
 from jobs.stages.judged_texts import CheckedHaystack, SummaryToJudge, checked_summary, judged_summary, texts_of

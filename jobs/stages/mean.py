@@ -10,7 +10,7 @@ from jobs.stages.items import WHOLE, Given, Item, Source, SourceReader
 from jobs.stages.judge import Judged, JudgeStage, columns_of, of_documents
 from jobs.stages.stage import Plan, Site, Works
 from longform.judges.kind import Kind
-from longform.judges.merged import MEAN_VERSION, mean_rows, merged_repeats
+from longform.judges.means import MEAN_VERSION, mean_rows, merged_repeats
 from longform.keys import content_key
 from longform.rows import VerdictRow
 from longform.settings.experiment import Experiment

@@ -19,7 +19,7 @@ from jobs.stages.repair import CopyVerdicts, Twin, after_repair, twin_work_id, w
 from jobs.stages.split import Split
 from jobs.stages.stage import Plan, Site, Stage, Works
 from longform.judges.kinds.support import SUPPORT, YES
-from longform.judges.merged import merged_repeats
+from longform.judges.means import merged_repeats
 from longform.keys import content_key, in_groups
 from longform.repair import by_judge as judged_citations
 from longform.repair.by_judge import Held, How, JudgedText, Support, judged_text

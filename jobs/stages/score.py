@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from typing import Any, NamedTuple
 
-from actors.judges.kinds import named_kind
+from actors.judges.opening import named_kind
 from actors.local_models.encoder import Encoder
 from actors.local_models.token_model import token_vectors
 from actors.local_models.weights import MINILM

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import ClassVar, NamedTuple
 
-from actors.judges.kinds import kind_of
+from actors.judges.opening import kind_of
 from actors.storage.benchmark import Benchmark
 from jobs.stages.items import Item, Source, SourceReader
 from jobs.stages.judge import of_documents

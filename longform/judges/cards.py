@@ -7,7 +7,8 @@ A card is made by `longform calibrate` or ships as a JSON file. A judge without 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import NamedTuple
 
@@ -26,6 +27,7 @@ from longform.metrics.statistics import EstimateColumns
 from longform.models import read_model
 from longform.settings.judges import JudgeSettings, judge_scale
 from longform.settings.named_judges import SHIPPED_CHECKER, SHIPPED_KEY_POINT_CHECKER
+from longform.text.language import language, language_name
 
 
 class Version(NamedTuple):
@@ -312,3 +314,30 @@ TABLE_1: Mapping[str, PrintedJudge] = {
     "released:claude3-haiku": PrintedJudge(0.498, 87.7, 0.4, "Claude 3 Haiku"),
     "released:gpt3.5": PrintedJudge(0.495, 86.7, 1.3, "GPT-3.5"),
 }
+
+
+# ---------------------------------------------------------------- languages that no label was in
+
+
+def unmeasured_languages(texts: Mapping[str, Iterable[str]], judges: Mapping[str, Collection[str]]) -> list[str]:
+    """
+    Return a sentence for each language of *texts* that a judge of words was not measured on: scores are no measure.
+
+    Args:
+        texts: Name in the plural (`answers of rag`) -> its texts.
+        judges: The languages that each was measured on, as `language` has them.
+    """
+    counts = {name: Counter(map(language, found)) for name, found in texts.items()} if judges else {}
+    other = sorted({code for found in counts.values() for code in found if code is not None})
+    return [_language_words(code, counts, unfit) for code in other if (unfit := _unmeasured(code, judges))]
+
+
+def _unmeasured(code: str, judges: Mapping[str, Collection[str]]) -> Mapping[str, Collection[str]]:
+    return {name: measured for name, measured in judges.items() if code not in measured}
+
+
+def _language_words(code: str, counts: Mapping[str, Counter[str | None]], judges: Mapping[str, Collection[str]]) -> str:
+    written = [f"{found[code]:,} of {found.total():,} {name}" for name, found in counts.items() if found[code]]
+    known = " and ".join(sorted({language_name(one) for of in judges.values() for one in of}))
+    who = f"this judge ({next(iter(judges))}) was" if len(judges) == 1 else f"these judges ({', '.join(judges)}) were"
+    return f"Written in {language_name(code)}: {'; '.join(written)}: {who} measured on {known} only."

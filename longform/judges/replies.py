@@ -14,7 +14,8 @@ from typing import Any
 
 from longform.chat.call import TokenLogprobs
 from longform.chat.first_word import stated_word, stated_words, yes_probability
-from longform.judges.kind import Fidelity, Group, Read, Verdict, unjudged
+from longform.judges.kind import Fidelity, Group, Kind, Read, Verdict, unjudged
+from longform.keys import content_key
 from longform.text.reasoning import without_reasoning
 from longform.text.spans import locate
 
@@ -173,3 +174,52 @@ def above(yes: str, no: str, *, between: str | None = None) -> Callable[[float, 
         return no if between is None or number <= low else between
 
     return decided
+
+
+# ---------------------------------------------------------------- served judges: fields are named as in prompts
+
+BACKGROUND = "haystack_insights"
+"""The field with the texts by which a judge that counts words weighs them."""
+QUERY = "query"
+"""The field with the query, of kinds that are shown it."""
+
+
+def request_item(kind: Kind, group: Group, *, with_background: bool) -> dict[str, Any]:
+    """Return one item of a request: a group."""
+    shared, of_item = kind.fields
+    item: dict[str, Any] = {
+        shared: list(group.shared) if kind.links else kind.show(group.shared),
+        f"{of_item}s": list(group.items),
+    }
+    if kind.shows_query:
+        item[QUERY] = group.query
+    return item | ({BACKGROUND: list(group.background)} if with_background and group.background else {})
+
+
+def group_of(kind: Kind, item: Mapping[str, Any]) -> Group:
+    """Return the pairs of one item of a request."""
+    shared, of_item = kind.fields
+    parts = parts_of(item[shared])
+    background, query = tuple(item.get(BACKGROUND) or ()), item.get(QUERY, "")
+    return Group(content_key(parts), parts, tuple(item[f"{of_item}s"]), background, query)
+
+
+def parts_of(text: Any) -> tuple[str, ...]:
+    """Return the parts of a shared text, as JSON has it: bullets, or one text."""
+    return (text,) if isinstance(text, str) else tuple(text)
+
+
+def served_verdict(kind: Kind, verdict: Verdict) -> dict[str, Any]:
+    """Return a verdict as a judge answers it: one that links has a link, one that does not has a window."""
+    found = verdict._asdict()
+    links = {"linked_bullet": found.pop("linked_unit"), "link_failure": found.pop("link_failure")}
+    if not kind.links:
+        return found
+    del found["chunk_index"]
+    return found | links
+
+
+def read_verdict(served: Mapping[str, Any]) -> Verdict:
+    """Read a verdict that a judge answered."""
+    named = {name: served.get(name) for name in Verdict._fields if name != "linked_unit"}
+    return Verdict(**named, linked_unit=served.get("linked_bullet"))

@@ -14,7 +14,7 @@ from actors.serving.messages import About
 from longform.errors import UsageError
 from longform.judges.cards import describe, judged_by, other_judge, shipped_card_of
 from longform.judges.kinds import KINDS
-from longform.judges.served import BACKGROUND, QUERY
+from longform.judges.replies import BACKGROUND, QUERY
 from longform.settings.judges import Task
 from longform.settings.strict import Strict
 from serve.engine import Work

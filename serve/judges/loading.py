@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from actors.judges.opening import Judge, make_judge
 from actors.serving.messages import About
 from longform.errors import UsageError
-from longform.judges.merged import MEAN_VERSION, mean_verdict
-from longform.judges.served import read_verdict, served_verdict
+from longform.judges.means import MEAN_VERSION, mean_verdict
+from longform.judges.replies import read_verdict, served_verdict
 from longform.keys import content_key
 from longform.settings.strict import Strict
 from serve.engine import Work

@@ -14,7 +14,7 @@ from actors.chat.opening import Asking
 from actors.judges.opening import Judge, make_judge
 from actors.serving.messages import About
 from longform.judges.kind import Group, Shared, Verdict, shared_of
-from longform.judges.served import QUERY, group_of, parts_of, served_verdict
+from longform.judges.replies import QUERY, group_of, parts_of, served_verdict
 from longform.keys import content_key
 from serve.engine import Texts, Work, tokens_of
 from serve.items import JudgeItem, JudgeUnit

@@ -17,8 +17,7 @@ from typing import Any
 import pytest
 
 from actors.chat.model import CallContext
-from actors.judges.kinds import named_kind
-from actors.judges.opening import make_judge
+from actors.judges.opening import make_judge, named_kind
 from actors.storage.folder import Folder
 from jobs import aggregate, export, ingest
 from longform.formats.names import EXPORTS, FORMATS

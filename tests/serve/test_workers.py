@@ -17,7 +17,7 @@ from longform.errors import UsageError
 from longform.judges.cards import describe, shipped_card
 from longform.judges.kind import Group
 from longform.judges.kinds.support import SUPPORT
-from longform.judges.served import served_verdict
+from longform.judges.replies import served_verdict
 from serve.deployments import load_worker
 from serve.engine import Engine
 from serve.judges.items import NO_CARD, judge_item

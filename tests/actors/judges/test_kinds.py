@@ -10,8 +10,7 @@ from pydantic import TypeAdapter
 
 from actors.chat.model import CallContext
 from actors.chat.opening import load_prompt
-from actors.judges.kinds import kind_of
-from actors.judges.opening import make_judge
+from actors.judges.opening import kind_of, make_judge
 from actors.python_class import UserCodeError
 from longform.errors import UsageError
 from longform.judges.kind import Group, Verdict

@@ -14,7 +14,7 @@ from actors.serving.client import Reply, ServedClient
 from longform.errors import LongformError
 from longform.judges.kind import Group
 from longform.judges.kinds import KINDS
-from longform.judges.served import group_of, served_verdict
+from longform.judges.replies import group_of, served_verdict
 from longform.settings.judges import OfflineJudgeSettings, ServedJudgeSettings, Task
 from longform.settings.named_judges import SHIPPED_JUDGES
 

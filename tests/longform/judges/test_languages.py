@@ -1,4 +1,4 @@
-from longform.judges.languages import unmeasured_languages
+from longform.judges.cards import unmeasured_languages
 
 GERMAN = "Der Rat stimmte für den Bau der neuen Schule, die bald fertig ist."
 ENGLISH = "The council voted for the school that is soon to be built."

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from longform.judges.kinds.coverage import COVERAGE
 from longform.judges.kinds.support import SUPPORT
-from longform.judges.merged import mean_rows
+from longform.judges.means import mean_rows
 
 CUTS = (0.25, 0.75)
 

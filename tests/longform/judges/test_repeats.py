@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from longform.judges.kinds import KINDS
-from longform.judges.merged import merged_repeats
+from longform.judges.means import merged_repeats
 from longform.rows import VerdictRow
 
 
