@@ -42,7 +42,7 @@ ROOMS = {
         " jobs/correct.py jobs/export.py jobs/status.py jobs/report.py jobs/plan_sample.py",
     ),
     "judges, cards, calibration, sheets": Room(
-        60, 10_056, "longform/judges/* actors/judges/* jobs/calibration/* jobs/calibrate.py jobs/annotate.py"
+        57, 9_916, "longform/judges/* actors/judges/* jobs/calibration/* jobs/calibrate.py jobs/annotate.py"
     ),
     "chat, quota, ledger, spending": Room(
         64,

@@ -51,14 +51,14 @@ def judges_answer(found: Row, worth: Worth) -> VerbAnswer:
         told.append(f"How judges differ is not known: {unknown}.")
     if found["people"] is None:
         told.append(f"The agreement of people, the ceiling for a judge, is not known: {found['people_reason']}.")
+    first = _merges(found["grid"]) if worth.averages else _agreement(found, figures)
+    last = [_data_sets(found["statistics"])] if worth.averages else [_bias(found["judges"]), _length(found["judges"])]
     tables = [
-        *(() if worth.averages else _agreement(found, figures)),
-        *_merges(found),
+        *first,
         _differences(found["differences"], worth),
         *_orders(found),
         *_people(found["people"]),
-        *_biases(found["judges"]),
-        *_data_sets(found),
+        *last,
         _verdicts(parts, worth.judged),
         *judges_tables([{**judge, "card_reason": "a card is of mode document"} for judge in found["judges"]]),
     ]
@@ -262,13 +262,6 @@ def _printed(judges: Sequence[Row]) -> Table:
     return Table("printed", columns, rows, told=told, key=["judge"], section="agreement")
 
 
-def _biases(judges: Sequence[Row]) -> Iterator[Table]:
-    """Yield table 4 of SummHay: biases by summarizer, and what goes with lengths."""
-    if "bias" in judges[0]:
-        yield _bias(judges)
-        yield _length(judges)
-
-
 def _bias(judges: Sequence[Row]) -> Table:
     bias = Column("bias", "number", digits=3, signed=True, unknown="not judged")
     columns = [Column("summarizer"), Column("n", "count", "summaries"), JUDGE, bias]
@@ -318,8 +311,7 @@ def _length(judges: Sequence[Row]) -> Table:
 # ---------------------------------------------------------------- of sentences
 
 
-def _data_sets(found: Row) -> Iterator[Table]:
-    rows = found.get("statistics", ())
+def _data_sets(rows: Sequence[Row]) -> Table:
     columns = [
         _DATA_SET,
         Column("n_examples", "count", "examples"),
@@ -334,8 +326,7 @@ def _data_sets(found: Row) -> Iterator[Table]:
     ]
     told = "What the data sets hold (Wan et al., table 2): means over examples."
     body = [{**row, "models": row["models"] or None} for row in rows]
-    if rows:
-        yield Table("data_sets", columns, body, "Data sets", told, ["data_set"])
+    return Table("data_sets", columns, body, "Data sets", told, ["data_set"])
 
 
 _CHUNK = re.compile(r"chunk-(\d+)")
@@ -343,9 +334,8 @@ _MERGED = (ORIGINAL, "full", "min", "mean", "max")
 _BALANCED = "Balanced accuracy, 50 % is chance; higher is better."
 
 
-def _merges(found: Row) -> Iterator[Table]:
+def _merges(grid: Sequence[Row]) -> Iterator[Table]:
     """Yield tables 3, 6 and 7: merging over documents, sizes of chunks, merging over documents and sentences."""
-    grid = found.get("grid", ())
     merged = [row for row in grid if row["documents"] in _MERGED]
     by_mean = [row for row in grid if row["sentences"] == RECOMMENDED.sentences]
     sized = [(row, size) for row in by_mean if (size := _chunk(row["documents"]))]
