@@ -18,8 +18,7 @@ from actors.judges.backend import judged_rows
 from actors.judges.opening import Judge, make_judge
 from actors.local_models.tokenizer import TokenCounter
 from actors.storage.folder import Folder
-from jobs.calibration.labelled import Calibration, Labelled, Piece
-from jobs.calibration.perturbed import Verdicts
+from jobs.calibration.labelled import Calibration, Labelled, Piece, Verdicts
 from jobs.calling import Calling, open_rows
 from jobs.cluster import Cluster
 from jobs.runs.retry import passing_failures

@@ -13,7 +13,7 @@ from typing import Any
 from actors.judges.cards import write_card
 from actors.storage.folder import Folder
 from jobs.calibration.asking import plan_calibrations
-from jobs.calibration.card import PAGE, Several, answer_of, calibrate, calibrate_all, cost_words, write_cards
+from jobs.calibration.card import PAGE, Failed, answer_of, calibrate, calibrate_all, cost_words, write_cards
 from jobs.calibration.label_texts import importance_by
 from jobs.calibration.labelled import RELEASED, Calibration, Labelled, kind_of_judge
 from jobs.calibration.measured import Measured, compared, fitted_haystacks
@@ -202,9 +202,8 @@ def outcome(arguments: argparse.Namespace) -> Outcome:
             planned = plan_calibrations(calibrations, run=run, calling=calling, workers=cluster.workers)
             return Outcome(planned, "\n".join([plan_words(planned), *_not_planned(calibrations)]))
         if has_page(arguments):
-            return _several(
-                calibrations, calibrate_all(calibrations, run=run, cluster=cluster, calling=calling), arguments, most
-            )
+            several, failed = calibrate_all(calibrations, run=run, cluster=cluster, calling=calling)
+            return _several(calibrations, several, failed, arguments, most)
         found = calibrate(calibrations[0], run=run, cluster=cluster, calling=calling)
     return _one(calibrations[0], found, arguments, most)
 
@@ -231,19 +230,23 @@ def _code(found: Measured, most: float) -> int:
 
 
 def _several(
-    calibrations: Sequence[Calibration], found: Several, arguments: argparse.Namespace, most: float
+    calibrations: Sequence[Calibration],
+    found: Mapping[str, Measured],
+    failed: Sequence[Failed],
+    arguments: argparse.Namespace,
+    most: float,
 ) -> Outcome:
     """Write page and cards if `--out` names a folder; a judge that failed gives its own exit code."""
-    answer = answer_of(calibrations, found)
-    if found.measured:
-        cards = write_cards(Folder(arguments.out), found.measured) if arguments.out else []
+    answer = answer_of(calibrations, found, failed)
+    if found:
+        cards = write_cards(Folder(arguments.out), found) if arguments.out else []
         done = answered(answer, PAGE, arguments.out)
         words = "\n".join([done.words, *([f"cards: {', '.join(cards)}"] if cards else [])])
     else:
         words = "\n".join(["no judge could be held against the labels", *answer.told])
-    codes = [one["exit_code"] for one in found.failed] + [_code(one, most) for one in found.measured.values()]
-    failed = [code for code in codes if code not in (DONE, FAILURES_ABOVE_THRESHOLD)]
-    return Outcome(answer.document, words, max(failed or codes))
+    codes = [one["exit_code"] for one in failed] + [_code(one, most) for one in found.values()]
+    stopped = [code for code in codes if code not in (DONE, FAILURES_ABOVE_THRESHOLD)]
+    return Outcome(answer.document, words, max(stopped or codes))
 
 
 def _words(calibration: Calibration, found: Measured) -> str:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from actors.judges.cards import card_bytes
 from actors.storage.folder import Folder
 from jobs.calibration.asking import ask, requests, verdicts_of
-from jobs.calibration.labelled import Calibration
+from jobs.calibration.labelled import Calibration, Verdicts
 from jobs.calibration.measured import NOTHING_OLDER, Measured, compared, measured
-from jobs.calibration.perturbed import Verdicts
 from jobs.calling import Calling
 from jobs.cluster import Cluster
 from jobs.spending.plan import opened_ledger
@@ -168,22 +167,13 @@ def _spent(
 PAGE, CARDS = "judges", "cards"
 
 
-class Several(NamedTuple):
-    """
-    The findings on several judges.
-
-    Attributes:
-        measured: Judge -> its findings, of those that could be held against the labels.
-        failed: The others, each with the reason and the exit code that it alone would give.
-        compared: All of them beside each other; None: every judge failed.
-    """
-
-    measured: Mapping[str, Measured]
-    failed: Sequence[Mapping[str, Any]]
-    compared: VerbAnswer | None
+Failed = Mapping[str, Any]
+"""A judge that could not be held against the labels, with the reason and the exit code that it alone would give."""
 
 
-def calibrate_all(calibrations: Sequence[Calibration], *, run: Folder, cluster: Cluster, calling: Calling) -> Several:
+def calibrate_all(
+    calibrations: Sequence[Calibration], *, run: Folder, cluster: Cluster, calling: Calling
+) -> tuple[dict[str, Measured], list[Failed]]:
     """
     Hold each judge against the labels; one that fails is named, and the others go on.
 
@@ -199,7 +189,7 @@ def calibrate_all(calibrations: Sequence[Calibration], *, run: Folder, cluster: 
     """
     _ = calibrations[0].labelled.chosen
     found: dict[str, Measured] = {}
-    failed = []
+    failed: list[Failed] = []
     for one in calibrations:
         try:
             found[one.judge] = calibrate(one, run=run, cluster=cluster, calling=calling)
@@ -207,33 +197,34 @@ def calibrate_all(calibrations: Sequence[Calibration], *, run: Folder, cluster: 
             raise
         except LongformError as error:
             failed.append({"judge": one.judge, "reason": str(error), "exit_code": error.exit_code})
-    first = calibrations[0]
-    beside = compared(first.labelled, list(found.values()), first.kind) if found else None
-    return Several(found, failed, beside)
+    return found, failed
 
 
-def answer_of(calibrations: Sequence[Calibration], found: Several) -> VerbAnswer:
-    """Return all findings as an answer."""
-    first, task = calibrations[0].labelled, calibrations[0].kind.task
+def answer_of(
+    calibrations: Sequence[Calibration], found: Mapping[str, Measured], failed: Sequence[Failed]
+) -> VerbAnswer:
+    """Return all findings as an answer, the judges beside each other."""
+    first, kind = calibrations[0].labelled, calibrations[0].kind
     name = first.url.rstrip("/").rpartition("/")[2]
     facts = {
         "labels": name,
         "data set hash": str(first.place.benchmark.manifest["dataset_hash"]),
         "annotators": ", ".join(first.chosen),
-        "task": task,
+        "task": kind.task,
         "intervals": f"95 %, {first.scoring.resamples:,} resamples, seed {first.scoring.seed}",
         "unreadable or missing answers": "unknown: in no figure, and counted as unjudged",
         "note": "; ".join(sorted({one.note for one in calibrations if one.note})),
     }
     rows = [{"what": what, "value": value} for what, value in facts.items() if value]
     made = Table("made", [Column("what"), Column("value")], rows, "How the numbers were made", key=["what"])
-    answer = found.compared or VerbAnswer("", [], [], beside=NOTHING_OLDER)
-    cards = {judge: one.card for judge, one in found.measured.items()}
+    nothing = VerbAnswer("", [], [], beside=NOTHING_OLDER)
+    answer = compared(first, list(found.values()), kind) if found else nothing
+    cards = {judge: one.card for judge, one in found.items()}
     return answer._replace(
-        title=f"Judges of {task} against people: {name}",
-        told=[*answer.told, *(f"Missing: {one['judge']}: {one['reason']}" for one in found.failed)],
+        title=f"Judges of {kind.task} against people: {name}",
+        told=[*answer.told, *(f"Missing: {one['judge']}: {one['reason']}" for one in failed)],
         tables=[*answer.tables, made],
-        beside={"benchmark": first.url, "task": task, "cards": cards, **answer.beside, "failed": [*found.failed]},
+        beside={"benchmark": first.url, "task": kind.task, "cards": cards, **answer.beside, "failed": [*failed]},
     )
 
 

@@ -21,7 +21,7 @@ from jobs.calibration.label_texts import (
     labelled_texts,
     texts_of_mode,
 )
-from jobs.calibration.perturbed import CopyOf, Verdicts, copies_of
+from jobs.calibration.perturbed import CopyOf, copies_of
 from jobs.calibration.place import LabelledPlace
 from jobs.stages.judged_texts import SummaryToJudge, judged_summary
 from longform.errors import LongformError, UsageError
@@ -31,7 +31,7 @@ from longform.judges.kinds import KINDS
 from longform.judges.matrix import JudgedText, TargetText
 from longform.judges.merges import BY_ORDER, EACH_DOCUMENT, Mode, Scoring
 from longform.keys import content_key, in_groups
-from longform.rows import LabelRow, SummaryRow
+from longform.rows import JudgementRow, LabelRow, SummaryRow
 from longform.settings.chat import ChatSettings
 from longform.settings.judges import JudgeSettings
 from longform.text.citations import bullets
@@ -62,6 +62,10 @@ class Piece(NamedTuple):
 def nth(repeat: int) -> list[str]:
     """Return what keys of repeats have besides; nothing for the first, whose verdicts are those of a judge without."""
     return [f"repeat {repeat}"] if repeat else []
+
+
+Verdicts = Mapping[tuple[str, str], Sequence[JudgementRow]]
+"""(mode, summary id) -> verdicts; labels of a release are some."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from actors.storage.benchmark import Benchmark
 from jobs.calibration.label_texts import data_set_statistics
-from jobs.calibration.labelled import Calibration, Labelled
-from jobs.calibration.perturbed import Verdicts, scored_by
-from longform.judges.adversarial import adversarial
+from jobs.calibration.labelled import Calibration, Labelled, Verdicts
+from jobs.calibration.perturbed import CopyOf
+from longform.judges.adversarial import Scored, ScoredPair, adversarial
 from longform.judges.card_columns import (
     Adversarial,
     Card,
@@ -38,12 +39,14 @@ from longform.judges.merges import (
 from longform.judges.meta_evaluation import NOT_EACH, HeldJudge, average_bias, meta_evaluation, sample_bias
 from longform.judges.offline_coverage import shipped_judge
 from longform.judges.worth import WORTHS, LabelledItem, pairs_of, target_item
+from longform.metrics.coverage import citation_quality
 from longform.metrics.faithfulness import RECOMMENDED
 from longform.metrics.statistics import Array
 from longform.results.answer import VerbAnswer
 from longform.results.judges_compared import judges_answer
-from longform.rows import JudgementRow
+from longform.rows import JudgementRow, SummaryRow
 from longform.settings.judges import JudgeSettings
+from longform.text.citations import bullets, cited_numbers
 
 NOTHING_OLDER = {"of_targets": None, "of_support": None}
 """The names of findings in results of older versions."""
@@ -147,8 +150,40 @@ def _adversarial(calibration: Calibration, verdicts: Verdicts) -> Adversarial | 
     if not labelled.perturbations:
         return None
     benchmark, copies = labelled.place.benchmark, labelled.copies
-    scored = scored_by(calibration.kind, benchmark, labelled.summaries, copies, verdicts)
+    scored = _scored_by(calibration.kind, benchmark, labelled.summaries, copies, verdicts)
     return adversarial(copies, scored, **labelled.scoring.settings)
+
+
+def _scored_by(
+    kind: Kind,
+    benchmark: Benchmark,
+    summaries: Mapping[str, SummaryRow],
+    copies: CopyOf,
+    verdicts: Verdicts,
+) -> Scored:
+    """Return the views of a judge, whose *verdicts* have the name of a perturbation as their mode."""
+    found = {
+        (mode if mode in {name for name, _ in copies} else None, row["summary_id"], row["target_id"]): row
+        for (mode, _), rows in verdicts.items()
+        for row in rows
+    }
+
+    def scored(perturbation: str | None, summary: str, target: str) -> ScoredPair:
+        row = found.get((perturbation, summary, target))
+        if row is None or row["answer"] is None:
+            return ScoredPair(None)
+        score = kind.number(row["answer"], row["probability"])
+        gold = benchmark.gold_numbers(summaries[summary]["haystack_id"])
+        if gold is None or not kind.counts[row["answer"]] or row["linked_unit"] is None:
+            return ScoredPair(score)
+        lines = (
+            [bullet.text for bullet in bullets(summaries[summary]["text"] or "")]
+            if perturbation is None
+            else copies[perturbation, summary].lines
+        )
+        return ScoredPair(score, citation_quality(cited_numbers(lines[row["linked_unit"]]), gold[target]).precision)
+
+    return scored
 
 
 def _cost(calibration: Calibration, cost: CostColumns) -> CostColumns:

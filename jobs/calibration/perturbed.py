@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from actors.storage.benchmark import Benchmark
-from longform.judges.adversarial import LabelledLines, Others, Perturbed, Scored, ScoredPair, perturbed_summaries
-from longform.judges.kind import Kind
-from longform.metrics.coverage import citation_quality
-from longform.rows import JudgementRow, LabelRow, SummaryRow
+from longform.judges.adversarial import LabelledLines, Others, Perturbed, perturbed_summaries
+from longform.rows import LabelRow, SummaryRow
 from longform.text.citations import bullets, cited_numbers
-
-Verdicts = Mapping[tuple[str, str], Sequence[JudgementRow]]
-"""(mode, summary id) -> verdicts; labels of a release are some."""
 
 CopyOf = Mapping[tuple[str, str], Perturbed]
 """(perturbation, summary id) -> the copy."""
@@ -106,35 +101,3 @@ def _foreign(row: SummaryRow, rows: Iterable[SummaryRow], lines: Mapping[str, Se
     others = [one for one in rows if one["query_id"] != row["query_id"]]
     far = [one for one in others if one["haystack_id"] != row["haystack_id"]]
     return [line for one in far or others for line in lines[one["summary_id"]] if cited_numbers(line)]
-
-
-def scored_by(
-    kind: Kind,
-    benchmark: Benchmark,
-    summaries: Mapping[str, SummaryRow],
-    copies: CopyOf,
-    verdicts: Verdicts,
-) -> Scored:
-    """Return the views of a judge, whose *verdicts* have the name of a perturbation as their mode."""
-    found = {
-        (mode if mode in {name for name, _ in copies} else None, row["summary_id"], row["target_id"]): row
-        for (mode, _), rows in verdicts.items()
-        for row in rows
-    }
-
-    def scored(perturbation: str | None, summary: str, target: str) -> ScoredPair:
-        row = found.get((perturbation, summary, target))
-        if row is None or row["answer"] is None:
-            return ScoredPair(None)
-        score = kind.number(row["answer"], row["probability"])
-        gold = benchmark.gold_numbers(summaries[summary]["haystack_id"])
-        if gold is None or not kind.counts[row["answer"]] or row["linked_unit"] is None:
-            return ScoredPair(score)
-        lines = (
-            [bullet.text for bullet in bullets(summaries[summary]["text"] or "")]
-            if perturbation is None
-            else copies[perturbation, summary].lines
-        )
-        return ScoredPair(score, citation_quality(cited_numbers(lines[row["linked_unit"]]), gold[target]).precision)
-
-    return scored
