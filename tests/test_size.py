@@ -27,7 +27,7 @@ class Room(NamedTuple):
 
 
 ROOMS = {
-    "laboratory": Room(14, 2_498, "lab/*"),
+    "laboratory": Room(14, 2_496, "lab/*"),
     "synthesis": Room(65, 10_342, "longform/synthesis/* jobs/synthesis/* jobs/synthesize*.py actors/synthesis/*"),
     "serve": Room(29, 3_843, "serve/*"),
     "rehearsal": Room(15, 2_259, "longform/rehearsal/* actors/rehearsal/*"),
@@ -37,12 +37,12 @@ ROOMS = {
     "studies": Room(22, 4_197, "longform/studies/*"),
     "results, report and the verbs that read": Room(
         104,
-        14_798,
+        14_792,
         "longform/results/* longform/report/* jobs/results/* actors/studies.py jobs/compar*.py jobs/gate.py"
         " jobs/correct.py jobs/export.py jobs/status.py jobs/report.py jobs/plan_sample.py",
     ),
     "judges, cards, calibration, sheets": Room(
-        57, 9_916, "longform/judges/* actors/judges/* jobs/calibration/* jobs/calibrate.py jobs/annotate.py"
+        57, 9_912, "longform/judges/* actors/judges/* jobs/calibration/* jobs/calibrate.py jobs/annotate.py"
     ),
     "chat, quota, ledger, spending": Room(
         64,
@@ -57,7 +57,7 @@ ROOMS = {
         " jobs/local_ray.py jobs/job_package.py",
     ),
     "formats, ingest": Room(49, 6_954, "longform/formats/* jobs/ingest.py jobs/files/* jobs/write_benchmark.py"),
-    "metrics, statistics, measures": Room(22, 3_530, "longform/metrics/* longform/measures.py actors/measures.py"),
+    "metrics, statistics, measures": Room(22, 3_528, "longform/metrics/* longform/measures.py actors/measures.py"),
     "settings, other verbs, presets": Room(37, 5_003, "longform/settings/* jobs/*"),
     "summaries, support, repair, text": Room(
         43, 4_960, "longform/summaries/* longform/support/* longform/repair/* longform/text/* actors/summarizers/*"
