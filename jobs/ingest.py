@@ -28,7 +28,7 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from jobs.command.options import NUMBERING, NUMBERINGS
@@ -126,13 +126,20 @@ def ingest(
     changed, made_with = _changed(kind, options or {})
     if (reader is None) == (kind == PYTHON):
         raise UsageError(f"--class MODULE:CLASS is for {PYTHON}, and needed there; found {kind}")
+    if "queries" not in changed and any(option.name == "queries" and kind in option.formats for option in OPTIONS):
+        raise UsageError(f"ingest {kind}: expected --queries FILE, such as a text file with a question a line")
     given = {
         option.name: _files_of(option, changed[option.name])
         for option in OPTIONS
         if option.files and option.name in changed
     }
     apart = {file.location for files in given.values() for file in files}
-    named = {url: _without(files_under(url), apart) for url in urls}
+    named = {
+        url: {
+            path: file for path, file in files_under(url).items() if file.location not in apart
+        }  # beside the documents
+        for url in urls
+    }
     if reader is not None:
         found, made_with = python_files(named, reader), made_by(reader)
     else:
@@ -171,11 +178,6 @@ def _files_of(option: FormatOption, url: str | bool) -> list[LocatedFile]:
         return list(files_under(str(url)).values())
     except UsageError as error:
         raise UsageError(f"{option.flag}: {error}") from error
-
-
-def _without(files: Mapping[str, LocatedFile], apart: Collection[str]) -> dict[str, LocatedFile]:
-    """Return the files that no option names: questions may lie beside the documents."""
-    return {path: file for path, file in files.items() if file.location not in apart}
 
 
 def _ingest_ir_datasets(names: Sequence[str], out: str, options: Mapping[str, str | bool]) -> Manifest:

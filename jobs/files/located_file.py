@@ -88,11 +88,10 @@ def files_under(url: str) -> dict[str, LocatedFile]:
     if info.type == pafs.FileType.File:
         return {info.base_name: LocatedFile(url, info.base_name)}
     if info.type == pafs.FileType.NotFound:
-        msg = f"{url}: expected a file or a folder, found nothing"
-        raise UsageError(msg)
+        raise UsageError(f"{url}: expected a file or a folder, found nothing")
     if info.type == pafs.FileType.Unknown:
-        msg = f"{url}: expected a file or a folder, found a pipe or a device, which is read once; write it to a file"
-        raise UsageError(msg)
+        found = "found a pipe or a device, which is read once; write it to a file"
+        raise UsageError(f"{url}: expected a file or a folder, {found}")
     if isinstance(filesystem, pafs.LocalFileSystem):
         names = sorted(local_names(root))
     else:

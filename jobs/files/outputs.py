@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from actors.storage.benchmark import MANIFEST, Benchmark
 from actors.storage.folder import Folder
+from jobs.write_benchmark import TABLES
 from longform.errors import UsageError
 from longform.formats.document_names import DocumentNames
 from longform.formats.files import SourceFile
@@ -25,9 +26,7 @@ from longform.keys import content_key, in_groups
 OUTPUTS = "outputs"
 """The folder of a benchmark with a file for each file of answers."""
 
-ALL_TABLES = (
-    "documents", "queries", "targets", "qrels", "rankings", "summaries", "contexts", "labels", "released_scores",
-)  # fmt: skip
+ALL_TABLES = (*TABLES, "contexts")
 """Tables of a benchmark, those that grow by answers included."""
 
 BARE = ("documents", "queries", "targets", "qrels")

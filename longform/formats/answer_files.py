@@ -11,10 +11,9 @@ import json
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from longform.errors import InputError
 from longform.formats.files import SourceFile
 from longform.formats.table_rows import csv_records
-from longform.formats.texts import NoTextError, decoded, ending_of
+from longform.formats.texts import ending_of, file_text
 
 LINES, TABLES, TEXTS = (".jsonl",), (".csv", ".tsv"), (".md", ".txt")
 ENDINGS = (*LINES, *TABLES, *TEXTS)
@@ -52,7 +51,8 @@ class AnswerFile:
             InputError: The content is no UTF-8 or no table.
         """
         if ending_of(self.name) in TEXTS:
-            answer = {"query_id": self._place.stem, "system": self._place.parent.name, "text": self._text()}
+            text = file_text(self._file.read(), self.path)
+            answer = {"query_id": self._place.stem, "system": self._place.parent.name, "text": text}
             yield json.dumps(answer).encode()
             return
         number = 0
@@ -61,15 +61,6 @@ class AnswerFile:
             yield from [b"\n"] * (at - number - 1)
             number = at
             yield json.dumps({name: _value(name, str(cell)) for name, cell in record.content.items()}).encode()
-
-    def _text(self) -> str:
-        content = self._file.read()
-        try:
-            return decoded(content)
-        except NoTextError as error:
-            raise InputError(
-                file=self.path, record="(root)", field="(file)", expected="UTF-8", found=str(error)
-            ) from error
 
 
 def _value(name: str, cell: str) -> object:

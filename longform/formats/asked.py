@@ -14,12 +14,13 @@ from html import unescape
 from typing import NamedTuple
 
 from longform.errors import InputError, UsageError
+from longform.formats.bounds import refused
 from longform.formats.faults import Faults, numbered
 from longform.formats.fields import Record, describe, read_as_text
 from longform.formats.files import SourceFile
 from longform.formats.json_files import LINE
 from longform.formats.table_rows import QUERY_ID_NAMES, QUERY_NAMES, Columns, records
-from longform.formats.texts import NoTextError, decoded, ending_of
+from longform.formats.texts import ending_of, file_text
 from longform.records import Qrel, Query, Target
 
 _ENDINGS = ".txt, .jsonl, .csv, .tsv, .xml, .trec or .topics"
@@ -77,12 +78,14 @@ def _read(file: SourceFile, before: int, faults: Faults) -> Iterator[tuple[int, 
             else:
                 yield place, query_id, text, record
     elif ending in {".txt", ".tsv"}:
-        lines = [(number, line) for number, line in enumerate(_text(file).split("\n"), 1) if line.strip()]
+        every = enumerate(file_text(file.read(), file.path).split("\n"), 1)
+        lines = [(number, line) for number, line in every if line.strip()]
         for place, (number, line) in enumerate(lines, before + 1):
             query_id, _, text = line.rpartition("\t") if ending == ".tsv" else ("", "", line)
             yield place, query_id.strip() or f"q{place}", text, Record({}, file.path, f"line {number}")
     elif ending in {".xml", ".trec", ".topics"}:
-        for place, (query_id, text, label) in enumerate(_topics(_text(file), file.path), before + 1):
+        topics = _topics(file_text(file.read(), file.path), file.path)
+        for place, (query_id, text, label) in enumerate(topics, before + 1):
             yield place, query_id, text, Record({}, file.path, label)
     else:
         raise UsageError(f"{file.path}: expected questions in {_ENDINGS}, found {ending or 'no ending'}")
@@ -90,22 +93,15 @@ def _read(file: SourceFile, before: int, faults: Faults) -> Iterator[tuple[int, 
 
 def _headless(file: SourceFile) -> bool:
     """Return whether a table begins with a question, since its first line names no known column."""
-    first = _text(file).split("\n", 1)[0].strip().lower().split("\t")
+    first = file_text(file.read(), file.path).split("\n", 1)[0].strip().lower().split("\t")
     return not {*first} & {*QUERY_NAMES}
-
-
-def _text(file: SourceFile) -> str:
-    try:
-        return decoded(file.read()).replace("\r\n", "\n").replace("\r", "\n")
-    except NoTextError as error:
-        raise InputError(file=file.path, record="(root)", field="(file)", expected="UTF-8", found=str(error)) from error
 
 
 def _topics(text: str, file: str) -> Iterator[tuple[str, str, str]]:
     """Yield the topics of TREC, tags closed or not: the number, and the query, question, title or description."""
     found = [*_TOPIC.finditer(text)]
     if not found:
-        raise InputError(file=file, record="(root)", field="(file)", expected="<top> or <topic>", found="no such tag")
+        raise refused(file, "<top> or <topic>", "no such tag")
     for place, match in enumerate(found, 1):
         number = _NUMBER.search(match[2]) or _IN_TAG.search(match[1])
         asked = next((words for tag in _ASKED if (words := _tagged(match[2], tag))), None)

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
+
+from longform.keys import in_groups
+from longform.text.citations import bounded
 
 _ENDING = re.compile(r"\.(?:txt|md|pdf|html?|docx?|json|xml|csv|rtf|pptx?|xlsx?)$", re.IGNORECASE)
 _PART = re.compile(
     r"#|::?|@|\||§|[-_. /]?(?:chunk|part|passage|segment|section|page|p)[-_. ]?(?=\d)|[_/-](?=\d+$)", re.IGNORECASE
 )
 _WORDS = re.compile(r"[\s,;()\[\]<>\"“”„«»'`]+")
-_NUMBERED = re.compile(r"([^\W\d_]+)[-_]?\d+")
+_NUMBERED = re.compile(r"([^\W\d_]+)[-_]?([0-9]{1,9})")
+_RANGE = re.compile(rf"{_NUMBERED.pattern}\s*(?:[-–—‐‑−~]|\.\.+|to|bis)\s*\1[-_]?([0-9]{{1,9}})", re.IGNORECASE)
+_MOST_OF_A_RANGE = 50
+_ONE_NUMBER = re.compile(r"((?:.*/)?[^/0-9]*)([0-9]+)([^/0-9]*)", re.DOTALL)
 _LEAST_TITLE = 8
 """Characters of a title that is looked for in a longer text."""
 
@@ -43,7 +50,8 @@ class DocumentNames:
         """Return the document with this id, file name, address or title; None if there is none, or several."""
         if name in self.ids:
             return NamedDocument(self.ids[name], name, part=False)
-        doc_id = next((self._known[key] for key in _keys(name) if self._known.get(key)), None)
+        keys = _keys(name)
+        doc_id = next((self._known[key] for key in [*keys, *map(_apart, keys)] if self._known.get(key)), None)
         if doc_id is not None:
             return NamedDocument(self.ids[doc_id], doc_id, part=False)
         for at in reversed([*_PART.finditer(name)]):
@@ -64,14 +72,29 @@ class DocumentNames:
             found = {doc_id: NamedDocument(self.ids[doc_id], doc_id, part=False) for doc_id in named}
         return next(iter(found.values())) if len(found) == 1 else None
 
-    def has_alike(self, name: str) -> bool:
-        """Return whether ids of the haystack have the same word before a number as a name that is none of them."""
-        found = _NUMBERED.match(name)
-        return found is not None and found[1].casefold() in self._stems
+    def alike(self, content: str) -> list[str]:
+        """Return the names in a mark that begins with the word which documents have before their number; else none."""
+        found = _NUMBERED.match(content)
+        if found is None or found[1].casefold() not in self._stems:
+            return []
+        return [name for part in re.split("[,;]", content) for name in _in_range(part.strip())]
+
+    def numbered(self, number: int) -> str | None:
+        """Return the only document that a number names: it is the id, or the only number of an id alike to others."""
+        found = self._by_number.get(number, ())
+        return str(number) if str(number) in self.ids else found[0] if len(found) == 1 else None
+
+    @cached_property
+    def _by_number(self) -> Mapping[int, Sequence[str]]:
+        parted = {doc_id: _ONE_NUMBER.fullmatch(_ENDING.sub("", doc_id)) for doc_id in self.ids}
+        numbers = {doc_id: found.groups() for doc_id, found in parted.items() if found is not None}
+        alike = Counter((before, behind) for before, _, behind in numbers.values())
+        return in_groups((bounded(of[1]), doc_id) for doc_id, of in numbers.items() if alike[of[0], of[2]] > 1)
 
     @cached_property
     def _stems(self) -> frozenset[str]:
-        return frozenset(found[1].casefold() for found in map(_NUMBERED.fullmatch, self.ids) if found is not None)
+        plain = (_NUMBERED.fullmatch(_ENDING.sub("", doc_id)) for doc_id in self.ids)
+        return frozenset(found[1].casefold() for found in plain if found is not None)
 
     @cached_property
     def _known(self) -> Mapping[str, str | None]:
@@ -80,7 +103,18 @@ class DocumentNames:
         for doc_id in self.ids:
             for key in {*_keys(doc_id), _slug(self.titles.get(doc_id, ""))} - {""}:
                 found[key] = doc_id if found.get(key, doc_id) == doc_id else None
-        return found
+        apart: dict[str, str | None] = {}  # `doc 2` is doc2, unless another document has just this name
+        for key, known in found.items():
+            apart[_apart(key)] = known if apart.get(_apart(key), known) == known else None
+        return apart | found
+
+
+def _in_range(name: str) -> list[str]:
+    """Return the names from doc1 to doc3 of `doc1-doc3`; another name stands for itself."""
+    found = _RANGE.fullmatch(name)
+    if found is None or not 0 <= int(found[3]) - int(found[2]) <= _MOST_OF_A_RANGE:
+        return [name]
+    return [f"{found[1]}-{one:0{len(found[2])}}" for one in range(int(found[2]), int(found[3]) + 1)]
 
 
 def _keys(name: str) -> list[str]:
@@ -93,3 +127,7 @@ def _keys(name: str) -> list[str]:
 
 def _slug(text: str) -> str:
     return re.sub(r"[\W_]+", "-", text.casefold()).strip("-")
+
+
+def _apart(key: str) -> str:
+    return re.sub(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])", "-", key)

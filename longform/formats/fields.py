@@ -90,6 +90,11 @@ Int32 = Annotated[int, Field(strict=True, ge=-(2**31), lt=2**31), Expected("an i
 Finite = Annotated[float, Field(strict=True, allow_inf_nan=False), Expected("a finite number")]
 
 
+NotNegative = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0), Expected("a finite number of at least 0")]
+FromZero = Annotated[int, Field(strict=True, ge=0, lt=2**31), Expected("an integer of 32 bits of at least 0")]
+FromOne = Annotated[int, Field(strict=True, ge=1, lt=2**31), Expected("an integer of 32 bits of at least 1")]
+
+
 class Entry(BaseModel):
     """The base of what a file holds; fields that no reader needs are left out."""
 

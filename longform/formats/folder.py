@@ -1,8 +1,8 @@
 """
 A folder of one's own files, and the questions to them: .txt, .md, .html, .pdf and .docx, in folders or not.
 
-A document's id is its path below the folder, such as `minutes/march.md`, and documents stand in the order of their ids.
-Hidden files are passed over.
+A document's id is its path below the folder, such as `minutes/march.md`, and documents stand in the order of their ids,
+numbers in them as numbers: 2.txt before 10.txt. Hidden files are passed over.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from longform.errors import InputError, UsageError
@@ -29,7 +30,7 @@ _NAMED = 20
 def folder_files(
     named: Named,
     *,
-    queries: Sequence[SourceFile] = (),
+    queries: Sequence[SourceFile],
     insights: Sequence[SourceFile] = (),
     skip_unreadable: bool = False,
 ) -> Found:
@@ -38,7 +39,7 @@ def folder_files(
 
     Args:
         named: The folder.
-        queries: Files of questions (`longform.formats.asked`); needed.
+        queries: Files of questions (`longform.formats.asked`).
         insights: Files of what answers ought to say.
         skip_unreadable: Leave files without text out, and say so.
 
@@ -47,8 +48,6 @@ def folder_files(
         InputError: A file of questions or insights is not as its ending says.
     """
     url, files = only_folder(named, "folder")
-    if not queries:
-        raise UsageError("ingest folder: expected --queries FILE, such as a text file with a question a line")
     shown = {path: file for path, file in files.items() if not any(part.startswith(".") for part in path.split("/"))}
     texts, problems = _texts(shown)
     _tell(url, problems, len(texts), skip=skip_unreadable)
@@ -95,18 +94,22 @@ def own_haystack(
     faults.settle()
     if not texts:
         raise UsageError("expected at least one document, found no row that can be read")
-    documents = [
+    return HaystackRows(DEFAULT_HAYSTACK, documents_of(texts), [*asked.values()], targets, qrels)
+
+
+def documents_of(texts: Mapping[str, FileText]) -> list[Document]:
+    """Return texts as the documents of one haystack, in their order."""
+    return [
         Document(doc_id, DEFAULT_HAYSTACK, index, found.title, found.text)
         for index, (doc_id, found) in enumerate(texts.items())
     ]
-    return HaystackRows(DEFAULT_HAYSTACK, documents, [*asked.values()], targets, qrels)
 
 
 def _texts(files: Mapping[str, SourceFile]) -> tuple[dict[str, FileText], dict[str, str]]:
     """Return the text of each file that has one, and of each other the reason."""
     texts: dict[str, FileText] = {}
     problems: dict[str, str] = {}
-    for path in sorted(files):
+    for path in sorted(files, key=_by_numbers):
         try:
             texts[path.removesuffix(".gz")] = text_of(path, files[path].read())
         except NoTextError as error:
@@ -116,6 +119,11 @@ def _texts(files: Mapping[str, SourceFile]) -> tuple[dict[str, FileText], dict[s
         except OSError as error:
             problems[path] = f"it cannot be read ({_why(error)}); give yourself the right to read it, or delete it"
     return texts, problems
+
+
+def _by_numbers(path: str) -> tuple[str, str]:
+    """Return the key of an order that is that of texts but where two names have other numbers at one place."""
+    return re.sub("0*([0-9]+)", lambda found: f"{len(found[1]):04}{found[1]}", path), path
 
 
 def _why(error: OSError) -> str:

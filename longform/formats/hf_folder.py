@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pyarrow as pa
 
-from longform.errors import InputError, UsageError
+from longform.errors import UsageError
+from longform.formats.bounds import refused
 from longform.formats.faults import Faults
 from longform.formats.fields import Record
 from longform.formats.files import Found, Named, SourceFile, only_folder
@@ -25,7 +26,7 @@ _STATE = "state.json"
 def hf_files(
     named: Named,
     *,
-    queries: Sequence[SourceFile] = (),
+    queries: Sequence[SourceFile],
     insights: Sequence[SourceFile] = (),
     text_column: str = "",
     id_column: str = "",
@@ -37,12 +38,10 @@ def hf_files(
     Return the rows of a saved data set as the documents of one haystack.
 
     Raises:
-        UsageError: It is none, or has several splits and none is named, or there are no questions.
+        UsageError: It is none, or has several splits and none is named, or there is no question.
         InputError: A row has no text, or an id stands twice.
     """
     url, files = only_folder(named, "hf")
-    if not queries:
-        raise UsageError("ingest hf: expected --queries FILE, such as a text file with a question a line")
     folder = _folder_of_split(url, files, split)
     parts = [files[f"{folder}{name}"] for name in _parts(files[f"{folder}{_STATE}"], url)]
     faults = Faults(skip=skip_unreadable)
@@ -84,6 +83,4 @@ def _rows(parts: Sequence[SourceFile]) -> Iterator[Record]:
                         number += 1
                         yield Record(row, part.path, f"row {number}")
         except pa.ArrowException as error:
-            raise InputError(
-                file=part.path, record="(root)", field="(file)", expected="a stream of Arrow", found=str(error)
-            ) from error
+            raise refused(part.path, "a stream of Arrow", str(error)) from error

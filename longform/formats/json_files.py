@@ -159,13 +159,12 @@ def _parsed(text: str, *, file: str, label: str, field: str) -> JsonValue:
     try:
         value: JsonValue = json.loads(text, object_pairs_hook=_distinct)
     except json.JSONDecodeError as error:
-        found = f"{short(repr(text.strip()))} ({error.msg}, line {error.lineno} column {error.colno})"
-    except RecursionError:
-        found = f"{short(repr(text.strip()))} (nested too deep)"
-    except ValueError as error:
-        found = f"{short(repr(text.strip()))} ({error})"
+        why = f"{error.msg}, line {error.lineno} column {error.colno}"
+    except (RecursionError, ValueError) as error:
+        why = "nested too deep" if isinstance(error, RecursionError) else str(error)
     else:
         return value
+    found = f"{short(repr(text.strip()))} ({why})"
     raise InputError(file=file, record=label, field=field, expected="JSON", found=found)
 
 

@@ -11,13 +11,13 @@ from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping
 from functools import partial
 from itertools import chain
-from typing import Annotated, Literal, TypeVar
+from typing import Literal, TypeVar
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict
 
 from longform.errors import InputError, UsageError
 from longform.formats.faults import Faults
-from longform.formats.fields import ROOT, Entry, Expected, Filled, Id, Int32, Record, Source, Text, describe
+from longform.formats.fields import ROOT, Entry, Filled, FromOne, Id, Int32, NotNegative, Record, Source, Text, describe
 from longform.formats.files import Found, Named, only_folder
 from longform.formats.json_files import FILE, Lines, json_lines
 from longform.formats.rows import HaystackRows, ShippedLabel, ShippedSummary, facet_rows, insight_label
@@ -33,10 +33,6 @@ Coverage = Literal["full", "partial", "none"]
 _REQUIRED_FILES = ("documents.jsonl", "queries.jsonl")
 
 _Known = TypeVar("_Known")
-_NotNegative = Annotated[
-    float, Field(strict=True, allow_inf_nan=False, ge=0), Expected("a finite number of at least 0")
-]
-_FromOne = Annotated[int, Field(strict=True, ge=1, lt=2**31), Expected("an integer of 32 bits of at least 1")]
 
 
 class _Line(Entry):
@@ -86,7 +82,7 @@ class _SummaryLine(_Line):
     order: Order | None = None
     text: Text | None = None
     lines: list[Text] | None = None
-    elapsed_minutes: _NotNegative | None = None
+    elapsed_minutes: NotNegative | None = None
 
 
 class _LabelLine(_Line):
@@ -94,7 +90,7 @@ class _LabelLine(_Line):
     insight_id: Id
     annotator: Filled
     coverage: Coverage
-    bullet: _FromOne | None = None
+    bullet: FromOne | None = None
 
 
 def jsonl_files(named: Named, *, skip_unreadable: bool = False) -> Found:

@@ -126,11 +126,9 @@ def read_longformfact(
     """
     for number, record in enumerate(json_lines(lines, f"{name}.jsonl")):
         example = _example(name, number, record)._replace(top=top)
-        yield (
-            _labelled(example, name, keep_empty)
-            if "faithfulness" in record.content
-            else _input(example, name, keep_empty)
-        )
+        rows = _unlabelled(example, name, keep_empty)
+        labelled = "faithfulness" in record.content
+        yield _labelled(example, rows) if labelled else rows._replace(targets=_references(example))
 
 
 def _example(name: str, number: int, record: Record) -> Example:
@@ -155,10 +153,6 @@ def _documents(example: Example, keep_empty: bool) -> dict[int, Document]:
     }
 
 
-def _query(example: Example, dataset: str) -> Query:
-    return Query(example.haystack_id, example.haystack_id, _QUESTION, dataset=dataset)
-
-
 def _ranking(example: Example, documents: Mapping[int, Document]) -> list[ShippedRanking]:
     in_order = [documents[place].doc_id for place in example.line.ranking or () if place in documents]
     return [
@@ -175,21 +169,19 @@ def _ranking(example: Example, documents: Mapping[int, Document]) -> list[Shippe
     ]
 
 
-def _input(example: Example, name: str, keep_empty: bool) -> HaystackRows:
+def _unlabelled(example: Example, name: str, keep_empty: bool) -> HaystackRows:
     documents = _documents(example, keep_empty)
+    query = Query(example.haystack_id, example.haystack_id, _QUESTION, dataset=name)
+    rankings = _ranking(example, documents)
+    return HaystackRows(example.haystack_id, list(documents.values()), [query], rankings=rankings)
+
+
+def _references(example: Example) -> list[Target]:
     here, text = example.haystack_id, example.line.summary
-    references = [] if text is None else [Target(f"{here}:reference", "reference", here, here, 0, None, text)]
-    return HaystackRows(
-        example.haystack_id,
-        documents=list(documents.values()),
-        queries=[_query(example, name)],
-        targets=references,
-        rankings=_ranking(example, documents),
-    )
+    return [] if text is None else [Target(f"{here}:reference", "reference", here, here, 0, None, text)]
 
 
-def _labelled(example: Example, name: str, keep_empty: bool) -> HaystackRows:
-    documents = _documents(example, keep_empty)
+def _labelled(example: Example, rows: HaystackRows) -> HaystackRows:
     summary_id = f"{example.haystack_id}:summary"
     model, text = example.line.model, example.line.summary
     if text is None:
@@ -204,14 +196,7 @@ def _labelled(example: Example, name: str, keep_empty: bool) -> HaystackRows:
         "method": "plain",
         "text": text,
     }
-    return HaystackRows(
-        example.haystack_id,
-        documents=list(documents.values()),
-        queries=[_query(example, name)],
-        rankings=_ranking(example, documents),
-        summaries=[summary],
-        labels=_labels(example, summary_id, text),
-    )
+    return rows._replace(summaries=[summary], labels=_labels(example, summary_id, text))
 
 
 def _labels(example: Example, summary_id: str, text: str) -> list[ShippedLabel]:

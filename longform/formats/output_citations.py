@@ -6,7 +6,6 @@ A citation of what is not there stays one: it becomes a number that no document 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -187,10 +186,11 @@ class Numbers:
             either = (self._number(one) if isinstance(one, int) else self._name(one) for one in mark.cites)
             return next(([number] for number in either if number is not None), None if mark.said else [])
         cites = self._apart(mark) if mark.kind == "raised" else mark.cites
-        if mark.numbered and self.names.has_alike(mark.content):  # [doc-9] where documents are named doc-1, doc-2, ...
-            cites = tuple(one.strip() for one in re.split("[,;]", mark.content))
+        alike = self.names.alike(mark.content) if mark.numbered else []  # [doc-9] beside doc-1, doc-2, ...
+        cites = alike or cites
         names = [self._name(one) for one in cites if isinstance(one, str)]
-        if (mark.kind == "round" and None in names) or (names and not any(names) and not self._mixed(mark)):
+        unknown = names and not any(names) and not alike and not self._mixed(mark)
+        if unknown or (mark.kind == "round" and None in names):
             return [] if mark.kind != "round" and may_cite(mark) else None
         found = [self._number(one) if isinstance(one, int) else self._name(one) for one in cites]
         return [
@@ -255,18 +255,14 @@ class Numbers:
         text = str(number)
         if number in self._listed:
             listed = self._listed[number]
-            return (
-                self.missing(number, "is no document of the haystack by the list of sources")
-                if listed is None
-                else listed
-            )
+            return listed or self.missing(number, "is no document of the haystack by the list of sources")
+        named = self.names.numbered(number) if text in self.names.ids or not self._by_seen else None
         if self.numbering == "ids":
-            found = self.names.ids.get(text)
-            return self.missing(text, _NO_ID) if found is None else self._checked(found, text)
+            return self.missing(text, _NO_ID) if named is None else self._checked(self.names.ids[named], text)
         found = self._at(number)
-        if self.numbering is None and self.names.ids.get(text, found) != found:
+        if self.numbering is None and named is not None and self.names.ids[named] != found:
             told = (
-                f"[{text}] may be document number {text} or the document with the id {text!r}: say `numbering`: "
+                f"[{text}] may be document number {text} or the document with the id {named!r}: say `numbering`: "
                 "haystack, seen or ids"
             )
             self.errors += [told] if told not in self.errors else []

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, NamedTuple, Protocol
 
-from pydantic import ConfigDict, Field, StrictInt, StrictStr, field_validator
+from pydantic import ConfigDict, StrictInt, StrictStr, field_validator
 
 from longform.errors import InputError
 from longform.formats.document_names import DocumentNames
-from longform.formats.fields import Entry, Expected, Filled, Id, Record, Text, describe
+from longform.formats.fields import Entry, Expected, Filled, FromOne, FromZero, Id, NotNegative, Record, Text, describe
 from longform.formats.foreign_outputs import TREC_RAG, foreign, from_trec_rag
 from longform.formats.json_files import LINE, Lines, json_line, no_json_lines
 from longform.formats.jsonl import UNKNOWN_SETTING
@@ -29,11 +29,6 @@ from longform.text.citations import bullets
 from longform.text.reasoning import set_aside
 from longform.text.source_lists import without_sources
 
-_NotNegative = Annotated[
-    float, Field(strict=True, allow_inf_nan=False, ge=0), Expected("a finite number of at least 0")
-]
-_FromZero = Annotated[int, Field(strict=True, ge=0, lt=2**31), Expected("an integer of 32 bits of at least 0")]
-_FromOne = Annotated[int, Field(strict=True, ge=1, lt=2**31), Expected("an integer of 32 bits of at least 1")]
 _Citation = Annotated[StrictInt | StrictStr, Expected("the number or the id of a document")]
 _NUMBERS = ("model", "budget_tokens", "input_tokens", "output_tokens", "cost_usd", "seconds")
 """Fields that have the name of their column."""
@@ -60,15 +55,15 @@ class OutputLine(_OutputLine):
     numbering: Numbering | None = None
     setting: Filled | None = None
     order: Order | None = None
-    repeat: _FromZero | None = None
-    elapsed_minutes: _NotNegative | None = None
+    repeat: FromZero | None = None
+    elapsed_minutes: NotNegative | None = None
     failure: Filled | None = None
     model: Filled | None = None
-    budget_tokens: _FromOne | None = None
-    input_tokens: _FromZero | None = None
-    output_tokens: _FromZero | None = None
-    cost_usd: _NotNegative | None = None
-    seconds: _NotNegative | None = None
+    budget_tokens: FromOne | None = None
+    input_tokens: FromZero | None = None
+    output_tokens: FromZero | None = None
+    cost_usd: NotNegative | None = None
+    seconds: NotNegative | None = None
 
     @field_validator("bullets", mode="before")
     @classmethod
@@ -222,22 +217,15 @@ class OutputsReader:
         """Return the answer unless there is one of its system to its query."""
         file, number = reading.file, reading.number
         key, summary_id = identity(answer.summary), answer.summary["summary_id"]
-        if key in self._seen:
-            self._add(file, number, "error", f"{_named(key)} stands in {self._seen[key]} already; {_APART}")
+        stands = f"in {self._seen[key]} already" if key in self._seen else None
+        self._seen.setdefault(key, f"{file}, line {number}")
+        if stands is None and self.there.get(key, summary_id) != summary_id:
+            stands = "in the benchmark already, not in these words"
+        if stands is not None:
+            self._add(file, number, "error", f"{_named(key)} stands {stands}; {_APART}")
             return None
-        self._seen[key] = f"{file}, line {number}"
-        if key in self.there:
-            if self.there[key] != summary_id:
-                self._add(
-                    file,
-                    number,
-                    "error",
-                    f"{_named(key)} stands in the benchmark already, not in these words; {_APART}",
-                )
-            else:
-                self.n_known += 1
-            return None
-        return answer
+        self.n_known += key in self.there
+        return None if key in self.there else answer
 
 
 _APART = "tell the two apart by `setting`, `repeat` or `elapsed_minutes`, or give one system another name"

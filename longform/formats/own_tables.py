@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from longform.errors import UsageError
 from longform.formats.faults import Faults, numbered
 from longform.formats.fields import Record
 from longform.formats.files import Found, Named, SourceFile
@@ -16,7 +15,7 @@ from longform.formats.texts import FileText
 def csv_files(
     named: Named,
     *,
-    queries: Sequence[SourceFile] = (),
+    queries: Sequence[SourceFile],
     insights: Sequence[SourceFile] = (),
     text_column: str = "",
     id_column: str = "",
@@ -27,11 +26,9 @@ def csv_files(
     Return the documents of the CSV files that are named as one haystack.
 
     Raises:
-        UsageError: There are no questions or no rows.
+        UsageError: There is no question or no row.
         InputError: A row has no text, or an id stands twice.
     """
-    if not queries:
-        raise UsageError("ingest csv: expected --queries FILE, such as a text file with a question a line")
     files = [file for found in named.values() for file in found.values()]
     columns = document_columns(text_column, id_column, title_column)
     faults = Faults(skip=skip_unreadable)

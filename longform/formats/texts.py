@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from longform.errors import LongformError, UsageError
-from longform.formats.bounds import too_large_for_word
+from longform.formats.bounds import refused, too_large_for_word
 from longform.formats.html_text import PageText, declared_encoding
 from longform.formats.json_files import RECODE
 
@@ -96,6 +96,19 @@ def decoded(content: bytes) -> str:
         line = content.count(b"\n", 0, error.start) + 1
         where = f"byte 0x{content[error.start]:02x} at {error.start}, in line {line}"
         raise NoTextError(f"no UTF-8 ({where}), maybe Windows' cp1252; {RECODE}") from error
+
+
+def file_text(content: bytes, path: str) -> str:
+    """
+    Return a whole file as text, its lines ended by line feeds alone.
+
+    Raises:
+        InputError: It is neither UTF-8 nor what a byte order mark says.
+    """
+    try:
+        return decoded(content).replace("\r\n", "\n").replace("\r", "\n")
+    except NoTextError as error:
+        raise refused(path, "UTF-8", str(error)) from error
 
 
 def _plain(content: bytes) -> FileText:

@@ -17,18 +17,19 @@ from itertools import pairwise
 from math import isfinite
 from typing import TypeVar
 
-from longform.errors import InputError, UsageError
+from longform.errors import UsageError
 from longform.formats.asked import questions
 from longform.formats.faults import Faults
 from longform.formats.fields import Record
 from longform.formats.files import Found, Named, SourceFile
+from longform.formats.folder import documents_of
 from longform.formats.json_files import LINE, text_lines
 from longform.formats.jsonl import DEFAULT_HAYSTACK
 from longform.formats.own_tables import document_columns, texts_of
 from longform.formats.rows import HaystackRows, ShippedRanking
 from longform.formats.table_rows import records
-from longform.formats.texts import FileText, NoTextError, decoded, ending_of
-from longform.records import Document, Qrel, Query
+from longform.formats.texts import FileText, ending_of, file_text
+from longform.records import Qrel, Query
 
 _LOG = logging.getLogger(__name__)
 _DOC = re.compile(r"<DOC>(.*?)</DOC>", re.DOTALL | re.IGNORECASE)
@@ -44,7 +45,7 @@ Number = TypeVar("Number", int, float)
 def trec_files(
     named: Named,
     *,
-    queries: Sequence[SourceFile] = (),
+    queries: Sequence[SourceFile],
     qrels: Sequence[SourceFile] = (),
     run: Sequence[SourceFile] = (),
     skip_unreadable: bool = False,
@@ -58,8 +59,6 @@ def trec_files(
         UsageError: There are no topics or documents.
         InputError: Rows are not as above, and not to be left out; all of them are named.
     """
-    if not queries:
-        raise UsageError("ingest trec: expected --queries TOPICS, --qrels and --run if there are any")
     files = [file for found in named.values() for file in found.values()]
     faults = Faults(skip=skip_unreadable)
     rows = (record for file in files for record in _documents(file, faults))
@@ -76,23 +75,15 @@ def trec_files(
 def _haystack(
     texts: Mapping[str, FileText], asked: Mapping[str, str], qrels: list[Qrel], rankings: list[ShippedRanking]
 ) -> HaystackRows:
-    documents = [
-        Document(doc_id, DEFAULT_HAYSTACK, index, found.title, found.text)
-        for index, (doc_id, found) in enumerate(texts.items())
-    ]
     queries = [Query(query_id, DEFAULT_HAYSTACK, text) for query_id, text in asked.items()]
-    return HaystackRows(DEFAULT_HAYSTACK, documents, queries, qrels=qrels, rankings=rankings)
+    return HaystackRows(DEFAULT_HAYSTACK, documents_of(texts), queries, qrels=qrels, rankings=rankings)
 
 
 def _documents(file: SourceFile, faults: Faults) -> Iterator[Record]:
     if ending_of(file.path) in {".jsonl", ".ndjson", ".csv", ".tsv"}:
         yield from records(file, faults)
         return
-    try:
-        text = decoded(file.read())
-    except NoTextError as error:
-        raise InputError(file=file.path, record="(root)", field="(file)", expected="UTF-8", found=str(error)) from error
-    for place, match in enumerate(_DOC.finditer(text), 1):
+    for place, match in enumerate(_DOC.finditer(file_text(file.read(), file.path)), 1):
         number, title = _DOCNO.search(match[1]), _TITLE.search(match[1])
         record = Record({}, file.path, f"document {place}")
         if number is None:

@@ -180,7 +180,8 @@ def test_many_documents_are_no_reason_to_leave_support_out(tmp_path: Path) -> No
     assert ingest(["jsonl", str(folder), "--out", str(tmp_path / "bench")]) == 0
     cited = {"right": [n], "wrong": [3], "none": []}
     answers = [
-        {"query_id": "q", "system": name, "bullets": [{"text": said, "citations": of}]} for name, of in cited.items()
+        {"query_id": "q", "system": name, "bullets": [{"text": said, "citations": of}], "numbering": "haystack"}
+        for name, of in cited.items()
     ]
     write_lines(tmp_path / "a.jsonl", answers)
     assert main([str(tmp_path / "a.jsonl"), "--bench", str(tmp_path / "bench"), "--workers", "0"]) == 0
