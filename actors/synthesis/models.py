@@ -92,9 +92,6 @@ class SynthesisModels:
             value: Value = ended.value
             return value
 
-    async def close(self) -> None:
-        await asyncio.gather(*(chat.close() for chat in {id(chat): chat for chat in self._chats.values()}.values()))
-
     def request(self, ask: Ask) -> ChatRequest:
         """Return the request that is sent for *ask*."""
         settings, chat = self._config.chats[ask.role], self._chats[ask.role]

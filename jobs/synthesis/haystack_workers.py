@@ -83,9 +83,6 @@ class ProseWriter:
         written = await with_prose(composed, self._models, self._stating, self._prose)
         return [_row(payload["work_id"], written)]
 
-    async def close(self) -> None:
-        await self._models.close()
-
 
 def composed_haystack(config: HaystackSettings, number: int, key: str) -> ComposedHaystack:
     """

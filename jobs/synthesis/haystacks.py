@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from io import StringIO
 
 from actors.chat.opening import check_chat
 from actors.storage.benchmark import MANIFEST
@@ -84,7 +84,7 @@ def synthesize(
             check_chat(chat)
         calling.check_prices(chats_of(config))
     try:
-        made = _here(config, calling) if cluster is None else _on_cluster(config, work, cluster, calling)
+        made = _made(config, work, cluster, calling)
         manifest = write_benchmark(out_url, _haystacks(made, folder), sources=_sources(config))
     except UsageError:
         _clear(folder, work)
@@ -134,45 +134,30 @@ def _haystacks(made: Iterator[HaystackRow], folder: Folder) -> Iterator[Haystack
         yield rows_of(row)
 
 
-def _here(config: HaystackSettings, calling: Calling) -> Iterator[HaystackRow]:
-    """The rows of `haystacks`, each made when it is taken."""
-    if chats_of(config):
-        calling.start()
-    make = _make_worker(config, calling)
-    with asyncio.Runner() as runner:  # one loop: clients of models belong to theirs
-        worker: ProseWriter | Callable[[HaystackTask], list[HaystackRow]] | None = None
-        try:
-            for task in _tasks(config):
-                worker = worker or make()
-                if isinstance(worker, ProseWriter):
-                    yield from runner.run(worker(task.payload))
-                else:
-                    yield from worker(task.payload)
-        finally:
-            if isinstance(worker, ProseWriter):
-                runner.run(worker.close())
-
-
-def _on_cluster(config: HaystackSettings, work: Folder, cluster: Cluster, calling: Calling) -> Iterator[HaystackRow]:
-    """The same, made by workers; in the configuration's order."""
+def _made(config: HaystackSettings, work: Folder, cluster: Cluster | None, calling: Calling) -> Iterator[HaystackRow]:
+    """Yield the rows of `haystacks` in the configuration's order, made when the first is taken."""
     tasks = _tasks(config)
     done = work.locate(_TABLE)
     todo = [task for task in tasks if task.work_ids[0] not in done]
-    if todo and chats_of(config):
-        cluster.start_for_calls()
+    asks = bool(chats_of(config))
+    if todo and asks:
+        if cluster is not None:
+            cluster.start_for_calls()
         calling.start()
-    asynchronous = bool(chats_of(config))
     stage = PlainStage(
         name="synthesize",
         table=_TABLE,
         identity=content_key(work.url, config.model_dump(mode="json")),
         make_worker=_make_worker(config, calling),
-        holds_model=asynchronous,
-        asynchronous=asynchronous,
+        holds_model=asks,
+        asynchronous=asks,
         unit="haystacks",
         slots=max([1, *map(open_rows, chats_of(config))]),
     )
-    run_stage(work, stage, len(tasks), todo, cluster=cluster, notice=calling.notice)
+    here = Cluster(address=None, workers=0) if cluster is None else cluster
+    run_stage(
+        work, stage, len(tasks), todo, cluster=here, notice=calling.notice, log=StringIO() if cluster is None else None
+    )
     haystacks = work.snapshot(_TABLE)
     for task in tasks:
         (row,) = haystacks.read(work_ids=task.work_ids).to_pylist()

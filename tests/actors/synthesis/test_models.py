@@ -59,10 +59,17 @@ async def test_the_scripted_models_say_the_same_over_http(monkeypatch: pytest.Mo
     job = OutlineJob(topic=TALK, sizes=SIZES, caps=CAPS)
     here, there = Log(), Log()
     expected = Scripted(WRITER, VERIFIER).run(write_outline(job, here))
+    opened: list[ChatModel] = []
+
+    def open_model(settings: ChatSettings) -> ChatModel:
+        opened.append(OpenAIChat(settings))
+        return opened[-1]
+
     async with FakeProvider(FakeSettings(delay_s=0.0)) as fake:
-        models = SynthesisModels(config(fake.url), OpenAIChat)
+        models = SynthesisModels(config(fake.url), open_model)
         found = await models.carry_out(write_outline(job, there))
-        await models.close()
+        for model in opened:
+            await model.close()
     assert found == expected
     assert [attempt._replace(call_id=None) for attempt in here.attempts] == [
         attempt._replace(call_id=None) for attempt in there.attempts

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from actors.chat.pool import ChatPool
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from actors.synthesis.models import SynthesisModels
 from jobs.synthesis.haystack_workers import prose_key
 from jobs.synthesis.haystacks import make_benchmark, read_config, synthesize
 from jobs.synthesize import main
@@ -75,13 +75,13 @@ def test_clients_of_the_model_are_closed_however_it_ends(
 ) -> None:
     """Calls left open would hold up another command of this process that asks the same."""
     closed = []
-    close = SynthesisModels.close
+    close = ChatPool.close
 
-    async def noted(self: SynthesisModels) -> None:
+    async def noted(self: ChatPool) -> None:
         closed.append(self)
         await close(self)
 
-    monkeypatch.setattr(SynthesisModels, "close", noted)
+    monkeypatch.setattr(ChatPool, "close", noted)
     options = [] if n_calls is None else ["--max-calls", str(n_calls)]
     arguments = ["prose", "--out", str(tmp_path / "bench"), "--set", scripted(",omissions=0.3"), *options]
 

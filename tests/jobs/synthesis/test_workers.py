@@ -87,9 +87,9 @@ def test_a_command_that_died_goes_on_with_the_haystacks_that_are_left(
         make_benchmark(config, f"{tmp_path}/died", cluster=cluster)
     assert not (tmp_path / "died" / "audit.json").exists()
     make_benchmark(config, f"{tmp_path}/died", cluster=cluster)
+    assert done == ["synthesize"] * 3 + ["audit"] * 3
     make_benchmark(config, f"{tmp_path}/here")
 
-    assert done == ["synthesize"] * 3 + ["audit"] * 3
     assert contents(tmp_path / "here") == contents(tmp_path / "died")
 
 
