@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 from itertools import count, takewhile
+from os import PathLike
 from statistics import fmean
 from sys import intern
 from typing import Any
@@ -39,12 +40,12 @@ class Benchmark:
         StorageError: The URL cannot be reached.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str | PathLike[str]) -> None:
         self.folder = Folder(url)
         if not self.folder.has(MANIFEST):
             self.folder.check_reachable()  # a bucket that is not there looks empty
-            msg = f"no benchmark at {url!r}: expected a folder with {MANIFEST}; make one with `longform ingest`"
-            raise UsageError(msg)
+            found = f"no benchmark at {self.folder.url!r}"
+            raise UsageError(f"{found}: expected a folder with {MANIFEST}; make one with `longform ingest`")
         self.documents = lru_cache(maxsize=_HAYSTACKS_HELD)(self._documents)
         self._gold_numbers = lru_cache(maxsize=_TARGETS_HELD)(self._read_gold_numbers)
         self.targets_by_query = lru_cache(maxsize=_TARGETS_HELD)(self._targets_by_query)

@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from hashlib import sha256
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, cast
 
@@ -36,9 +37,11 @@ from longform.schemas import SCHEMAS, conform
 class Folder:
     """A benchmark or a run: tables and JSON files under one URL."""
 
-    def __init__(self, url: str) -> None:
-        self.url = url
-        self._filesystem, self._root = open_location(url)
+    def __init__(self, url: str | PathLike[str]) -> None:
+        if not isinstance(url, str | PathLike):
+            raise UsageError(f"expected a folder as a path or a URL, found {url!r}")
+        self.url = fspath(url)
+        self._filesystem, self._root = open_location(self.url)
         self._logs: dict[str, CommitLog] = {}  # by table
         self._made: set[str] = set()  # folders on S3
 
@@ -373,9 +376,8 @@ def open_location(url: str) -> tuple[pafs.FileSystem, str]:
     if "://" not in url:
         return pafs.LocalFileSystem(), str(Path(url).absolute())
     _check_plain(url)
-    one_put = (
-        "?allow_delayed_open=true" if url.startswith("s3://") else ""
-    )  # a small file; else a multipart upload of 3
+    # a small file is put in one request; else a multipart upload of 3
+    one_put = "?allow_delayed_open=true" if url.startswith("s3://") else ""
     try:  # from_uri, unlike S3FileSystem(...), honours AWS_ENDPOINT_URL
         filesystem, path = pafs.FileSystem.from_uri(f"{url}{one_put}")
     except (ValueError, OSError) as error:
@@ -388,8 +390,8 @@ def _check_plain(url: str) -> None:
     """Refuse secrets and options: URLs stand in records and messages, and children's are made by adding to them."""
     scheme, _, rest = url.partition("://")
     if "@" in rest.partition("/")[0]:
-        msg = f"a URL of {scheme}:// with a key in it: expected {scheme}://BUCKET/PATH, and keys in the environment"
-        raise UsageError(msg)
+        expected = f"expected {scheme}://BUCKET/PATH, and keys in the environment"
+        raise UsageError(f"a URL of {scheme}:// with a key in it: {expected}")
     if "?" in rest:
         msg = (
             f"{url.partition('?')[0]!r} with options behind a question mark: expected {scheme}://BUCKET/PATH; say the "

@@ -8,16 +8,15 @@ from dataclasses import dataclass
 from functools import cache
 
 from actors.judges.offline_coverage import OfflineCoverageJudge
-from actors.surface.given import summary_text, text_of, texts_of
+from actors.surface.given import languages_told, summary_text, text_of, texts_of
 from longform.errors import UsageError
-from longform.judges.cards import unmeasured_languages
 from longform.judges.coverage_model import DESIGNS
 from longform.judges.kind import Group
 from longform.judges.kind import Verdict as JudgeVerdict
 from longform.judges.kinds.coverage import COVERAGE
 from longform.metrics.coverage import score_summary
 from longform.metrics.measure import Score, Verdict
-from longform.settings.judges import SHIPPED_IN, fitted_name
+from longform.settings.judges import fitted_name
 from longform.text.answers import read_answer
 from longform.text.citations import Bullet
 from longform.text.refusals import without_refusals
@@ -141,11 +140,7 @@ def judge(
         lines,
         _scores(found, verdicts, lines, partial_score),
         tuple(read.not_understood),
-        tuple(
-            unmeasured_languages(
-                {"summaries": [text], "insights": [one.text for one in found]}, {f"offline-{model}": SHIPPED_IN}
-            )
-        ),
+        languages_told({"summaries": [text], "insights": [one.text for one in found]}, f"offline-{model}"),
     )
 
 
@@ -170,7 +165,8 @@ def _insights(given: object) -> list[Insight]:
 def _check_numbers(place: int, documents: object) -> None:
     numbers = documents if isinstance(documents, Sequence) and not isinstance(documents, str) else None
     if numbers is None or not all(isinstance(one, int) and one >= 1 for one in numbers):
-        raise UsageError(f"insights[{place}].documents: expected document numbers from 1, found {documents!r}")
+        expected = "a list of document numbers from 1"
+        raise UsageError(f"insights[{place}].documents: expected {expected}, found {documents!r}")
 
 
 def _fitted_model(calibration: object, features: object) -> str:

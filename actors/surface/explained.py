@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -29,7 +30,7 @@ _COLUMNS = pa.schema(
 )
 
 
-def explained(run: Run, summary_id: str, judge: str, moved_to: str | None) -> pa.Table:
+def explained(run: Run, summary_id: str, judge: str, moved_to: str | PathLike[str] | None) -> pa.Table:
     """Return the table of `Run.explain`."""
     summary = _one(run.summaries.filter(pc.field("summary_id") == summary_id), run, summary_id)
     of_summary = run.verdicts.filter((pc.field("summary_id") == summary_id) & (pc.field("judge") == judge))
@@ -52,7 +53,7 @@ def explained(run: Run, summary_id: str, judge: str, moved_to: str | None) -> pa
     return pa.Table.from_pylist(rows, schema=_COLUMNS)
 
 
-def _benchmark(run: Run, moved_to: str | None) -> Benchmark:
+def _benchmark(run: Run, moved_to: str | PathLike[str] | None) -> Benchmark:
     stated = run.folder.read_json(RECORD, needs=["benchmark"])["benchmark"]
     if moved_to is None and not Folder(stated["url"]).has(MANIFEST):
         raise UsageError(f"{run.folder.url}: its benchmark is not at {stated['url']!r}; name where it is with bench=")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
-from os import PathLike, fspath
+from os import PathLike
 from typing import Any
 
 import pyarrow as pa
@@ -41,7 +41,7 @@ class Run:
     """
 
     def __init__(self, url: str | PathLike[str]) -> None:
-        self.folder = Folder(fspath(url))
+        self.folder = Folder(url)
         if not self.folder.has(RECORD):
             self.folder.check_reachable()  # a bucket that is not there looks empty
             raise UsageError(
@@ -123,7 +123,7 @@ class Run:
             )
         return with_tables(self.folder.read_json(RESULTS, needs=()))
 
-    def explain(self, summary_id: str, judge: str, *, bench: str | None = None) -> pa.Table:
+    def explain(self, summary_id: str, judge: str, *, bench: str | PathLike[str] | None = None) -> pa.Table:
         """
         Return why a summary has its scores: a row for each insight of its query.
 

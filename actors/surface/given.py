@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterable, Mapping, Sequence
 
 from longform.errors import UsageError
+from longform.formats.fields import describe, has_surrogates
+from longform.judges.cards import unmeasured_languages
+from longform.settings.judges import SHIPPED_IN
+
+_LOG = logging.getLogger(__name__)
 
 
 def texts_of(argument: str, value: object, *, least: int = 1) -> list[str]:
@@ -21,12 +27,10 @@ def texts_of(argument: str, value: object, *, least: int = 1) -> list[str]:
     """
     if isinstance(value, str | bytes) or not isinstance(value, Sequence):
         raise UsageError(f"{argument}: expected a list of texts, found {_named(value)}")
-    for place, text in enumerate(value):
-        if not isinstance(text, str):
-            raise UsageError(f"{argument}[{place}]: expected a text, found {_named(text)}")
+    texts = [text_of(f"{argument}[{place}]", text) for place, text in enumerate(value)]
     if len(value) < least:
         raise UsageError(f"{argument}: expected at least {least} text{'s' if least > 1 else ''}, found {len(value)}")
-    return list(value)
+    return texts
 
 
 def text_of(argument: str, value: object) -> str:
@@ -34,10 +38,12 @@ def text_of(argument: str, value: object) -> str:
     Return *value*, a text.
 
     Raises:
-        UsageError: It is something else.
+        UsageError: It is something else, or has halves of surrogate pairs, which are no characters.
     """
     if not isinstance(value, str):
         raise UsageError(f"{argument}: expected a text, found {_named(value)}")
+    if has_surrogates(value):
+        raise UsageError(f"{argument}: expected a text of whole characters, found {describe(value)}")
     return value
 
 
@@ -52,7 +58,7 @@ def summary_text(value: object) -> str:
         UsageError: It is neither.
     """
     if isinstance(value, str):
-        return value
+        return text_of("summary", value)
     if not isinstance(value, Sequence) or isinstance(value, bytes):
         raise UsageError(f"summary: expected a text or a list of bullets, found {_named(value)}")
     items = (" ".join(one.split()) for one in texts_of("summary", value, least=0))
@@ -69,6 +75,14 @@ def number_of(argument: str, value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise UsageError(f"{argument}: expected a whole number above 0, found {value!r}")
     return value
+
+
+def languages_told(texts: Mapping[str, Iterable[str]], judge: str) -> tuple[str, ...]:
+    """Return a sentence for each language that an offline judge was not measured on, and log it."""
+    found = tuple(unmeasured_languages(texts, {judge: SHIPPED_IN}))
+    for sentence in found:
+        _LOG.warning(sentence)
+    return found
 
 
 def _named(value: object) -> str:

@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from actors.local_models.encoder import Encoder
 from actors.local_models.weights import MINILM
 from actors.surface.citations import CitedSummary
-from actors.surface.given import number_of, text_of, texts_of
+from actors.surface.given import languages_told, number_of, text_of, texts_of
 from longform.errors import UsageError
 from longform.records import Query, retrieval_text
 from longform.summaries.extractive import Extractor, bullet_lines, shipped_ranker
@@ -33,7 +33,8 @@ def summarize(
     Quote sentences that several documents repeat and the query asks for, each citing the documents that support it.
 
     The text is that of `longform evaluate` with a summariser `{kind: offline}`, and empty if no sentence of the
-    documents can be quoted. The documents of the latest call are kept: further queries to the same ones are fast.
+    documents can be quoted: its model and the judge `offline` were measured on English only, and other languages are
+    logged. The documents of the latest call are kept: further queries to the same ones are fast.
 
     Args:
         query: A question or a topic.
@@ -50,6 +51,7 @@ def summarize(
         raise UsageError("query: expected a question or a topic, found an empty text")
     part = None if subtopic is None else text_of("subtopic", subtopic)
     n, words = number_of("bullets", bullets), number_of("max_words", max_words)
+    languages_told({"queries": [asked], "documents": texts}, "offline")
     extractor = _extractor(tuple(texts))
     whole = retrieval_text(Query("", "", asked, subtopic=part), query_text="query_subtopic")
     vectors = _encoder().embed([whole, part or asked])

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actors.judges.lexical import LexicalJudge
-from actors.surface.given import texts_of
-from longform.judges.cards import unmeasured_languages
+from actors.surface.given import languages_told, texts_of
 from longform.judges.kind import Group, Verdict
 from longform.judges.kinds.support import NO, SUPPORT, YES
 from longform.keys import content_key
@@ -24,7 +23,6 @@ from longform.metrics.faithfulness import (
     merge_documents,
     summary_faithfulness,
 )
-from longform.settings.judges import SHIPPED_IN
 from longform.text.refusals import is_refusal
 
 
@@ -97,7 +95,7 @@ def check(sentences: Sequence[str], documents: Sequence[str]) -> Support:
         tuple(_sentence(*row) for row in zip(claims, said, best.tolist(), places, refused, strict=True)),
         cells,
         summary_faithfulness(best[~np.array(refused)], RECOMMENDED.sentences),
-        tuple(unmeasured_languages({"sentences": claims, "documents": documents}, {"offline": SHIPPED_IN})),
+        languages_told({"sentences": claims, "documents": documents}, "offline"),
     )
 
 

@@ -54,13 +54,17 @@ def test_a_bullet_cites_the_document_that_supports_it_and_shows_the_passage() ->
     assert str(cited) == cited.text
 
 
-def test_texts_in_a_language_without_labels_are_told() -> None:
+def test_texts_in_a_language_without_labels_are_told(caplog: pytest.LogCaptureFixture) -> None:
     told = "this judge (offline{}) was measured on English only."
     covered = longform.judge("市议会通过重建大桥[1]。", ["市议会决定重建大桥。"])
     assert covered.told == (f"Written in Chinese: 1 of 1 summaries; 1 of 1 insights: {told.format('-people-vectors')}",)
     checked = longform.check(["Der Rat stimmte für den Bau der Brücke."], DOCUMENTS)
     assert checked.told == (f"Written in German: 1 of 1 sentences: {told.format('')}",)
+    longform.summarize("大桥", ["市议会以七票对二票通过重建大桥。工程要花费三百四十万欧元。"])
+    summarised = f"Written in Chinese: 1 of 1 queries; 1 of 1 documents: {told.format('')}"
+    assert caplog.messages == [*covered.told, *checked.told, summarised]
     assert longform.check(["The bridge costs 3.4 million euros."], DOCUMENTS).told == ()
+    assert len(caplog.messages) == 3
 
 
 def test_a_refusal_is_not_checked() -> None:
@@ -100,6 +104,17 @@ def test_a_summary_quotes_within_its_bounds() -> None:
         (lambda: longform.judge("a", []), "insights: expected at least 1 text, found 0"),
         (lambda: longform.judge("a", [VOTE, "b"]), r"insights\[1\]: expected `documents` as 1 other insights"),
         (lambda: longform.judge("a", [longform.Insight("b", [0])]), r"insights\[0\].documents: expected .* from 1"),
+        (
+            lambda: longform.judge("a", [longform.Insight("b", 1)]),
+            r"insights\[0\].documents: expected a list of document numbers from 1, found 1",
+        ),
+        (lambda: longform.judge("a \ud83d", ["b"]), r"summary: expected a text of whole characters, .*'a \\ud83d'"),
+        (lambda: longform.judge(["a", "\udc00"], ["b"]), r"summary\[1\]: expected a text of whole characters"),
+        (lambda: longform.judge("a", ["b \ud83d"]), r"insights\[0\]: expected a text of whole characters"),
+        (lambda: longform.check(["a"], ["b \ud83d"]), r"documents\[0\]: expected a text of whole characters"),
+        (lambda: longform.summarize("\ud83d", ["b"]), "query: expected a text of whole characters"),
+        (lambda: longform.Benchmark(None), "expected a folder as a path or a URL, found None"),
+        (lambda: longform.Run(7), "expected a folder as a path or a URL, found 7"),
         (lambda: longform.judge("a", ["b"], calibration="mine"), "'mine': expected one of"),
         (lambda: longform.judge("a", ["b"], features="all"), "features: expected one of .*'words', 'vectors'.* 'all'"),
         (lambda: longform.judge("a", ["b"], calibration="gpt-4o", features="vectors"), "'gpt-4o-vectors': expected"),
@@ -123,6 +138,8 @@ def test_errors_name_the_argument(call: Callable[[], Any], told: str) -> None:
 def test_a_folder_without_a_run_is_told_and_how_to_make_one(tmp_path: Any) -> None:
     with pytest.raises(UsageError, match=r"no run at .*expected a folder with run.json; make one with `longform eval"):
         longform.Run(tmp_path)
+    with pytest.raises(UsageError, match=rf"no benchmark at '{tmp_path}': expected a folder with benchmark.json"):
+        longform.Benchmark(tmp_path)
 
 
 def test_a_run_without_results_has_tables_and_no_means(tmp_path: Any) -> None:
