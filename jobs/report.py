@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jobs.command.parser import VerbParser
@@ -36,7 +37,15 @@ def parser() -> VerbParser:
 
 def _work(arguments: argparse.Namespace) -> Outcome:
     pages = report(arguments.runs, arguments.out)
-    return Outcome({"out": arguments.out, "pages": pages}, f"{arguments.out}: {', '.join(pages)}")
+    return Outcome({"out": arguments.out, "pages": pages}, _words(arguments.out, len(pages) - 1))
+
+
+def _words(out: str, n_runs: int) -> str:
+    """Say in a line where the first page stands, and what it holds; *n_runs* are those of a page over several."""
+    place = out.rstrip("/") if "://" in out else Path(out).absolute()
+    if n_runs:
+        return f"{place}/index.html: all systems of {n_runs} runs, with links to the pages of each"
+    return f"{place}/index.html: findings, with links to all tables and summaries; report.md beside it is Markdown"
 
 
 def report(runs: Sequence[str], out: str) -> list[str]:

@@ -86,9 +86,7 @@ def card_of(
 
     Args:
         judge: One of *judges*, or `released:NAME`, whose predictions a release ships.
-        judges: How judges are made.
         versions: Judge -> what made its verdicts.
-        task: Of the judge.
     """
     return {
         "kind": task,
@@ -249,12 +247,18 @@ def _of_targets(card: Card) -> str:
     if not own:
         return "was measured against people on too few labels to say how far it agrees"
     peers = {title: reach for title, reach in _peers(card) if reach.keys() >= own.keys()}
+    values = " and ".join(f"{one['value']:.2f}" for one in own.values())
     if not peers:
-        values = " and ".join(f"{one['value']:.2f}" for one in own.values())
         return f"agrees with people by a correlation of {values}, where 1 is full agreement"
-    title = min(peers, key=lambda name: abs(_sum(peers[name], own) - _sum(own, own)))
+    apart = {
+        name: abs(sum((reach[n]["value"] or 0.0) - (own[n]["value"] or 0.0) for n in own))
+        for name, reach in peers.items()
+    }
+    title = min(peers, key=lambda name: apart[name])
     n = sum(row["n_summaries"] for row in card["texts"] if len(row["texts"]) == 1 and row["n"] in own)
-    return f"agrees with people {_beside(own, peers[title])} {title} does on the same {n} summaries"
+    beside = " and ".join(f"{peers[title][one]['value']:.2f}" for one in own)
+    told = f"{_beside(own, peers[title])} {title} does on the same {n} summaries"
+    return f"agrees with people {told}, correlation {values} beside {beside}"
 
 
 def _reach(card: Card) -> dict[int, EstimateColumns]:
@@ -269,10 +273,6 @@ def _peers(card: Card) -> Iterator[tuple[str, Mapping[int, EstimateColumns]]]:
         peer = shipped_card(judge)
         if judge != card["judge"] and peer and "texts" in peer and peer["labels"]["hash"] == card["labels"]["hash"]:
             yield printed.title, _reach(peer)
-
-
-def _sum(reach: Mapping[int, EstimateColumns], labels: Iterable[int]) -> float:
-    return sum(reach[n]["value"] or 0.0 for n in labels)
 
 
 def _beside(own: Mapping[int, EstimateColumns], peer: Mapping[int, EstimateColumns]) -> str:

@@ -44,6 +44,11 @@ class Findings(NamedTuple):
     others: str | None = None  # whether other judges name the same system; None: there are none
     cost: str | None = None  # of a summary by the best; None: results do not say of any
 
+    @property
+    def told(self) -> list[str]:
+        """All sentences, in reading order."""
+        return [one for one in (self.best, self.lead, self.cost, self.worth, self.others) if one]
+
 
 def findings(results: Results) -> list[Findings]:
     """Return the findings of each data set, by the first judge; never empty."""

@@ -152,7 +152,9 @@ def leaderboard(results: Results) -> Table | None:
         for cell in cells[:_MOST]
         for system in [str(system_of(cell))]
     ]
-    return Table("leaderboard", columns, rows, "Leaderboard", f"{capitalized(', '.join(of))}.{first}", ["system"])
+    told = f"{capitalized(', '.join(of))}.{first}"
+    reasons = [{"cost": why} if (why := cell["reasons"].get("usd_a_summary")) else {} for cell in cells[:_MOST]]
+    return Table("leaderboard", columns, rows, "Leaderboard", told, ["system"], reasons)
 
 
 def _places(results: Results, cells: Sequence[CellRow], measure: str) -> Mapping[str, str]:

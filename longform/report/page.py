@@ -20,6 +20,7 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from longform.errors import LongformError
+from longform.report.findings import findings
 from longform.report.parts import Section, sentences_in
 from longform.report.plots import Plot
 from longform.report.repair import SIDES, DocumentOf, chips, evidence_line, example_head, markdown_examples
@@ -72,14 +73,17 @@ class Here(NamedTuple):
 
 def markdown(results: Results) -> str:
     """
-    The report as GitHub-flavoured Markdown: every table, no figure and no drill-down.
+    The report as GitHub-flavoured Markdown: its findings and every table, no figure and no drill-down.
 
     Raises:
         LongformError: `results` lack a title, or say something that cannot be reported, such as a NaN.
     """
     check(results)
     above = [banner(results["so_far"])] if "so_far" in results else []
-    return sections_markdown(results["title"], sections(results), above=above)
+    found = [told for one in findings(results) for told in (*filter(None, [one.about]), *one.told)]
+    return sections_markdown(
+        results["title"], [Section("findings", "Findings", found, []), *sections(results)], above=above
+    )
 
 
 def sections_markdown(title: str, shown: Iterable[Section], *, above: Sequence[str] = ()) -> str:

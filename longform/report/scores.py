@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from longform.keys import in_groups
 from longform.metrics.paired_differences import ALPHA
 from longform.metrics.statistics import Estimate
 from longform.report.measures import (
@@ -25,6 +26,7 @@ from longform.report.parts import (
     failures_told,
     in_sample_told,
     judge_line,
+    listed,
     main_cells,
     repeats_told,
 )
@@ -89,6 +91,7 @@ def score_sections(results: Results) -> Iterator[Section]:
     if tables:
         paragraphs = [
             *oracle_told(cells),
+            *budgets_told(cells),
             *clusters_told(results.get("clusters")),
             *repeats_told(cells),
             *failures_told(cells),
@@ -96,6 +99,20 @@ def score_sections(results: Results) -> Iterator[Section]:
         paragraphs += filter(None, [in_sample_told(results)])
         title = "Coverage, citation and joint score" if any("coverage" in cell for cell in cells) else "Scores"
         yield Section("scores", title, paragraphs, tables)
+
+
+def budgets_told(cells: Sequence[CellRow]) -> list[str]:
+    """Say what limits the prompts of which settings had, if not all had the same."""
+    known = [cell for cell in cells if cell["axes"] is not None and not cell.get("elsewhere")]
+    limits = in_groups((cell["axes"].get("budget_tokens"), cell["setting"]) for cell in known)
+    if len(limits) < 2:
+        return []
+    named = {limit: listed([*dict.fromkeys(own)], most=4, between=", ") for limit, own in limits.items()}
+    told = (
+        f"{'no limit' if limit is None else f'{limit:,} tokens'} for {named[limit]}"
+        for limit in sorted(named, key=lambda limit: limit or 0)
+    )
+    return [f"Prompts had unequal budgets for documents: {'; '.join(told)}. Differences may be of these."]
 
 
 def _tables(results: Results, cells: Sequence[CellRow], first: Sequence[CellRow]) -> Iterator[ShownTable]:

@@ -21,10 +21,11 @@ from longform.report.measures import all_heads
 from longform.report.overview import clusters_told, facts
 from longform.report.page import INDEX, Here, PageLink, check, rendered, sections_html
 from longform.report.page_data import fitting
-from longform.report.parts import Section
+from longform.report.parts import Section, main_cells
 from longform.report.plots import Plot
 from longform.report.repair import DocumentOf
 from longform.report.result_tables import shown_of
+from longform.report.scores import budgets_told
 from longform.report.sections import figures, sections
 from longform.report.tables import ShownTable
 from longform.results.results import Results
@@ -146,7 +147,7 @@ def site_pages(
             site.title,
             site.here(INDEX),
             findings=findings(results),
-            clusters=clusters_told(results.get("clusters")),
+            told=[*clusters_told(results.get("clusters")), *budgets_told(main_cells(results))],
             facts=facts(results),
             forest=forest(results),
             leaderboard=None if (board := leaderboard(results)) is None else shown_of(results, board)[0],

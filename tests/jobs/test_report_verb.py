@@ -55,10 +55,14 @@ def test_snapshots_make_a_curve_and_only_the_last_a_cell(replayed: tuple[Path, d
     assert [(cell["n_summaries"], cell["joint"]) for cell in results["cells"]] == [(1, 100.0)]
 
 
-def test_pages_of_a_finished_run_are_the_same_pages(replayed: tuple[Path, dict[str, Any]]) -> None:
+def test_pages_of_a_finished_run_are_the_same_pages(
+    replayed: tuple[Path, dict[str, Any]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = replayed[0]
+    monkeypatch.chdir(folder)
 
-    assert main([str(folder / "run"), "--out", str(folder / "pages")]) == 0
+    assert main([str(folder / "run"), "--out", "pages"]) == 0
+    assert capsys.readouterr().out.startswith(f"{folder}/pages/index.html: findings, with links to all tables")
     again, first = (
         {path.name: path.read_bytes() for path in place.iterdir() if path.suffix in {".html", ".md"}}
         for place in (folder / "pages", folder / "run" / "report")

@@ -38,11 +38,12 @@ def test_card_that_ships_is_by_calibration_whatever_the_judge_is_called() -> Non
 
     assert row.pop("adversarial") == (shipped_card("offline-gpt-4o") or {})["adversarial"]
     assert "; ".join(row.pop("card_parts")) == row["card"]
+    told = "agrees with people about as well as GPT-4o does on the same 56 summaries"
     assert row == {
         "judge": "mine",
         "scale": "marks as GPT-4o does",
         "card": describe(shipped_card("offline-gpt-4o")),
-        "worth": "agrees with people about as well as GPT-4o does on the same 56 summaries",
+        "worth": f"{told}, correlation 0.70 beside 0.72",
         "card_reason": None,
     }
     assert row["card"].startswith("marks as GPT-4o does; against people, on a topic kept out, conversation (")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from longform.report.first_page import Quotes, leaderboard
+from longform.report.scores import budgets_told
 from longform.results.evidence import Unfolded
 from longform.tables.cells import cell_rows
 from tests.longform.report.test_findings import cell, results
@@ -48,6 +49,27 @@ def test_no_place_is_told_if_no_test_could_show_one() -> None:
 
 def test_one_system_has_no_leaderboard() -> None:
     assert leaderboard(results(cells=CELLS[:1])) is None
+
+
+def test_a_cost_that_is_not_known_has_its_reason() -> None:
+    reasons = {"usd_a_summary": "price not known"}
+    cells = [cell(f"{name}, full", 50.0, usd_a_summary=None, reasons=reasons) for name in "ab"]
+    table = leaderboard(results(cells=cells))
+
+    assert table is not None
+    assert {row[-1].reason for row in cell_rows(table)} == {"price not known"}
+
+
+def test_unequal_budgets_are_told_once_for_all_systems_of_a_setting() -> None:
+    limits = {"full": None, "bm25": 3500, "oracle": 3500}
+    own = [
+        cell(f"a, {setting}", 50.0, axes={"retriever": setting, "order": "given", "budget_tokens": limit})
+        for setting, limit in limits.items()
+    ]
+
+    told = "Prompts had unequal budgets for documents: no limit for full; 3,500 tokens for bm25, oracle."
+    assert budgets_told([*own, *own]) == [f"{told} Differences may be of these."]
+    assert budgets_told(own[1:]) == []
 
 
 def summary(name: str, system: str, scores: dict[str, float | None], text: str = "It fell.") -> Unfolded:

@@ -8,6 +8,7 @@ import pytest
 
 from longform.errors import LongformError
 from longform.report.document_pages import packed_summaries, summary_pages
+from longform.report.findings import findings
 from longform.report.page_data import script_json
 from longform.report.site import SUMMARIES, site_of
 from longform.results.evidence import unfolded_of
@@ -49,6 +50,13 @@ def test_the_page_loads_nothing(page):
     assert all(value.startswith("#") for _, _, value in loading)
     assert "link" not in page.tags
     assert any("default-src 'none'" in value for _, _, value in page.attributes)
+
+
+def test_markdown_begins_with_the_findings_of_the_first_page(results):
+    text, (first, *_) = markdown(results), findings(results)
+    head, best = text.split("\n\n")[1:3]
+    assert head == "## Findings"
+    assert first.best.split(";")[0] in best.replace("\\", "")
 
 
 def test_no_handler_stands_in_an_attribute(page):
