@@ -51,8 +51,8 @@ def _words(out: str, n_runs: int) -> str:
 def report(runs: Sequence[str], out: str) -> list[str]:
     """Write the pages, and return the first page and each run's own."""
     from actors.storage.folder import Folder
-    from jobs.results.live_pages import MARKDOWN, remove_pages
     from jobs.results.several_runs import several_runs
+    from jobs.results.write import MARKDOWN, remove_pages
     from longform.report.answers import answer_html, answer_markdown
     from longform.report.page import INDEX, PageLink
 

@@ -16,9 +16,8 @@ from jobs.cluster import Cluster
 from jobs.command.options import REPORT
 from jobs.files.vectors import Vectors
 from jobs.results.calls import noted_calls
-from jobs.results.evaluated import evaluation_results
-from jobs.results.faithfulness import with_another_order
-from jobs.results.retrieval import rankings_told, retrieval_so_far
+from jobs.results.evaluated import evaluation_results, with_another_order
+from jobs.results.frames import rankings_told, retrieval_so_far
 from jobs.runs.begin import begin
 from jobs.runs.heartbeat import Heartbeat, sizes_of
 from jobs.runs.positions import positions_plan

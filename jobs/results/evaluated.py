@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -18,9 +18,8 @@ from jobs.files.outputs import marks_told
 from jobs.results.calls import call_results
 from jobs.results.elsewhere import elsewhere_rows, languages_told
 from jobs.results.evidence import ReportedWork, RunEvidence, by_summary
-from jobs.results.live_pages import retire
-from jobs.results.retrieval import rankings_told
-from jobs.results.write import RESULTS, read_results, write_results
+from jobs.results.frames import rankings_told
+from jobs.results.write import RESULTS, read_results, retire, write_results
 from jobs.runs.cards import judge_rows
 from jobs.runs.unscored import unranked, unscored
 from jobs.stages.items import Item
@@ -36,6 +35,7 @@ from jobs.stages.summarize import Summarized
 from longform.keys import content_key
 from longform.results.aggregate import Averaging
 from longform.results.calls import CallsRow
+from longform.results.cells import table_rows
 from longform.results.elsewhere import elsewhere_tables, elsewhere_told
 from longform.results.evidence import BY_MATRIX, TwinDriver
 from longform.results.in_sample import fitted_of
@@ -199,6 +199,16 @@ def _driver(run: Folder, benchmark: Benchmark, experiment: Experiment, plan: Pla
     if (judge := experiment.citing_judge) is None:
         return BY_MATRIX
     return judge_driver(run, benchmark, experiment, judge, checks_of(plan))
+
+
+def with_another_order(experiment: Experiment, results: Mapping[str, Any]) -> Experiment | None:
+    """Return the experiment with one more drawn order, if the interval of a mean over orders is to be narrower."""
+    settings = experiment.permutations
+    rows = table_rows(results, "faithfulness_permutations")
+    if settings.half_width is None or settings.n_orders >= settings.most or all(row["narrow"] for row in rows):
+        return None
+    more = settings.model_copy(update={"n_orders": settings.n_orders + 1})
+    return experiment.model_copy(update={"permutations": more})
 
 
 MADE_OF = "made_of.json"

@@ -9,10 +9,9 @@ from functools import cached_property
 from actors.judges.opening import kind_of
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
+from jobs.results.calls import spent_on
 from jobs.results.drilldown import Unfolding
-from jobs.results.faithfulness import checked_summaries
-from jobs.results.retrieval import gold_by_query, packed_queries, ranked_queries
-from jobs.results.spent import spent_on
+from jobs.results.frames import checked_summaries, gold_by_query, packed_queries, ranked_queries
 from jobs.stages.items import Item
 from jobs.stages.judge import Judged
 from jobs.stages.pack import Packed

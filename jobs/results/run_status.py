@@ -8,15 +8,16 @@ from typing import Any
 
 from actors.storage.benchmark import MANIFEST
 from actors.storage.folder import Folder
-from jobs.results.live_pages import stored_so_far
-from jobs.results.spent import run_spend
+from jobs.results.calls import run_spend
 from jobs.runs.heartbeat import Heard, heartbeats, lives
 from jobs.runs.record import RECORD_FILE, stored_record
 from longform.errors import UsageError
 from longform.judges.matrix import SUMMARY_FAILED
-from longform.results.run_status import State, next_step
+from longform.results.run_status import LIVE, State, next_step
 
 _REPORT = "report/index.html"
+SO_FAR = "so_far.json"
+"""Beside the pages of a live report: how much of the run they show."""
 _SHOWN = 3
 _LEDGER_FILES = ("calls.sqlite", "ledger.json")
 # Table -> the column that names who made a row, and the steps that do; a stage is named by both.
@@ -158,4 +159,15 @@ def _failures(run: Folder) -> dict[str, Counter[str]]:
                     continue  # a failure of the system, which stands with its summaries
                 for step in steps:
                     found.setdefault(f"{step} {row[column]}", Counter())[reason] += 1
+    return found
+
+
+def stored_so_far(run: Folder) -> dict[str, Any] | None:
+    """Return how much of a run its live report shows; None if there is none."""
+    if not run.has(f"{LIVE}/{SO_FAR}"):
+        return None
+    try:
+        found: dict[str, Any] = run.read_json(f"{LIVE}/{SO_FAR}")
+    except FileNotFoundError:  # removed meanwhile
+        return None
     return found

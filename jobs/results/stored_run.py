@@ -11,8 +11,8 @@ from pydantic import JsonValue, ValidationError
 from actors.storage.benchmark import Benchmark
 from actors.storage.errors import without_the_unreachable
 from actors.storage.folder import Folder
+from jobs.results.calls import Spend, run_spend
 from jobs.results.run_status import run_status
-from jobs.results.spent import Spend, run_spend
 from jobs.results.write import RESULTS, read_results
 from jobs.runs.record import read_record
 from longform.errors import UsageError

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 from actors.storage.benchmark import Benchmark
-from jobs.results.retrieval import gold_by_query, in_words, ranked_documents
+from jobs.results.frames import gold_by_query, in_words, ranked_documents
 from jobs.results.stored_run import JudgeSignature, StoredRun, averaging_of
 from longform.errors import UsageError
 from longform.evidence.scan import pl

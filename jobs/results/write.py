@@ -7,7 +7,8 @@ Everything here reads committed parts; it can be done again at any time from wha
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, islice
 from typing import Any, cast
@@ -20,23 +21,28 @@ from actors.storage.folder import Folder
 from jobs.results.documents import NO_DOCUMENTS, KeptDocuments, keep_texts, kept_documents, write_documents
 from jobs.results.drilldown import kept_unfolded
 from jobs.results.evidence import RunEvidence
-from jobs.results.live_pages import MARKDOWN, remove_pages
-from jobs.results.size import counted
+from jobs.results.run_status import SO_FAR
 from longform.errors import UsageError
+from longform.evidence.scan import pl
+from longform.evidence.scores import means
+from longform.evidence.summaries import clusters_of
+from longform.judges.kinds import KINDS
 from longform.report import document_pages, matrix_page
 from longform.report.document_pages import CitedPlaces, DocumentFiles, packed_summaries, summary_pages
 from longform.report.first_page import Quotes
-from longform.report.page import PageLink, markdown
+from longform.report.measures import main_measure
+from longform.report.page import INDEX, PageLink, markdown
 from longform.report.parts import haystack_name
 from longform.report.shown_names import shown_names, unfolded_with_shown_names, with_shown_names
-from longform.report.site import SUMMARIES, SummaryPage, points, site_of, site_pages
+from longform.report.site import SUMMARIES, SummaryPage, is_page, moved_html, points, site_of, site_pages
 from longform.results.aggregate import models_tables, several_models
-from longform.results.cells import systems_in, table_rows
-from longform.results.evidence import Unfolded
+from longform.results.cells import CellRow, systems_in, table_rows
+from longform.results.evidence import Family, Unfolded
 from longform.results.in_sample import TWINS_ONLY, Models, mark_in_sample
 from longform.results.judges import judges_tables
 from longform.results.order_dependence import independent_systems, order_table
 from longform.results.results import SCHEMA, JudgeRow, Results, document, of_document
+from longform.results.run_status import LIVE
 from longform.studies import cells
 from longform.studies.schema_1 import as_before, with_tables
 from longform.studies.study import Study, study_results
@@ -46,6 +52,7 @@ from longform.tables.table import Table
 RESULTS = run_files.RESULTS
 REPORT = "report"
 """Folder of a run's pages."""
+MARKDOWN = "report.md"
 
 
 def write_results(
@@ -158,6 +165,23 @@ def write_pages(
     remove_pages(folder, but=written)
 
 
+def remove_pages(folder: Folder, *, but: Collection[str]) -> None:
+    """Remove the pages of a report that stood there before, except those named; other files stay."""
+    for file in folder.names():
+        if is_page(file) and file not in but:
+            folder.delete(file)
+
+
+def retire(run: Folder) -> None:
+    """Let the first page of a live report, if there is one, lead to the run's own report; the others are removed."""
+    live = run.child(LIVE)
+    if live.has(SO_FAR):
+        live.write_bytes(INDEX, moved_html("This run is done", f"../{INDEX}").encode())
+        live.delete(SO_FAR)
+        live.delete(MARKDOWN)
+        remove_pages(live, but={INDEX})
+
+
 def _shown_to(unfolded: Iterable[Unfolded], *those: Callable[[Unfolded], None]) -> Iterator[Unfolded]:
     """Yield summaries as they came, each once all of *those* have seen it."""
     for one in unfolded:
@@ -188,3 +212,72 @@ def _benchmark_facts(benchmark: Benchmark) -> dict[str, JsonValue]:
         **{f"n_{table}": manifest["rows"][table] for table in ("documents", "queries", "targets")},
         "sources": manifest["sources"],
     }
+
+
+# ---------------------------------------------------------------- the size of a run
+
+
+def counted(evidence: RunEvidence, cells: Sequence[CellRow]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the size of a run and its clusters; a query is scored if it has a value of the main measure."""
+    benchmark, queries = evidence.benchmark, list(evidence.query_ids)
+    own, every = (one.filter(pl.col("twin_of").is_null()) for one in (evidence.summaries, evidence.all_summaries))
+    haystacks = dict.fromkeys(benchmark.queries[query_id].haystack_id for query_id in queries)
+    mains = {cell["dataset"]: _main(evidence, cell) for cell in reversed(cells)}  # of each data set the first judge
+    datasets, scored = evidence.datasets, {dataset: _scored(scores) for dataset, (_, scores) in mains.items()}
+    unscored = Counter(
+        _why_not(evidence, query, *mains[datasets[query]])
+        for query in queries
+        if datasets[query] in mains and query not in scored[datasets[query]]
+    )
+    size = {
+        "n_queries": len(queries),
+        "unscored_queries": dict(unscored.most_common()) if mains else None,  # by reason; null: nothing is scored
+        "haystacks": list(haystacks),
+        "n_documents": _n_documents(benchmark, haystacks),
+        "n_systems": own.select("summarizer", "setting").n_unique(),  # without twins
+        "n_summaries": len(own),
+        "n_repeating": len(every) - len(own),  # which repeat others in another order of documents
+    }
+    return size, _clusters(evidence, scored)
+
+
+def _main(evidence: RunEvidence, cell: CellRow) -> tuple[str, pl.DataFrame]:
+    """Return the main measure of a judge, and its summaries; `n` is null of those without a score by it."""
+    measure = main_measure(cell)
+    own = Family(cell["judge"], cell["dataset"], evidence)
+    scores = means(own.scores.filter(pl.col("measure") == measure)).select("summary_id", "n", "reason")
+    facts = own.facts.select("summary_id", "query_id", "haystack_id", "failure")
+    return measure, facts.join(scores, on="summary_id", how="left", maintain_order="left")
+
+
+def _scored(scores: pl.DataFrame) -> dict[str, str | None]:
+    """Return the queries with a value, each with its haystack."""
+    found = scores.filter(pl.col("n") > 0).unique("query_id", keep="first", maintain_order=True)
+    return dict(found.select("query_id", "haystack_id").iter_rows())
+
+
+def _why_not(evidence: RunEvidence, query: str, measure: str, scores: pl.DataFrame) -> str:
+    """Return why a query has no score: what it lacks, else the most frequent reason of its summaries."""
+    task = next((one.judged_by for one in evidence.measures if one.name == measure), None)
+    kind = KINDS[task].targets if task is not None and task in KINDS else None
+    if kind and all(target.kind != kind for target in evidence.benchmark.targets.get(query, [])):
+        return f"no {kind.replace('_', ' ')}s"
+    own = scores.filter(pl.col("query_id") == query).select("failure", "reason")
+    why = [f"failed with {failure}" if failure else reason for failure, reason in own.iter_rows()]
+    reasons = Counter(reason.partition(":")[0] for reason in why if reason)
+    return reasons.most_common(1)[0][0] if reasons else "no summary of it was scored"
+
+
+def _clusters(evidence: RunEvidence, scored: Mapping[str | None, Mapping[str, str | None]]) -> list[dict[str, Any]]:
+    rows = []
+    for one in clusters_of(evidence.all_summaries).iter_rows(named=True):
+        own = scored.get(one["dataset"])
+        n, n_haystacks = (len(own), len({*own.values()})) if own else (one["n_queries"], one["n_haystacks"])
+        rows.append({"dataset": one["dataset"], "kind": one["kind"], "n_queries": n, "n_haystacks": n_haystacks})
+    return rows
+
+
+def _n_documents(benchmark: Benchmark, haystacks: Collection[str]) -> int:
+    if len(haystacks) == benchmark.manifest["n_haystacks"]:
+        return int(benchmark.manifest["rows"]["documents"])
+    return sum(benchmark.rows("documents", one, ["doc_id"]).num_rows for one in haystacks)

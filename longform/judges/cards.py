@@ -84,9 +84,7 @@ def card_of(
     """
     Return the fields of a card that say whose it is; its figures, its cost and a note go with them.
 
-    Args:
-        judge: One of *judges*, or `released:NAME`, whose predictions a release ships.
-        versions: Judge -> what made its verdicts.
+    *judge* is one of *judges*, or `released:NAME`, whose predictions a release ships; *versions* made their verdicts.
     """
     return {
         "kind": task,

@@ -42,7 +42,7 @@ class Results(TypedDict, total=False):
     pooled_datasets: list[str]  # taken as one in all tables and figures; absent: each stands apart
     aggregate: Aggregate  # of the table of cells
     benchmark: dict[str, JsonValue]
-    size: dict[str, Any]  # as `jobs.results.size.counted` counts it; older results lack some of it
+    size: dict[str, Any]  # as `jobs.results.write.counted` counts it; older results lack some of it
     haystack_topics: dict[str, str | None]  # haystack id -> topic; null: not stated
     clusters: Sequence[Json] | Json  # taken as independent in intervals and tests, a row a data set; older: one row
     several_models: list[dict[str, Any]]  # summarizers whose replies came from several models

@@ -28,10 +28,9 @@ from jobs.evaluate import main as evaluate
 from jobs.export import main as export
 from jobs.gate import main as gate
 from jobs.report import main as report
-from jobs.results.live import LiveReport
-from jobs.results.live_pages import publish, retire, stored_so_far
-from jobs.results.run_status import run_status
-from jobs.results.so_far import RunRows, judged_so_far
+from jobs.results.live import LiveReport, RunRows, judged_so_far, publish
+from jobs.results.run_status import run_status, stored_so_far
+from jobs.results.write import retire
 from jobs.stages.items import Source
 from jobs.stages.runner import RECEIPTS_A_COMMIT
 from jobs.status import watch

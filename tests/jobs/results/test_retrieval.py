@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from actors.storage.folder import Folder
-from jobs.results.retrieval import packed_queries, ranked_queries
+from jobs.results.frames import packed_queries, ranked_queries
 from jobs.stages.pack import Packed
 from jobs.stages.retrieve import Ranked
 
