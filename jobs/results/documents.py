@@ -38,7 +38,7 @@ class KeptDocuments(NamedTuple):
     reason: str | None  # why there are none; None: there are some, or an older version kept none
 
 
-NO_DOCUMENTS = KeptDocuments((), None)
+NO_DOCUMENTS: KeptDocuments = KeptDocuments((), None)
 
 
 def keep_texts(run: Folder, evidence: RunEvidence) -> None:
