@@ -144,11 +144,10 @@ def _ranking_words(row: Mapping[str, Any]) -> str:
 def _outcome(results: dict[str, Any], threshold: float, out_url: str, failures: Sequence[str]) -> Outcome:
     """Return what a whole run says: done, or done with more missing than the threshold allows, and why."""
     from jobs.results.gated import shortfall
-    from longform.report.measures import capitalized
     from longform.report.overview import size_told
     from longform.report.parts import failures_told
     from longform.report.shown_names import scripted_told
-    from longform.results.cells import systems_in
+    from longform.results.cells import capitalized, systems_in
 
     told = f"{size_told(results['size'])}; report: {out_url}/report/index.html"
     rehearsed = [f"{one}." for one in map(capitalized, scripted_told(cast("Results", results)))]

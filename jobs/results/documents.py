@@ -18,8 +18,8 @@ from jobs.results.drilldown import keep_lines, keep_unfolded
 from jobs.results.evidence import RunEvidence
 from longform.evidence.scan import pl
 from longform.records import Document
-from longform.report.document_pages import DocumentFiles, document_pages, documents_html
 from longform.report.site import ReportSite, numbered
+from longform.report.text_pages import DocumentFiles, document_pages, documents_html
 from longform.results.evidence import Unfolded
 from longform.results.passages import DocumentFacts, PassageFinder, document_facts
 
@@ -111,7 +111,7 @@ def write_documents(
     Write the pages of documents; return which page holds which. Two pages are in memory at a time.
 
     *documents* stand in order of their numbers, those of a haystack together; *name* tells haystacks to readers, and
-    *site* lists `document_pages.LINK`.
+    *site* lists `text_pages.DOCUMENTS_LINK`.
     """
     files: list[Mapping[str, Any]] = []
     for place, page in numbered("documents", document_pages(documents, name)):

@@ -27,16 +27,24 @@ from longform.evidence.scan import pl
 from longform.evidence.scores import means
 from longform.evidence.summaries import clusters_of
 from longform.judges.kinds import KINDS
-from longform.report import document_pages, matrix_page
-from longform.report.document_pages import CitedPlaces, DocumentFiles, packed_summaries, summary_pages
 from longform.report.first_page import Quotes
-from longform.report.measures import main_measure
 from longform.report.page import INDEX, PageLink, markdown
 from longform.report.parts import haystack_name
 from longform.report.shown_names import shown_names, unfolded_with_shown_names, with_shown_names
 from longform.report.site import SUMMARIES, SummaryPage, is_page, moved_html, points, site_of, site_pages
+from longform.report.text_pages import (
+    DOCUMENTS_LINK,
+    MATRIX_LINK,
+    CitedPlaces,
+    DocumentFiles,
+    MatrixRows,
+    matrix_html,
+    packed_summaries,
+    summary_pages,
+    too_large,
+)
 from longform.results.aggregate import models_tables, several_models
-from longform.results.cells import CellRow, systems_in, table_rows
+from longform.results.cells import CellRow, main_measure, systems_in, table_rows
 from longform.results.evidence import Family, Unfolded
 from longform.results.in_sample import TWINS_ONLY, Models, mark_in_sample
 from longform.results.judges import judges_tables
@@ -130,7 +138,7 @@ def write_pages(
     names = shown_names(results)
     results, unfolded = with_shown_names(results, names), unfolded_with_shown_names(unfolded, names)
     folder.write_bytes(MARKDOWN, markdown(results).encode())
-    matrix = None if (why := matrix_page.too_large(results)) else matrix_page.MatrixRows(results)
+    matrix = None if (why := too_large(results)) else MatrixRows(results)
     cited, quotes = CitedPlaces(results), Quotes(results)
     passing = _shown_to(unfolded, cited.add, quotes.add, *([matrix.add] if matrix else []))
     pages = packed_summaries(passing, points(results))
@@ -138,8 +146,8 @@ def write_pages(
     line = f"{SUMMARIES.line} {why}" if why else SUMMARIES.line
     texts = iter(documents.documents)
     some = list(islice(texts, 1))
-    beside = [*([matrix_page.LINK] if matrix else []), SUMMARIES._replace(line=line)]
-    beside += [document_pages.LINK] if some else []
+    beside = [*([MATRIX_LINK] if matrix else []), SUMMARIES._replace(line=line)]
+    beside += [DOCUMENTS_LINK] if some else []
     site = site_of(results, beside=[*([] if first is None else beside), *([over] if over else [])])
     files: DocumentFiles = ()
     if first is not None and some:
@@ -153,8 +161,8 @@ def write_pages(
         file_of |= dict.fromkeys(link.summary_ids, link.file)
     written = {link.file for link in links} | {one["file"] for one in files}
     if matrix and links:
-        folder.write_bytes(matrix_page.LINK.file, matrix_page.matrix_html(site, matrix.packed(file_of)).encode())
-        written.add(matrix_page.LINK.file)
+        folder.write_bytes(MATRIX_LINK.file, matrix_html(site, matrix.packed(file_of)).encode())
+        written.add(MATRIX_LINK.file)
     document_of = partial(cited.address, files, file_of)
     quoted = quotes.quotes(file_of)
     for file, text in site_pages(

@@ -14,12 +14,11 @@ from typing import Any, NamedTuple
 
 from longform.metrics.paired_differences import ALPHA, smallest_p
 from longform.metrics.statistics import LEVEL
-from longform.report.measures import MAIN, head_of, main_measure
 from longform.report.parts import NO_DATASET, brief_card, counted, judge_row, listed, main_cells
 from longform.report.scores import estimate
 from longform.report.shown_names import short_systems
 from longform.report.tables import IN_SAMPLE, has_oracle, is_position_row, system_of
-from longform.results.cells import Row, compared_families, number_in, systems_in
+from longform.results.cells import MAIN, Row, compared_families, head_of, main_measure, number_in, systems_in
 from longform.results.differences import NOT_DISTINGUISHABLE
 from longform.results.results import Results
 from longform.settings.systems import SystemName

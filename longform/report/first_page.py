@@ -14,13 +14,23 @@ from urllib.parse import quote
 
 from longform.metrics.statistics import LEVEL
 from longform.report.forms import BandMark, band_plot, name_of
-from longform.report.measures import MAIN, capitalized, factor_of, head_of, main_measure
 from longform.report.parts import JudgedTable, by_judge, main_cells
 from longform.report.plots import BLUE, Plot
 from longform.report.scores import estimate
 from longform.report.shown_names import short_systems
 from longform.report.tables import IN_SAMPLE, oracle_told, system_of
-from longform.results.cells import CellRow, compared_families, number_in, pairs_of, text_in
+from longform.results.cells import (
+    MAIN,
+    CellRow,
+    capitalized,
+    compared_families,
+    factor_of,
+    head_of,
+    main_measure,
+    number_in,
+    pairs_of,
+    text_in,
+)
 from longform.results.differences import NOT_DISTINGUISHABLE, TOO_FEW
 from longform.results.evidence import Unfolded
 from longform.results.results import Results

@@ -23,8 +23,7 @@ from longform.errors import LongformError
 from longform.report.findings import findings
 from longform.report.parts import Section, sentences_in
 from longform.report.plots import Plot
-from longform.report.repair import SIDES, DocumentOf, chips, evidence_line, example_head, markdown_examples
-from longform.report.sections import sections
+from longform.report.sections import SIDES, DocumentOf, chips, evidence_line, example_head, markdown_examples, sections
 from longform.report.tables import ShownTable, whole_head
 from longform.results.results import Results
 from longform.results.run_status import banner

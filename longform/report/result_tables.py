@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 
 from longform.metrics.statistics import Estimate
-from longform.report.measures import capitalized, head_of
 from longform.report.parts import (
     INTERVAL,
     NAMES,
@@ -21,6 +20,7 @@ from longform.report.parts import (
     split_caption,
 )
 from longform.report.tables import ShownTable, summaries_fragment, whole_head
+from longform.results.cells import capitalized, head_of
 from longform.results.results import Results
 from longform.tables.cells import TextCell, row_cell, with_beside, words
 from longform.tables.layout import LayoutPart, below_originals, headed, laid_out, visible

@@ -7,18 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from longform.keys import in_groups
 from longform.metrics.paired_differences import ALPHA
 from longform.metrics.statistics import Estimate
-from longform.report.measures import (
-    CITATION,
-    LENGTH,
-    MAIN,
-    all_heads,
-    by_this_judge,
-    capitalized,
-    fact_heads,
-    head_of,
-    heads_of,
-    main_measure,
-)
 from longform.report.overview import clusters_told
 from longform.report.parts import (
     Section,
@@ -51,13 +39,23 @@ from longform.report.tables import (
 from longform.results.aggregate import NO_SPREAD
 from longform.results.cells import (
     BESIDE_SCORES,
+    CITATION,
+    LENGTH,
+    MAIN,
     WITH_EVERY_SYSTEM,
     CellRow,
     Columns,
     Row,
+    all_heads,
+    by_this_judge,
+    capitalized,
+    fact_heads,
+    head_of,
+    heads_of,
     held,
     interval_in,
     listed_in,
+    main_measure,
     number_in,
     pairs_of,
     systems_in,

@@ -17,17 +17,16 @@ from typing import NamedTuple, TypeVar
 
 from longform.report.findings import findings
 from longform.report.first_page import Quote, forest, leaderboard
-from longform.report.measures import all_heads
 from longform.report.overview import clusters_told, facts
 from longform.report.page import INDEX, Here, PageLink, check, rendered, sections_html
 from longform.report.page_data import fitting
 from longform.report.parts import Section, main_cells
 from longform.report.plots import Plot
-from longform.report.repair import DocumentOf
 from longform.report.result_tables import shown_of
 from longform.report.scores import budgets_told
-from longform.report.sections import figures, sections
+from longform.report.sections import DocumentOf, figures, sections
 from longform.report.tables import ShownTable
+from longform.results.cells import all_heads
 from longform.results.results import Results
 from longform.results.run_status import REFRESH_S, Status, banner
 

@@ -8,8 +8,7 @@ from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
 from longform.repair.twins import twin_label
-from longform.report.measures import main_measure
-from longform.results.cells import AnyRow, Columns, number_in, text_in, within
+from longform.results.cells import AnyRow, Columns, main_measure, number_in, text_in, within
 from longform.settings.systems import SystemName
 from longform.tables.cells import NOT_RECORDED, TextCell, words
 from longform.tables.layout import below_originals

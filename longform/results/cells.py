@@ -1,4 +1,4 @@
-"""Rows and columns of the tables of results, as pages, exports and plans read them: systems, comparisons, pairs."""
+"""Rows and columns of the tables of results, as pages, exports and plans read them: systems, pairs, measures."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from longform.errors import LongformError
 from longform.keys import in_groups
 from longform.metrics.measure import Description
 from longform.results.aggregate import NO_SPREAD
+from longform.tables.table import Column
 
 CELLS, MEASURES, FAILURES = "cells", "measures", "failures"
 """Tables of `longform.studies.cells`."""
@@ -168,3 +169,64 @@ def interval_in(row: Columns, name: str) -> Sequence[float | None] | None:
 def held(rows: Iterable[Columns]) -> set[str]:
     """Return the names of all columns that *rows* have."""
     return {name for row in rows for name in row}
+
+
+# ---------------------------------------------------------------- the measures of tables
+
+CITATION = {"precision": "precision", "recall": "recall", "citation": "F1 (citation)"}
+"""Measures of the section of citations -> their heads there."""
+_IN_PARTS = ("precision", "recall")
+"""Measures that stand in no other section."""
+LENGTH = "words_per_bullet"
+MAIN = "joint"
+_DESCRIBED = ("name", "unit", "title", "told", "better", "digits")
+
+
+def capitalized(text: str) -> str:
+    """Return *text* with a capital first letter, the others as they are."""
+    return text[:1].upper() + text[1:]
+
+
+def all_heads(results: Mapping[str, Any]) -> list[Column]:
+    """Return the measures of *results* as columns."""
+    return [_measure_column(row) for row in described_in(results) if row.get("fact") is None]
+
+
+def fact_heads(results: Mapping[str, Any], cells: Sequence[Columns], *facts: str) -> list[Column]:
+    """Return the facts that *cells* have, those that reports show in the places *facts*."""
+    names = held(cells)
+    return [_measure_column(row) for row in described_in(results) if row.get("fact") in facts and row["name"] in names]
+
+
+def _measure_column(row: Mapping[str, Any]) -> Column:
+    return Column(**{name: row[name] for name in _DESCRIBED if name in row})
+
+
+def head_of(results: Mapping[str, Any], measure: str) -> Column:
+    """Return the measure of this name; one that *results* do not describe is named as it is."""
+    known = {head.name: head for head in all_heads(results)}
+    return known.get(measure) or Column(measure, "points", measure.replace("_", " "), better="higher")
+
+
+def factor_of(head: Column) -> int:
+    """Return the factor from a score to the number that pages show."""
+    return 100 if head.unit in ("points", "share") else 1
+
+
+def by_this_judge(heads: Sequence[Column], results: Mapping[str, Any], judge: str | None) -> list[Column]:
+    """Return *heads* with a mark on those that *judge* gives if it was fitted on the data of *results*."""
+    if not any(row["judge"] == judge and row.get("in_sample") for row in results.get("judges") or []):
+        return [*heads]
+    judged = {row["name"] for row in described_in(results) if row.get("judged_by") is not None}
+    return [one._replace(title=f"{one.head} (in sample)") if one.name in judged else one for one in heads]
+
+
+def heads_of(results: Mapping[str, Any], cells: Sequence[Columns]) -> list[Column]:
+    """Return the measures that *cells* have, without those that stand in another table or column."""
+    names = held(cells) - {*_IN_PARTS, LENGTH}
+    return [head for head in all_heads(results) if head.name in names]
+
+
+def main_measure(cell: Columns) -> str:
+    """Return the measure by which rows are ranked: the joint score, else the first one with a better direction."""
+    return MAIN if MAIN in cell else next(iter(within(cell, "intervals")), MAIN)

@@ -7,8 +7,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from longform.report.document_pages import packed_summaries, summary_pages
 from longform.report.site import SUMMARIES, points, site_of, site_pages
+from longform.report.text_pages import packed_summaries, summary_pages
 from longform.results.evidence import unfolded_of
 from longform.studies.schema_1 import with_tables
 from tests.longform.report.browser import needs_browser, scrolls_sideways

@@ -8,8 +8,8 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from longform.report.document_pages import CitedPlaces
-from longform.report.repair import DocumentOf
+from longform.report.sections import DocumentOf
+from longform.report.text_pages import CitedPlaces
 from longform.results.evidence import Unfolded
 
 EXAMPLE = {"summary_id": "s", "repaired_id": "r", "bullet": "It rained & snowed.", "insight": "Rain fell."}

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from longform.report import document_pages as module
-from longform.report.document_pages import document_pages
+from longform.report import text_pages as module
 from longform.report.site import Numbered, ReportSite
+from longform.report.text_pages import document_pages
 from longform.results.passages import DocumentFacts
 from longform.tables.packed import values_of
 from tests.longform.report.pages import HOSTILE, Page
@@ -26,8 +26,8 @@ def test_a_page_holds_documents_of_several_haystacks_under_their_topics() -> Non
         ("h1", 5),
         ("h2", 1),
     ]
-    place = Numbered(module.LINK.file, 1, None, None)
-    shown = Page(module.documents_html(ReportSite("Texts", [module.LINK], []), page, place))
+    place = Numbered(module.DOCUMENTS_LINK.file, 1, None, None)
+    shown = Page(module.documents_html(ReportSite("Texts", [module.DOCUMENTS_LINK], []), page, place))
     blocks = json.JSONDecoder().raw_decode(shown.script)[0]
     held = [one for block in blocks for one in values_of(block.get("documents", []))]
     assert [one["topic"] for one in held] == ["H1", "H1", "H2"]

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from longform.report.matrix_page import LINK, MatrixRows, matrix_html
 from longform.report.site import ReportSite
+from longform.report.text_pages import MATRIX_LINK, MatrixRows, matrix_html
 from longform.results.evidence import Unfolded
 from longform.results.results import Results
 from tests.longform.report.browser import (
@@ -36,8 +36,8 @@ def written(folder: Path, passing: Sequence[Unfolded]) -> Path:
     for one in passing:
         rows.add(one)
     file_of = {one.summary["summary_id"]: "summaries-0001.html" for one in passing}
-    site = ReportSite("Three systems", [LINK], [])
-    file = folder / LINK.file
+    site = ReportSite("Three systems", [MATRIX_LINK], [])
+    file = folder / MATRIX_LINK.file
     file.write_text(matrix_html(site, rows.packed(file_of)), "utf-8")
     return file
 

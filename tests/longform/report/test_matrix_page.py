@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from longform.report import matrix_page
-from longform.report.matrix_page import MatrixRows, too_large
+from longform.report.text_pages import MatrixRows, too_large
 from longform.results.evidence import Unfolded
 from longform.studies.schema_1 import with_tables
 from longform.tables.packed import values_of

@@ -7,10 +7,10 @@ import re
 import pytest
 
 from longform.errors import LongformError
-from longform.report.document_pages import packed_summaries, summary_pages
 from longform.report.findings import findings
 from longform.report.page_data import script_json
 from longform.report.site import SUMMARIES, site_of
+from longform.report.text_pages import packed_summaries, summary_pages
 from longform.results.evidence import unfolded_of
 from longform.studies.schema_1 import with_tables
 from longform.tables.packed import values_of

@@ -10,8 +10,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longform.report.document_pages import packed_summaries
 from longform.report.page_data import Block, blocks_data
+from longform.report.text_pages import packed_summaries
 from longform.results.evidence import Unfolded
 from longform.tables.packed import values_of
 

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from longform.report.repair import chips
 from longform.report.result_figures import table_figures
+from longform.report.sections import chips
 from longform.results.repaired_examples import examples_in
 from longform.studies.repair import WARNING
 from longform.studies.schema_1 import as_before, with_tables

@@ -1,4 +1,8 @@
-"""Pages of texts: summaries one by one, and documents in which a citation marks the passage that supports it best."""
+"""
+Pages that a script unfolds: summaries one by one, documents with the passage behind a citation, and the matrix.
+
+Each cell of the matrix leads to a summary, each of its systems to the summaries behind its mean.
+"""
 
 from __future__ import annotations
 
@@ -20,15 +24,18 @@ from longform.report.page_data import (
     paged,
 )
 from longform.report.parts import haystack_name
-from longform.report.repair import Side
+from longform.report.sections import Side
 from longform.report.site import SUMMARIES, Numbered, ReportSite, SummaryPage, numbered
-from longform.results.evidence import Unfolded, unlisted
+from longform.report.tables import MATRIX
+from longform.results.cells import all_heads, factor_of, systems_in
+from longform.results.evidence import SummaryFacts, Unfolded, unlisted
 from longform.results.passages import DocumentFacts
 from longform.results.repaired_examples import Example, examples_in
 from longform.results.results import Results
+from longform.tables.table import Column
 from longform.text.citations import without_citations
 
-LINK = PageLink(
+DOCUMENTS_LINK = PageLink(
     "documents-0001.html", "Documents", "The texts that summaries cite, with the passage behind a citation."
 )
 
@@ -63,8 +70,8 @@ def _cut(document: DocumentFacts) -> DocumentFacts:
 
 def documents_html(site: ReportSite, page: Sequence[Block], place: Numbered) -> str:
     """Return a page of documents, which loads nothing."""
-    title = LINK.title if place.alone else f"{LINK.title} (page {place.number})"
-    here = site.here(LINK.file, title=title)
+    title = DOCUMENTS_LINK.title if place.alone else f"{DOCUMENTS_LINK.title} (page {place.number})"
+    here = site.here(DOCUMENTS_LINK.file, title=title)
     return rendered("documents.html.j2", site.title, here, place=place, documents=blocks_data(page))
 
 
@@ -224,3 +231,88 @@ def _claims(example: Example, found: Unfolded) -> Iterator[tuple[int, dict[str, 
             for number, passage in zip(one[numbers], one.get("passages", ()), strict=False):
                 marked = {} if passage is None else {"sentence": passage[0], "sentences": passage[1]}
                 yield number, {what: one["text"], **marked}
+
+
+MATRIX_LINK = PageLink(MATRIX, "Matrix", "Every system on every query, coloured by its score.")
+
+MOST_VALUES = 150_000
+"""Most values (summaries times measures) of the page; about 2 MB."""
+
+
+def too_large(results: Results) -> str | None:
+    """Return the sentence that says why there is no matrix; None: there can be one."""
+    n_values = len(all_heads(results)) * sum(row.get("n_summaries") or 0 for row in systems_in(results))
+    if n_values <= MOST_VALUES:
+        return None
+    return f"There is no matrix of systems and queries: {n_values:,} values are above its limit of {MOST_VALUES:,}."
+
+
+class MatrixRows:
+    """Content of the page for each summary, gathered while the summaries of the results pass."""
+
+    def __init__(self, results: Results) -> None:
+        self._results = results
+        self._rows = {(row["summarizer"], row["setting"]): row for row in systems_in(results)}
+        self._heads: Mapping[str, Column] = {head.name: head for head in all_heads(results)}
+        self._queries: dict[str, dict[str, Any]] = {}
+        self._systems: dict[tuple[str, str], int] = {}
+        self._measures: dict[tuple[str, str], int] = {}
+        self._summaries: list[dict[str, Any]] = []
+
+    def add(self, one: Unfolded) -> None:
+        """Keep the scores of a summary."""
+        summary, query = one
+        if self._rows and (summary["summarizer"], summary["setting"]) not in self._rows:
+            return  # it repeats another order of documents, and is counted nowhere
+        facts = self._queries.setdefault(
+            summary["query_id"],
+            {
+                "place": len(self._queries),
+                "text": query["text"] or summary["query_id"],
+                "haystack": haystack_name(self._results, query["haystack"]),
+                "dataset": query.get("dataset"),
+            },
+        )
+        system = self._systems.setdefault((summary["summarizer"], summary["setting"]), len(self._systems))
+        row = {"query": facts["place"], "system": system, "values": self._values(summary)}
+        self._summaries.append({"summary_id": summary["summary_id"], **row})
+
+    def _values(self, summary: SummaryFacts) -> list[float | None]:
+        values: dict[int, float | None] = {}
+        for judge, scores in summary["scores"].items():
+            for measure, value in scores.items():
+                if (head := self._heads.get(measure)) is not None:
+                    place = self._measures.setdefault((judge, measure), len(self._measures))
+                    values[place] = None if value is None else round(factor_of(head) * value, PLACES - 2)
+        return [values.get(place) for place in range(len(self._measures))]
+
+    def packed(self, file_of: Mapping[str, str]) -> str:
+        """Return the page's data: queries, systems, measures, and summaries with their places in these, and files."""
+        heads = [(judge, self._heads[name]) for judge, name in self._measures]
+        missing = [None] * len(heads)
+        return page_data(
+            queries=list(self._queries.values()),
+            systems=[
+                {
+                    "summarizer": summarizer,
+                    "setting": setting,
+                    "twin_of": row.get("twin_of"),
+                    "in_sample": int(bool(row.get("in_sample"))),
+                }
+                for summarizer, setting in self._systems
+                for row in [dict[str, Any](self._rows.get((summarizer, setting)) or {})]
+            ],
+            measures=[
+                {"judge": judge, "name": head.name, "title": head.head, "scaled": int(factor_of(head) == 100)}
+                for judge, head in heads
+            ],
+            summaries=[
+                {**one, "file": file_of[one["summary_id"]], "values": [*one["values"], *missing[len(one["values"]) :]]}
+                for one in self._summaries
+            ],
+        )
+
+
+def matrix_html(site: ReportSite, data: str) -> str:
+    """Return the page of *data* that `MatrixRows.packed` returns, which loads nothing."""
+    return rendered("matrix.html.j2", site.title, site.here(MATRIX), matrix=data)
