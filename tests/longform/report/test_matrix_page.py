@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from longform.report import matrix_page
+from longform.report import text_pages
 from longform.report.text_pages import MatrixRows, too_large
 from longform.results.evidence import Unfolded
 from longform.studies.schema_1 import with_tables
@@ -69,5 +69,5 @@ def test_scores_are_points_and_unknown_is_null() -> None:
 
 def test_too_many_values_leave_the_page_out_with_a_reason(monkeypatch: Any) -> None:
     assert too_large(results()) is None
-    monkeypatch.setattr(matrix_page, "MOST_VALUES", 5)
+    monkeypatch.setattr(text_pages, "MOST_VALUES", 5)
     assert "6 values are above its limit of 5" in str(too_large(results()))
