@@ -45,11 +45,9 @@ _SCRIPTS = (
     "matrix.js",
     "documents.js",
     "compare.js",
-    "comparisons.js",
-    "start.js",
 )
-_STYLES = ("report.css", "tables.css", "summaries.css")
-"""Files that each page holds, in this order."""
+_STYLES = ("report.css",)
+"""Files that each page holds, in this order; the last script starts it."""
 
 
 class PageLink(NamedTuple):

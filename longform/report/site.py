@@ -178,7 +178,7 @@ def _in_parts(
 
 def moved_html(title: str, to: str) -> str:
     """Return a page that stands in place of a first page, and leads to the one at the address *to*."""
-    return rendered("moved.html.j2", title, Here(refresh=f"0; url={to}"), to=to)
+    return rendered("base.html.j2", title, Here(refresh=f"0; url={to}"), to=to)
 
 
 class Numbered(NamedTuple):

@@ -72,7 +72,7 @@ def documents_html(site: ReportSite, page: Sequence[Block], place: Numbered) -> 
     """Return a page of documents, which loads nothing."""
     title = DOCUMENTS_LINK.title if place.alone else f"{DOCUMENTS_LINK.title} (page {place.number})"
     here = site.here(DOCUMENTS_LINK.file, title=title)
-    return rendered("documents.html.j2", site.title, here, place=place, documents=blocks_data(page))
+    return rendered("texts.html.j2", site.title, here, kind="documents", note=None, place=place, data=blocks_data(page))
 
 
 _OF_SUMMARY = ("summary_id", "setting", "summarizer", "order", "failure", "repeat")
@@ -166,12 +166,13 @@ def summary_pages(
         topic = _topic(results, haystacks)
         title = f"{SUMMARIES.title}: {topic}" + ("" if place.alone else f" (page {place.number})")
         html = rendered(
-            "summaries.html.j2",
+            "texts.html.j2",
             site.title,
             site.here(SUMMARIES.file, title=title),
+            kind="drilldown",
+            note=why_no_documents,
             place=place,
-            drilldown=blocks_data(page, files=[one for one in files if one["haystack"] in haystacks]),
-            no_documents=why_no_documents,
+            data=blocks_data(page, files=[one for one in files if one["haystack"] in haystacks]),
         )
         summary_ids, words = zip(*(one for block in page for one in block.ids), strict=True)
         yield SummaryPage(place.file, summary_ids, topic, words[0], words[-1]), html
@@ -315,4 +316,4 @@ class MatrixRows:
 
 def matrix_html(site: ReportSite, data: str) -> str:
     """Return the page of *data* that `MatrixRows.packed` returns, which loads nothing."""
-    return rendered("matrix.html.j2", site.title, site.here(MATRIX), matrix=data)
+    return rendered("texts.html.j2", site.title, site.here(MATRIX), kind="matrix", note=None, data=data)
