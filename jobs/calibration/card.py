@@ -20,7 +20,7 @@ from longform.judges.card_columns import CostColumns
 from longform.judges.cards import STUDY_SUMMARIES, TABLE_1, card_of
 from longform.judges.means import mean_rows, merged_repeats, repeated_pairs
 from longform.metrics.agreement import Retest, retest
-from longform.results.answer import VerbAnswer
+from longform.results.results import VerbAnswer
 from longform.rows import JudgementRow
 from longform.settings.chat import ChatSettings
 from longform.tables.table import Column, Table

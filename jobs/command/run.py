@@ -16,7 +16,7 @@ from jobs.command.interrupts import WORDS, Interruptible, exit_code, final
 from longform.errors import LongformError
 
 if TYPE_CHECKING:
-    from longform.results.answer import VerbAnswer
+    from longform.results.results import VerbAnswer
 
 _LOG = logging.getLogger(__name__)
 

@@ -23,9 +23,9 @@ from longform.metrics.measure import Description, described
 from longform.report.answers import answer_text
 from longform.report.overview import clusters_told
 from longform.results.aggregate import systems_in
-from longform.results.answer import VerbAnswer
 from longform.results.comparison import comparison_answer, cost_table, setting_rows, setting_table
 from longform.results.differences import compare_runs, datasets_of, values_of
+from longform.results.results import VerbAnswer
 from longform.settings.experiment import Experiment
 from longform.settings.systems import SystemName
 

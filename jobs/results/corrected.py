@@ -23,8 +23,8 @@ from longform.judges.kinds.support import SUPPORT
 from longform.measures import SHIPPED
 from longform.metrics.cited_support import MAIN
 from longform.metrics.measure import Description, Measure, described
-from longform.results.answer import VerbAnswer
 from longform.results.corrected import PeopleScores, Row, Sample, corrected_rows, correction_answer, sample_told
+from longform.results.results import VerbAnswer
 from longform.rows import LabelRow
 from longform.settings.experiment import Experiment
 from longform.settings.systems import SystemName

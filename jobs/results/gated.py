@@ -22,7 +22,6 @@ from longform.errors import UsageError, meant
 from longform.formats.files import last_part
 from longform.metrics.measure import Description
 from longform.report.answers import answer_markdown
-from longform.results.answer import VerbAnswer
 from longform.results.cells import systems_in
 from longform.results.gate import (
     SUPPORT,
@@ -42,6 +41,7 @@ from longform.results.gate import (
     read_threshold,
     threshold_checks,
 )
+from longform.results.results import VerbAnswer
 from longform.settings.experiment import Experiment
 from longform.settings.systems import SystemName
 

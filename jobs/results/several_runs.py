@@ -12,7 +12,7 @@ from longform.keys import in_groups
 from longform.measures import SHIPPED
 from longform.metrics.cited_support import MAIN
 from longform.metrics.measure import described
-from longform.results.answer import VerbAnswer
+from longform.results.results import VerbAnswer
 from longform.results.several_runs import SameJudge, several_tables
 from longform.tables.table import Column, Table, Value
 

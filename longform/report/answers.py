@@ -13,9 +13,8 @@ from longform.report.parts import Section
 from longform.report.result_tables import table_sections
 from longform.report.sections import figures
 from longform.report.tables import whole_head
-from longform.results.answer import VerbAnswer
 from longform.results.cells import MEASURES
-from longform.results.results import Results
+from longform.results.results import Results, VerbAnswer
 from longform.tables.cells import TextCell
 from longform.tables.files import with_detail
 from longform.tables.table import Table

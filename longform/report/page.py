@@ -40,7 +40,6 @@ _SCRIPTS = (
     "element.js",
     "tables.js",
     "copies.js",
-    "figures.js",
     "summaries.js",
     "matrix.js",
     "documents.js",

@@ -8,8 +8,8 @@ from typing import Any
 
 from longform.metrics.measure import Description
 from longform.metrics.statistics import Estimate
-from longform.results.answer import VerbAnswer
 from longform.results.differences import NOT_DISTINGUISHABLE, compared_measure, told_of
+from longform.results.results import VerbAnswer
 from longform.results.run_status import Status
 from longform.tables.cells import row_cell
 from longform.tables.table import Column, Table, Value

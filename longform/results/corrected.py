@@ -18,8 +18,8 @@ from longform.metrics.corrected import Corrected, corrected, difference, with_in
 from longform.metrics.measure import Description
 from longform.metrics.statistics import Array, Estimate
 from longform.results.aggregate import Averaging, mean_of, systems_of
-from longform.results.answer import VerbAnswer
 from longform.results.differences import UNITS
+from longform.results.results import VerbAnswer
 from longform.settings.systems import SystemName
 from longform.tables.table import DATASET, JUDGE, Axes, Column, Table, Value
 

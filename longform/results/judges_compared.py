@@ -17,8 +17,8 @@ from longform.judges.worth import ALL, AVERAGE, Worth
 from longform.metrics.contrasts import contrast_words
 from longform.metrics.faithfulness import RECOMMENDED
 from longform.metrics.statistics import Estimate
-from longform.results.answer import VerbAnswer
 from longform.results.judges import judges_tables
+from longform.results.results import VerbAnswer
 from longform.tables.table import JUDGE, Axes, Column, Table
 
 Row = Mapping[str, Any]

@@ -10,10 +10,9 @@ from longform.errors import UsageError, meant
 from longform.evidence.summaries import ClusterKind
 from longform.metrics.measure import Description
 from longform.metrics.power import Sized, clusters_for_interval
-from longform.results.answer import VerbAnswer
 from longform.results.cells import Row, of_family, table_rows
 from longform.results.differences import UNITS
-from longform.results.results import Results
+from longform.results.results import Results, VerbAnswer
 from longform.settings.systems import SystemName, named_system
 from longform.tables.table import DATASET, JUDGE, Column, Table, Value
 

@@ -7,8 +7,8 @@ from xml.etree import ElementTree as ET
 
 from longform.metrics.statistics import Estimate
 from longform.report.answers import answer_markdown
-from longform.results.answer import VerbAnswer
 from longform.results.gate import check_line, check_table, conclusion, junit_xml
+from longform.results.results import VerbAnswer
 
 
 def check(verdict: Any = "passed", **more: Any) -> Any:
