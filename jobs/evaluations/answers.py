@@ -46,7 +46,7 @@ from longform.metrics.counts import REFUSALS, refusals
 from longform.metrics.measure import Description, described
 from longform.metrics.rouge import MEASURES as ROUGE
 from longform.report.overview import size_told
-from longform.report.parts import JudgedTable, by_judge, failures_told
+from longform.report.parts import by_judge, failures_told, judged_words
 from longform.report.tables import best_first
 from longform.results.cells import measures_in, systems_in
 from longform.settings.chat import ShippedSummarizerSettings
@@ -300,13 +300,13 @@ def table(results: Mapping[str, Any]) -> list[str]:
     """Return the main scores of each system as lines of a table, a block a judge."""
     titles = {one["name"]: one["title"] for one in measures_in(results)}
     found: list[str] = []
-    for judge, cells in by_judge(systems_in(results)):
+    for judge, dataset, cells in by_judge(systems_in(results)):
         own = {name: titles[name] for name in titles if any(name in cell for cell in cells)}
-        found += _block(judge, best_first(cells), own)
+        found += _block(judged_words(judge, dataset), best_first(cells), own)
     return found
 
 
-def _block(judge: JudgedTable, cells: Sequence[Mapping[str, Any]], titles: Mapping[str, str]) -> Iterator[str]:
+def _block(head: str, cells: Sequence[Mapping[str, Any]], titles: Mapping[str, str]) -> Iterator[str]:
     rows = [["system", "setting", "answers", *titles.values()]]
     rows += [
         [
@@ -317,6 +317,5 @@ def _block(judge: JudgedTable, cells: Sequence[Mapping[str, Any]], titles: Mappi
         ]
         for cell in cells
     ]
-    who = "without a judge" if judge.judge is None else f"judge {judge.judge}"
-    yield who if judge.dataset is None else f"{who}, data set {judge.dataset}"
+    yield head
     yield from indent(aligned_text(rows, left=range(len(rows[0]))), "  ").splitlines()

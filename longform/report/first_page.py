@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from longform.metrics.statistics import LEVEL
 from longform.report.forms import BandMark, band_plot, name_of
-from longform.report.parts import JudgedTable, by_judge, main_cells
+from longform.report.parts import by_judge, judged_words, main_cells
 from longform.report.plots import BLUE, Plot
 from longform.report.scores import estimate
 from longform.report.shown_names import short_systems
@@ -38,20 +38,20 @@ from longform.settings.systems import SystemName
 from longform.tables.table import Column, Table
 
 
-def _leading(results: Results) -> tuple[JudgedTable, Column, Sequence[CellRow], Sequence[CellRow]] | None:
+def _leading(results: Results) -> tuple[str, Column, Sequence[CellRow], Sequence[CellRow]] | None:
     """
-    Return the leading judge and first data set, the measure that ranks systems, and its cells: all, and the ranked.
+    Return the leading judge and data set in words, the measure that ranks systems, its cells, and the ranked of these.
 
     Those that are ranked have a score and are no twins, the best first. None if no score is known.
     """
-    judged, cells = next(iter(by_judge(main_cells(results))), (None, []))
-    if judged is None:
+    judge, dataset, cells = next(iter(by_judge(main_cells(results))), (None, None, []))
+    if not cells:
         return None
     head = head_of(results, main_measure(cells[0]))
     head = head._replace(title="joint score" if head.name == MAIN else head.head)
     known = [cell for cell in cells if not cell.get("twin_of") and number_in(cell, head.name) is not None]
     known.sort(key=lambda cell: (number_in(cell, head.name) or 0.0) * (1 if head.better == "lower" else -1))
-    return (judged, head, cells, known) if known else None
+    return (judged_words(judge, dataset), head, cells, known) if known else None
 
 
 # ---------------------------------------------------------------- the figure
@@ -92,10 +92,8 @@ def forest(results: Results) -> tuple[Plot, int] | None:
     plot = band_plot(marks, x_label=f"{head.head}, of 100", head=words, name="forest")
     if plot is None:
         return None
-    of = [f"judge {judged.judge}"] if judged.judge else []
-    of += [f"data set {judged.dataset}"] if judged.dataset else []
     legend = _legend(sum(bool(mark.colour) for mark in marks), drawn)
-    caption = f"{capitalized(', '.join([head.head, *of]))}; lines are {100 * LEVEL:.0f} % intervals. {legend}".strip()
+    caption = f"{capitalized(head.head)}, {judged}; lines are {100 * LEVEL:.0f} % intervals. {legend}".strip()
     return plot._replace(caption=caption), len(known) - n_shown
 
 
@@ -139,9 +137,8 @@ def leaderboard(results: Results) -> Table | None:
     leading = _leading(results)
     if leading is None or len(leading[-1]) < 2:
         return None
-    (judge, dataset), head, _, cells = leading
+    judged, head, _, cells = leading
     places = _places(results, cells, head.name)
-    of = [f"judge {judge}" if judge else "without a judge", *([f"data set {dataset}"] if dataset else [])]
     first = f" The first {_MOST} of {len(cells):,} systems." if len(cells) > _MOST else ""
     columns = [
         Column("place", told="the places that the tests of all pairs leave open", unknown=_UNKNOWN_PLACE),
@@ -162,7 +159,7 @@ def leaderboard(results: Results) -> Table | None:
         for cell in cells[:_MOST]
         for system in [str(system_of(cell))]
     ]
-    told = f"{capitalized(', '.join(of))}.{first}"
+    told = f"{capitalized(judged)}.{first}"
     reasons = [{"cost": why} if (why := cell["reasons"].get("usd_a_summary")) else {} for cell in cells[:_MOST]]
     return Table("leaderboard", columns, rows, "Leaderboard", told, ["system"], reasons)
 

@@ -62,24 +62,21 @@ def main_cells(results: Results) -> list[CellRow]:
     return [cell for cell in systems_in(results) if not is_position_row(cell)]
 
 
-class JudgedTable(NamedTuple):
-    """Identifies one table: a judge, and a data set if there are several."""
-
-    judge: str | None  # None: measures that need none
-    dataset: str | None
-
-
 JudgedRow = TypeVar("JudgedRow", bound=Mapping[str, Any])
 
 
-def by_judge(rows: Sequence[JudgedRow]) -> Iterator[tuple[JudgedTable, list[JudgedRow]]]:
-    """Yield each judge with its rows, those of each data set by themselves, in order of appearance."""
+def by_judge(rows: Sequence[JudgedRow]) -> Iterator[tuple[str | None, str | None, list[JudgedRow]]]:
+    """
+    Yield each judge, and a data set if there are several, with its rows, in order of appearance.
+
+    No judge: the measures need none.
+    """
     several = has_datasets(rows)
     for judge in dict.fromkeys(row["judge"] for row in rows):
         own = [row for row in rows if row["judge"] == judge]
         for dataset in dict.fromkeys(text_in(row, "dataset") for row in own):
             found = [row for row in own if text_in(row, "dataset") == dataset]
-            yield JudgedTable(judge, (dataset or NO_DATASET) if several else None), found
+            yield judge, (dataset or NO_DATASET) if several else None, found
 
 
 def has_datasets(rows: Sequence[Columns]) -> bool:
@@ -121,9 +118,13 @@ def dataset_words(row: Columns) -> str:
     return f"Data set {text_in(row, 'dataset') or NO_DATASET}"
 
 
-def judge_line(results: Results, judge: JudgedTable | str) -> str:
+def judged_words(judge: str | None, dataset: str | None) -> str:
+    """Name a judge and a data set within a sentence."""
+    return ", ".join([f"judge {judge}" if judge else "without a judge", *([f"data set {dataset}"] if dataset else [])])
+
+
+def judge_line(results: Results, name: str | None, dataset: str | None = None) -> str:
     """The data set, the judge's name, its scale, and its card in a few words, or plainly that it has none."""
-    name, dataset = (judge, None) if isinstance(judge, str) else judge
     if name is None:
         return "Without a judge" if dataset is None else f"Data set {dataset}, without a judge"
     named = f"{'' if dataset is None else f'Data set {dataset}. '}Judge {name}"

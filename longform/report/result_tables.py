@@ -10,7 +10,6 @@ from longform.report.parts import (
     INTERVAL,
     NAMES,
     NO_INTERVAL,
-    JudgedTable,
     Section,
     dataset_words,
     has_datasets,
@@ -195,7 +194,7 @@ def line_of(results: Results, table: Table, part: LayoutPart) -> Iterator[str]:
         several = "dataset" in part.values and has_datasets(table.rows)
         dataset = dataset_words(part.values).removeprefix("Data set ") if several else None
         judge = part.values["judge"]
-        yield f"{judge_line(results, JudgedTable(None if judge is None else str(judge), dataset))}."
+        yield f"{judge_line(results, None if judge is None else str(judge), dataset)}."
 
 
 def told_of(columns: Sequence[Column]) -> Iterator[tuple[str, str]]:

@@ -84,8 +84,8 @@ def score_sections(results: Results) -> Iterator[Section]:
     """One section with a table a judge and data set: the systems whose documents were not ordered on purpose."""
     cells, tables = main_cells(results), list[ShownTable]()
     first: dict[str | None, Sequence[CellRow]] = {}
-    for judge, own in by_judge(cells):
-        tables += _tables(results, own, first.setdefault(judge.dataset, own))
+    for _, dataset, own in by_judge(cells):
+        tables += _tables(results, own, first.setdefault(dataset, own))
     if tables:
         paragraphs = [
             *oracle_told(cells),
@@ -155,7 +155,7 @@ def _systems(
     key: Sequence[str] = _SYSTEM,
 ) -> ShownTable:
     """Return a row for each system, those of a judge together, the best first."""
-    ordered = [cell for _, own in by_judge(cells) for cell in best_first(own)]
+    ordered = [cell for *_, own in by_judge(cells) for cell in best_first(own)]
     rows = [
         {
             **cell,
@@ -229,14 +229,15 @@ def _spread(cells: Sequence[CellRow]) -> Iterator[Known]:
 
 def score_figures(results: Results) -> Iterator[Table]:
     """Yield a table a judge, data set and measure in points: bands of summarizers or settings, a line each other."""
-    for judge, own in by_judge(main_cells(results)):
+    for judge, dataset, own in by_judge(main_cells(results)):
         settings = settings_of(own) if is_wide(own) else distinct(best_first(own), "setting")
         parts = {"summarizer": summarizers_by_joint(own), "setting": settings}
         by, other = parts if is_wide(own) else reversed(parts)
         ordered = sorted(own, key=lambda cell: [parts[name].index(str(cell[name])) for name in (by, other)])
         for head in reversed([head for head in heads_of(results, own) if head.unit == "points"]):
             rows = [{**cell, head.name: estimate(cell, head.name)} for cell in ordered]
-            told, plot = f"{capitalized(head.head)}. {judge_line(results, judge)}", Axes("forest", head.name, by, other)
+            told = f"{capitalized(head.head)}. {judge_line(results, judge, dataset)}"
+            plot = Axes("forest", head.name, by, other)
             yield Table("scores", [Column(by), Column(other), head], rows, told=told, key=(by, other), plot=plot)
 
 
@@ -246,8 +247,8 @@ def citation_sections(results: Results) -> Iterator[Section]:
     known = [by_name[name]._replace(title=title) for name, title in CITATION.items() if name in by_name]
     cited = [cell for cell in main_cells(results) if any(head.name in cell for head in known)]
     tables, told = list[ShownTable](), "Citations of covered insights."
-    for judge, cells in by_judge(cited):
-        heads = by_this_judge(known, results, judge.judge)
+    for judge, _, cells in by_judge(cited):
+        heads = by_this_judge(known, results, judge)
         extremes = [setting for setting in EXTREMES if setting in settings_of(cells)]
         settings = extremes if len(extremes) > 1 else settings_of(cells)
         wide = is_grid(cells)
@@ -273,7 +274,7 @@ def every_cell(results: Results) -> Iterator[Section]:
 def _every(results: Results, cells: Sequence[CellRow], heads: Sequence[Column], told: str) -> Iterator[ShownTable]:
     """Yield all systems with those of *heads* of which something is said: a table for judges that have the same."""
     alike: dict[tuple[Column, ...], list[CellRow]] = {}
-    for _, own in by_judge(cells):
+    for *_, own in by_judge(cells):
         said = (one for one in heads for cell in own if cell.get(one.name) is not None or one.name in cell["reasons"])
         alike.setdefault(tuple(dict.fromkeys(said)), []).extend(own)
     for shown, rows in alike.items():
