@@ -42,8 +42,8 @@ from longform.judges.worth import WORTHS, LabelledItem, pairs_of, target_item
 from longform.metrics.coverage import citation_quality
 from longform.metrics.faithfulness import RECOMMENDED
 from longform.metrics.statistics import Array
-from longform.results.results import VerbAnswer
 from longform.results.judges_compared import judges_answer
+from longform.results.results import VerbAnswer
 from longform.rows import JudgementRow, SummaryRow
 from longform.settings.judges import JudgeSettings
 from longform.text.citations import bullets, cited_numbers

@@ -11,8 +11,8 @@ from longform.judges.merges import grid, merged_rows
 from longform.judges.meta_evaluation import HeldJudge
 from longform.judges.worth import WORTHS
 from longform.report.answers import answer_html, answer_markdown
-from longform.results.results import VerbAnswer
 from longform.results.judges_compared import judges_answer
+from longform.results.results import VerbAnswer
 from longform.tables.table import Table, checked
 from tests.longform.judges.labelled import (
     SCORING,
