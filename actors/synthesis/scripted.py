@@ -7,18 +7,37 @@ The scripted writer, verifier and extractor of a synthesis, chosen by the name o
 
 The options are the fields of `WriterFaults`, `VerifierFaults` and `ExtractorFaults`; those left out are 0. The verifier
 answers questions about key points, too, without a fault.
+
+The verifier is right but for a stated share of its replies. It shares no code with the scripted writer: it goes by the
+numbers and themes that it reads in the texts. What it says follows from its seed and the prompt alone.
 """
 
 from __future__ import annotations
 
-from dataclasses import fields
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
 from functools import cache
+from random import Random
 
+from actors.json_value import Json
 from actors.rehearsal.scripted_chat import Said
+from actors.rehearsal.scripted_tasks import rendered_fields
 from actors.synthesis.scripted_key_points import ExtractorFaults, extracted
-from actors.synthesis.scripted_verifier import VerifierFaults, verify
 from actors.synthesis.scripted_writer import WriterFaults, write
 from longform.errors import UsageError
+from longform.keys import stable_seed
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerifierFaults:
+    """Faults of the scripted verifier, each a share of its replies."""
+
+    seed: int = 0
+    errors: float = 0.0  # one verdict is wrong: a find missed, or one that is none
+    invalid_json: float = 0.0  # the reply breaks off
+
 
 Faults = WriterFaults | VerifierFaults | ExtractorFaults
 
@@ -42,13 +61,8 @@ def say(prompt: str, model: str) -> Said | None:
         return None if written is None else Said(written.text, written.is_refusal)
     if isinstance(faults, VerifierFaults):
         text = verify(prompt, faults)
-        return _of_key_points(prompt, ExtractorFaults()) if text is None else Said(text, is_refusal=False)
-    return None if faults is None else _of_key_points(prompt, faults)
-
-
-def _of_key_points(prompt: str, faults: ExtractorFaults) -> Said | None:
-    said = extracted(prompt, faults)
-    return None if said is None else Said(said.text, is_refusal=False, logprobs=said.logprobs)
+        return extracted(prompt, ExtractorFaults()) if text is None else Said(text, is_refusal=False)
+    return None if faults is None else extracted(prompt, faults)
 
 
 @cache
@@ -74,3 +88,133 @@ def scripted_faults(model: str) -> Faults | None:
     if unknown := sorted(options.keys() - set(known)):
         raise UsageError(f"model {model!r}: expected options of {known}, each =NUMBER, found {unknown}")
     return kind(**options)  # type: ignore[arg-type]
+
+
+# ---------------------------------------------------------------- the verifier
+
+
+_COUNT = re.compile(r"\b\d{3},\d{3}\b")
+_SUBTOPIC = re.compile(r"^Subtopic (\d+): (.+)$")
+_FACT = re.compile(r"^  Fact (\d+): (.+)$")
+
+
+def verify(prompt: str, faults: VerifierFaults) -> str | None:
+    """Return the reply to a prompt of a synthesis; None if it is none for a verifier."""
+    for name, task in _TASKS.items():
+        if (values := rendered_fields(name, prompt)) is not None:
+            draw = Random(stable_seed("scripted verifier", faults.seed, prompt))
+            errs, breaks_off = draw.random() < faults.errors, draw.random() < faults.invalid_json
+            reply = json.dumps(task(values, draw if errs else None))
+            return reply[: len(reply) // 2] if breaks_off else reply
+    return None
+
+
+def _overlaps(values: Mapping[str, str], wrong: Random | None) -> Json:
+    return _pairs([item["name"].lower().split()[-1] for item in json.loads(values["subtopics"])], wrong)
+
+
+def _duplicates(values: Mapping[str, str], wrong: Random | None) -> Json:
+    return _pairs([_count(item["fact"]) for item in json.loads(values["insights"])], wrong)
+
+
+def _pairs(signs: list[str | None], wrong: Random | None) -> Json:
+    """Return numbers of things with the same sign; if *wrong*, of one thing the opposite."""
+    found = {n: signs.index(sign) + 1 for n, sign in enumerate(signs, start=1) if sign and signs.index(sign) + 1 < n}
+    if wrong and len(signs) > 1:
+        number = wrong.randint(2, len(signs))
+        if found.pop(number, None) is None:
+            found[number] = wrong.randint(1, number - 1)
+    return {"pairs": [{"number": number, "repeats": repeats} for number, repeats in found.items()]}
+
+
+def _categorize(values: Mapping[str, str], wrong: Random | None) -> Json:
+    themes = [item["name"].lower().split()[-1] for item in json.loads(values["subtopics"])]
+    said = re.findall(r"\w+", values["text"].lower())
+    right = next((number for number, theme in enumerate(themes, start=1) if theme in said), 0)
+    return {"subtopic": _other_than(right, len(themes), wrong) if wrong else right}
+
+
+def _other_than(right: int, n: int, draw: Random) -> int:
+    return draw.choice([number for number in range(n + 1) if number != right])
+
+
+def _find(values: Mapping[str, str], wrong: Random | None) -> Json:
+    facts = {number: item["fact"] for number, item in enumerate(json.loads(values["insights"]), start=1)}
+    return {"present": _stated(facts, values["text"], wrong)}
+
+
+def _classify(values: Mapping[str, str], wrong: Random | None) -> Json:
+    facts: dict[int, str] = {}
+    subtopic_of: dict[int, int] = {}
+    themes: dict[int, str] = {}
+    subtopic = 0
+    for line in values["outline"].splitlines():
+        if found := _SUBTOPIC.match(line):
+            subtopic = int(found[1])
+            themes[subtopic] = found[2].partition(":")[0].lower().split()[-1]
+        elif found := _FACT.match(line):
+            facts[int(found[1])] = found[2]
+            subtopic_of[int(found[1])] = subtopic
+    right = _stated(facts, values["chapter"], None)
+    about = next((subtopic_of[number] for number in right), 0)
+    return {"subtopic": about, "insights": _stated(facts, values["chapter"], wrong)}
+
+
+def _stated(facts: Mapping[int, str], text: str, wrong: Random | None) -> list[int]:
+    """Return the facts whose number stands in *text*; if *wrong*, the opposite for one of them."""
+    there = set(_COUNT.findall(text))
+    stated = {number for number, fact in facts.items() if _count(fact) in there}
+    if wrong and facts:
+        stated ^= {wrong.choice(sorted(facts))}
+    return sorted(stated)
+
+
+def _count(fact: str) -> str | None:
+    found = _COUNT.search(fact)
+    return found and found[0]
+
+
+_LISTED = re.compile(r"\[(\d+)\] (.*?)(?=\n\n\[\d+\] |\Z)", re.DOTALL)
+_RUN = 4  # words of an answer that tell it
+_KEPT = 0.5  # of a query's words
+
+
+def _check_rewrite(values: Mapping[str, str], wrong: Random | None) -> Json:
+    original, query = _said(values["original"]), _said(values["query"])
+    told = [
+        " ".join(run) for run in _runs(query) if run in _runs(_said(values["answers"])) and run not in _runs(original)
+    ]
+    if wrong:
+        told = [] if told else query[:1]
+    return {"same": _kept(original, query), "told": told[:1]}
+
+
+def _check_merge(values: Mapping[str, str], wrong: Random | None) -> Json:
+    merged = _said(values["query"])
+    missing = {int(number) for number, text in _LISTED.findall(values["queries"]) if not _kept(_said(text), merged)}
+    if wrong:
+        missing ^= {1}
+    return {"missing": sorted(missing)}
+
+
+def _said(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
+
+
+def _runs(said: list[str]) -> list[tuple[str, ...]]:
+    return [tuple(said[start : start + _RUN]) for start in range(len(said) - _RUN + 1)]
+
+
+def _kept(before: list[str], after: list[str]) -> bool:
+    return sum(word in after for word in before) >= _KEPT * len(before)
+
+
+_TASKS: Mapping[str, Callable[[Mapping[str, str], Random | None], Json]] = {
+    "synthesize_overlaps": _overlaps,
+    "synthesize_duplicates": _duplicates,
+    "synthesize_categorize": _categorize,
+    "synthesize_find": _find,
+    "synthesize_classify": _classify,
+    "synthesize_check_rewrite": _check_rewrite,
+    "synthesize_check_merge": _check_merge,
+}

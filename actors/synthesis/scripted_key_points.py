@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import log
 from random import Random
-from typing import NamedTuple
 
 from actors.json_value import Json
+from actors.rehearsal.scripted_chat import Said
 from actors.rehearsal.scripted_tasks import rendered_fields
 from longform.chat.call import TokenLogprobs
 from longform.keys import in_groups, stable_seed
@@ -29,53 +29,38 @@ _PROSE = "There is much to be said about this, and opinions differ."
 
 @dataclass(frozen=True, kw_only=True)
 class ExtractorFaults:
-    """
-    Faults of the scripted extractor, each a share in [0, 1].
-
-    Attributes:
-        seed: Of faults.
-        dull: Of questions that meet two criteria of five.
-        spread: Of questions that are sorted at random.
-        strays: Of points whose span does not stand in the document.
-        doubles: Of merged lists in which a point stands in two groups.
-        gaps: Of merged lists from which a point is missing.
-        prose: Of replies without the form that was asked for.
-        empty: Of replies without a text.
-    """
+    """Faults of the scripted extractor, each a share in [0, 1]."""
 
     seed: int = 0
-    dull: float = 0.0
-    spread: float = 0.0
-    strays: float = 0.0
-    doubles: float = 0.0
-    gaps: float = 0.0
-    prose: float = 0.0
-    empty: float = 0.0
+    dull: float = 0.0  # of questions that meet two criteria of five
+    spread: float = 0.0  # of questions that are sorted at random
+    strays: float = 0.0  # of points whose span does not stand in the document
+    doubles: float = 0.0  # of merged lists in which a point stands in two groups
+    gaps: float = 0.0  # of merged lists from which a point is missing
+    prose: float = 0.0  # of replies without the form that was asked for
+    empty: float = 0.0  # of replies without a text
 
 
-class Extracted(NamedTuple):
-    """A reply, and the log probabilities of its tokens if it is one word."""
-
-    text: str
-    logprobs: tuple[TokenLogprobs, ...] | None = None
-
-
-def extracted(prompt: str, faults: ExtractorFaults) -> Extracted | None:
+def extracted(prompt: str, faults: ExtractorFaults) -> Said | None:
     """Return the reply to a prompt about questions, documents or points; None if it is none of them."""
     for name, task in _TASKS.items():
         if (values := rendered_fields(name, prompt)) is not None:
             draw = Random(stable_seed("scripted extractor", faults.seed, prompt))
             if draw.random() < faults.empty:
-                return Extracted("")
+                return _said("")
             if draw.random() < faults.prose:
-                return Extracted(_PROSE)
+                return _said(_PROSE)
             said = task(values, faults, draw)
-            return said if isinstance(said, Extracted) else Extracted(json.dumps(said, ensure_ascii=False))
+            return said if isinstance(said, Said) else _said(json.dumps(said, ensure_ascii=False))
     return None
 
 
+def _said(text: str, logprobs: tuple[TokenLogprobs, ...] | None = None) -> Said:
+    return Said(text, is_refusal=False, logprobs=logprobs)
+
+
 Values = Mapping[str, str]
-_Task = Callable[[Values, ExtractorFaults, Random], Json | Extracted]
+_Task = Callable[[Values, ExtractorFaults, Random], Json | Said]
 
 
 def _criteria(_: Values, faults: ExtractorFaults, draw: Random) -> Json:
@@ -141,11 +126,11 @@ def _merged(values: Values, faults: ExtractorFaults, draw: Random) -> Json:
     return {"groups": [{"point": texts[numbers[0] - 1], "numbers": [*numbers]} for numbers in groups]}
 
 
-def _significant(_: Values, __: ExtractorFaults, draw: Random) -> Extracted:
+def _significant(_: Values, __: ExtractorFaults, draw: Random) -> Said:
     """Say YES of one half of the points, with every P(YES) as often as any other."""
     yes = draw.uniform(_LEAST, _MOST)
     ranked = sorted((("YES", log(yes)), ("NO", log(1 - yes))), key=lambda token: -token[1])
-    return Extracted(ranked[0][0], (TokenLogprobs(*ranked[0], tuple(ranked)),))
+    return _said(ranked[0][0], (TokenLogprobs(*ranked[0], tuple(ranked)),))
 
 
 _TASKS: Mapping[str, _Task] = {

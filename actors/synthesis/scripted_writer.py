@@ -45,34 +45,26 @@ _STRAYS = (1000, 1_000_000)  # the numbers of facts that stray into another them
 
 @dataclass(frozen=True, kw_only=True)
 class WriterFaults:
-    """
-    Faults of the scripted writer, each a share in [0, 1].
-
-    Attributes:
-        seed: Of facts and faults.
-        leaks: Of facts beside which another one slips in, and of those to be taken out that stay; of rewritten queries
-            that quote the longest sentence of their document, and of merged summaries with a number of their own.
-        omissions: Of facts to be stated that are not; of rewritten queries without the query's words, and of merged
-            texts that leave the last of theirs out.
-        duplicates: Of new subtopics and facts that repeat an earlier one.
-        strays: Of new facts that belong to another subtopic.
-        vague: Of new facts without number, date or name, and of queries that ask nothing.
-        empty: Of rewritten and merged texts without a letter.
-        knows: Share of a theme's first facts that it tells when asked without documents.
-        invalid_json: Of replies that break off.
-        refusals: Of replies.
-    """
+    """Faults of the scripted writer, each a share in [0, 1]."""
 
     seed: int = 0
     leaks: float = 0.0
+    """
+    Facts beside which another one slips in, and those to be taken out that stay; rewritten queries that quote the
+    longest sentence of their document, and merged summaries with a number of their own.
+    """
     omissions: float = 0.0
-    duplicates: float = 0.0
-    strays: float = 0.0
-    vague: float = 0.0
-    empty: float = 0.0
-    knows: float = 0.0
-    invalid_json: float = 0.0
-    refusals: float = 0.0
+    """
+    Facts to be stated that are not; rewritten queries without the query's words, and merged texts that leave the last
+    of theirs out.
+    """
+    duplicates: float = 0.0  # of new subtopics and facts that repeat an earlier one
+    strays: float = 0.0  # of new facts that belong to another subtopic
+    vague: float = 0.0  # of new facts without number, date or name, and of queries that ask nothing
+    empty: float = 0.0  # of rewritten and merged texts without a letter
+    knows: float = 0.0  # of a theme's first facts that it tells when asked without documents
+    invalid_json: float = 0.0  # of replies that break off
+    refusals: float = 0.0  # of replies
 
 
 @dataclass

@@ -1,7 +1,14 @@
-"""One haystack looked at from outside, and the report over haystacks: the content of `audit.json`."""
+"""
+One haystack looked at from outside, and the report over haystacks: the content of `audit.json`.
+
+Near-duplicate documents are found by MinHash (Broder, 1997). A document is the set of its runs of `SHINGLE` words. The
+share of equal minima under many hash functions estimates the Jaccard similarity of two sets; pairs that may be alike
+are then compared exactly.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -14,9 +21,66 @@ from longform.records import Document, Qrel, Target, gold_documents
 from longform.support.index import SupportIndex
 from longform.support.model import SupportModel, shipped_support_model
 from longform.synthesis.audit.label_noise import Cells, ceiling, joined, label_noise
-from longform.synthesis.audit.minhash import near_duplicates
 from longform.synthesis.audit.planted import HaystackFacts, exact_search, planted_places, tenths
-from longform.text.words import stems
+from longform.text.words import stems, words
+
+# ---------------------------------------------------------------- near-duplicates
+
+
+SHINGLE = 5
+N_HASHES = 128
+_MARGIN = 0.15  # three deviations of an estimate from 128 hashes are 0.13 at most
+
+
+class NearDuplicate(NamedTuple):
+    """Two documents by their places, and the Jaccard similarity of their shingles."""
+
+    one: int
+    other: int
+    similarity: float
+
+
+def shingles(text: str) -> frozenset[int]:
+    """Hashes, of 31 bits, of the runs of `SHINGLE` words; of a shorter text the whole."""
+    said = words(text)
+    runs = {" ".join(said[at : at + SHINGLE]) for at in range(max(1, len(said) - SHINGLE + 1))}
+    return frozenset(int.from_bytes(hashlib.blake2b(run.encode(), digest_size=4).digest()) >> 1 for run in runs)
+
+
+def signature(held: frozenset[int]) -> NDArray[np.uint64]:
+    """The smallest value of each hash function over the shingles, shape (N_HASHES,)."""
+    rng = np.random.default_rng(0)  # the functions are part of the definition
+    factors, shifts = rng.integers(1, 1 << 31, size=(2, N_HASHES), dtype=np.uint64)
+    values = np.array(sorted(held), dtype=np.uint64)[:, None]
+    # (shingles, hashes); products of two 31-bit numbers stay within 64 bits, and the prime is 2**31 - 1
+    return np.asarray(((values * factors + shifts) % np.uint64((1 << 31) - 1)).min(axis=0))
+
+
+def similarity(one: frozenset[int], other: frozenset[int]) -> float:
+    """Jaccard similarity of two sets that are not both empty."""
+    return len(one & other) / len(one | other)
+
+
+def near_duplicates(texts: Sequence[str], *, least: float) -> list[NearDuplicate]:
+    """
+    Return pairs of documents of at least that Jaccard similarity, the most similar first.
+
+    A pair is compared exactly if its estimate comes within three deviations of *least*.
+    """
+    held = [shingles(text) for text in texts]
+    signatures = np.array([signature(one) for one in held])
+    found = []
+    for place, row in enumerate(signatures[:-1]):
+        estimates = (signatures[place + 1 :] == row).mean(axis=1)
+        for other in place + 1 + np.flatnonzero(estimates >= least - _MARGIN):
+            exact = similarity(held[place], held[int(other)])
+            if exact >= least:
+                found.append(NearDuplicate(place, int(other), exact))
+    return sorted(found, key=lambda pair: -pair.similarity)
+
+
+# ---------------------------------------------------------------- the audit
+
 
 VERSION = "2"
 """Changes with any change of a number."""

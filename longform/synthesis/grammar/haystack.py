@@ -23,9 +23,8 @@ from longform.records import Document, Qrel, Query, Target
 from longform.synthesis.audit.planted import HaystackFacts, Kind, Planted
 from longform.synthesis.grammar.assignment import Bounds, assign_within
 from longform.synthesis.grammar.composition import Composition, FieldPassage, MustStand, compose_document, document_text
-from longform.synthesis.grammar.paraphrase import Synonyms, attributed, moved, rewritten
 from longform.synthesis.grammar.topic import Cast, Fact, Subtopic, Topic, Value, filled, load_topic, slots
-from longform.synthesis.grammar.weaver import Weaver, sentence_case
+from longform.synthesis.grammar.weaver import Synonyms, Weaver, attributed, moved, rewritten, sentence_case
 
 _WRITER_VERSION = 2  # raised by a change of the code that changes documents
 _CONTRADICTING = 2  # documents that state each contradicted number

@@ -10,8 +10,7 @@ from actors.chat.model import ChatModel
 from actors.chat.openai_client import OpenAIChat
 from actors.rehearsal.fake_provider import FakeProvider
 from actors.synthesis.models import SynthesisModels
-from actors.synthesis.scripted import scripted_faults
-from actors.synthesis.scripted_verifier import VerifierFaults
+from actors.synthesis.scripted import VerifierFaults, scripted_faults
 from actors.synthesis.scripted_writer import WriterFaults
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, failed
 from longform.errors import LongformError, UsageError

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from longform.metrics.statistics import Estimate
 from longform.records import Document, Qrel, Target
 from longform.synthesis.audit import HaystackAudit, HaystackFacts, Planted, audit_haystack, audit_report
+from longform.synthesis.audit.audit import N_HASHES, near_duplicates, shingles, signature, similarity
 from longform.synthesis.audit.label_noise import Cells, LabelNoise, ceiling, event_share, expected_joint, label_noise
-from longform.synthesis.audit.minhash import N_HASHES, near_duplicates, shingles, signature, similarity
 from longform.synthesis.audit.planted import exact_search, tenths
 from longform.synthesis.grammar.assignment import Bounds
 from longform.synthesis.grammar.haystack import HaystackSize, Woven, write_haystack

@@ -5,9 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from longform.synthesis.grammar.paraphrase import Synonyms, attributed, contracted, moved, rewritten
 from longform.synthesis.grammar.topic import tidied
-from longform.synthesis.grammar.weaver import n_words, sentence_case, skeleton
+from longform.synthesis.grammar.weaver import (
+    Synonyms,
+    attributed,
+    contracted,
+    moved,
+    n_words,
+    rewritten,
+    sentence_case,
+    skeleton,
+)
 
 
 def forms(make: object, n: int = 200) -> set[str]:
