@@ -198,7 +198,7 @@ def test_some_summaries_are_chosen_by_the_seed(annotating: Annotating) -> None:
         (["--sheets", "SHEETS", "--annotator", "released:m"], "found 'released:m'"),
         (
             ["--task", "mood"],
-            "no task 'mood': expected one of coverage, support, key_point, reference, errors, misses, or MODULE:KIND",
+            "expected one of coverage, support, key_point, reference, errors, misses, or MODULE:NAME, found 'mood'",
         ),
         (["--task", "reference"], "expected labels of reference, found none; --sheets writes sheets"),
         (["--filled", "nowhere.csv"], "nowhere.csv: expected a filled sheet"),
