@@ -38,7 +38,7 @@ def named_kind(path: str, *, folder: str | None) -> Kind:
     found = named_value(path, LISTED, Kind, asked="task", folder=folder)
     if path in LISTED:
         return found
-    if found.targets == "document":
+    if found.of_documents:
         raise UsageError(
             f"{path}: expected targets insight, key_point or reference; documents are judged by task support"
         )

@@ -1,26 +1,51 @@
-"""Write sheets for people to label, and read them back in."""
+"""
+Write sheets for people to label, and read them back in.
+
+Of targets that people check it tells numbers, and it writes a copy of the benchmark with those that they accept.
+Reads   targets, qrels, documents, labels; synthesis.json, if the benchmark has one, for passages and scores
+Writes  documents, queries, targets, qrels of the copy
+"""
 
 from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Sequence
-from typing import NotRequired, TypedDict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
 
 from actors.judges.opening import named_kind
 from jobs.calibration.labelled import RELEASED
 from jobs.calibration.place import BESIDE_SHEETS, LabelledPlace, keep_samples, kept_samples, note_sample, samples_beside
 from jobs.calibration.sheets import GUIDE, dealt, keep_labels, labels_of, write_sheets
-from jobs.calibration.subjects import QuerySubjects, Subjects, SummarySubjects, TargetSubjects, read_sheets
-from jobs.calibration.targets_checked import CheckedColumns, checked, write_accepted
+from jobs.calibration.subjects import (
+    QuerySubjects,
+    Subjects,
+    SummarySubjects,
+    TargetSubjects,
+    known_targets,
+    read_sheets,
+)
 from jobs.command.run import Outcome
+from jobs.write_benchmark import write_benchmark
 from longform.errors import UsageError
+from longform.formats.rows import HaystackRows
 from longform.judges.card_figures import with_interval
 from longform.judges.kind import SheetKind
-from longform.judges.rubrics import CHECKS, RUBRICS, Rated, Rubric, TargetCheck, rated
+from longform.judges.rubrics import (
+    CHECKS,
+    RUBRICS,
+    Rated,
+    Rubric,
+    TargetCheck,
+    decided,
+    rated,
+    score_bins,
+    score_bounds,
+)
 from longform.judges.sheets import Filled, check_columns
-from longform.keys import in_groups
+from longform.keys import content_key, in_groups
 from longform.metrics.agreement import Between, Label, between_annotators
+from longform.records import Qrel
 from longform.results.corrected import Sample
 from longform.rows import LabelRow
 
@@ -115,35 +140,14 @@ def _note_sample(arguments: argparse.Namespace, subjects: SummarySubjects, chose
     note_sample(arguments.sheets, sample)
 
 
-class Agreed(Between):
-    """The agreement of two annotators; `criterion` is null if there is no rubric."""
-
-    criterion: str | None
-
-
-class LabelsTold(TypedDict):
-    """
-    Labels that are there, and how far people agree.
-
-    Attributes:
-        sheets: Annotator -> `rows` of the sheets just read, and how many of them are `filled`.
-        labels: Annotator -> labels.
-        rated: Means of each criterion of a rubric.
-        checked: Targets that people accept or reject, if targets are checked.
-        n_undrawn: Summaries on the sheets of which no sample is known, if summaries are labelled.
-        agreement: An entry for each two annotators who have labelled the same, by each criterion of a rubric.
-    """
-
-    task: str
-    sheets: dict[str, dict[str, int]]
-    labels: dict[str, int]
-    rated: list[Rated]
-    agreement: list[Agreed]
-    checked: NotRequired[CheckedColumns]
-    n_undrawn: NotRequired[int]
-
-
 def _told(arguments: argparse.Namespace, kind: SheetKind, place: LabelledPlace, filled: Sequence[Filled]) -> Outcome:
+    """
+    Tell of labels that are there, and how far people agree.
+
+    The document has by annotator `sheets`, the `rows` of the sheets just read and how many of them are `filled`, and
+    `labels`; `rated`, the means of each criterion of a rubric; `checked`, if targets are checked; and `agreement`, an
+    entry for each two annotators who have labelled the same, by each criterion of a rubric (null: there is none).
+    """
     there = [row for row in labels_of(place, kind) if not row["annotator"].startswith(RELEASED)]
     if not there:
         raise UsageError(f"{arguments.folder}: expected labels of {kind.task}, found none; --sheets writes sheets")
@@ -155,7 +159,7 @@ def _told(arguments: argparse.Namespace, kind: SheetKind, place: LabelledPlace, 
         for one in between_annotators(labels, kind.counts, named=kind.labels, **sized)
     ]
     rows, done = Counter(one.annotator for one in filled), Counter(one.annotator for one in filled if one.answer)
-    told: LabelsTold = {
+    told: dict[str, Any] = {
         "task": kind.task,
         "sheets": {name: {"rows": n, "filled": done[name]} for name, n in rows.items()},
         "labels": dict(Counter(row["annotator"] for row in there)),
@@ -165,14 +169,14 @@ def _told(arguments: argparse.Namespace, kind: SheetKind, place: LabelledPlace, 
     lines = [f"{name}: {done[name]:,} of {n:,} rows are filled" for name, n in rows.items()]
     lines.append(f"labels of {kind.task}: {', '.join(f'{n:,} by {name}' for name, n in told['labels'].items())}")
     if isinstance(kind, TargetCheck):
-        told["checked"] = checked(place, kind)
+        told["checked"] = _checked(place, kind)
         lines += _checked_words(told["checked"])
         if arguments.accepted:
-            n = write_accepted(place, kind, arguments.accepted)
+            n = _write_accepted(place, kind, arguments.accepted)
             lines.append(f"{arguments.accepted}: {n:,} queries with {told['checked']['accepted']:,} accepted targets")
     lines += [_rated_words(one) for one in told["rated"]]
     lines += [f"{f'{name}: ' if name else ''}{_agreement_words(one)}" for name, one in found]
-    return Outcome({**told}, "\n".join(lines))
+    return Outcome(told, "\n".join(lines))
 
 
 def _rated_words(one: Rated) -> str:
@@ -180,7 +184,7 @@ def _rated_words(one: Rated) -> str:
     return f"{one['criterion']}: mean {mean}, highest score {best} %, {one['mean']['n']:,} ratings"
 
 
-def _checked_words(one: CheckedColumns) -> list[str]:
+def _checked_words(one: Mapping[str, Any]) -> list[str]:
     answers = ", ".join(f"{answer} {n:,}" for answer, n in one["answers"].items())
     lines = [
         f"accepted {one['accepted']:,}, rejected {one['rejected']:,}, not labelled {one['unlabelled']:,}; {answers}"
@@ -213,3 +217,65 @@ def _agreement_words(one: Between) -> str:
         figures.append(f"same line {with_interval(one['links'], 100, 1)} % where both link")
     figures += [f"kappa of {label} {with_interval(of, 1, 2)}" for label, of in one["by_label"].items()]
     return f"{' and '.join(one['annotators'])}, {one['same']['n']:,} labels each: {', '.join(figures)}"
+
+
+# ---------------------------------------------------------------- targets that people check
+
+
+_BOUNDS = (0.5, 0.6, 0.7, 0.8, 0.9)
+
+
+def _checked(place: LabelledPlace, check: TargetCheck) -> dict[str, Any]:
+    """Return what people make of the targets of a benchmark; bins and bounds are empty without scores."""
+    labels = labels_of(place, check)
+    accepted = decided(labels, check)
+    targets = [one for query in place.benchmark.queries for one in place.benchmark.targets.get(query, [])]
+    n_accepted, n_targets = sum(accepted.values()), sum(target.kind == check.checks for target in targets)
+    known = known_targets(place.benchmark.folder)
+    scores = {target: one.score for target, one in known.items() if one.score is not None}
+    return {
+        "accepted": n_accepted,
+        "rejected": len(accepted) - n_accepted,
+        "unlabelled": n_targets - len(accepted),
+        "answers": dict(Counter(row["answer"] for row in labels if row["answer"] is not None)),
+        "bins": score_bins(scores, accepted),
+        "bounds": list(score_bounds(scores, accepted, _BOUNDS)) if scores else [],
+    }
+
+
+def _write_accepted(place: LabelledPlace, check: TargetCheck, out_url: str) -> int:
+    """
+    Write a copy of a benchmark with the accepted targets alone; queries without one are left out.
+
+    Returns:
+        The queries of the copy.
+
+    Raises:
+        UsageError: People accepted none, or another benchmark stands there.
+    """
+    accepted = [target for target, is_accepted in decided(labels_of(place, check), check).items() if is_accepted]
+    if not accepted:
+        raise UsageError(f"--accepted: expected {check.checks}s that people accept, found none")
+    benchmark = place.benchmark
+    kept = content_key(benchmark.manifest["dataset_hash"], sorted(accepted))
+    source = {"name": f"{check.task} of {benchmark.manifest['dataset_hash']}", "sha256": kept}
+    manifest = write_benchmark(out_url, _haystacks(place, check, frozenset(accepted)), sources=[source])
+    return manifest["rows"]["queries"]
+
+
+def _haystacks(place: LabelledPlace, check: TargetCheck, accepted: Collection[str]) -> Iterator[HaystackRows]:
+    benchmark = place.benchmark
+    for haystack_id in benchmark.haystack_ids:
+        targets = [
+            target
+            for target in benchmark.haystack_targets(haystack_id)
+            if target.kind != check.checks or target.target_id in accepted
+        ]
+        left = {target.query_id for target in targets if target.kind == check.checks}
+        queries = [one for one in benchmark.queries.values() if one.haystack_id == haystack_id and one.query_id in left]
+        if queries:
+            targets = [target for target in targets if target.query_id in left]
+            ids = {target.target_id for target in targets}
+            qrels = [Qrel(**row) for row in benchmark.rows("qrels", haystack_id).to_pylist()]
+            stays = [one for one in qrels if one.query_id in left and (one.target_id is None or one.target_id in ids)]
+            yield HaystackRows(haystack_id, benchmark.documents(haystack_id), queries, targets, stays)

@@ -106,7 +106,7 @@ def _labelled(arguments: argparse.Namespace, name: str, judges: Mapping[str, Jud
         "annotators": tuple(dict.fromkeys(arguments.annotator)),
     }
     interval = {"seed": arguments.seed, "resamples": arguments.resamples}
-    if kind.targets != "document":
+    if not kind.of_documents:
         if given := [name for name, usual in _OF_SUPPORT.items() if getattr(arguments, name) != usual]:
             raise UsageError(f"--{given[0]}: expected a support judge, found one of {kind.task}")
         return Labelled(**common, scoring=Scoring(**interval), **_perturbations(arguments, kind, name, judges))

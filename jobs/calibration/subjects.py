@@ -133,18 +133,18 @@ class SummarySubjects(Subjects):
 
     @property
     def expected(self) -> str:
-        has = "text" if self.kind.targets == "document" else f"text and a {self.kind.targets} of their query"
+        has = "text" if self.kind.of_documents else f"text and a {self.kind.targets} of their query"
         return f"summaries with {has} to label for {self.kind.task}"
 
     def pairs(self, subject: str) -> Iterator[SheetPair]:
         summary = self.place.summaries[subject]
         assert isinstance(self.kind, Kind)
         if summary["text"] is not None:
-            of_kind = _sentences if self.kind.targets == "document" else _targets
+            of_kind = _sentences if self.kind.of_documents else _targets
             yield from of_kind(self.place, self.kind, summary, summary["text"])
 
     def documents(self, subject: str) -> SheetDocuments | None:
-        if self.kind.targets != "document":
+        if not self.kind.of_documents:
             return None
         return _documents_file(self.place.documents(self.place.summaries[subject]))
 

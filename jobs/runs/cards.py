@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from actors.judges.cards import card_of_file
 from actors.judges.opening import make_judge
-from longform.judges.adversarial import section_of
 from longform.judges.card_columns import Adversarial, Card
 from longform.judges.cards import (
     describe,
@@ -76,4 +75,4 @@ def _card_line(experiment: Experiment, name: str, served: Mapping[str, Any]) -> 
 def _line_of(card: Card | None) -> _CardLine:
     if card is None:
         return _CardLine(None)
-    return _CardLine(describe(card), None, worth(card), section_of(card), described_parts(card))
+    return _CardLine(describe(card), None, worth(card), card.get("adversarial"), described_parts(card))

@@ -72,19 +72,9 @@ class Judged(NamedTuple):
     repeat: int = 0
 
 
-def of_documents(kind: Kind) -> bool:
-    """Return whether a summary is judged against the documents of its prompt."""
-    return kind.targets == "document"
-
-
-def step_of(kind: Kind) -> str:
-    """Return the step of a run that asks judges of a kind."""
-    return "check" if of_documents(kind) else "judge"
-
-
 def columns_of(kind: Kind, *more: str) -> Collection[str]:
     """Return the columns of the verdicts of a kind, and *more*."""
-    return (*_OF_ALL, *(_OF_PAIRS if of_documents(kind) else ("linked_unit",)), *more)
+    return (*_OF_ALL, *(_OF_PAIRS if kind.of_documents else ("linked_unit",)), *more)
 
 
 def checks_of(plan: Plan) -> list[Item[Judged]]:
@@ -123,7 +113,7 @@ class JudgeStage(Stage[Judged]):
 
     @property
     def step(self) -> str:
-        return step_of(self.kind)
+        return self.kind.step
 
     @property
     def name(self) -> str:
@@ -149,7 +139,7 @@ class AskJudge(JudgeStage):
 
     @property
     def reads(self) -> Mapping[str, Collection[str]]:
-        if of_documents(self.kind):
+        if self.kind.of_documents:
             units = (*_READ["units"], *(["citations"] if self.mode == CITED else []))
             return {**_READ, "units": units, "contexts": _IN_PROMPT, "documents": DOCUMENTS.names}
         return {**_READ, "targets": TARGETS.names}
@@ -164,7 +154,7 @@ class AskJudge(JudgeStage):
 
     @property
     def holds_model(self) -> bool:
-        return of_documents(self.kind) or self.settings.costs is not None
+        return self.kind.of_documents or self.settings.costs is not None
 
     @property
     def asynchronous(self) -> bool:
@@ -176,7 +166,7 @@ class AskJudge(JudgeStage):
 
     @property
     def embeds(self) -> bool:
-        return of_documents(self.kind) and self.settings.costs is None
+        return self.kind.of_documents and self.settings.costs is None
 
     @property
     def resources(self) -> ResourcesSettings | None:
@@ -194,12 +184,12 @@ class AskJudge(JudgeStage):
         return [
             self._item(kind, units, summaries[units.key.summary], repeat)
             for units in plan.of(UnitsOf)
-            if units.key.summary in summaries and (summaries[units.key.summary].sources or not of_documents(kind))
+            if units.key.summary in summaries and (summaries[units.key.summary].sources or not kind.of_documents)
             for repeat in range(self.settings.times)
         ]
 
     def _item(self, kind: Kind, units: Item[UnitsOf], summary: Item[OfQuery], repeat: int) -> Item[Judged]:
-        shown, mode = (summary.sources, [self.mode]) if of_documents(kind) else ((), [])
+        shown, mode = (summary.sources, [self.mode]) if kind.of_documents else ((), [])
         mode += [f"cited first {CITED_FIRST_VERSION}"] if mode == [CITED] else []
         how = [self.judge, self.settings.identity, self.version, *mode, *([f"repeat {repeat}"] if repeat else [])]
         work_id = content_key(kind.work, units.work_id, *(context.work_id for context in shown), *how)
@@ -214,7 +204,7 @@ class AskJudge(JudgeStage):
         If many tasks are open at once, they share one: no two may ask the same. Else a task is one summary,
         so that little is lost with a command that is stopped.
         """
-        if not of_documents(self.kind):
+        if not self.kind.of_documents:
             return super().groups(given)
         by_query = in_groups((one.key.query_id, one) for one in given)
         return by_query.values() if self.asynchronous else [[one] for of in by_query.values() for one in of]
@@ -243,7 +233,7 @@ class AskJudge(JudgeStage):
         judge, texts = self.made(), self._texts(reader)
         assert self.context is not None, "a judge is opened for a command"
         backend = judge.open(self.context, self.threads)
-        if of_documents(self.kind) and not self.asynchronous:
+        if self.kind.of_documents and not self.asynchronous:
             backend = Remembering(self.kind, backend)
 
         async def work(given: Sequence[Given[Judged]]) -> list[VerdictRow]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from jobs.stages.items import WHOLE, Given, Item, Source, SourceReader
-from jobs.stages.judge import Judged, JudgeStage, columns_of, of_documents
+from jobs.stages.judge import Judged, JudgeStage, columns_of
 from jobs.stages.stage import Plan, Site, Works
 from longform.judges.kind import Kind
 from longform.judges.means import MEAN_VERSION, mean_rows, merged_repeats
@@ -25,11 +25,11 @@ class Mean(JudgeStage):
     @property
     def columns(self) -> Collection[str]:
         kind = self.kind
-        return columns_of(kind, *(["chunk_index"] if of_documents(kind) else []))
+        return columns_of(kind, *(["chunk_index"] if kind.of_documents else []))
 
     @property
     def per_task(self) -> int:
-        return 64 if of_documents(self.kind) else 256
+        return 64 if self.kind.of_documents else 256
 
     def items(self, plan: Plan) -> list[Item[Judged]]:
         asked: dict[str, dict[str, list[Item[Judged]]]] = {}
@@ -49,7 +49,7 @@ class Mean(JudgeStage):
     def _depends(self, kind: Kind) -> list[Any]:
         """Return what begins a key; those of means over documents have the only bound by itself."""
         bounds = self.settings.bounds
-        return ["mean-support", self.judge, *bounds] if of_documents(kind) else ["mean-verdicts", self.judge, bounds]
+        return ["mean-support", self.judge, *bounds] if kind.of_documents else ["mean-verdicts", self.judge, bounds]
 
     def worker(self, reader: SourceReader) -> Works[Judged]:
         kind, members, bounds = self.kind, self.settings.members, self.settings.bounds

@@ -92,7 +92,7 @@ def labelled_tasks(benchmark: Benchmark) -> dict[str, str]:
 
 
 def _task(annotator: str, answers: Collection[str], targets: Collection[str]) -> str:
-    whole = {task: kind for task, kind in KINDS.items() if kind.targets != "document"}
+    whole = {task: kind for task, kind in KINDS.items() if not kind.of_documents}
     for task, kind in sorted(whole.items(), key=lambda one: one[1].targets not in targets):
         if all(answer in kind.counts for answer in answers):
             return task

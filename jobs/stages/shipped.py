@@ -16,7 +16,6 @@ from typing import ClassVar, NamedTuple
 from actors.judges.opening import kind_of
 from actors.storage.benchmark import Benchmark
 from jobs.stages.items import Item, Source, SourceReader
-from jobs.stages.judge import of_documents
 from jobs.stages.released import CopySummaries, Released, released_work_id, shipped_summaries
 from jobs.stages.stage import Plan, Site, Stage, Works
 from longform.errors import UsageError
@@ -189,7 +188,7 @@ def stages(experiment: Experiment, site: Site) -> list[TakeContexts | TakeSummar
         return []
     names = [settings.writer for settings in experiment.shipped.values()]
     writers = None if None in names else tuple(sorted({name for name in names if name is not None}))
-    checked = any(of_documents(kind_of(judge)) for judge in experiment.judges.values())
+    checked = any(kind_of(judge).of_documents for judge in experiment.judges.values())
     return [
         TakeContexts(run=site.run, bench=site.bench, writers=writers, checked=checked),
         TakeSummaries(run=site.run, bench=site.bench, writers=writers),

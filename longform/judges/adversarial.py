@@ -281,14 +281,9 @@ TOLD: Mapping[str, str] = {
 """Perturbation -> words that follow "when"."""
 
 
-def section_of(card: Card) -> Adversarial | None:
-    """Return the section of a card; None if it has none."""
-    return None if "data_sets" in card else card.get("adversarial")
-
-
 def adversarial_words(card: Card) -> list[str]:
     """Return the section as one paragraph of lines; nothing if the card has none."""
-    found = section_of(card)
+    found = card.get("adversarial")
     if found is None:
         return []
     if found["reason"]:

@@ -161,8 +161,7 @@ def _annotators(names: Sequence[str]) -> str:
 
 
 def _unjudged(card: Card) -> str:
-    why = {} if "data_sets" in card else card["unjudged"]
-    reasons = ", ".join(f"{count} {reason}" for reason, count in why.items())
+    reasons = ", ".join(f"{count} {reason}" for reason, count in card.get("unjudged", {}).items())
     return f"{card['n_unjudged']} unjudged" + (f" ({reasons})" if reasons else "")
 
 

@@ -143,6 +143,16 @@ class SheetKind:
         """True if an answer names the part of the text that says an item."""
         return "linked_unit" in self.columns
 
+    @property
+    def of_documents(self) -> bool:
+        """True if sentences are checked against documents, False if a text is judged by targets of its query."""
+        return self.targets == "document"
+
+    @property
+    def step(self) -> str:
+        """The step of a run that asks its judges."""
+        return "check" if self.of_documents else "judge"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Kind(SheetKind):

@@ -207,28 +207,15 @@ def decided(labels: Iterable[LabelRow], check: TargetCheck) -> dict[str, bool]:
 # ---------------------------------------------------------------- scores against people
 
 
-class ScoreBin(TypedDict):
-    """Targets with a score from `low` up to `high`; `right` is the share of them that people accept."""
-
-    low: float
-    high: float
-    n: int
-    right: float
-
-
-class ScoreBound(TypedDict):
-    """Targets with a score of at least so much; `wrong` is the share that people reject, null if there is no target."""
-
-    score: float
-    n: int
-    wrong: float | None
-
-
 _TENTHS = 10
 
 
-def score_bins(scores: Mapping[str, float], accepted: Mapping[str, bool]) -> list[ScoreBin]:
-    """Return the tenths of the scores that have targets which people labelled, as `decided` has these."""
+def score_bins(scores: Mapping[str, float], accepted: Mapping[str, bool]) -> list[dict[str, float]]:
+    """
+    Return the tenths of the scores that have targets which people labelled, as `decided` has these.
+
+    Scores are from `low` up to `high`; `right` is the share of targets that people accept.
+    """
     bins = in_groups(
         (min(int(score * _TENTHS), _TENTHS - 1), accepted[target])
         for target, score in scores.items()
@@ -242,8 +229,12 @@ def score_bins(scores: Mapping[str, float], accepted: Mapping[str, bool]) -> lis
 
 def score_bounds(
     scores: Mapping[str, float], accepted: Mapping[str, bool], bounds: Sequence[float]
-) -> Iterator[ScoreBound]:
-    """Yield what each threshold would let through (LONG2RAG, appendix A.2: 8.7 % wrong at 0.7)."""
+) -> Iterator[dict[str, float | None]]:
+    """
+    Yield what each threshold would let through (LONG2RAG, appendix A.2: 8.7 % wrong at 0.7).
+
+    The share `wrong` is of targets with at least that score that people reject; null if there is no target.
+    """
     for bound in bounds:
         wrong = [not accepted[target] for target, score in scores.items() if score >= bound and target in accepted]
         yield {"score": bound, "n": len(wrong), "wrong": sum(wrong) / len(wrong) if wrong else None}
