@@ -59,17 +59,12 @@ class TokenBatcher(Generic[Unit, Answer]):
     A batch that fails is run again one unit at a time, so that a unit answers for itself only. A request is refused
     when it comes if its turn is expected too late, and at its turn if that came too late.
 
-    Args:
-        run: Units -> answers, in order; blocks.
-        batch_tokens: The budget.
-        queue_tokens: When as many wait, `ask` refuses.
-        max_wait_s: No request waits longer for its turn.
-        wait_s: For company, before the first batch after a rest.
-        clock: In seconds.
+    *run* answers units in their order, and blocks. When *queue_tokens* wait, `ask` refuses; no request waits longer
+    than *max_wait_s* for its turn, and the first one after a rest waits *wait_s* for company.
 
     Attributes:
-        waiting_tokens: Queued, not running.
-        n_batches: That were run.
+        waiting_tokens: Tokens that are queued, and do not run.
+        n_batches: Batches that were run.
     """
 
     def __init__(
@@ -102,11 +97,6 @@ class TokenBatcher(Generic[Unit, Answer]):
     async def ask(self, units: Sequence[Unit], costs: Sequence[int], *, within_s: float | None = None) -> list[Answer]:
         """
         Return the answers, in order.
-
-        Args:
-            units: Of one request.
-            costs: Tokens of each.
-            within_s: Seconds for which the caller waits; None if it did not say.
 
         Raises:
             QueueFullError: Nothing of it was run.
@@ -258,13 +248,7 @@ class ServiceRate:
         self._seconds = _KEPT * self._seconds + seconds
 
     def seconds_a_token(self, running_tokens: int, running_s: float) -> float:
-        """
-        The mean that was measured, or the pace of the batch that runs now if that is slower already.
-
-        Args:
-            running_tokens: Of the batch that runs; 0: none runs.
-            running_s: Since it began.
-        """
+        """The mean that was measured, or the pace of the batch that runs now if that is slower already."""
         measured = self._seconds / self._tokens if self._tokens else 0.0
         return max(measured, running_s / running_tokens if running_tokens else 0.0)
 
@@ -282,11 +266,7 @@ def may_join(wait_s: float, own_s: float, *, max_wait_s: float, within_s: float 
     Whoever finds nobody before them may always: were they refused because of a rate that is wrong, nothing would be
     computed, and the rate would stay wrong.
 
-    Args:
-        wait_s: Until the request's turn.
-        own_s: That the request itself takes.
-        max_wait_s: Nobody waits longer for their turn.
-        within_s: Seconds for which the caller waits; None if it did not say.
+    Its turn comes after *wait_s*, it takes *own_s* itself, and the caller waits *within_s*; None: it did not say.
     """
     if wait_s <= 0:
         return True

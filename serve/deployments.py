@@ -126,11 +126,7 @@ class Replica:
 @serve.ingress()
 class Ingress:
     """
-    The HTTP application.
-
-    Args:
-        arguments: The settings.
-        handles: Kind -> name -> the deployment's handle.
+    The HTTP application; *handles* of deployments by kind and name.
 
     Raises:
         UsageError: Tokens are wanted, and there are none.
@@ -239,10 +235,6 @@ def _access(settings: Settings, bind: str | None) -> Access:
 def application(arguments: Arguments, options: Mapping[str, Mapping[str, JsonValue]]) -> Application:
     """
     Return the same, with options of Serve for some deployments, as `deployments:` of the configuration gives them.
-
-    Args:
-        arguments: As of `build`.
-        options: Name of a deployment -> its options.
 
     Raises:
         UsageError: As of `build`.

@@ -25,26 +25,15 @@ Value = TypeVar("Value")  # of JSON, with tuples for lists if its reader made th
 
 
 class Work(NamedTuple):
-    """
-    A worker's answer to one unit.
+    """A worker's answer to one unit."""
 
-    Attributes:
-        content: A vector, a score, a list of verdicts, or a completion.
-        tokens: That it read.
-        truncated: True if its window cut the unit's text.
-        lasting: True if another try would say the same; other answers, such as a service's failure, are not kept.
-        from_ledger: True if the ledger had it; of a mean of judges, if it had every call of its members.
-        output_tokens: That it wrote.
-        settled: True if no model had to be asked, as about a sentence without text.
-    """
-
-    content: Any
-    tokens: int
-    truncated: bool = False
-    lasting: bool = True
-    from_ledger: bool = False
-    output_tokens: int = 0
-    settled: bool = False
+    content: Any  # a vector, a score, a list of verdicts, or a completion
+    tokens: int  # that it read
+    truncated: bool = False  # its window cut the unit's text
+    lasting: bool = True  # another try would say the same; others, such as a service's failure, are not kept
+    from_ledger: bool = False  # of a mean of judges, if the ledger had every call of its members
+    output_tokens: int = 0  # that it wrote
+    settled: bool = False  # no model had to be asked, as about a sentence without text
 
 
 class Worker(Protocol[Item_contra, Unit]):
@@ -75,10 +64,6 @@ class Backend(SelfDescribed, Protocol[Item_contra]):
     async def ask(self, items: Sequence[Item_contra], *, within_s: float | None = None) -> Replies:
         """
         Return the answers to the units of each item.
-
-        Args:
-            items: Of one request.
-            within_s: Seconds for which the caller waits; None if it did not say.
 
         Raises:
             QueueFullError: Too much is waiting; nothing of this was run.
@@ -120,10 +105,7 @@ class Engine(Generic[Item, Unit]):
     """
     A `Backend` around a `Worker` of this process.
 
-    Args:
-        worker: The model.
-        batching: How its work is put together.
-        kept: The store of answers; None: memory, as *batching* says.
+    *kept* stores answers; None: memory does, as *batching* says.
     """
 
     def __init__(self, worker: Worker[Item, Unit], batching: Batching, kept: Kept | None = None) -> None:

@@ -25,10 +25,6 @@ class InLedger:
 
     Nothing is paid while an answer is computed, so that intent and receipt are written when it is known: an answer that
     a dying replica takes with it is computed again.
-
-    Args:
-        url: Of the ledger's folder.
-        name: The judge's.
     """
 
     def __init__(self, url: str, name: str) -> None:

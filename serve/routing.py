@@ -25,11 +25,7 @@ def ranking(key: str, lengths: Mapping[str, int]) -> list[str]:
     The replicas in the order in which a request should try them.
 
     By rendezvous hashing: each key has an order of its own, the same in every process, and a replica that comes or goes
-    moves only the texts that were, or will be, its own. Those that are crowded come last.
-
-    Args:
-        key: Of the shared text.
-        lengths: Replica -> requests it has, as far as is known.
+    moves only the texts that were, or will be, its own. Those that are crowded, by their known *lengths*, come last.
     """
     most = CROWD + min(lengths.values(), default=0)
     return sorted(lengths, key=lambda replica: (lengths[replica] > most, _weight(key, replica)))

@@ -29,7 +29,7 @@ class Room(NamedTuple):
 ROOMS = {
     "laboratory": Room(14, 2_496, "lab/*"),
     "synthesis": Room(62, 10_282, "longform/synthesis/* jobs/synthesis/* jobs/synthesize*.py actors/synthesis/*"),
-    "serve": Room(28, 3_840, "serve/*"),
+    "serve": Room(28, 3_744, "serve/*"),
     "rehearsal": Room(15, 2_259, "longform/rehearsal/* actors/rehearsal/*"),
     "evidence as frames": Room(6, 653, "longform/evidence/* actors/surface/folders.py"),
     "tables": Room(6, 787, "longform/tables/*"),

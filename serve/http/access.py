@@ -57,19 +57,13 @@ class Access:
     """
     The application's rules for its callers.
 
-    Attributes:
-        bind: The address that is listened on; None if unknown, which is treated as not loopback.
-        tokens: The callers' tokens; None if there are none.
-        on_loopback: Want one on loopback, too.
-        limits: Of one request.
-
     Raises:
         UsageError: Tokens are wanted, and there are none.
     """
 
-    bind: str | None
-    tokens: Tokens | None = None
-    on_loopback: bool = False
+    bind: str | None  # the address that is listened on; None if unknown, which is treated as not loopback
+    tokens: Tokens | None = None  # the callers'
+    on_loopback: bool = False  # want one there, too
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:

@@ -57,10 +57,7 @@ def error_answer(status: int, message: str, *, retry_after_s: float | None = Non
     """
     Return the answer to a request that cannot be met.
 
-    Args:
-        status: Of HTTP.
-        message: What was expected, what came, and what to do.
-        retry_after_s: The wait before asking again; None if that would not help.
+    *message* says what was expected, what came and what to do; to ask again does not help if *retry_after_s* is None.
     """
     headers = {} if retry_after_s is None else {"Retry-After": str(max(1, math.ceil(retry_after_s)))}
     if status == 401:

@@ -109,11 +109,7 @@ class Guard:
     """
     Refuses requests without a token if one is wanted, and those that `serve.http.intake` refuses; counts all.
 
-    Args:
-        app: What stands behind.
-        access: What is asked.
-        counts: Where requests are counted.
-        paths: Counted by their name; others are counted together, so that nobody can fill the memory with names.
+    *paths* are counted by their name, others together, so that nobody can fill the memory with names.
     """
 
     def __init__(self, app: ASGIApp, access: Access, counts: Counts, paths: Collection[str]) -> None:

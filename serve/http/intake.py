@@ -36,9 +36,6 @@ class Intake:
 
     Bodies of one client address that are under way beside many others of it get a quarter of the time. Whole requests
     never notice, and who begins many and ends none keeps few of them open.
-
-    Args:
-        limits: Of one request, and of the unfinished ones of an address.
     """
 
     def __init__(self, limits: Limits) -> None:

@@ -48,13 +48,7 @@ def middlewares() -> list[Middleware]:
 
 
 class ProxyGuard:
-    """
-    Hands on whole requests.
-
-    Args:
-        app: Ray's proxy.
-        limits: Of one request.
-    """
+    """Hands whole requests on to Ray's proxy."""
 
     def __init__(self, app: ASGIApp, limits: Limits) -> None:
         self._app = app

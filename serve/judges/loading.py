@@ -23,13 +23,9 @@ NO_CARD_OF_MEAN = "no card is named for this mean of judges; those of its member
 
 class MeanWorker:
     """
-    A unit is an item. Its members are loaded in this replica, too.
+    A judge that is the mean of others of this configuration, each asked as it would be by itself.
 
-    Args:
-        name: Of the entry.
-        judge: The mean.
-        members: Name -> member, in the order in which the mean names them.
-        card: The line of its card; None: it has none.
+    A unit is an item. Its members are loaded in this replica, too, in the order in which the mean names them.
     """
 
     def __init__(self, name: str, judge: Judge, members: Mapping[str, JudgeWorker], *, card: str | None = None) -> None:
@@ -77,13 +73,7 @@ class MeanWorker:
 
 
 def mean_verdicts(judge: Judge, members: Mapping[str, Verdicts]) -> Verdicts:
-    """
-    Return the means as a judge answers them, one an item; `reply` has the members' numbers.
-
-    Args:
-        judge: The mean.
-        members: Judge -> its verdicts on one item, as it would answer them.
-    """
+    """Return the means of members' verdicts on one item, as a judge answers them; `reply` has the members' numbers."""
     found = {name: [read_verdict(one) for one in verdicts] for name, verdicts in members.items()}
     means = (
         mean_verdict(judge.kind, dict(zip(found, of_pair, strict=True)), judge.settings.bounds)
@@ -101,13 +91,9 @@ def _works(worker: JudgeWorker, items: Sequence[JudgeItem]) -> list[list[Work]]:
 
 def load_judge(name: str, judges: Mapping[str, ServedJudge], *, threads: int, ledger: str | None = None) -> JudgeWorker:
     """
-    The judge of an entry, loaded.
+    The judge of an entry, loaded; *judges* are all entries, those that a mean names among them.
 
-    Args:
-        name: Of the entry.
-        judges: All entries; those that a mean names are among them.
-        threads: Of a local model.
-        ledger: Where a chat model's calls are written; only a judge of kind `chat` needs it.
+    A judge of kind `chat` writes its calls to the *ledger*; others need none.
 
     Raises:
         UsageError: It cannot be found, loaded, or is no judge.

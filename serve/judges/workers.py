@@ -75,12 +75,6 @@ class KindWorker:
     A judge of one of our kinds. A unit is a pair of shared text and item; of a judge that reads all items together it
     is an item of the request.
 
-    Args:
-        name: Of the entry.
-        settings: The entry.
-        threads: Of a local model.
-        ledger: Where a chat model's calls are written.
-
     Raises:
         UsageError: The judge cannot be loaded, or its card is another's.
     """
