@@ -22,7 +22,14 @@ from longform.judges.card_columns import (
     HeldOutRow,
     LabelSet,
 )
-from longform.judges.card_figures import shown_row, support_figures, target_figures, target_labels
+from longform.judges.card_figures import (
+    average_bias,
+    sample_bias,
+    shown_row,
+    support_figures,
+    target_figures,
+    target_labels,
+)
 from longform.judges.cards import describe, held_out_rows
 from longform.judges.kind import Kind
 from longform.judges.merges import (
@@ -36,7 +43,7 @@ from longform.judges.merges import (
     order_study,
     text_index,
 )
-from longform.judges.meta_evaluation import NOT_EACH, HeldJudge, average_bias, meta_evaluation, sample_bias
+from longform.judges.meta_evaluation import NOT_EACH, HeldJudge, meta_evaluation
 from longform.judges.offline_coverage import shipped_judge
 from longform.judges.worth import WORTHS, LabelledItem, pairs_of, target_item
 from longform.metrics.coverage import citation_quality

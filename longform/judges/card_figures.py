@@ -11,23 +11,28 @@ merging, the recommended one: the maximum over documents, the mean over sentence
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from longform.judges.card_columns import (
     DataSetRow,
     Figures,
     HeldOutRow,
     LabelSet,
+    SampleBias,
     TextRow,
 )
-from longform.judges.meta_evaluation import sample_bias
 from longform.judges.worth import LabelledItem, Settings, pairs_of
 from longform.keys import content_key
 from longform.metrics import agreement
-from longform.metrics.statistics import EstimateColumns
+from longform.metrics.agreement import JudgedPair
+from longform.metrics.statistics import Array, Estimate, EstimateColumns, bootstrap, pearson, pooled_mean
 from longform.rows import LabelRow, SummaryRow
+from longform.text.citations import words_per_bullet
 
 TOPIC_KEPT_OUT = "topic kept out"
 """Names figures on a topic of which no label was fitted on."""
@@ -118,6 +123,42 @@ def _text_row(part: Sequence[LabelledItem], fitted: bool, kinds: list[str | None
         "linking_recall": agreement.linking_recall(pairs, **settings).as_json(),
         "bias_of_answers": agreement.mean_bias(pairs, **settings).as_json(),
     }
+
+
+def sample_bias(pairs: Sequence[JudgedPair], summaries: Mapping[str, SummaryRow], settings: Settings) -> SampleBias:
+    """Return how far a judge's means of summaries are above people's, of 1, and what goes with their lengths."""
+    ids, scores, biases = agreement.sample_biases(pairs)
+    families = np.array([summaries[one]["summarizer"] for one in ids])
+    lengths = np.array([words_per_bullet((summaries[one]["text"] or "").split("\n")) or 0.0 for one in ids])
+
+    def mean_of(name: str) -> Estimate:
+        own = families == name
+        clusters = [one for one, is_own in zip(ids, own, strict=True) if is_own]
+        return pooled_mean(biases[own], np.ones(len(clusters)), clusters, **settings)
+
+    return {
+        "by_summarizer": [{"summarizer": name, **mean_of(name).as_json()} for name in sorted(set(families.tolist()))],
+        "length_to_score": pearson(lengths, scores, ids, **settings).as_json(),
+        "length_to_bias": pearson(lengths, biases, ids, **settings).as_json(),
+    }
+
+
+def average_bias(pairs: Sequence[JudgedPair], summaries: Mapping[str, SummaryRow], settings: Settings) -> Estimate:
+    """Return the mean over families of their mean bias; a family that a resample lacks is left out of it."""
+    ids, _, biases = agreement.sample_biases(pairs)
+    families = [summaries[one]["summarizer"] for one in ids]
+    names = sorted(set(families))
+    belongs = np.array([[family == name for name in names] for family in families], dtype=np.float64)
+    belongs = belongs.reshape(len(ids), len(names))  # (summaries, families), also of none
+
+    def of_sums(sums: Array) -> Array:
+        found: Array = np.nanmean(sums[:, : len(names)] / sums[:, len(names) :], axis=1)
+        return found
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of means of nothing but NaN
+        columns = np.hstack([belongs * biases[:, None], belongs])
+        return bootstrap(columns, ids, of_sums, n=len(ids), **settings)
 
 
 def support_figures(found: Mapping[str, Any], labels: LabelSet) -> Figures:

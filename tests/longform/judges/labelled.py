@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from longform.judges.card_figures import average_bias, sample_bias
 from longform.judges.kinds.coverage import COVERAGE
 from longform.judges.merges import DOCUMENT, Cells, LabelledSummary, Scoring, label_set, labelled_items
-from longform.judges.meta_evaluation import NOT_EACH, HeldJudge, average_bias, meta_evaluation, sample_bias
+from longform.judges.meta_evaluation import NOT_EACH, HeldJudge, meta_evaluation
 from longform.judges.worth import WORTHS, pairs_of, target_item
 from longform.metrics.agreement import Label
 from longform.metrics.faithfulness import RECOMMENDED

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from longform.judges.people_agreement import people_agreement
+from longform.judges.meta_evaluation import people_agreement
 from longform.metrics.agreement import WEIGHTS, Label
 
 ITEMS = [(f"s{place // 2}", f"i{place % 2}") for place in range(16)]
