@@ -28,8 +28,8 @@ class Room(NamedTuple):
 
 ROOMS = {
     "laboratory": Room(14, 2_496, "lab/*"),
-    "synthesis": Room(62, 10_282, "longform/synthesis/* jobs/synthesis/* jobs/synthesize*.py actors/synthesis/*"),
-    "serve": Room(28, 3_744, "serve/*"),
+    "synthesis": Room(61, 10_276, "longform/synthesis/* jobs/synthesis/* jobs/synthesize*.py actors/synthesis/*"),
+    "serve": Room(27, 3_739, "serve/*"),
     "rehearsal": Room(15, 2_259, "longform/rehearsal/* actors/rehearsal/*"),
     "evidence as frames": Room(6, 653, "longform/evidence/* actors/surface/folders.py"),
     "tables": Room(6, 787, "longform/tables/*"),

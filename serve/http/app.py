@@ -27,10 +27,9 @@ from longform import __version__
 from longform.settings.strict import Strict
 from serve.engine import Backend, Item, SelfDescribed, Value
 from serve.http.access import OPEN_PATH, Access
-from serve.http.completions import Chat, add_completions
+from serve.http.answers import Chat, add_completions, check_windows, in_kind, object_answer, tei_answer, tei_score_kind
 from serve.http.errors import ApiError, add_error_answers, error_answer, read_items
 from serve.http.guard import Counts, Guard, in_time, metrics_text
-from serve.http.rerank import check_windows, in_kind, object_answer, tei_answer, tei_score_kind
 from serve.http.schemas import DEEPEST, EmbeddingRequest, ErrorAnswer, JudgeAnswer, RerankRequest, ScoreRequest
 from serve.items import JudgeItem, PairsItem, TextsItem
 from serve.settings import Limits

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
@@ -24,14 +25,15 @@ from longform.synthesis.recipe import (
     Step,
     SynthesisKind,
     Work,
+    bounded,
 )
 from longform.synthesis.written.account import Writing, haystack_account, haystack_rows, readable_id, told
-from longform.synthesis.written.call_bounds import OUTLINE, WRITE, document_calls, outline_calls
 from longform.synthesis.written.documents import Brief, Draft, write_document
 from longform.synthesis.written.outline import REGENERATED_AT, Outline, OutlineJob, known_insights, write_outline
 from longform.synthesis.written.replies import CHECKS, FORMS, RULES
 from longform.synthesis.written.settings import ModelSynthesis, NewsTopic, Sizes, Topic, assignment
 
+OUTLINE, WRITE = "outline", "write"
 TOKENS_A_WORD = 2  # of a document as JSON: 1.3 is usual in English, and lengths are kept roughly
 _PLANS_VERSION = 1  # raised by a change of the plans that changes documents
 _REHEARSED_SUBTOPICS = 30  # the scripted writer knows no more
@@ -252,6 +254,67 @@ def _nothing_accepted(outline: Piece) -> str:
     given_up = [attempt for attempt in outline.attempts if attempt.verdict == "exhausted"]
     lines = [f"  {attempt.check}: {attempt.subject}: {attempt.reason}" for attempt in given_up[:5]]
     return "\n".join([f"{outline.haystack_id}: no subtopic was accepted. What was given up, first:", *lines])
+
+
+# ---------------------------------------------------------------- bounds on calls
+
+
+def outline_calls(config: ModelSynthesis, topic: Topic) -> list[PlannedCalls]:
+    """Bound the calls of one outline."""
+    sizes, caps, rules = config.sizes, config.caps, RULES[topic.domain]
+    n, facts = sizes.subtopics, sizes.subtopics * sizes.insights
+    groups = n if rules.sequential else 1  # lists of insights that are checked together
+    subtopics, insights, replies = (caps.subtopics, "lists"), (caps.insights, "lists"), (caps.replies, "replies")
+    tries = (caps.queries, "tries")
+    calls = partial(bounded, OUTLINE, group=topic.domain)
+    found = [
+        calls("synthesize_subtopics", "list subtopics", "planner", 1, subtopics),
+        calls("synthesize_overlaps", "compare subtopics", "verifier", 1, subtopics, replies),
+        calls("synthesize_insights", "list insights", "planner", n, insights, each="a subtopic"),
+        calls("synthesize_duplicates", "compare insights", "verifier", groups, insights, replies),
+        calls("synthesize_categorize", "sort insights", "verifier", facts, insights, replies, each="an insight"),
+        calls("synthesize_query", "write queries", "planner", n, tries, each="a subtopic"),
+        calls("synthesize_categorize", "sort queries", "verifier", n, tries, replies, each="a subtopic"),
+    ]
+    if config.outsider is not None:
+        found += [
+            calls("synthesize_answer", "answer without documents", "outsider", n, each="once a query"),
+            calls("synthesize_find", "look into answers", "verifier", n, replies, each="an answer"),
+        ]
+    return found
+
+
+def document_calls(config: ModelSynthesis, topic: Topic, n: int) -> list[PlannedCalls]:
+    """Bound the calls of *n* documents."""
+    found = (_chapter_calls if RULES[topic.domain].chapters else _article_calls)(config, topic, n)
+    if config.reread:
+        replies, does = (config.caps.replies, "replies"), "read documents again"
+        found.append(bounded(WRITE, "synthesize_find", does, "verifier", n, replies, group=topic.domain))
+    return found
+
+
+def _article_calls(config: ModelSynthesis, topic: Topic, n: int) -> list[PlannedCalls]:
+    caps = config.caps
+    replies, edits, readings = (caps.replies, "replies"), (caps.edits, "edits"), (caps.edits + 1, "readings")
+    calls, again = partial(bounded, WRITE, group=topic.domain), n if caps.edits else 0
+    find, each = partial(calls, "synthesize_find"), "an article"
+    return [
+        calls("synthesize_article", "write articles", "writer", n, replies, each=each),
+        find("look for leaks", "verifier", n, readings, replies),
+        calls("synthesize_remove", "take leaks out", "writer", n, edits, each=each, least=0),
+        find("look for omissions", "verifier", n, readings, replies),
+        calls("synthesize_add", "put what is missing in", "writer", n, edits, each=each, least=0),
+        find("look for leaks after additions", "verifier", again, replies, each=each, least=0),
+    ]
+
+
+def _chapter_calls(config: ModelSynthesis, topic: Topic, n: int) -> list[PlannedCalls]:
+    tries, replies = (config.caps.chapters, "tries"), (config.caps.replies, "replies")
+    chapters, calls = n * config.sizes.insights_per_document, partial(bounded, WRITE, group=topic.domain)
+    return [
+        calls("synthesize_chapter", "write chapters", "writer", chapters, tries, each="a chapter"),
+        calls("synthesize_classify", "classify chapters", "verifier", chapters, tries, replies, each="a chapter"),
+    ]
 
 
 WRITTEN = SynthesisKind(

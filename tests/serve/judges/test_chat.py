@@ -19,8 +19,8 @@ from longform.settings.judges import ChatJudgeSettings, Task
 from serve.chat_workers import sent
 from serve.deployments import load_engine, load_worker
 from serve.engine import Engine
+from serve.http.answers import item_of
 from serve.http.app import Backends, ServedJudge
-from serve.http.completions import item_of
 from serve.http.schemas import CompletionRequest
 from serve.judges.items import NO_CARD, judge_item
 from serve.settings import Batching, Settings, parse_settings
