@@ -25,6 +25,7 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
+from jobs.command.options import named
 from jobs.command.parser import VerbParser
 from jobs.command.run import Outcome, command
 from longform.formats.names import EXPORTS
@@ -35,7 +36,7 @@ _MOST_NAMED = 5
 def parser() -> VerbParser:
     made = VerbParser("export", __doc__)
     made.add_argument("run", metavar="RUN")
-    made.used.add_argument("--as", dest="format", required=True, help=", ".join([*EXPORTS, "MODULE:NAME"]))
+    made.used.add_argument("--as", dest="format", required=True, type=named(EXPORTS), help="the format")
     made.used.add_argument("--out", required=True, metavar="DIR", help="a folder or s3:// URL")
     told = "whose labels are written, if several judged coverage"
     made.used.add_argument("--judge", metavar="NAME", help=told)
@@ -52,10 +53,8 @@ def _work(arguments: argparse.Namespace) -> Outcome:
 def _words(document: Mapping[str, Any]) -> str:
     files, n = len(document["files"]), document["summaries"]
     labelled = f", {n:,} summaries with the labels of {document['judge']}" if document["judge"] else ""
-    named = (
-        "" if labelled else f": {', '.join(document['files'][:_MOST_NAMED])}{', ...' if files > _MOST_NAMED else ''}"
-    )
-    written = f"{files} file{'s' if files > 1 else ''}{labelled or named}"
+    shown = f"{', '.join(document['files'][:_MOST_NAMED])}{', ...' if files > _MOST_NAMED else ''}"
+    written = f"{files} file{'s' if files > 1 else ''}{labelled or f': {shown}'}"
     lines = [f"{document['out']}: {written}"]
     lines += [f"  not expressed: {n:,} {what}" for what, n in document["left_out"].items()]
     if others := document["others"]:

@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, JsonValue, Tag, ValidationError, model_validator
 
 from longform.errors import UsageError
-from longform.settings.judges import JudgeSettings, Task
+from longform.settings.judge import Task
+from longform.settings.judges import JudgeSettings
 from longform.settings.strict import Strict
 
 FREE_PROVIDERS = ("llama_cpp", "scripted")

@@ -15,16 +15,15 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from longform.settings.chat import CallSettings, ChatSettings, SummarizerSettings
-from longform.settings.experiment import Experiment, Faithfulness, Permutations
-from longform.settings.importance import ImportanceSettings
+from longform.settings.experiment import Experiment
 from longform.settings.judges import JudgeSettings
 from longform.settings.meanings import meanings, summary_of
-from longform.settings.measures import MeasureSettings
+from longform.settings.measures import Faithfulness, MeasureSettings
 from longform.settings.methods import SHIPPED_METHODS, MethodSettings
 from longform.settings.python_class import PythonClassSettings
 from longform.settings.resources import ResourcesSettings
 from longform.settings.retrievers import RerankerSettings, RetrieverSettings
-from longform.settings.systems import SystemGrid
+from longform.settings.systems import ImportanceSettings, Permutations, SystemGrid
 from tests.places import ROOT
 
 PAGE = ROOT / "docs" / "configuration.md"

@@ -11,7 +11,6 @@ from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 
 from longform.settings.chat import SummarizerSettings
-from longform.settings.importance import ImportanceSettings, SimilarityImportanceSettings
 from longform.settings.judges import JudgeSettings, ServedJudgeSettings
 from longform.settings.measures import EmbeddingSimilaritySettings, MeasureSettings
 from longform.settings.retrievers import (
@@ -20,6 +19,7 @@ from longform.settings.retrievers import (
     RerankerSettings,
     RetrieverSettings,
 )
+from longform.settings.systems import ImportanceSettings, SimilarityImportanceSettings
 from serve.http.schemas import RerankRequest
 from serve.judges.items import judge_item
 from serve.settings import asks_a_chat, parse_settings

@@ -14,12 +14,12 @@ from actors.storage.benchmark import Benchmark
 from longform.errors import UsageError
 from longform.records import relevance_by_query
 from longform.retrieval.packing import ImportanceOf
-from longform.settings.importance import (
+from longform.settings.strict import PartSettings
+from longform.settings.systems import (
     RankedImportanceSettings,
     RelevanceImportanceSettings,
     SimilarityImportanceSettings,
 )
-from longform.settings.strict import PartSettings
 
 Settings = TypeVar("Settings", bound=PartSettings)
 

@@ -18,7 +18,7 @@ from longform.evidence.scan import Read, pl
 from longform.evidence.scores import SCORE_COLUMNS, ScoreTable
 from longform.evidence.summaries import clustered, summaries
 from longform.results.cells import compared_families, systems_in, table_rows
-from longform.settings.judges import ALIGNERS
+from longform.settings.named_judges import ALIGNERS
 from longform.studies.schema_1 import with_tables
 
 TABLES = ("rankings", "contexts", "summaries", "units", "verdicts", "scores")

@@ -32,8 +32,8 @@ from longform.judges.lexical_support import shipped_lexical_support
 from longform.judges.merges import DOCUMENT, EACH_DOCUMENT, JOINED, Mode, Scoring, chunks_of
 from longform.report.answers import answer_text
 from longform.settings.experiment import Experiment
-from longform.settings.judges import JudgeSettings, judges_of
-from longform.settings.named_judges import KNOWN_JUDGES
+from longform.settings.judges import JudgeSettings
+from longform.settings.named_judges import KNOWN_JUDGES, judges_of
 from longform.settings.strict import Strict
 from longform.settings.yaml_text import yaml_value
 

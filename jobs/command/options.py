@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from jobs.command.parser import VerbParser
+from longform.errors import meant
 
 LEDGER_VARIABLE = "LONGFORM_LEDGER"
 
@@ -48,6 +49,18 @@ def number(expected: str, fits: Callable[[float], bool]) -> Callable[[str], floa
         if not fits(value):
             raise argparse.ArgumentTypeError(f"expected {expected}, found {text!r}")
         return value
+
+    return read
+
+
+def named(known: Collection[str]) -> Callable[[str], str]:
+    """Return a reader of names that are *known*, and of import paths of a user's own."""
+
+    def read(text: str) -> str:
+        if text not in known and ":" not in text:
+            found = f"found {text!r}{meant(text, known)}"
+            raise argparse.ArgumentTypeError(f"expected one of {', '.join(known)}, or MODULE:NAME, {found}")
+        return text
 
     return read
 

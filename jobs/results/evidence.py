@@ -27,7 +27,7 @@ from longform.measures import scored_together
 from longform.records import Document
 from longform.results.evidence import AskedAgain, Evidence, QueryFacts, SummaryFacts, Unfolded
 from longform.results.order_dependence import with_dependence
-from longform.settings.judges import ALIGNERS
+from longform.settings.named_judges import ALIGNERS
 
 _ASKED_AGAIN = [
     "summary_id", "mode", "unit_index", "target_id", "text_index", "doc_position", "chunk_index", "repeat", "answer",

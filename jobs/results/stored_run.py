@@ -26,7 +26,7 @@ from longform.results.cells import listed_in
 from longform.results.differences import scored
 from longform.results.run_status import Status
 from longform.settings.experiment import Experiment
-from longform.settings.judges import ALIGNERS, whole_identity
+from longform.settings.named_judges import ALIGNERS, whole_identity
 from longform.settings.systems import SystemName
 
 

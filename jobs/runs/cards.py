@@ -19,7 +19,7 @@ from longform.judges.cards import (
 )
 from longform.results.results import JudgeRow
 from longform.settings.experiment import Experiment
-from longform.settings.judges import judge_scale
+from longform.settings.named_judges import judge_scale
 
 
 class _CardLine(NamedTuple):

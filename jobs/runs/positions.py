@@ -15,7 +15,7 @@ from longform.evidence.scan import as_frame, pl
 from longform.judges.cards import shipped_card_of
 from longform.results.position_plan import DEPTHS, Row, positions_row, sentence_accuracy
 from longform.settings.experiment import Experiment
-from longform.settings.judges import ALIGNERS
+from longform.settings.named_judges import ALIGNERS
 
 _FEWEST = 3  # documents of a prompt whose curve has a shape
 

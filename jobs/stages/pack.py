@@ -20,8 +20,7 @@ from longform.retrieval.ranking import NOT_RANKED
 from longform.rows import ContextRow, RankingRow
 from longform.schemas import CONTEXTS, DOCUMENTS
 from longform.settings.experiment import Experiment
-from longform.settings.importance import ImportanceSettings
-from longform.settings.systems import Order, System
+from longform.settings.systems import ImportanceSettings, Order, System
 
 VERSION = "pack@2"
 

@@ -28,7 +28,7 @@ from longform.results.evidence import TwinDriver
 from longform.rows import SummaryRow, VerdictRow
 from longform.schemas import DOCUMENTS, SUMMARIES
 from longform.settings.experiment import Experiment
-from longform.settings.judges import whole_identity
+from longform.settings.named_judges import whole_identity
 from longform.text.units import UnitKind, versioned
 
 _COLUMNS = [

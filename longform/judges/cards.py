@@ -25,8 +25,8 @@ from longform.judges.card_figures import (
 from longform.metrics.agreement import Retest
 from longform.metrics.statistics import EstimateColumns
 from longform.models import read_model
-from longform.settings.judges import JudgeSettings, judge_scale
-from longform.settings.named_judges import SHIPPED_CHECKER, SHIPPED_KEY_POINT_CHECKER
+from longform.settings.judges import JudgeSettings
+from longform.settings.named_judges import SHIPPED_CHECKER, SHIPPED_KEY_POINT_CHECKER, judge_scale
 from longform.text.language import language, language_name
 
 

@@ -19,7 +19,7 @@ from longform.metrics.statistics import Array, Estimate, EstimateColumns, bootst
 from longform.results.aggregate import Averaging
 from longform.results.faithfulness_tables import Row, groups, places_in, with_places
 from longform.settings.experiment import Experiment
-from longform.settings.judges import ALIGNERS, SECOND_ALIGNER
+from longform.settings.named_judges import ALIGNERS, SECOND_ALIGNER
 
 MOST_UNPLACED = 0.02
 """The largest share of a judge's decided sentences that may be missing from its curve."""

@@ -8,7 +8,6 @@ list in a system multiplies: two retrievers and three orders are six systems.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from itertools import product
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
@@ -16,27 +15,25 @@ from pydantic import Field, model_validator
 from longform.errors import UsageError, meant
 from longform.settings.chat import FROM_MEMORY, SummarizerSettings
 from longform.settings.fidelity import as_published
-from longform.settings.importance import ImportanceSettings, RelevanceImportanceSettings
-from longform.settings.judges import (
-    ALIGNER,
-    ALIGNERS,
-    NEAREST_PLACE,
-    SECOND_ALIGNER,
-    SHARED_WORDS,
-    JudgeSettings,
-    PythonJudgeSettings,
-    judges_of,
-)
-from longform.settings.measures import MeasureSettings
+from longform.settings.judges import JudgeSettings, PythonJudgeSettings
+from longform.settings.measures import Faithfulness, MeasureSettings, SupportMode
 from longform.settings.methods import SHIPPED_METHODS, MethodSettings
+from longform.settings.named_judges import ALIGNER, ALIGNERS, NEAREST_PLACE, SECOND_ALIGNER, SHARED_WORDS, judges_of
 from longform.settings.python_class import PythonClassSettings
 from longform.settings.readings import Fidelity
 from longform.settings.retrievers import RerankerSettings, RetrievalSettings, RetrieverSettings
 from longform.settings.strict import Strict
-from longform.settings.systems import System, SystemGrid, SystemName, named_system, told
+from longform.settings.systems import (
+    ImportanceSettings,
+    Permutations,
+    RelevanceImportanceSettings,
+    System,
+    SystemGrid,
+    SystemName,
+    named_system,
+    told,
+)
 from longform.text.units import UnitKind
-
-SupportMode = Literal["cited", "document", "full"]
 
 _OVER_ALL_DOCUMENTS = ("faithfulness min-", "faithfulness mean-")  # names of measures that merge every document
 
@@ -52,40 +49,6 @@ def _of_support(name: str, judge: Any) -> Any:
         msg = f"support_judges.{name} has the task {judge['task']}: define it under `judges`"
         raise ValueError(msg)
     return {**judge, "task": "support"}
-
-
-class Faithfulness(Strict):
-    """Rules by which verdicts of support judges become numbers (Wan et al., section 2.3)."""
-
-    mode: SupportMode | None = None
-    """The documents that a sentence is checked against: `cited`, those it cites, then the best few others if none of
-    these supports it; `document`, all of its prompt, each apart; `full`, all of them joined. Null: `document` if more
-    is asked for (a fidelity, repaired citations, orders, an attribution, merging by min or mean), else `cited`."""
-    documents: Literal["min", "mean", "max"] = "max"  # how numbers of documents merge into one of a sentence
-    sentences: Literal["min", "mean", "max"] = "mean"  # how numbers of sentences merge into one of the summary
-    attribution: str | None = None
-    """The support judge whose best document is a sentence's place; null: each judge its own, if it has one for nearly
-    every sentence, else the offline judge."""
-    second_aligner: bool = False  # hold the attribution against another one, by shared words (appendix C.1)
-
-
-class Permutations(Strict):
-    """
-    Order `permuted`: each query's documents in several drawn orders, whose mean score is free of any one order's luck.
-
-    With a `half_width`, orders are added one by one until the interval of that mean over orders is as narrow.
-    """
-
-    n_orders: int = Field(3, ge=2)  # drawn at first
-    most: int = Field(24, ge=2)  # orders, with a `half_width`
-    half_width: float | None = Field(None, gt=0)  # points of 100; null: `n_orders` and no more
-
-    @model_validator(mode="after")
-    def _has_room(self) -> Permutations:
-        if self.n_orders > self.most:
-            msg = f"expected n_orders of at most {self.most} (`most`), found {self.n_orders}"
-            raise ValueError(msg)
-        return self
 
 
 class Experiment(Strict):
@@ -392,47 +355,18 @@ class Experiment(Strict):
 
     def all_systems(self) -> tuple[System, ...]:
         """Every combination that the grids name and that can be had, each once, in the order they are written."""
-        return tuple(system for system in self._combinations() if self._applies(system))
+        return tuple(self.repeats)
 
     def not_applicable(self) -> tuple[System, ...]:
         """The combinations whose summarizer cannot do what their method needs: they have no result."""
-        return tuple(system for system in self._combinations() if not self._applies(system))
+        every = (system for grid in self.systems for system in grid.systems(self.permutations.n_orders))
+        return tuple(dict.fromkeys(system for system in every if not self._applies(system)))
 
     @property
     def repeats(self) -> dict[System, int]:
         """Return how often each system summarises each context: the largest number of any of its grids."""
         found: dict[System, int] = {}
-        for system, repeats in self._named():
-            if self._applies(system):
-                found[system] = max(repeats, found.get(system, 1))
+        for grid in self.systems:
+            for system in filter(self._applies, grid.systems(self.permutations.n_orders)):
+                found[system] = max(grid.repeats, found.get(system, 1))
         return found
-
-    def _combinations(self) -> tuple[System, ...]:
-        return tuple(dict.fromkeys(system for system, _ in self._named()))
-
-    def _named(self) -> Iterator[tuple[System, int]]:
-        """Each combination of each grid, with the grid's repeats."""
-        yield from (
-            (
-                System(
-                    *parts,
-                    permutation=permutation,
-                    several_budgets=len(grid.budget_tokens) > 1,
-                    length_tokens=length_tokens,
-                    document_tokens=document_tokens,
-                ),
-                grid.repeats,
-            )
-            for grid in self.systems
-            for parts in product(
-                grid.retriever,
-                grid.reranker,
-                grid.budget_tokens,
-                grid.n_documents,
-                grid.order,
-                grid.method,
-                grid.summarizer,
-            )
-            for length_tokens, document_tokens in product(grid.length_tokens, grid.document_tokens)
-            for permutation in (range(self.permutations.n_orders) if "permuted" in parts else (None,))
-        )

@@ -6,24 +6,19 @@ Every kind names the tasks that it can do, and the fields that only some of them
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
     Field,
-    JsonValue,
-    SerializerFunctionWrapHandler,
     field_validator,
-    model_serializer,
     model_validator,
 )
 
-from longform.settings.chat import ChatSettings, MayAskSettings
-from longform.settings.python_class import CodeSettings, PythonClassSettings
+from longform.settings.chat import ChatSettings
+from longform.settings.judge import AnyJudgeSettings, Task
+from longform.settings.python_class import PythonClassSettings
 from longform.settings.resources import ResourcesSettings
-
-Task = Literal["coverage", "support", "key_point", "reference", "errors", "misses"]
-"""Tasks of judges; `longform.judges.kinds` says what each one means."""
 
 PROMPTS: Mapping[Task, str] = {
     "coverage": "judge_coverage_3",
@@ -44,18 +39,6 @@ Features = Literal["words", "vectors"]
 References = Literal["first", "all"]
 """Reference texts of a query that a judge of task reference rates a summary beside."""
 
-ALIGNER = "shipped aligner"
-"""A judge that a run adds to say where sentences stand; it judges nothing."""
-
-SECOND_ALIGNER = "shared words"
-"""An aligner that a run adds to hold attribution against; it judges nothing, and places no sentence of another."""
-
-ALIGNERS = frozenset({ALIGNER, SECOND_ALIGNER})
-"""Judges whose numbers stand in no table but those of alignment."""
-
-NEAREST_PLACE = "actors.judges.aligner:Aligner"
-SHARED_WORDS = "longform.judges.shared_words:SharedWords"
-
 
 def fitted_name(calibration: str, features: str) -> str:
     """Return the name of the fitted model of coverage that a judge of these marks and features judges by."""
@@ -65,160 +48,9 @@ def fitted_name(calibration: str, features: str) -> str:
 _SCALES: Mapping[Calibration, str] = {"people": "marks as people do", "gpt-4o": "marks as GPT-4o does"}
 SHIPPED_IN = ("en",)
 """The languages of all labels that judges which ship were fitted and measured on (`longform.text.language`)."""
-_UNNAMED: Collection[Task] = ("coverage", "support")
-"""Tasks whose name is no part of a judge's identity: stored verdicts are older than the key `task`."""
 
 
-def _is_own(task: str) -> bool:
-    return ":" in task
-
-
-class _Judge(CodeSettings, MayAskSettings):
-    """
-    Settings that judges of all kinds share.
-
-    Attributes:
-        tasks: What judges of this kind can judge.
-        judges_own: Whether they can judge what a user has defined; settings are then as for key points.
-        only_for: Field -> the tasks that have a use for it; a field that is not named serves all of them.
-        same_each_time: Why such a judge has no repeats; None: it may answer otherwise when it is asked again.
-        costs: Why a question to it may cost something; None: it computes its answers here.
-    """
-
-    tasks: ClassVar[tuple[Task, ...]]
-    judges_own: ClassVar[bool] = False
-    only_for: ClassVar[Mapping[str, tuple[Task, ...]]] = {}
-    newer = frozenset({"folder", "samples", "references", "repeats"})
-    how_it_is_asked = CodeSettings.how_it_is_asked | {"repeats"}
-    same_each_time: ClassVar[str | None] = "it answers the same every time"
-    costs: ClassVar[str | None] = None
-
-    task: str = "coverage"  # a Task, or the import path of a Kind, MODULE:NAME
-    repeats: int | None = Field(None, ge=1)  # answers to each question, in calls of their own; null: one
-
-    @classmethod
-    def names_code(cls, content: dict[str, JsonValue]) -> bool:
-        return _is_own(str(content.get("task"))) or content.get("kind") == "python"
-
-    @model_validator(mode="after")
-    def _fits_its_task(self) -> Self:
-        if self.task not in self.tasks and not (self.judges_own and _is_own(self.task)):
-            expected = " or ".join([*self.tasks, *(["MODULE:KIND"] if self.judges_own else [])])
-            raise ValueError(f"a judge of kind {self._kind} does not judge {self.task}: expected task {expected}")
-        for name in sorted(self._unused & self.model_fields_set):
-            if getattr(self, name) != type(self).model_fields[name].default:
-                raise ValueError(f"`{name}` is not for task {self.task}: expected {' or '.join(self.only_for[name])}")
-        return self
-
-    @model_validator(mode="after")
-    def _repeats_can_differ(self) -> Self:
-        if self.times > 1 and self.same_each_time is not None:
-            raise ValueError(
-                f"a judge of kind {self._kind} has no repeats ({self.same_each_time}): expected repeats 1, "
-                f"found {self.times}"
-            )
-        return self
-
-    @property
-    def own_code(self) -> Mapping[str, str | None]:
-        return {**super().own_code, **({self.task: self.folder} if _is_own(self.task) else {})}
-
-    @property
-    def measured_in(self) -> tuple[str, ...]:
-        """The languages of the labels that an offline judge was fitted and measured on; none: it is no such judge."""
-        return ()
-
-    @property
-    def times(self) -> int:
-        """The number of times it is asked about each pair."""
-        return self.repeats or 1
-
-    @model_serializer(mode="wrap")
-    def _without_what_is_unused(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:  # read by pydantic
-        unused = self._unused | {name for name in self.newer if getattr(self, name, None) is None}
-        return {name: value for name, value in handler(self).items() if name not in unused}
-
-    @property
-    def _unused(self) -> frozenset[str]:
-        task = "key_point" if _is_own(self.task) else self.task
-        return frozenset(name for name, tasks in self.only_for.items() if task not in tasks)
-
-    @property
-    def _kind(self) -> str:
-        return str(getattr(self, "kind", ""))
-
-    @property
-    def identity(self) -> dict[str, JsonValue]:
-        return self._with_its_task_if_new(super().identity)
-
-    @property
-    def stated(self) -> dict[str, JsonValue]:
-        """Everything that the definition states, as JSON values; the task only if the definition does not imply it."""
-        return self._with_its_task_if_new(self.model_dump(mode="json", exclude={"folder", "resources"}))
-
-    def _with_its_task_if_new(self, found: dict[str, JsonValue]) -> dict[str, JsonValue]:
-        return {name: value for name, value in found.items() if name != "task" or self.task not in _UNNAMED}
-
-    def asks_about(self, target_index: int) -> bool:
-        """Tell whether it judges by the target of this place among those of its query, from 0."""
-        return target_index == 0 or getattr(self, "references", None) != "first"
-
-    @property
-    def members(self) -> tuple[str, ...]:
-        """The judges that it is the mean of; none: it judges itself."""
-        return getattr(self, "of", ())
-
-    @property
-    def needs_logprobs(self) -> bool:
-        """True if its model must give the log probabilities of tokens."""
-        return False
-
-    @property
-    def scale(self) -> str | None:
-        """The marks that its numbers are like, in words; None if its name and card say it."""
-        return None
-
-    @property
-    def fitted_model(self) -> str | None:
-        """The shipped model of coverage that it judges by; None: none."""
-        return None
-
-    @property
-    def own_threshold(self) -> float | None:
-        """The number above which it says yes; None: the configuration states none."""
-        return getattr(self, "threshold", None)
-
-    @property
-    def is_lexical(self) -> bool:
-        """True if it judges by shared words and meaning: its numbers are graded, and cost nothing."""
-        return False
-
-    @property
-    def model_name(self) -> str:
-        """The model behind it, as its card names it."""
-        return self._kind
-
-    @property
-    def requests_at_once(self) -> int | None:
-        """The requests that a worker has in flight to a server; None: no server judges."""
-        return getattr(self, "concurrency", None)
-
-    @property
-    def server_url(self) -> str | None:
-        """The URL of the server that judges; None: no server does."""
-        return getattr(self, "url", None)
-
-    def of_version(self, _version: str | None, /) -> Self:
-        """Return the settings with the version that its server states, unless they have one."""
-        return self
-
-    @property
-    def bounds(self) -> tuple[float, ...]:
-        """The numbers from which its answer is another."""
-        return () if self.own_threshold is None else (self.own_threshold,)
-
-
-class OfflineJudgeSettings(_Judge):
+class OfflineJudgeSettings(AnyJudgeSettings):
     """
     No language model: shared words and, but for coverage by words, the meaning of a few sentences.
 
@@ -227,7 +59,7 @@ class OfflineJudgeSettings(_Judge):
 
     actor = "actors.judges.lexical:ByWords"
     tasks = ("coverage", "support", "key_point")
-    newer = _Judge.newer | {"features"}
+    newer = AnyJudgeSettings.newer | {"features"}
     only_for: ClassVar[Mapping[str, tuple[Task, ...]]] = {"calibration": ("coverage",), "features": ("coverage",)}
 
     kind: Literal["offline"]
@@ -268,7 +100,7 @@ class OfflineJudgeSettings(_Judge):
         return "offline" if self.fitted_model is None else f"offline-{self.fitted_model}"
 
 
-class ChatJudgeSettings(_Judge):
+class ChatJudgeSettings(AnyJudgeSettings):
     """A prompted chat model; with the log probabilities of its answer, a number beside the answer."""
 
     actor = "actors.judges.chat:ByChat"
@@ -322,13 +154,13 @@ class ChatJudgeSettings(_Judge):
         return f"{self.chat.model}{script}"
 
 
-class CheckpointJudgeSettings(_Judge):
+class CheckpointJudgeSettings(AnyJudgeSettings):
     """A checkpoint that was trained to check facts: MiniCheck's families, or any entailment cross-encoder."""
 
     actor = "actors.judges.checkpoint:ByCheckpoint"
     tasks = ("support", "key_point")
-    how_it_is_asked = _Judge.how_it_is_asked | {"resources"}
-    newer = _Judge.newer | {"resources"}
+    how_it_is_asked = AnyJudgeSettings.how_it_is_asked | {"resources"}
+    newer = AnyJudgeSettings.newer | {"resources"}
 
     kind: Literal["checkpoint"]
     model: str  # a hub name, a folder, package:NAME, s3://, or shipped:checker
@@ -353,7 +185,7 @@ class CheckpointJudgeSettings(_Judge):
         return self.model
 
 
-class _NumberJudge(_Judge):
+class _NumberJudge(AnyJudgeSettings):
     """Gives a number; the bounds make an answer of it."""
 
     tasks = ("coverage", "support", "key_point", "reference")
@@ -393,7 +225,7 @@ class MeanJudgeSettings(_NumberJudge):
         return self
 
 
-class ServedJudgeSettings(_Judge):
+class ServedJudgeSettings(AnyJudgeSettings):
     """
     A judge that a server serves, by its name there.
 
@@ -402,7 +234,7 @@ class ServedJudgeSettings(_Judge):
     """
 
     actor = "actors.judges.served:ByServer"
-    newer = _Judge.newer | {"version"}
+    newer = AnyJudgeSettings.newer | {"version"}
 
     tasks = ("coverage", "support", "key_point", "reference", "misses", "errors")
     how_it_is_asked = frozenset({"token_env", "concurrency", "repeats"})
@@ -450,30 +282,3 @@ JudgeSettings = Annotated[
     | PythonJudgeSettings,
     Field(discriminator="kind"),
 ]
-
-
-def judge_scale(name: str, judges: Mapping[str, JudgeSettings]) -> str | None:
-    """Say what a reader must know to compare the scores of judge *name*; None if its name and card say it all."""
-    if (judge := judges.get(name)) is None:
-        return None
-    if judge.members:
-        return f"mean of {' and '.join(_with_scale(member, judges) for member in judge.members)}"
-    return judge.scale
-
-
-def _with_scale(name: str, judges: Mapping[str, JudgeSettings]) -> str:
-    scale = judge_scale(name, judges)
-    return name if scale is None else f"{name} ({scale})"
-
-
-def whole_identity(judge: JudgeSettings, judges: Mapping[str, JudgeSettings]) -> dict[str, Any]:
-    """Return the identity of a judge; of a mean with its members', as *judges* define them."""
-    found = judge.identity
-    if judge.members:
-        found["of"] = {name: judges[name].identity for name in judge.members}
-    return found
-
-
-def judges_of(task: str, judges: Mapping[str, JudgeSettings]) -> dict[str, JudgeSettings]:
-    """Select the judges of one task."""
-    return {name: judge for name, judge in judges.items() if judge.task == task}

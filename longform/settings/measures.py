@@ -1,4 +1,4 @@
-"""Measures that a configuration describes, beside those that it names."""
+"""Measures that a configuration describes, beside those that it names, and how those of support are made."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from longform.settings.endpoints import EncoderSettings
 from longform.settings.python_class import PythonClassSettings
-from longform.settings.strict import PartSettings
+from longform.settings.strict import PartSettings, Strict
 
 _NAMES_ON_THE_HUB: Mapping[str, str] = {"roberta-large": "FacebookAI/roberta-large"}
 _USUAL_LAYERS: Mapping[str, int] = {"FacebookAI/roberta-large": 17}
@@ -83,3 +83,20 @@ def _as_name(text: str) -> str:
 MeasureSettings = Annotated[
     PythonMeasureSettings | BertScoreSettings | EmbeddingSimilaritySettings, Field(discriminator="kind")
 ]
+
+SupportMode = Literal["cited", "document", "full"]
+
+
+class Faithfulness(Strict):
+    """Rules by which verdicts of support judges become numbers (Wan et al., section 2.3)."""
+
+    mode: SupportMode | None = None
+    """The documents that a sentence is checked against: `cited`, those it cites, then the best few others if none of
+    these supports it; `document`, all of its prompt, each apart; `full`, all of them joined. Null: `document` if more
+    is asked for (a fidelity, repaired citations, orders, an attribution, merging by min or mean), else `cited`."""
+    documents: Literal["min", "mean", "max"] = "max"  # how numbers of documents merge into one of a sentence
+    sentences: Literal["min", "mean", "max"] = "mean"  # how numbers of sentences merge into one of the summary
+    attribution: str | None = None
+    """The support judge whose best document is a sentence's place; null: each judge its own, if it has one for nearly
+    every sentence, else the offline judge."""
+    second_aligner: bool = False  # hold the attribution against another one, by shared words (appendix C.1)

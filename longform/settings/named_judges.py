@@ -1,8 +1,9 @@
-"""Judges that need no definition: those that ship, and published ones by the names of their papers."""
+"""Judges by their names: those that need no definition, shipped or published, and what is asked of several at once."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from longform.settings.chat import ChatSettings
 from longform.settings.judges import (
@@ -10,8 +11,20 @@ from longform.settings.judges import (
     CheckpointJudgeSettings,
     JudgeSettings,
     OfflineJudgeSettings,
-    judges_of,
 )
+
+ALIGNER = "shipped aligner"
+"""A judge that a run adds to say where sentences stand; it judges nothing."""
+
+SECOND_ALIGNER = "shared words"
+"""An aligner that a run adds to hold attribution against; it judges nothing, and places no sentence of another."""
+
+ALIGNERS = frozenset({ALIGNER, SECOND_ALIGNER})
+"""Judges whose numbers stand in no table but those of alignment."""
+
+NEAREST_PLACE = "actors.judges.aligner:Aligner"
+SHARED_WORDS = "longform.judges.shared_words:SharedWords"
+
 
 SHIPPED_CHECKER = CheckpointJudgeSettings(
     kind="checkpoint",
@@ -83,3 +96,30 @@ def known_judge(name: object, task: str) -> JudgeSettings | None:
     """Return the judge of *task* that a name behind `--set` means; None: the name is that of a chat model."""
     known = judges_of(task, KNOWN_JUDGES).get(name) if isinstance(name, str) else None
     return known if known is not None and known.asked_model is None else None
+
+
+def judge_scale(name: str, judges: Mapping[str, JudgeSettings]) -> str | None:
+    """Say what a reader must know to compare the scores of judge *name*; None if its name and card say it all."""
+    if (judge := judges.get(name)) is None:
+        return None
+    if judge.members:
+        return f"mean of {' and '.join(_with_scale(member, judges) for member in judge.members)}"
+    return judge.scale
+
+
+def _with_scale(name: str, judges: Mapping[str, JudgeSettings]) -> str:
+    scale = judge_scale(name, judges)
+    return name if scale is None else f"{name} ({scale})"
+
+
+def whole_identity(judge: JudgeSettings, judges: Mapping[str, JudgeSettings]) -> dict[str, Any]:
+    """Return the identity of a judge; of a mean with its members', as *judges* define them."""
+    found = judge.identity
+    if judge.members:
+        found["of"] = {name: judges[name].identity for name in judge.members}
+    return found
+
+
+def judges_of(task: str, judges: Mapping[str, JudgeSettings]) -> dict[str, JudgeSettings]:
+    """Select the judges of one task."""
+    return {name: judge for name, judge in judges.items() if judge.task == task}

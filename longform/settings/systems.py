@@ -1,19 +1,67 @@
-"""Systems: the grid of a configuration, each system of it, and their names in reports and in a configuration."""
+"""Systems: the grid of a configuration, the orders of documents, each system, and their names in reports."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from longform.axes import SystemAxes
 from longform.errors import UsageError, meant
-from longform.settings.strict import Strict
+from longform.settings.endpoints import EncoderSettings
+from longform.settings.strict import PartSettings, Strict
 
 _SHOWN = 12  # names in an error
 
 Order = Literal["given", "top", "middle", "bottom", "random", "permuted"]
+
+
+class RelevanceImportanceSettings(PartSettings):
+    """Importance by judged relevance; documents without any go to either end in `middle` (SummHay's released code)."""
+
+    actor = "actors.retrieval.importance:ByRelevance"
+    kind: Literal["relevance"]
+
+
+class RankedImportanceSettings(PartSettings):
+    """Importance by a ranking that the benchmark ships."""
+
+    actor = "actors.retrieval.importance:ByRanking"
+    kind: Literal["released"]
+    name: str = "importance"  # of the ranking in the benchmark
+
+
+class SimilarityImportanceSettings(EncoderSettings, PartSettings):
+    """Importance by similarity to the query's reference summary (Wan et al., section 4.3)."""
+
+    actor = "actors.retrieval.importance:ByLikeness"
+    kind: Literal["reference"]
+
+
+ImportanceSettings = Annotated[
+    RelevanceImportanceSettings | RankedImportanceSettings | SimilarityImportanceSettings, Field(discriminator="kind")
+]
+
+
+class Permutations(Strict):
+    """
+    Order `permuted`: each query's documents in several drawn orders, whose mean score is free of any one order's luck.
+
+    With a `half_width`, orders are added one by one until the interval of that mean over orders is as narrow.
+    """
+
+    n_orders: int = Field(3, ge=2)  # drawn at first
+    most: int = Field(24, ge=2)  # orders, with a `half_width`
+    half_width: float | None = Field(None, gt=0)  # points of 100; null: `n_orders` and no more
+
+    @model_validator(mode="after")
+    def _has_room(self) -> Permutations:
+        if self.n_orders > self.most:
+            msg = f"expected n_orders of at most {self.most} (`most`), found {self.n_orders}"
+            raise ValueError(msg)
+        return self
 
 
 class SystemGrid(Strict):
@@ -54,6 +102,15 @@ class SystemGrid(Strict):
             msg = "lengths are in documents or in tokens: expected n_documents or length_tokens, found both"
             raise ValueError(msg)
         return self
+
+    def systems(self, n_orders: int) -> Iterator[System]:
+        """Yield each combination; with order `permuted` each of *n_orders* orders."""
+        several = len(self.budget_tokens) > 1
+        shown = (self.retriever, self.reranker, self.budget_tokens, self.n_documents, self.order)
+        for parts in product(*shown, self.method, self.summarizer):
+            for cuts in product(self.length_tokens, self.document_tokens):
+                for permutation in range(n_orders) if "permuted" in parts else (None,):
+                    yield System(*parts, permutation, several, *cuts)
 
 
 class System(NamedTuple):

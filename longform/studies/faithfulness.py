@@ -16,8 +16,8 @@ from longform.metrics.faithfulness import GRID
 from longform.results import faithfulness_tables as statistics
 from longform.results.alignment import alignment_rows, attributed, placed_twice
 from longform.results.evidence import Evidence
-from longform.settings.experiment import Permutations
-from longform.settings.judges import ALIGNERS
+from longform.settings.named_judges import ALIGNERS
+from longform.settings.systems import Permutations
 from longform.studies.faithfulness_places import placed_twice_table, places
 from longform.studies.faithfulness_systems import TOP, Row, against, against_told, lengths, orders, permutations
 from longform.tables.table import SYSTEM, Column, Table

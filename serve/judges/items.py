@@ -15,7 +15,7 @@ from longform.errors import UsageError
 from longform.judges.cards import describe, judged_by, other_judge, shipped_card_of
 from longform.judges.kinds import KINDS
 from longform.judges.replies import BACKGROUND, QUERY
-from longform.settings.judges import Task
+from longform.settings.judge import Task
 from longform.settings.strict import Strict
 from serve.engine import Work
 from serve.items import JudgeItem, JudgeUnit
@@ -31,7 +31,6 @@ class JudgeWorker(Protocol):
 
     Attributes:
         item: The type of one item of a request.
-        about: Of kind `judge`.
     """
 
     item: type[Strict]

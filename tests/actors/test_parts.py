@@ -27,7 +27,6 @@ from longform.judges.cards import Version
 from longform.judges.kind import Group
 from longform.records import TARGET_KINDS, Document, Query
 from longform.settings.chat import PythonSummarizerSettings, SummarizerSettings
-from longform.settings.importance import ImportanceSettings
 from longform.settings.judges import JudgeSettings, PythonJudgeSettings
 from longform.settings.measures import MeasureSettings
 from longform.settings.methods import MethodSettings
@@ -41,6 +40,7 @@ from longform.settings.retrievers import (
     ShortFirstRetrieverSettings,
 )
 from longform.settings.strict import PartSettings
+from longform.settings.systems import ImportanceSettings
 from longform.summaries.methods import Method
 from tests.actors.summarizers.contexts import asked_context
 from tests.places import ROOT

@@ -17,8 +17,7 @@ from jobs.ingest import ingest
 from longform.judges.cards import KEY_POINT_CHECKER, describe, shipped_card, shipped_card_of, worth
 from longform.judges.offline_coverage import shipped_judge
 from longform.metrics.agreement import WEIGHTS
-from longform.settings.judges import judges_of
-from longform.settings.named_judges import SHIPPED_JUDGES, SHIPPED_KEY_POINT_CHECKER
+from longform.settings.named_judges import SHIPPED_JUDGES, SHIPPED_KEY_POINT_CHECKER, judges_of
 from tests.key_point_labels import questions
 
 NEWS = "6419263d9c6c91e5010d4abf"

@@ -15,8 +15,8 @@ from actors.storage.folder import Folder
 from jobs.evaluate import main
 from jobs.ingest import ingest
 from longform.errors import UsageError
-from longform.settings.importance import SimilarityImportanceSettings
 from longform.settings.measures import EmbeddingSimilaritySettings
+from longform.settings.systems import SimilarityImportanceSettings
 from serve.engine import Engine
 from serve.http.access import Access
 from serve.http.app import Backends, make_app

@@ -15,7 +15,8 @@ from longform.errors import LongformError
 from longform.judges.kind import Group
 from longform.judges.kinds import KINDS
 from longform.judges.replies import group_of, served_verdict
-from longform.settings.judges import OfflineJudgeSettings, ServedJudgeSettings, Task
+from longform.settings.judge import Task
+from longform.settings.judges import OfflineJudgeSettings, ServedJudgeSettings
 from longform.settings.named_judges import SHIPPED_JUDGES
 
 DOCUMENT = "A bank cut the rate on Monday. Shops were closed."

@@ -31,14 +31,8 @@ from longform.judges.merges import (
 )
 from longform.metrics.faithfulness import Merging
 from longform.records import Document
-from longform.settings.judges import (
-    CheckpointJudgeSettings,
-    JudgeSettings,
-    OfflineJudgeSettings,
-    judges_of,
-    whole_identity,
-)
-from longform.settings.named_judges import SHIPPED_CHECKER, SHIPPED_JUDGES
+from longform.settings.judges import CheckpointJudgeSettings, JudgeSettings, OfflineJudgeSettings
+from longform.settings.named_judges import SHIPPED_CHECKER, SHIPPED_JUDGES, judges_of, whole_identity
 
 SUPPORT_JUDGES = judges_of("support", SHIPPED_JUDGES)
 

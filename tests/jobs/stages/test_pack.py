@@ -13,7 +13,7 @@ from jobs.cluster import Cluster
 from jobs.evaluations.evaluation import Evaluation
 from jobs.stages.pack import Pack, Packed
 from longform.settings.experiment import Experiment
-from longform.settings.importance import RelevanceImportanceSettings
+from longform.settings.systems import RelevanceImportanceSettings
 
 MOST = 40
 CUT: dict[str, Any] = {

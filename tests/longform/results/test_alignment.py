@@ -10,7 +10,7 @@ from longform.judges.kind import Group
 from longform.judges.shared_words import SharedWords
 from longform.results.alignment import alignment_rows, placed_twice
 from longform.settings.experiment import Experiment
-from longform.settings.judges import SECOND_ALIGNER
+from longform.settings.named_judges import SECOND_ALIGNER
 from tests.longform.results.test_faithfulness_tables import SETTINGS, checked, frame
 
 

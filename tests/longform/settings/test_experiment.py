@@ -11,8 +11,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from longform.keys import content_key
 from longform.settings.experiment import Experiment
-from longform.settings.judges import JudgeSettings, OfflineJudgeSettings, judge_scale, judges_of
-from longform.settings.named_judges import SHIPPED_JUDGES
+from longform.settings.judges import JudgeSettings, OfflineJudgeSettings
+from longform.settings.named_judges import SHIPPED_JUDGES, judge_scale, judges_of
 
 OFFLINE = {"kind": "offline", "calibration": "people"}
 OTHER = {"kind": "offline", "calibration": "gpt-4o"}

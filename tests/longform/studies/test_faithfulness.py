@@ -21,7 +21,7 @@ from longform.results.faithfulness_tables import (
     place_rows,
     score,
 )
-from longform.settings.judges import SECOND_ALIGNER
+from longform.settings.named_judges import SECOND_ALIGNER
 from longform.studies.faithfulness import tables
 from longform.studies.schema_1 import as_before, with_tables
 from tests.longform.report.pages import html, markdown

@@ -15,7 +15,8 @@ from longform.errors import UsageError
 from longform.judges.kind import Group
 from longform.judges.kinds import KINDS
 from longform.settings.extra_body import OF_SERVED
-from longform.settings.judges import ChatJudgeSettings, Task
+from longform.settings.judge import Task
+from longform.settings.judges import ChatJudgeSettings
 from serve.chat_workers import sent
 from serve.deployments import load_engine, load_worker
 from serve.engine import Engine

@@ -13,7 +13,8 @@ from longform.measures import default_names, named
 from longform.metrics.measure import Measure
 from longform.prompts import load_prompt
 from longform.schemas import VERDICTS, conform
-from longform.settings.judges import PROMPTS, Task
+from longform.settings.judge import Task
+from longform.settings.judges import PROMPTS
 
 EVERY = pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.task)
 
