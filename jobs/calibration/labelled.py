@@ -143,11 +143,12 @@ class Labelled:
             UsageError: One of those named has labelled nothing, or nobody has.
         """
         there = sorted({row["annotator"] for row in self.all_labels})
+        told = f"found {there or 'none'}"
         wanted = self.annotators or tuple(name for name in there if not name.startswith(RELEASED))
         if missing := [name for name in wanted if name not in there]:
-            raise UsageError(f"{self.url}: expected labels of {self.task} of annotator {missing[0]!r}, {_of(there)}")
+            raise UsageError(f"{self.url}: expected labels of {self.task} of annotator {missing[0]!r}, {told}")
         if not wanted:
-            raise UsageError(f"{self.url}: expected people's labels of {self.task}, {_of(there)}")
+            raise UsageError(f"{self.url}: expected people's labels of {self.task}, {told}")
         return wanted
 
     @cached_property
@@ -288,10 +289,6 @@ def _target_kind(mode: Mode) -> str:
     if mode == EACH_DOCUMENT:
         return "document"
     return "context" if mode.chunk_tokens is None else "chunk"
-
-
-def _of(annotators: Sequence[str]) -> str:
-    return f"found {annotators or 'none'}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -118,8 +118,7 @@ def _by_targets(calibration: Calibration, verdicts: Verdicts, frame: CardFrame) 
     labelled, settings = calibration.labelled, calibration.labelled.scoring.settings
     items = _target_items(calibration, labelled.as_written(verdicts))
     fitted = fitted_haystacks(calibration.members.values())
-    labels = _label_set(labelled)
-    figures = target_figures(items, labelled.summaries, labels, fitted=fitted, settings=settings)
+    figures = target_figures(items, labelled.summaries, _label_set(labelled), fitted=fitted, settings=settings)
     if held_out := _held_out(calibration.settings, figures):
         figures["held_out"] = held_out
     if (perturbed := _adversarial(calibration, verdicts)) is not None:
@@ -210,9 +209,7 @@ def fitted_haystacks(judges: Iterable[JudgeSettings | None]) -> frozenset[str]:
 def _held_out(judge: JudgeSettings | None, card: Figures) -> list[HeldOutRow]:
     """Return figures of the offline judge on text it was fitted on, with a part left out; only beside such labels."""
     fitted = None if judge is None else judge.fitted_model
-    if fitted is None or not any(row["fitted"] for row in card["texts"]):
-        return []
-    return held_out_rows(fitted)
+    return held_out_rows(fitted) if fitted is not None and any(row["fitted"] for row in card["texts"]) else []
 
 
 # ---------------------------------------------------------------- by documents
