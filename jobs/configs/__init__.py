@@ -15,8 +15,7 @@ from pydantic import BaseModel, JsonValue, ValidationError
 from pydantic_core import ErrorDetails
 
 from actors.storage.folder import file_place
-from jobs.configs.changes import tell_changes
-from jobs.configs.places import place_in_file
+from jobs.configs.keys import place_in_file, tell_changes
 from jobs.configs.shorthands import SHORT_NAMES, Content, apply_shorthand, full_keys, is_shorthand, with_support_apart
 from longform.errors import UsageError, meant
 from longform.settings.experiment import Experiment

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from jobs.configs import read_experiment
-from jobs.configs.changes import changed
-from jobs.configs.places import place_in_file
+from jobs.configs.keys import changed, place_in_file
 from longform.errors import UsageError
 from longform.settings.experiment import Experiment
 
