@@ -141,7 +141,7 @@ def write_pages(
     matrix = None if (why := too_large(results)) else MatrixRows(results)
     cited, quotes = CitedPlaces(results), Quotes(results)
     passing = _shown_to(unfolded, cited.add, quotes.add, *([matrix.add] if matrix else []))
-    pages = packed_summaries(passing, points(results))
+    pages = packed_summaries(passing, points(results), partial(haystack_name, results))
     first = next(pages, None)
     line = f"{SUMMARIES.line} {why}" if why else SUMMARIES.line
     texts = iter(documents.documents)

@@ -70,9 +70,16 @@ def _cut(document: DocumentFacts) -> DocumentFacts:
 
 def documents_html(site: ReportSite, page: Sequence[Block], place: Numbered) -> str:
     """Return a page of documents, which loads nothing."""
-    title = DOCUMENTS_LINK.title if place.alone else f"{DOCUMENTS_LINK.title} (page {place.number})"
-    here = site.here(DOCUMENTS_LINK.file, title=title)
-    return rendered("texts.html.j2", site.title, here, kind="documents", note=None, place=place, data=blocks_data(page))
+    return _unfolding(site, DOCUMENTS_LINK, "documents", blocks_data(page), place=place)
+
+
+def _unfolding(
+    site: ReportSite, link: PageLink, kind: str, data: str, *, place: Numbered | None = None, note: str | None = None
+) -> str:
+    """Return the page of *data* of a kind that `texts.html.j2` knows, at a *place* among others of its kind."""
+    title = link.title if place is None or place.alone else f"{link.title} (page {place.number})"
+    here = site.here(link.file, title=title)
+    return rendered("texts.html.j2", site.title, here, kind=kind, data=data, place=place, note=note)
 
 
 _OF_SUMMARY = ("summary_id", "setting", "summarizer", "order", "failure", "repeat")
@@ -82,6 +89,7 @@ _OF_QUERY = ("haystack", "topic", "subtopic", "text")
 def packed_summaries(
     unfolded: Iterable[Unfolded],
     points: Collection[str],
+    name: Callable[[str], str] = str,
     *,
     most_bytes: int = PAGE_BYTES,
     small_bytes: int = SMALL_PAGE_BYTES,
@@ -89,13 +97,13 @@ def packed_summaries(
     """
     Yield the summaries of each page in blocks of a query; scores by measures in *points* are points, as in tables.
 
-    A query whose summaries do not fit into a page has several blocks.
+    A query whose summaries do not fit into a page has several blocks; *name* tells haystacks to readers.
 
     Raises:
         LongformError: A verdict names a target that its query does not list.
     """
     own = (list(some) for _, some in groupby(unfolded, lambda one: one.summary["query_id"]))
-    written = partial(_query_data, points=points)
+    written = partial(_query_data, points=points, name=name)
     blocks = (
         Block(
             some[0].query["haystack"],
@@ -113,12 +121,13 @@ def _halves(some: list[Unfolded]) -> Sequence[list[Unfolded]]:
     return [some[:middle], some[middle:]] if middle else []
 
 
-def _query_data(some: Sequence[Unfolded], points: Collection[str]) -> str:
+def _query_data(some: Sequence[Unfolded], points: Collection[str], name: Callable[[str], str]) -> str:
     """Return the data of some summaries of a query, which stand within it."""
     summary, query = some[0]
     row = {
         "query_id": summary["query_id"],
-        **{name: query.get(name) for name in _OF_QUERY},
+        **{field: query.get(field) for field in _OF_QUERY},
+        "haystack_name": name(query["haystack"]),
         "targets": [{"kind": "insight", "passages": None, **target} for target in query["targets"]],
         "summaries": [_record(one, points) for one in some],
     }
@@ -164,16 +173,9 @@ def summary_pages(
     for place, page in numbered("summaries", pages):
         haystacks = list(dict.fromkeys(block.haystack for block in page))
         topic = _topic(results, haystacks)
-        title = f"{SUMMARIES.title}: {topic}" + ("" if place.alone else f" (page {place.number})")
-        html = rendered(
-            "texts.html.j2",
-            site.title,
-            site.here(SUMMARIES.file, title=title),
-            kind="drilldown",
-            note=why_no_documents,
-            place=place,
-            data=blocks_data(page, files=[one for one in files if one["haystack"] in haystacks]),
-        )
+        link = SUMMARIES._replace(title=f"{SUMMARIES.title}: {topic}")
+        data = blocks_data(page, files=[one for one in files if one["haystack"] in haystacks])
+        html = _unfolding(site, link, "drilldown", data, place=place, note=why_no_documents)
         summary_ids, words = zip(*(one for block in page for one in block.ids), strict=True)
         yield SummaryPage(place.file, summary_ids, topic, words[0], words[-1]), html
 
@@ -316,4 +318,4 @@ class MatrixRows:
 
 def matrix_html(site: ReportSite, data: str) -> str:
     """Return the page of *data* that `MatrixRows.packed` returns, which loads nothing."""
-    return rendered("texts.html.j2", site.title, site.here(MATRIX), kind="matrix", note=None, data=data)
+    return _unfolding(site, MATRIX_LINK, "matrix", data)

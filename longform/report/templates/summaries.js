@@ -236,15 +236,9 @@ function summaryView(summary, judge, files) {
 
 function startDrilldown(section, { queries, files }) {
   const summaries = withQueries(queries);
-  const topics = new Map(summaries.map(({ query }) => [query.haystack, query.topic]));
-  const named = [...topics.values()];
-  const topicWords = (haystack) => {
-    const topic = topics.get(haystack);
-    if (topic === null) return haystack ?? "–";
-    return named.filter((other) => other === topic).length === 1 ? topic : `${topic} (${haystack})`;
-  };
+  const names = new Map(queries.map((query) => [query.haystack, query.haystack_name]));
   const facets = [
-    ["Haystack", topicWords, (summary) => summary.query.haystack],
+    ["Haystack", (haystack) => names.get(haystack) ?? "–", (summary) => summary.query.haystack],
     ["Query", (query) => query.text ?? query.query_id, (summary) => summary.query],
     ["Setting", String, (summary) => summary.setting],
     ["Summarizer", String, (summary) => summary.summarizer],
