@@ -24,7 +24,7 @@ from longform.report.answers import answer_text
 from longform.report.overview import clusters_told
 from longform.results.aggregate import systems_in
 from longform.results.comparison import comparison_answer, cost_table, setting_rows, setting_table
-from longform.results.differences import compare_runs, datasets_of, values_of
+from longform.results.differences import OF, compare_runs, datasets_of, values_of
 from longform.results.results import VerbAnswer
 from longform.settings.experiment import Experiment
 from longform.settings.systems import SystemName
@@ -60,7 +60,7 @@ def two_runs(
     compared = [] if of_rankings and not of_summaries else _measures(first, second, both, of_summaries)
     scores = pl.concat([run.scored(side) for run, side in zip(runs, sides, strict=True)], how="diagonal_relaxed")
     differences = compare_runs(
-        values_of(scores, how.aggregate),
+        values_of(scores, how.aggregate, "run", *OF, with_empty=True),
         labels,
         "differences",
         datasets=datasets,

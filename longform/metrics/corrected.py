@@ -47,35 +47,54 @@ _NOTHING = 1e-12  # shares are sums of few floats
 
 class Corrected(NamedTuple):
     """
-    A corrected mean, with the parts that make its interval.
+    A corrected mean, or a difference of two, with the parts that make its interval.
 
     Attributes:
-        value: The corrected mean.
+        value: The corrected mean; None: there is none.
         weight: The weight of the judge, from 0 (labels alone) to 1.
         moves: Cluster -> how far it moves the value from what is expected; the sum of squares is the variance.
         n_labelled: Labelled summaries.
         n_clusters: Clusters with a labelled summary.
         n_fitted: Numbers that were fitted to these clusters: the mean, and a weight that was tuned.
+        missing: Says why there is no value.
     """
 
-    value: float
-    weight: float
-    moves: Mapping[Hashable, float]
-    n_labelled: int
-    n_clusters: int
+    value: float | None = None
+    weight: float = 0.0
+    moves: Mapping[Hashable, float] = {}
+    n_labelled: int = 0
+    n_clusters: int = 0
     n_fitted: int = 1
+    missing: str | None = None
+
+    @property
+    def standard_error(self) -> float:
+        """Return the standard error for many clusters; the interval widens it for few."""
+        return float(np.sqrt(sum(move**2 for move in self.moves.values())))
+
+    @property
+    def half(self) -> float:
+        """Return half the width of the interval; 0: labelled clusters do not vary."""
+        freedom = max(1, self.n_clusters - self.n_fitted)
+        error = self.standard_error * np.sqrt(self.n_clusters / freedom)
+        return float(stdtrit(freedom, (1 + LEVEL) / 2) * error) if error >= _NOTHING else 0.0
+
+    @property
+    def reason(self) -> str | None:
+        """Return why the value, or its interval, is unknown; None: both are known."""
+        if self.missing is not None or self.n_clusters < _FEWEST_CLUSTERS:
+            return self.missing or ONE_CLUSTER
+        return None if self.half else ALIKE
+
+    @property
+    def estimate(self) -> Estimate:
+        """Return the value with its interval."""
+        if self.value is None or self.reason is not None:
+            return Estimate(self.value, None, None, self.n_labelled)
+        return Estimate(self.value, self.value - self.half, self.value + self.half, self.n_labelled)
 
 
-class CorrectedEstimate(NamedTuple):
-    """An estimate, and why it or its interval is unknown; None: both are known."""
-
-    estimate: Estimate
-    reason: str | None
-
-
-def corrected(
-    judge: Array, people: Array, clusters: Sequence[Hashable], *, weight: float | None = None
-) -> Corrected | str:
+def corrected(judge: Array, people: Array, clusters: Sequence[Hashable], *, weight: float | None = None) -> Corrected:
     """
     Correct a judge's mean by people's labels.
 
@@ -84,16 +103,13 @@ def corrected(
         people: The same by people's labels; NaN for summaries that are not labelled.
         clusters: One label a summary.
         weight: Of the judge; None: the one that PPI++ takes, which makes the interval of unclustered means narrowest.
-
-    Returns:
-        The corrected mean, or the reason why there is none.
     """
     labelled = ~np.isnan(people[:, 0])
     if not labelled.any():
-        return NO_LABEL
+        return Corrected(missing=NO_LABEL)
     ours, theirs, others = judge[labelled], people[labelled], judge[~labelled]
     if theirs[:, 1].sum() <= 0:
-        return NO_VALUE
+        return Corrected(missing=NO_VALUE)
     n_fitted = 1
     if weight is None:
         weight = _tuned(ours, theirs, others)
@@ -103,7 +119,7 @@ def corrected(
     beside = others.mean(axis=0) if len(others) else np.zeros(2)
     total, count = weight * beside + (theirs - weight * ours).mean(axis=0)
     if count <= 0:
-        return NO_COUNT
+        return Corrected(missing=NO_COUNT)
     value = float(total / count)
     moves = np.zeros(len(judge))
     moves[labelled] = _centred(_residuals(theirs, value) - weight * _residuals(ours, value)) / labelled.sum()
@@ -135,12 +151,10 @@ def _tuned(ours: Array, theirs: Array, others: Array) -> float:
     return float(np.clip(together / ((1 + len(ours) / len(others)) * varies), 0.0, 1.0))
 
 
-def difference(first: Corrected | str, second: Corrected | str) -> Corrected | str:
-    """Return a corrected mean less another one, whose summaries may share clusters; or the reason why there is none."""
-    if isinstance(first, str):
-        return first
-    if isinstance(second, str):
-        return second
+def difference(first: Corrected, second: Corrected) -> Corrected:
+    """Return a corrected mean less another one, whose summaries may share clusters."""
+    if first.value is None or second.value is None:
+        return Corrected(missing=first.missing or second.missing)
     clusters = dict.fromkeys([*first.moves, *second.moves])
     return Corrected(
         first.value - second.value,
@@ -150,23 +164,3 @@ def difference(first: Corrected | str, second: Corrected | str) -> Corrected | s
         min(first.n_clusters, second.n_clusters),
         max(first.n_fitted, second.n_fitted),
     )
-
-
-def with_interval(found: Corrected | str) -> CorrectedEstimate:
-    """Return a corrected mean, or a difference of two, with its interval."""
-    if isinstance(found, str):
-        return CorrectedEstimate(Estimate(None, None, None, 0), found)
-    value, n = found.value, found.n_labelled
-    if found.n_clusters < _FEWEST_CLUSTERS:
-        return CorrectedEstimate(Estimate(value, None, None, n), ONE_CLUSTER)
-    freedom = max(1, found.n_clusters - found.n_fitted)
-    error = standard_error(found) * np.sqrt(found.n_clusters / freedom)
-    if error < _NOTHING:
-        return CorrectedEstimate(Estimate(value, None, None, n), ALIKE)
-    half = float(stdtrit(freedom, (1 + LEVEL) / 2) * error)
-    return CorrectedEstimate(Estimate(value, value - half, value + half, n), None)
-
-
-def standard_error(found: Corrected) -> float:
-    """Return the standard error for many clusters; intervals widen it for few."""
-    return float(np.sqrt(sum(move**2 for move in found.moves.values())))

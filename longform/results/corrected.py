@@ -14,7 +14,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from longform.evidence.scan import pl
-from longform.metrics.corrected import Corrected, corrected, difference, with_interval
+from longform.metrics.corrected import Corrected, corrected, difference
 from longform.metrics.measure import Description
 from longform.metrics.statistics import Array, Estimate
 from longform.results.aggregate import Averaging, mean_of, systems_of
@@ -135,8 +135,8 @@ def _columns(*systems: str) -> list[Column]:
     ]
 
 
-Parts = Mapping[str, Corrected | str]
-"""`corrected`, `by_labels` alone and `by_judge` alone -> the mean of a system, or why there is none."""
+Parts = Mapping[str, Corrected]
+"""`corrected`, `by_labels` alone and `by_judge` alone -> the mean of a system."""
 
 
 def parts_of(group: pl.DataFrame, people: PeopleScores, measure: str, how: Averaging) -> tuple[Parts, int]:
@@ -197,17 +197,17 @@ def corrected_rows(
         if not any(name in people.get(summary_id, {}) for summary_id in group["summary_id"]):
             continue
         parts[system], n_summaries = parts_of(group, people, name, how)
-        own, labels = (one if isinstance(one, Corrected) else None for one in (*parts[system].values(),)[:2])
+        own, labels = parts[system]["corrected"], parts[system]["by_labels"]
         rows.append(
             {
                 **named,
                 "system": str(system),
                 **_told(parts[system], unit, lowest=0.0),
                 "by_judge": mean_of(group.filter(pl.col("measure") == name), how).scaled(_FACTORS.get(unit, 1.0)),
-                "weight": own.weight if own else None,
+                "weight": own.weight if own.value is not None else None,
                 "n_summaries": n_summaries,
-                "n_labelled": labels.n_labelled if labels else 0,
-                "n_clusters": labels.n_clusters if labels else 0,
+                "n_labelled": labels.n_labelled,
+                "n_clusters": labels.n_clusters,
             }
         )
     every = list(combinations(parts, 2))
@@ -226,7 +226,6 @@ def corrected_rows(
 
 def _told(parts: Parts, unit: str, *, lowest: float) -> Row:
     """Return estimates in a unit, a share of a few labels cut to *lowest* to 1, and why one is unknown."""
-    told = {name: with_interval(one) for name, one in parts.items()}
 
     def shown(found: Estimate) -> Estimate:
         value, low, high, n = found
@@ -234,8 +233,8 @@ def _told(parts: Parts, unit: str, *, lowest: float) -> Row:
             value, low, high = (None if one is None else min(1.0, max(lowest, one)) for one in (value, low, high))
         return Estimate(value, low, high, n).scaled(_FACTORS.get(unit, 1.0))
 
-    reasons = {"reason": told["corrected"].reason, "labels_reason": told["by_labels"].reason}
-    return {**{name: shown(one.estimate) for name, one in told.items()}, **reasons}
+    reasons = {"reason": parts["corrected"].reason, "labels_reason": parts["by_labels"].reason}
+    return {**{name: shown(one.estimate) for name, one in parts.items()}, **reasons}
 
 
 # ---------------------------------------------------------------- how the labelled were drawn

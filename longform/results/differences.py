@@ -78,10 +78,11 @@ def _family(
 ) -> pl.DataFrame:
     first, second, there, clusters = _sides(values, pairs, unit)
     shared = (first[..., 1] > 0) & (second[..., 1] > 0)  # (units, pairs)
-    first, second = (_by_cluster(np.where(shared[..., None], side, 0.0), clusters) for side in (first, second))
+    first[~shared] = second[~shared] = 0.0
+    first, second = _by_cluster(first, clusters), _by_cluster(second, clusters)
     n_clusters = (first[..., 1] > 0).sum(axis=0)
     members = n_clusters >= fewest
-    found = tests(first[:, members], second[:, members])
+    found = tests(first, second) if members.all() else tests(first[:, members], second[:, members])
     with np.errstate(divide="ignore", invalid="ignore"):
         one, other = (side[..., 0].sum(axis=0) / side[..., 1].sum(axis=0) for side in (first, second))
     tested = {name: np.full(len(pairs), np.nan) for name in ("half", "error", "p", "p_alone")}
@@ -123,12 +124,16 @@ def _sides(values: pl.DataFrame, pairs: pl.DataFrame, unit: str) -> tuple[Array,
     np.add.at(sums, (rows["row"].to_numpy(), rows["place"].to_numpy()), rows.select("total", "n", there=1.0).to_numpy())
     one, other = (own.join(systems, how="left", **key)["place"].to_numpy() for own in named)
     n_there = (sums[:, one, 2] + sums[:, other, 2] > 0).sum(axis=0)
-    return sums[:, one, :2], sums[:, other, :2], n_there, units["at"].to_numpy()
+    first, second = (sums[..., :2].take(places, axis=1) for places in (one, other))  # sums in the order of clusters
+    return first, second, n_there, units["at"].cast(pl.Int64).to_numpy()
 
 
 def _by_cluster(sums: Array, clusters: Places) -> Array:
     """Return the sums of units, shape (units, ...), by the place of their cluster."""
-    found = np.zeros((len({*clusters.tolist()}), *sums.shape[1:]))
+    n = clusters.max(initial=-1) + 1
+    if n == len(sums):  # each is a cluster
+        return sums
+    found = np.zeros((n, *sums.shape[1:]))
     np.add.at(found, clusters, sums)
     return found
 
@@ -188,7 +193,8 @@ def scored(summaries: pl.DataFrame, table: ScoreTable, judges: Sequence[str | No
     def by(judge: str | None) -> pl.DataFrame:
         scores = means(of_judge(table.frame, judge))
         found = with_facts(scores, final(facts_of(scores, summaries.lazy())))
-        return found.with_columns(pl.col("summary_id", "query_id", *OF).cast(pl.String), pl.col("n").cast(pl.Float64))
+        texts, n = pl.col("summary_id", "query_id", *OF).cast(pl.String), pl.col("n").cast(pl.Float64)
+        return found.with_columns(texts, n, system=pl.concat_str("summarizer", "setting", separator=", "))
 
     return pl.concat(map(by, judges or table.judges), how="diagonal_relaxed")
 
@@ -204,10 +210,14 @@ def of_dataset(rows: pl.DataFrame, dataset: str | None) -> pl.DataFrame:
     return rows.filter(pl.col("dataset").cast(pl.String).eq_missing(pl.lit(dataset)))
 
 
-def values_of(scores: pl.DataFrame, aggregate: Aggregate) -> pl.DataFrame:
-    """Return what each query adds to the mean of a system of a run: total and n, 0 of 0 if it has no value."""
-    system = pl.concat_str("summarizer", "setting", separator=", ")
-    return samples(scores.with_columns(system=system), aggregate, "run", *OF, "system", with_empty=True)
+def values_of(scores: pl.DataFrame, aggregate: Aggregate, *by: str, with_empty: bool = False) -> pl.DataFrame:
+    """
+    Return what each query adds to the mean of a `system`, or of what *by* tells apart beside it, clusters in order.
+
+    Queries without a value stand there *with_empty*, with 0 of 0.
+    """
+    found = samples(scores, aggregate, *by, "system", with_empty=with_empty)
+    return found.with_columns(pl.col("system", "cluster").cast(pl.String)).sort("cluster", maintain_order=True)
 
 
 def compare_runs(
@@ -279,6 +289,7 @@ def _row(runs: tuple[str, str], row: Mapping[str, Any], aside: str | None) -> di
     """Return a row of `differences` in the unit of its measure, with its finding, as the second run less the first."""
     factor = _POINTS if row["unit"] == "points" else 1.0
     shown = _FINDINGS.get(found := finding(row, row["direction"]), found)
+    better = told_of(shown, row["n_clusters"], runs)
     of_second = {**row, "value": None if row["value"] is None else 0.0 - row["value"]}  # 0, and not -0
     return {
         **{name: row[name] for name in (*OF, *_SYSTEMS)},
@@ -289,21 +300,13 @@ def _row(runs: tuple[str, str], row: Mapping[str, Any], aside: str | None) -> di
         "n_queries": row["n_units"],
         **{name: row[name] for name in ("n_left_out", "n_clusters")},
         "finding": shown,
-        "better": _better(shown, runs),
+        "better": {"too few": TOO_FEW}.get(shown, "neither") if shown == found else better.removesuffix(" is better"),
         "aside": NO_COMMON_QUERY if shown == "none" else aside,
     }
 
 
 _FINDINGS = {"better": "first better", "worse": "second better", "higher": "first higher", "lower": "second higher"}
 """Finding of the first system of a pair -> that of both runs."""
-
-
-def _better(finding: str, runs: Sequence[str]) -> str:
-    side, _, what = finding.partition(" ")
-    if side in ("first", "second"):
-        run = runs[side == "second"]
-        return run if what == "better" else f"{run} is {what}"
-    return TOO_FEW if finding == "too few" else "neither"
 
 
 def _columns(runs: tuple[str, str]) -> list[Column]:

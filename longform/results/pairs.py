@@ -19,12 +19,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from longform.evidence.scan import pl
-from longform.evidence.scores import samples
 from longform.metrics.measure import Described
-from longform.metrics.paired_differences import ALPHA
+from longform.metrics.paired_differences import ALPHA, smallest_p
 from longform.metrics.power import POWER, Sized, clusters_for_interval
 from longform.metrics.statistics import Array
-from longform.results.aggregate import Aggregate
 from longform.results.differences import differences
 from longform.settings.systems import SystemName, named_system
 
@@ -87,7 +85,7 @@ class PairedFamily:
     Attributes:
         measure: The measure of all its tests.
         members: In the configuration's order.
-        values: Total and count of each system in words and cluster, by `of_clusters`.
+        values: What each query adds to the mean of a system in words, by `longform.results.differences.values_of`.
         sample: The queries of summaries that have a score: what is taken as independent, and counts.
         seed: Of drawn changes of sign.
         judge: None: the measure needs none.
@@ -110,6 +108,11 @@ class PairedFamily:
     def key(self) -> dict[str, Any]:
         """Return the columns that tell families apart."""
         return {"judge": self.judge, "dataset": self.dataset, "measure": self.measure.name}
+
+    @property
+    def few(self) -> bool:
+        """Return whether there are too few clusters for any difference to be shown."""
+        return smallest_p(self.sample["n_clusters"]) > ALPHA
 
     @cached_property
     def means(self) -> dict[str, float]:
@@ -258,10 +261,3 @@ def largest_sets(alike: Sequence[Collection[int]]) -> Iterator[frozenset[int]]:
 
     if alike:
         yield from extended(frozenset(), set(range(len(alike))), set())
-
-
-def of_clusters(scores: pl.DataFrame, aggregate: Aggregate) -> pl.DataFrame:
-    """Return total and n of each `system` and cluster, clusters in order: the values of a family."""
-    found = samples(scores, aggregate, "system").with_columns(pl.col("system", "cluster").cast(pl.String))
-    sums = found.group_by("system", "cluster", maintain_order=True).agg(pl.col("total", "n").sum())
-    return sums.sort("cluster", maintain_order=True)

@@ -10,11 +10,10 @@ from longform.evidence.scan import pl
 from longform.evidence.summaries import clustered
 from longform.keys import stable_seed
 from longform.metrics.measure import Described, Description
-from longform.metrics.paired_differences import ALPHA, smallest_p
 from longform.metrics.statistics import Estimate
 from longform.results.aggregate import Averaging, marks_of, mean_of, why_unknown
-from longform.results.differences import MEASURE, UNITS, compared_measure, datasets_of, of_dataset
-from longform.results.pairs import Member, PairedFamily, of_clusters
+from longform.results.differences import MEASURE, UNITS, compared_measure, datasets_of, of_dataset, values_of
+from longform.results.pairs import Member, PairedFamily
 from longform.tables.table import DATASET, JUDGE, SYSTEM, Column, Table, Value
 
 Row = dict[str, Value]
@@ -149,14 +148,14 @@ def grouped(scores: pl.DataFrame, judge: str, measure: Description, how: Averagi
     family = PairedFamily(
         Described(measure["name"], better=measure["better"]),
         members,
-        of_clusters(valued, how.aggregate),
+        values_of(valued, how.aggregate),
         {"n_clusters": n_clusters},
         stable_seed(how.seed, judge, measure["name"], "groups of runs"),
         most=len(members),
     )
     if len(members) < 2:
         return []
-    groups = None if smallest_p(n_clusters) > ALPHA else family.groups
+    groups = None if family.few else family.groups
     return [
         {"place": place, "systems": None if one is None else [member.words for member in one], "n_clusters": n_clusters}
         for place, one in enumerate([None] if groups is None else groups, start=1)

@@ -18,9 +18,9 @@ from longform.keys import content_key
 from longform.metrics.measure import Described
 from longform.metrics.paired_differences import ALPHA, ENUMERATED, n_sign_changes, smallest_p
 from longform.results.aggregate import cluster_kind, systems_of
-from longform.results.differences import signs_seed
+from longform.results.differences import signs_seed, values_of
 from longform.results.evidence import Evidence, Family, families
-from longform.results.pairs import MOST_SYSTEMS, WANTED, Best, Member, PairedFamily, of_clusters
+from longform.results.pairs import MOST_SYSTEMS, WANTED, Best, Member, PairedFamily
 from longform.tables.table import DATASET, JUDGE, Column, Table
 
 Row = Mapping[str, Any]
@@ -183,8 +183,7 @@ def _rounded(value: float | None, half: float | None, factor: float) -> tuple[fl
 
 def _best(own: PairedFamily) -> Best | None:
     """Return the best of a family; None: nothing could be shown, or no value is better."""
-    few = smallest_p(own.sample["n_clusters"]) > ALPHA
-    return None if few or not own.has_all_pairs or own.measure.better is None else own.best
+    return None if own.few or not own.has_all_pairs or own.measure.better is None else own.best
 
 
 def _systems(own: PairedFamily) -> Iterator[Row]:
@@ -212,7 +211,7 @@ def _standing(best: Best | None, place: int) -> str | None:
 def _letters(own: PairedFamily) -> dict[str, str] | None:
     """Return the compact letters of each system, one for each of its groups; None: too many, or too few clusters."""
     groups: Sequence[Sequence[Member]] | None = own.groups
-    if groups is None or len(groups) > len(ascii_lowercase) or smallest_p(own.sample["n_clusters"]) > ALPHA:
+    if groups is None or len(groups) > len(ascii_lowercase) or own.few:
         return None
     found: dict[str, str] = {}
     for letter, group in zip(ascii_lowercase, groups, strict=False):
@@ -333,7 +332,7 @@ class Systems:
         how, own = self.own.evidence.averaging, self.own
         scores = means(own.scores.filter(pl.col("measure") == measure.name))
         named = pl.concat_str("summarizer", "setting", separator=", ")
-        values = of_clusters(with_facts(scores, self.facts).with_columns(system=named), how.aggregate)
+        values = values_of(with_facts(scores, self.facts).with_columns(system=named), how.aggregate)
         having = with_facts(scores.filter(pl.col("n") > 0), own.facts)
         sample = sample_of(having, cluster_kind(own.facts), values["cluster"].n_unique())
         seed = signs_seed(how.seed)

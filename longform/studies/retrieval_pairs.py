@@ -14,9 +14,9 @@ from longform.evidence.scan import pl
 from longform.metrics.measure import Described
 from longform.metrics.retrieval import AT_BUDGET, MEASURES
 from longform.results.aggregate import cluster_kind
-from longform.results.differences import NOT_DISTINGUISHABLE, TOO_FEW, datasets_of, of_dataset, signs_seed
+from longform.results.differences import NOT_DISTINGUISHABLE, TOO_FEW, datasets_of, of_dataset, signs_seed, values_of
 from longform.results.evidence import Evidence
-from longform.results.pairs import Member, PairedFamily, of_clusters
+from longform.results.pairs import Member, PairedFamily
 from longform.results.ranked import packed_values, ranked_values
 from longform.studies import pairwise
 from longform.tables.table import DATASET, Axes, Column, Table
@@ -62,8 +62,8 @@ def _family(values: pl.DataFrame, *, seed: int) -> PairedFamily:
     name = values.item(0, "measure")
     measure = Described(name, title=AT_BUDGET.title if name == AT_BUDGET.name else "")
     sample = pairwise.sample_of(values, cluster_kind(values), values["cluster"].n_unique())
-    by_cluster = of_clusters(values, "pooled")
-    return PairedFamily(measure, members, by_cluster, sample, signs_seed(seed), dataset=values.item(0, "dataset"))
+    of_queries = values_of(values, "pooled")
+    return PairedFamily(measure, members, of_queries, sample, signs_seed(seed), dataset=values.item(0, "dataset"))
 
 
 def tables(found: Sequence[Table]) -> list[Table]:

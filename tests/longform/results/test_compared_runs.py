@@ -13,7 +13,7 @@ from longform.evidence.summaries import clustered
 from longform.metrics.measure import Description
 from longform.results.aggregate import Averaging
 from longform.results.comparison import cost_table, setting_rows
-from longform.results.differences import compare_runs, datasets_of, scored, told_of, values_of
+from longform.results.differences import OF, compare_runs, datasets_of, scored, told_of, values_of
 from longform.results.several_runs import grouped
 from longform.settings.systems import SystemName
 from longform.tables.table import checked
@@ -55,7 +55,8 @@ def compared(first: MadeRun, second: MadeRun, *measures: Description, pairs: Any
     """Return the rows, with the bounds of each difference beside it."""
     sides = clustered(first.summaries, second.summaries)
     scores = pl.concat(one.scored(own) for one, own in zip((first, second), sides, strict=True))
-    labels, values, own = (first.label, second.label), values_of(scores, "pooled"), {"j": measures or (JOINT,)}
+    values = values_of(scores, "pooled", "run", *OF, with_empty=True)
+    labels, own = (first.label, second.label), {"j": measures or (JOINT,)}
     datasets = datasets_of(*sides)
     table, _ = compare_runs(values, labels, "differences", datasets=datasets, measures=own, pairs=pairs, seed=1)
     rows: list[Any] = [*checked(table).rows]
