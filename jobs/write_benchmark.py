@@ -81,12 +81,7 @@ def write_benchmark(
 
 
 def same_or_refuse(folder: Folder, sources: Sequence[dict[str, str]]) -> Manifest:
-    """
-    Return the manifest of the benchmark in *folder*.
-
-    Raises:
-        UsageError: It is made from other sources.
-    """
+    """Return the manifest of the benchmark in *folder*; one that is made from other sources is a UsageError."""
     manifest: Manifest = folder.read_json(MANIFEST)
     if manifest["sources"] != list(sources):
         raise UsageError(another_stands(folder.url, manifest["sources"], sources))
@@ -111,8 +106,7 @@ def _write_tables(folder: Folder, haystacks: Iterable[HaystackRows], dataset: st
     parts: dict[str, list[Part]] = {table: [] for table in TABLES}
     for haystack in haystacks:
         if haystack.haystack_id in seen:
-            msg = f"two inputs are haystack {haystack.haystack_id!r}; give each haystack once"
-            raise UsageError(msg)
+            raise UsageError(f"two inputs are haystack {haystack.haystack_id!r}; give each haystack once")
         seen.add(haystack.haystack_id)
         for table in TABLES:
             rows = map(_as_dict, getattr(haystack, table))

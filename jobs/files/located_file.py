@@ -40,22 +40,12 @@ class LocatedFile:
         return gzip.open(raw) if packed else raw  # type: ignore[return-value]  # both read bytes
 
     def read(self) -> bytes:
-        """
-        Return the whole content.
-
-        Raises:
-            InputError: It is packed, and unfolds to more than anybody writes, or is damaged.
-        """
+        """Return the whole content; if it is packed, and unfolds to too much or is damaged, it is an InputError."""
         with self._unfolding() as (stream, unfolded):
             return stream.read() if unfolded is None else unfolded.read(stream)
 
     def lines(self) -> Iterator[bytes]:
-        """
-        Yield the lines.
-
-        Raises:
-            InputError: One is too long; or the file is packed, and unfolds to more than anybody writes, or is damaged.
-        """
+        """Yield the lines; one that is too long, or a packed file that unfolds to too much, is an InputError."""
         with self._unfolding() as (stream, unfolded):
             yield from (unfolded or UnfoldedBytes(self.path, self._n_bytes())).lines(stream)
 

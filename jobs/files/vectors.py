@@ -21,13 +21,7 @@ from longform.errors import UsageError
 
 
 class Vectors:
-    """
-    Keeps vectors beside a benchmark while a command runs; its end writes those that wait and says how many there are.
-
-    Args:
-        bench_url: Of the benchmark.
-        max_bytes: Of the vectors of one encoder.
-    """
+    """Keeps vectors beside a benchmark while a command runs; its end writes those that wait, and says their number."""
 
     def __init__(self, bench_url: str, max_bytes: int) -> None:
         self.place = VectorsPlace(bench_url, max_bytes)
@@ -56,12 +50,7 @@ class Vectors:
 
 
 def vectors_of(arguments: argparse.Namespace, bench_url: str) -> Vectors | None:
-    """
-    Return the vectors that the command keeps; None if it is to keep none.
-
-    Raises:
-        UsageError: They may take no room.
-    """
+    """Return the vectors that the command keeps; None if it is to keep none. Too little room is a UsageError."""
     if arguments.vectors_mb < 1:
         raise UsageError(f"--vectors-mb: expected 1 or more, found {arguments.vectors_mb}; --no-vectors keeps none")
     return None if arguments.no_vectors else Vectors(bench_url, arguments.vectors_mb * 1_000_000)

@@ -8,11 +8,13 @@ text (.md, .txt) is one answer: `SYSTEM/QUERY.md`, or `QUERY.md` in a folder tha
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 
 from longform.formats.files import SourceFile
-from longform.formats.table_rows import csv_records
+from longform.formats.outputs import OutputLine
+from longform.formats.table_rows import csv_records, listed
 from longform.formats.texts import ending_of, file_text
 
 LINES, TABLES, TEXTS = (".jsonl",), (".csv", ".tsv"), (".md", ".txt")
@@ -20,7 +22,6 @@ ENDINGS = (*LINES, *TABLES, *TEXTS)
 _NUMBERS = frozenset(
     ("budget_tokens", "input_tokens", "output_tokens", "cost_usd", "seconds", "elapsed_minutes", "repeat")
 )
-_LISTS = frozenset(("documents", "citations"))
 
 
 class AnswerFile:
@@ -44,12 +45,7 @@ class AnswerFile:
         return {**self._file.identity(), "name": self.path}
 
     def lines(self) -> Iterator[bytes]:
-        """
-        Yield a line of JSON an answer, at the number of the line where the table has it.
-
-        Raises:
-            InputError: The content is no UTF-8 or no table.
-        """
+        """Yield a line of JSON an answer, at the number of the line where the table has it."""
         if ending_of(self.name) in TEXTS:
             text = file_text(self._file.read(), self.path)
             answer = {"query_id": self._place.stem, "system": self._place.parent.name, "text": text}
@@ -60,14 +56,23 @@ class AnswerFile:
             at = int(record.label.removeprefix("line "))
             yield from [b"\n"] * (at - number - 1)
             number = at
-            yield json.dumps({name: _value(name, str(cell)) for name, cell in record.content.items()}).encode()
+            yield json.dumps(_answer(record.content)).encode()
+
+
+def _answer(row: Mapping[str, object]) -> dict[str, object]:
+    """Return a row as a line of answers: names of fields in small letters, and an answer without words as one."""
+    plain = {name: re.sub(r"[\s-]+", "_", name).lower() for name in row}
+    fields = {plain[name] if plain[name] in OutputLine.model_fields else name: str(row[name]) for name in row}
+    found = {name: _value(name, cell) for name, cell in fields.items() if cell}
+    return found if {"text", "bullets", "failure"} & {*found} or "text" not in fields else found | {"text": ""}
 
 
 def _value(name: str, cell: str) -> object:
     """Return a cell as JSON has its field; one that cannot be is left a text, so that its error shows it."""
-    if name in _LISTS:
-        parts = [part.strip() for part in cell.split(";") if part.strip()]
-        return [int(part) if name == "citations" and part.isdecimal() else part for part in parts]
+    if name in ("documents", "citations"):
+        parts = listed(cell, lambda _: False)
+        whole = [int(one) if isinstance(one, str) and one.isdecimal() else one for one in parts]
+        return whole if name == "citations" else parts
     if name in _NUMBERS:
         try:
             found = float(cell)

@@ -19,7 +19,8 @@ from longform.formats.faults import Faults, numbered
 from longform.formats.fields import Record, describe, read_as_text
 from longform.formats.files import SourceFile
 from longform.formats.json_files import LINE
-from longform.formats.table_rows import QUERY_ID_NAMES, QUERY_NAMES, Columns, records
+from longform.formats.jsonl import DEFAULT_HAYSTACK
+from longform.formats.table_rows import QUERY_ID_NAMES, QUERY_NAMES, Columns, listed, records
 from longform.formats.texts import ending_of, file_text
 from longform.records import Qrel, Query, Target
 
@@ -30,14 +31,7 @@ _IN_TAG = re.compile(r"\b(?:number|id)\s*=\s*[\"']([^\"']+)")
 _ASKED = ("query", "question", "title", "desc", "description")
 
 
-class AskedQuery(NamedTuple):
-    """A query's id and text."""
-
-    query_id: str
-    text: str
-
-
-def questions(files: Sequence[SourceFile], faults: Faults) -> list[AskedQuery]:
+def questions(files: Sequence[SourceFile], faults: Faults) -> list[Query]:
     """
     Return the questions of files; those without an id are q1, q2 and so on by their place.
 
@@ -47,7 +41,7 @@ def questions(files: Sequence[SourceFile], faults: Faults) -> list[AskedQuery]:
         InputError: A file is not as above, or there is no question since all are faulty.
         UsageError: The ending of a file is another, or there is no question.
     """
-    found: dict[str, AskedQuery] = {}
+    found: dict[str, Query] = {}
     place = 0
     for file in files:
         for at, query_id, text, record in _read(file, place, faults):
@@ -57,7 +51,7 @@ def questions(files: Sequence[SourceFile], faults: Faults) -> list[AskedQuery]:
                     raise record.error("id", expected="an id that no query above has", found=query_id)
                 if not text.strip():
                     raise record.error("query", expected="the words of a question", found=describe(text))
-                found[query_id] = AskedQuery(query_id, " ".join(text.split()))
+                found[query_id] = Query(query_id, DEFAULT_HAYSTACK, " ".join(text.split()))
     if not found:
         faults.settle()
         names = ", ".join(file.path for file in files) or "no file"
@@ -72,7 +66,7 @@ def _read(file: SourceFile, before: int, faults: Faults) -> Iterator[tuple[int, 
         columns = Columns({}, {"query": QUERY_NAMES, "id": QUERY_ID_NAMES})
         for place, record in numbered(records(file, faults), faults, before):
             try:
-                query_id, text = columns.known(record, "id") or f"q{place}", columns.text(record, "query")
+                query_id, text = columns.id(record, f"q{place}"), columns.text(record, "query")
             except InputError as error:
                 faults.add(error)
             else:
@@ -129,15 +123,20 @@ def wanted_of(
     """
     Return what answers ought to say: columns `query_id`, `text`, and if known `insight_id`, `name`, `doc_ids`.
 
-    `doc_ids` is a list, or in CSV ids with `;` or `|` between. An insight that no document is known to state is a key
-    point. A row that lacks a field, or names a query or a document that is not there, is a fault.
+    `doc_ids` is a list, or ids in a cell (`longform.formats.table_rows.listed`). An insight that no document is known
+    to state is a key point. A row that lacks a field, or names a query or a document that is not there, is a fault.
     """
     found: dict[str, Target] = {}
     qrels: list[Qrel] = []
     n_of: Counter[str] = Counter()  # targets of a query
     columns = Columns(
         {},
-        {"query_id": ("query_id", "qid"), "text": ("text", "insight"), "id": ("insight_id", "id"), "name": ("name",)},
+        {
+            "query_id": ("query_id", "qid"),
+            "text": ("text", "insight", "nugget"),
+            "id": ("insight_id", "id"),
+            "name": ("name",),
+        },
     )
     rows = (record for file in files for record in records(file, faults))
     for place, record in numbered(rows, faults):
@@ -145,12 +144,12 @@ def wanted_of(
             query = queries.get(columns.text(record, "query_id"))
             if query is None:
                 raise record.error("query_id", expected=f"a query of {_some(queries)}")
-            target_id = columns.known(record, "id") or f"{query.query_id}-{place}"
+            target_id = columns.id(record, f"{query.query_id}-{place}")
             if target_id in found:
                 raise record.error("insight_id", expected="an id that no row above has", found=target_id)
             stated = _doc_ids(record, doc_ids)
             kind, index = "insight" if stated else "key_point", n_of[query.query_id]
-            text, name = columns.text(record, "text"), columns.known(record, "name")
+            text, name = columns.text(record, "text"), columns.known(record, "name") or None
             found[target_id] = Target(target_id, kind, query.query_id, query.haystack_id, index, name, text)
             n_of[query.query_id] += 1
             qrels += [Qrel(query.query_id, target_id, doc_id, 1) for doc_id in stated]
@@ -158,15 +157,16 @@ def wanted_of(
 
 
 def _doc_ids(record: Record, known: Collection[str]) -> list[str]:
-    value = read_as_text(record.content.get("doc_ids", record.content.get("documents")))
+    value = read_as_text(record.content.get("doc_ids") or record.content.get("documents"))
     if isinstance(value, str):
-        value = [value] if value in known else [one.strip() for one in re.split("[;|]", value) if one.strip()]
+        value = listed(value, known.__contains__)
     if value is not None and not isinstance(value, list):
         raise record.error("doc_ids", expected="a list of ids", found=describe(value))
     found: dict[str, None] = {}
     for doc_id in map(read_as_text, value or []):
         if not isinstance(doc_id, str) or doc_id not in known:
-            raise record.error("doc_ids", expected=f"ids of documents, as {_some(known)}", found=describe(doc_id))
+            expected = f"ids of documents, as {_some(known)} (in a cell with ; between)"
+            raise record.error("doc_ids", expected=expected, found=describe(doc_id))
         found[doc_id] = None
     return [*found]
 

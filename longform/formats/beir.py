@@ -109,15 +109,6 @@ def read_beir(
     Queries and qrels are read at once; `documents` is a one-time iterator over the corpus of which only the ids stay
     in memory. What only the whole corpus can tell (a qrel names a document that is not there) is raised at its end.
 
-    Args:
-        folder_name: Stands before the file names in errors.
-        corpus_lines: Lines of corpus.jsonl.
-        queries_lines: Lines of queries.jsonl.
-        qrels: Lines of each split's file, by its path in the folder, such as `qrels/test.tsv`.
-        haystack_id: A name for the haystack.
-        faults: Collects the errors of rows until the end of the corpus, and says whether these are left out; None:
-            they are not.
-
     Raises:
         InputError: A file has no header or judgement.
     """

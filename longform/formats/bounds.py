@@ -24,35 +24,20 @@ _TAIL = 128  # bytes that a match may reach back over the end of a piece
 
 
 class UnfoldedBytes:
-    """
-    Counts the bytes that a packed file unfolds to.
-
-    Args:
-        n_packed: The size of the file in bytes.
-    """
+    """Counts the bytes that a packed file of *n_packed* bytes unfolds to."""
 
     def __init__(self, path: str, n_packed: int) -> None:
         self._path, self._most, self._n = path, max(_FREE, _RATIO * n_packed), 0
 
     def add(self, n: int) -> None:
-        """
-        Count further bytes.
-
-        Raises:
-            InputError: They are too many.
-        """
+        """Count further bytes; too many are an InputError."""
         self._n += n
         if self._n > self._most:
             most = f"{self._most // _MB:,} MB"
             raise refused(self._path, f"at most {most} unpacked", "more; if that is right, unpack it first")
 
     def read(self, stream: BinaryIO) -> bytes:
-        """
-        Return the whole content.
-
-        Raises:
-            InputError: It is too much.
-        """
+        """Return the whole content."""
         return b"".join(self._pieces(stream))
 
     def _pieces(self, stream: BinaryIO) -> Iterator[bytes]:
@@ -61,12 +46,7 @@ class UnfoldedBytes:
             yield piece
 
     def lines(self, stream: BinaryIO) -> Iterator[bytes]:
-        """
-        Yield the lines, ended by a line feed, a carriage return or both.
-
-        Raises:
-            InputError: One is too long, or all are too much.
-        """
+        """Yield the lines, ended by a line feed, a carriage return or both; one that is too long is an InputError."""
         while line := stream.readline(_LINE + 1):
             if len(line) > _LINE:
                 raise refused(self._path, f"lines of at most {_LINE // _MB} MB", "a longer one; split it")

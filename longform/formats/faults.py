@@ -80,6 +80,16 @@ class Faults:
         self.n, self._first = 0, []
 
 
+class _AtOnce(Faults):
+    """Raises each error as it comes."""
+
+    def add(self, error: InputError) -> None:
+        raise error
+
+
+AT_ONCE = _AtOnce()
+
+
 def numbered(rows: Iterable[Record], faults: Faults, before: int = 0) -> Iterator[tuple[int, Record]]:
     """Yield each row with its place, counted on from *before*; rows that their source gave up have a place, too."""
     pending, place = iter(rows), before

@@ -7,6 +7,7 @@ A record's label is its line in a JSON Lines file (`line 17`) or the way to it i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple, TypeVar
@@ -29,6 +30,7 @@ Way = Sequence[str | int]
 """Names of fields and places in lists, from an object to a value in it."""
 
 ROOT = "(root)"
+UNKNOWN_FIELD = "a field of this name"
 _SHOWN_CHARACTERS = 60
 _SHOWN_NAMES = 12
 _TYPE_NAMES = {str: "string", bool: "boolean", int: "integer", float: "number", list: "list", dict: "object"}
@@ -66,13 +68,15 @@ def read_as_text(value: object) -> object:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-Id = Annotated[
-    str,
-    StringConstraints(strict=True, pattern=r"^[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*$"),
-    BeforeValidator(read_as_text),
-    Expected("a whole number, or a printable string that is not empty"),
-]
+_ID = r"^[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*$"
+ID_EXPECTED = "a whole number, or a printable string that is not empty"
+Id = Annotated[str, StringConstraints(strict=True, pattern=_ID), BeforeValidator(read_as_text), Expected(ID_EXPECTED)]
 """An id as text; a whole number is read as its digits."""
+
+
+def is_id(text: str) -> bool:
+    """Return whether a text may be an id."""
+    return re.fullmatch(_ID, text) is not None
 
 
 def _without_nul(text: str) -> str:
@@ -131,15 +135,7 @@ class Record(NamedTuple):
         return []
 
     def error(self, field: str, *, expected: str, found: str | None = None, way: Way = ()) -> InputError:
-        """
-        Return the error to raise about a field.
-
-        Args:
-            field: Its name.
-            expected: In words.
-            found: A description of its value unless given.
-            way: From this record to the object that has the field; *found* is then given.
-        """
+        """Return the error to raise about a field; *found* is given if a *way* leads from here to another object."""
         return self._error(InputError, field, expected, found, way)
 
     def dangling(self, field: str, *, expected: str, found: str | None = None) -> DanglingError:
@@ -196,7 +192,7 @@ def has_surrogates(value: str) -> bool:
 def _found(problem: ErrorDetails) -> str:
     match problem["type"]:
         case "extra_forbidden":
-            return "a field of this name"
+            return UNKNOWN_FIELD
         case "missing":
             return nothing(problem["input"])
         case _:

@@ -52,12 +52,7 @@ class Found(NamedTuple):
 
 
 def only_folder(named: Named, kind: str) -> tuple[str, Mapping[str, SourceFile]]:
-    """
-    Return the one folder that is named, and its files.
-
-    Raises:
-        UsageError: Several are named.
-    """
+    """Return the one folder that is named, and its files; several are a UsageError."""
     if len(named) != 1:
         raise UsageError(f"ingest {kind} takes one folder, got {len(named)} paths")
     return next(iter(named.items()))

@@ -21,7 +21,7 @@ from longform.formats.jsonl import DEFAULT_HAYSTACK
 from longform.formats.rows import HaystackRows
 from longform.formats.texts import FileText, NoTextError, text_of
 from longform.keys import in_groups
-from longform.records import Document, Query
+from longform.records import Document
 
 _LOG = logging.getLogger(__name__)
 _NAMED = 20
@@ -36,12 +36,6 @@ def folder_files(
 ) -> Found:
     """
     Return the haystack of the one folder that is named.
-
-    Args:
-        named: The folder.
-        queries: Files of questions (`longform.formats.asked`).
-        insights: Files of what answers ought to say.
-        skip_unreadable: Leave files without text out, and say so.
 
     Raises:
         UsageError: There are no documents or questions, or files give no text: all of them are named.
@@ -89,7 +83,7 @@ def own_haystack(
         InputError: Rows are faulty, of the documents or of these files, and not to be left out.
         UsageError: No document is left, or no question.
     """
-    asked = {one.query_id: Query(one.query_id, DEFAULT_HAYSTACK, one.text) for one in questions(queries, faults)}
+    asked = {one.query_id: one for one in questions(queries, faults)}
     targets, qrels = wanted_of(wanted, asked, texts, faults)
     faults.settle()
     if not texts:

@@ -1,12 +1,38 @@
-"""Answers in the formats of other tools: TREC RAG's are read as they are, of others it is said what to write."""
+"""Answers in the formats of other tools: TREC's are read as they are, of others it is said what to write."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-TREC_RAG = "TREC RAG's format: `citations` are places in `references`, from 0"
+TREC = "TREC RAG's format: `citations` are places in `references`, from 0, or names"
 """The words on a file in that format."""
+
+
+_OTHER_NAMES = {
+    "text": (
+        "answer",
+        "response",
+        "output",
+        "summary",
+        "completion",
+        "prediction",
+        "generated_text",
+        "content",
+        "result",
+    ),
+    "query_id": ("id", "qid", "question_id", "topic_id"),
+    "system": ("model_name", "run", "run_id", "system_id", "system_name", "summarizer"),
+    "documents": ("contexts", "context", "doc_ids", "references", "retrieved_contexts", "sources"),
+}
+"""Field of an answer -> names that others give it."""
+
+
+def named_elsewhere(name: str, content: Mapping[str, Any]) -> str:
+    """Return what to write in place of a field that answers do not have; empty: nothing is known of it."""
+    plain = name.strip().casefold()
+    meant = next((field for field, names in _OTHER_NAMES.items() if plain in (field, *names)), None)
+    return f"; write it as {meant}" if meant is not None and meant not in content else ""
 
 
 def foreign(content: Mapping[str, Any]) -> str | None:
@@ -19,29 +45,42 @@ def foreign(content: Mapping[str, Any]) -> str | None:
     return None
 
 
-def from_trec_rag(content: Mapping[str, Any]) -> dict[str, Any] | None:
+def from_trec(content: Mapping[str, Any]) -> dict[str, Any] | None:
     """
-    Return a row of TREC RAG (2024 and 2025) as a line of answers; None: it is no such row.
+    Return a row of TREC's RAG, RAGTIME or NeuCLIR as a line of answers; None: it is no such row.
 
-    Its documents are the references; a citation that is a place becomes a place from 1, one that is a name stays.
+    Its documents are the references; a citation of one, by its place from 0 or by its name, becomes its place from 1.
     """
-    answer, references = content.get("answer"), content.get("references")
-    if not isinstance(answer, list) or not isinstance(references, list):
-        return None
-    told = content.get("metadata")
+    answer = next((content[name] for name in _SENTENCES if isinstance(content.get(name), list)), None)
+    told, references = content.get("metadata"), content.get("references")
     about = {**content, **(told if isinstance(told, Mapping) else {})}
-    names = ("topic_id", "narrative_id", "qid", "query_id")
+    if answer is None or not (isinstance(references, list) or "run_id" in about):
+        return None
+    places = {name: place for place, name in enumerate(references or (), 1) if isinstance(name, str)}
     return {
-        "query_id": next((str(about[name]) for name in names if about.get(name) is not None), None),
+        "query_id": next((str(about[name]) for name in _TOPICS if about.get(name) is not None), None),
         "system": about.get("run_id"),
         "documents": references,
-        "numbering": "seen",
-        "bullets": [_sentence(one) for one in answer],
+        "numbering": "ids" if references is None else "seen",
+        "bullets": [_sentence(one, None if references is None else places) for one in answer],
     }
 
 
-def _sentence(sentence: Any) -> Any:
-    if not isinstance(sentence, Mapping) or not isinstance(sentence.get("citations"), list):
-        return {"text": sentence.get("text")} if isinstance(sentence, Mapping) else sentence
-    counted = [one + 1 if isinstance(one, int) and not isinstance(one, bool) else one for one in sentence["citations"]]
-    return {"text": sentence.get("text"), "citations": counted}
+_SENTENCES = ("answer", "responses", "sentences")
+_TOPICS = ("topic_id", "narrative_id", "request_id", "qid", "query_id")
+
+
+def _sentence(sentence: Any, places: Mapping[str, int] | None) -> Any:
+    """Return a sentence as a bullet; its citations are a list, or the keys of an object, with a score each."""
+    if not isinstance(sentence, Mapping):
+        return sentence
+    citations = sentence.get("citations")
+    if isinstance(citations, list | Mapping) and places is not None:
+        citations = [_place(one, places) for one in citations]
+    return {"text": sentence.get("text"), "citations": [*citations] if isinstance(citations, Mapping) else citations}
+
+
+def _place(citation: Any, places: Mapping[str, int]) -> Any:
+    if isinstance(citation, str) and (citation in places or not citation.isdecimal()):
+        return places.get(citation, citation)
+    return citation if isinstance(citation, bool | float | None) else int(citation) + 1

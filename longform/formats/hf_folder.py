@@ -45,7 +45,8 @@ def hf_files(
     folder = _folder_of_split(url, files, split)
     parts = [files[f"{folder}{name}"] for name in _parts(files[f"{folder}{_STATE}"], url)]
     faults = Faults(skip=skip_unreadable)
-    texts = texts_of(_rows(parts), document_columns(text_column, id_column, title_column), faults)
+    columns = document_columns({"text": text_column, "id": id_column, "title": title_column})
+    texts = texts_of(_rows(parts), columns, faults)
     return Found([*parts, *queries, *insights], [own_haystack(texts, queries, insights, faults)])
 
 

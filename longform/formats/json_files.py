@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pydantic import JsonValue
 
 from longform.errors import InputError
-from longform.formats.faults import Faults
+from longform.formats.faults import AT_ONCE, Faults
 from longform.formats.fields import ROOT, Record, describe, short
 
 Lines = Iterable[bytes | str]
@@ -17,18 +17,32 @@ Lines = Iterable[bytes | str]
 
 LINE = "(line)"
 FILE = "(file)"
-RECODE = "save it as UTF-8, as by: iconv -f cp1252 -t utf-8 OLD > NEW"
+_BEYOND_ASCII = re.compile(rb"[\x80-\xff]+")
+_WESTERN = re.compile(
+    rb"[\x80\x84\x85\x91-\x97\x99\xa0\xa3\xa7\xa9\xab\xae\xb0\xb4\xb7\xbb\xc0-\xd6\xd8-\xf6\xf8-\xff]{1,2}"
+)
+_MOSTLY = 0.75  # of the bytes beyond ASCII
 _BYTE_ORDER_MARK = "\ufeff"
 
 
-def json_lines(lines: Lines, file: str, faults: Faults | None = None) -> Iterator[Record]:
+def recoding(content: bytes) -> str:
+    """
+    Say how to save bytes as UTF-8.
+
+    In texts of cp1252 letters beyond ASCII stand alone or in pairs; in other scripts they are most of the text, and in
+    cp1250 some are signs of cp1252. Which other encoding it is cannot be known, and a wrong one gives other words.
+    """
+    runs = _BEYOND_ASCII.findall(content)
+    western = sum(len(run) for run in runs if _WESTERN.fullmatch(run))
+    if western >= _MOSTLY * sum(map(len, runs)):
+        return "maybe Windows' cp1252; save it as UTF-8, as by: iconv -f cp1252 -t utf-8 OLD > NEW, and read it over"
+    others = "gb18030, big5, shift_jis, euc-kr, cp1251, cp1250"
+    return f"likely {others} or so; save it as UTF-8, as by: iconv -f ENCODING -t utf-8 OLD > NEW, and read it over"
+
+
+def json_lines(lines: Lines, file: str, faults: Faults = AT_ONCE) -> Iterator[Record]:
     """
     Yield the objects of a JSON Lines file, one a line, counted from 1; blank lines are skipped.
-
-    Args:
-        lines: The lines of the file, with their ends.
-        file: The file's name, for errors.
-        faults: Collects the errors of lines; None: the first one is raised.
 
     Raises:
         InputError: A line is not UTF-8, not JSON, or not an object; or the whole file is no JSON Lines.
@@ -36,24 +50,15 @@ def json_lines(lines: Lines, file: str, faults: Faults | None = None) -> Iterato
     for number, line in enumerate(lines, start=1):
         if number == 1 and (wrong := no_json_lines(line, file)) is not None:
             raise wrong
-        try:
+        record = None
+        with faults.caught():
             record = json_line(line, number, file)
-        except InputError as error:
-            if faults is None:
-                raise
-            faults.add(error)
-        else:
-            if record is not None:
-                yield record
+        if record is not None:
+            yield record
 
 
 def json_line(line: bytes | str, number: int, file: str) -> Record | None:
-    """
-    Return the object of line *number*, from 1, of a JSON Lines file; None if the line is blank.
-
-    Raises:
-        InputError: The line is not UTF-8, not JSON, or not an object.
-    """
+    """Return the object of line *number*, from 1, of a file; None if it is blank. Another content is an InputError."""
     label = f"line {number}"
     text = _decoded(line, file=file, label=label, field=LINE)
     text = text.removeprefix(_BYTE_ORDER_MARK) if number == 1 else text
@@ -62,26 +67,28 @@ def json_line(line: bytes | str, number: int, file: str) -> Record | None:
     return _object(_parsed(text, file=file, label=label, field=LINE), file=file, label=label, field=LINE)
 
 
-_MARKS_OF_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_UTF_16 = "UTF-16; save the file as UTF-8"
+_OTHER_FORMS = {
+    b"\xff\xfe": _UTF_16,
+    b"\xfe\xff": _UTF_16,
+    b"[": "a list; write each of its objects on a line of its own, without the brackets and commas of the list",
+    b'"{""': "a spreadsheet's export, with quotes around each line and doubled inside; undo the doubling",
+    b"PK\x03\x04": "a packed file, as workbooks (.xlsx) are; save the sheet as .csv",
+    b"\xd0\xcf\x11\xe0": "a file of an old Office; save it as .csv",
+    b"PAR1": "Parquet; write each row as an object on a line",
+    b"%PDF": "a PDF",
+    b"<": "HTML or XML",
+}
+"""The first bytes of a file -> its form, and what to do."""
 
 
 def no_json_lines(line: bytes | str, file: str = "") -> InputError | None:
-    """
-    Return the problem of a whole file by its first line; None if the file may be JSON Lines.
-
-    It is told once in place of an error for each line: the file is UTF-16, one list, or a spreadsheet's export.
-    """
-    expected, found = "JSON Lines in UTF-8, an object a line", None
-    if isinstance(line, bytes) and (line.startswith(_MARKS_OF_UTF_16) or line[1:2] == b"\0"):
-        found = "UTF-16; save the file as UTF-8"
-    else:
-        text = (line if isinstance(line, str) else line.decode(errors="replace")).removeprefix(_BYTE_ORDER_MARK).strip()
-        if text.startswith("["):
-            found = (
-                "a list; write each of its objects on a line of its own, without the brackets and commas of the list"
-            )
-        elif text.startswith('"{""'):
-            found = "a spreadsheet's export, with quotes around each line and doubled inside; undo the doubling"
+    """Return the problem of a whole file by its first line, told once for all lines; None if it may be JSON Lines."""
+    start = line if isinstance(line, bytes) else line.encode(errors="surrogatepass")
+    start = start.removeprefix(_BYTE_ORDER_MARK.encode()).lstrip()
+    found = next((told for first, told in _OTHER_FORMS.items() if start.startswith(first)), None)
+    found = _UTF_16 if found is None and start[1:2] == b"\0" else found
+    expected = "JSON Lines in UTF-8, an object a line"
     return None if found is None else InputError(file=file, record="line 1", field=FILE, expected=expected, found=found)
 
 
@@ -101,26 +108,13 @@ def json_objects(content: bytes | str, file: str) -> list[Record]:
     ]
 
 
-def text_lines(lines: Lines, file: str, faults: Faults | None = None) -> Iterator[tuple[int, str]]:
-    """
-    Yield (number from 1, text) of each line; a byte order mark before the first is dropped.
-
-    Args:
-        lines: The lines of the file, with their ends.
-        file: The file's name, for errors.
-        faults: Collects the errors of lines; None: the first one is raised.
-
-    Raises:
-        InputError: A line is not UTF-8.
-    """
+def text_lines(lines: Lines, file: str, faults: Faults = AT_ONCE) -> Iterator[tuple[int, str]]:
+    """Yield (number from 1, text) of each line in UTF-8; a byte order mark before the first is dropped."""
     for number, line in enumerate(lines, start=1):
-        try:
+        text = None
+        with faults.caught():
             text = _decoded(line, file=file, label=f"line {number}", field=LINE)
-        except InputError as error:
-            if faults is None:
-                raise
-            faults.add(error)
-        else:
+        if text is not None:
             yield number, text.removeprefix(_BYTE_ORDER_MARK) if number == 1 else text
 
 
@@ -130,9 +124,13 @@ def _object(value: JsonValue, *, file: str, label: str, field: str) -> Record:
     return Record(value, file, label)
 
 
+def whole_text(content: bytes | str, file: str) -> str:
+    """Return the text of a whole file in UTF-8, as it is."""
+    return _decoded(content, file=file, label=ROOT, field=FILE).removeprefix(_BYTE_ORDER_MARK)
+
+
 def _whole(content: bytes | str, file: str) -> JsonValue:
-    text = _decoded(content, file=file, label=ROOT, field=FILE).removeprefix(_BYTE_ORDER_MARK)
-    return _parsed(text, file=file, label=ROOT, field=FILE)
+    return _parsed(whole_text(content, file), file=file, label=ROOT, field=FILE)
 
 
 def _decoded(content: bytes | str, *, file: str, label: str, field: str) -> str:
@@ -152,7 +150,7 @@ def not_text(text: str) -> str | None:
     if wrong[0] == "\0":
         return f"a NUL byte at {wrong.start()}"
     at = len(text[: wrong.start()].encode(errors="surrogateescape"))
-    return f"byte 0x{ord(wrong[0]) & 0xFF:02x} at {at}, which is not; if it is Windows' cp1252: {RECODE}"
+    return f"byte 0x{ord(wrong[0]) & 0xFF:02x} at {at}, which is not, {recoding(text.encode(errors='surrogateescape'))}"
 
 
 def _parsed(text: str, *, file: str, label: str, field: str) -> JsonValue:

@@ -11,16 +11,16 @@ from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping
 from functools import partial
 from itertools import chain
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pydantic import ConfigDict
 
-from longform.errors import InputError, UsageError
+from longform.errors import InputError
 from longform.formats.faults import Faults
 from longform.formats.fields import ROOT, Entry, Filled, FromOne, Id, Int32, NotNegative, Record, Source, Text, describe
 from longform.formats.files import Found, Named, only_folder
 from longform.formats.json_files import FILE, Lines, json_lines
-from longform.formats.rows import HaystackRows, ShippedLabel, ShippedSummary, facet_rows, insight_label
+from longform.formats.rows import HaystackRows, ShippedSummary, facet_rows, insight_label
 from longform.records import Document, Qrel, Query, Target, TargetKind
 from longform.settings.systems import Order
 from longform.text.citations import bullets
@@ -98,14 +98,12 @@ def jsonl_files(named: Named, *, skip_unreadable: bool = False) -> Found:
     Return the haystacks of the one folder that is named.
 
     Raises:
-        UsageError: Several folders are named, or one has a `.jsonl` file that the layout does not.
-        InputError: A file is missing, or lines are not what docs/formats.md says, and not to be left out.
+        UsageError: Several folders are named.
+        InputError: A file is missing or none of the layout's, or lines are not as it says, and not to be left out.
     """
-    url, files = only_folder(named, "jsonl")
+    _, files = only_folder(named, "jsonl")
     by_name = {path.removesuffix(".gz"): file for path, file in files.items()}
-    if unknown := [name for name in by_name if name.endswith(".jsonl") and name not in _READERS]:
-        raise UsageError(f"{url}: expected {sorted(_READERS)}, found {unknown}")
-    lines = {name: file.lines() for name, file in by_name.items() if name in _READERS}
+    lines = {name: file.lines() for name, file in by_name.items() if name.endswith(".jsonl")}
     read = partial(read_jsonl, faults=Faults(skip=skip_unreadable))
     return Found(list(files.values()), chain.from_iterable(map(read, [lines])))  # nothing is read yet
 
@@ -116,26 +114,22 @@ def read_jsonl(files: Mapping[str, Lines], faults: Faults | None = None) -> Iter
 
     Everything is read and checked before this returns; each document is held once.
 
-    Args:
-        files: The lines of each file in the folder, by its name.
-        faults: Collects the errors of lines, and says whether these are left out; None: they are not.
-
     Raises:
         InputError: A file is missing or is none of the layout's, or lines are not what docs/formats.md says.
     """
     _check_names(files)
     folder, faults = _Folder(), faults or Faults()
     for name, read_row in _READERS.items():
-        faults.blind = faults.n > 0 or not folder.documents
+        faults.blind = faults.n > 0 or not folder.rows
         for record in json_lines(files.get(name, ()), name, faults):
             with faults.caught():
                 read_row(folder, record)
     faults.settle()
-    for held, name, what in ((folder.documents, "documents", "document"), (folder.query, "queries", "query")):
+    for held, name, what in ((folder.rows, "documents", "document"), (folder.query, "queries", "query")):
         if not held:
             file, expected = f"{name}.jsonl", f"at least one {what}"
             raise InputError(file=file, record=ROOT, field=FILE, expected=expected, found="none")
-    return map(folder.haystack_rows, folder.documents)
+    return map(folder.haystack_rows, folder.rows)
 
 
 def _check_names(files: Mapping[str, Lines]) -> None:
@@ -153,12 +147,7 @@ class _Folder:
     """Rows by haystack, and what later files refer to by id."""
 
     def __init__(self) -> None:
-        self.documents: defaultdict[str, list[Document]] = defaultdict(list)
-        self.queries: defaultdict[str, list[Query]] = defaultdict(list)
-        self.targets: defaultdict[str, list[Target]] = defaultdict(list)
-        self.qrels: defaultdict[str, list[Qrel]] = defaultdict(list)
-        self.summaries: defaultdict[str, list[ShippedSummary]] = defaultdict(list)
-        self.labels: defaultdict[str, list[ShippedLabel]] = defaultdict(list)
+        self.rows: dict[str, defaultdict[str, list[Any]]] = {}  # haystack -> table -> rows
         self.haystack_of: dict[str, str] = {}  # of a document
         self.query: dict[str, Query] = {}
         self.target: dict[str, Target] = {}
@@ -168,34 +157,27 @@ class _Folder:
         self.labelled: set[tuple[str, str, str]] = set()  # (annotator, summary, target)
 
     def haystack_rows(self, haystack_id: str) -> HaystackRows:
-        return HaystackRows(
-            haystack_id,
-            documents=self.documents[haystack_id],
-            queries=self.queries[haystack_id],
-            targets=self.targets[haystack_id],
-            qrels=self.qrels[haystack_id],
-            summaries=self.summaries[haystack_id],
-            labels=self.labels[haystack_id],
-        )
+        rows = self.rows[haystack_id]
+        return HaystackRows(haystack_id, rows.pop("documents"), rows.pop("queries", ()), **rows)
 
     def read_document(self, record: Record) -> None:
         line = record.read(_DocumentLine)
         _refuse_known(record, "doc_id", line.doc_id, self.haystack_of)
         haystack_id = self.haystack_of[line.doc_id] = line.haystack or DEFAULT_HAYSTACK
-        members = self.documents[haystack_id]
+        members = self.rows.setdefault(haystack_id, defaultdict(list))["documents"]
         members.append(Document(line.doc_id, haystack_id, len(members), line.title, line.text))
 
     def read_query(self, record: Record) -> None:
         line = record.read(_QueryLine)
         haystack_id = line.haystack or DEFAULT_HAYSTACK
-        if haystack_id not in self.documents:
+        if haystack_id not in self.rows:
             expected = "a haystack that a line of documents.jsonl names"
             raise record.dangling("haystack", expected=expected, found=describe(haystack_id))
         _refuse_known(record, "query_id", line.query_id, self.query)
         facets = None if line.facets is None else facet_rows(line.facets)
         query = Query(haystack_id=haystack_id, facets=facets, **line.model_dump(exclude={"haystack", "facets"}))
         self.query[query.query_id] = query
-        self.queries[haystack_id].append(query)
+        self.rows[haystack_id]["queries"].append(query)
 
     def read_insight(self, record: Record) -> None:
         line = record.read(_InsightLine)
@@ -213,9 +195,9 @@ class _Folder:
         )
         self.n_targets[query.query_id] += 1
         self.target[target.target_id] = target
-        self.targets[query.haystack_id].append(target)
+        self.rows[query.haystack_id]["targets"].append(target)
         gold = [Qrel(query.query_id, target.target_id, doc_id, 1) for doc_id in line.doc_ids or ()]
-        self.qrels[query.haystack_id] += gold
+        self.rows[query.haystack_id]["qrels"] += gold
 
     def _check_gold(self, record: Record, line: _InsightLine, haystack_id: str) -> None:
         doc_ids = line.doc_ids or []
@@ -235,7 +217,7 @@ class _Folder:
         if (query.query_id, line.doc_id) in self.judged:
             raise record.error("doc_id", expected="a document that no line above judges for this query")
         self.judged.add((query.query_id, line.doc_id))
-        self.qrels[query.haystack_id].append(Qrel(query.query_id, None, line.doc_id, line.relevance))
+        self.rows[query.haystack_id]["qrels"].append(Qrel(query.query_id, None, line.doc_id, line.relevance))
 
     def _check_document(self, record: Record, field: str, doc_id: str, haystack_id: str) -> None:
         found = self.haystack_of.get(doc_id)
@@ -260,7 +242,7 @@ class _Folder:
             "text": _summary_text(record, line),
         }
         self.summary[line.summary_id] = summary
-        self.summaries[query.haystack_id].append(summary)
+        self.rows[query.haystack_id]["summaries"].append(summary)
 
     def read_label(self, record: Record) -> None:
         line = record.read(_LabelLine)
@@ -275,7 +257,7 @@ class _Folder:
         if key in self.labelled:
             raise record.error("insight_id", expected="an insight that this annotator has not labelled above")
         self.labelled.add(key)
-        self.labels[target.haystack_id].append(insight_label(*key, line.coverage, linked, kind=target.kind))
+        self.rows[target.haystack_id]["labels"].append(insight_label(*key, line.coverage, linked, kind=target.kind))
 
 
 _READERS: Mapping[str, Callable[[_Folder, Record], None]] = {

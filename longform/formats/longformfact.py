@@ -115,12 +115,6 @@ def read_longformfact(
     """
     The examples of one file, each a haystack `longformfact:NAME:LINE`.
 
-    Args:
-        name: The data set's: the file's name without its ending.
-        lines: Of the file.
-        keep_empty: Keep documents without text, as the release does.
-        top: Of the Likert scale of the labels; None: they are 0 and 1.
-
     Raises:
         InputError: A line is of neither kind, or its labels do not fit its summary's sentences.
     """

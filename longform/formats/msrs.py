@@ -26,7 +26,7 @@ from pydantic import BeforeValidator, Field, RootModel
 from longform.errors import InputError, UsageError
 from longform.formats.fields import Entry, Filled, Id, Record, Text
 from longform.formats.files import Found, Named, SourceFile, last_part, only_folder
-from longform.formats.json_files import json_lines, json_object
+from longform.formats.json_files import json_lines, json_object, whole_text
 from longform.formats.msrs_outputs import Output, rating, scores, shipped_summary
 from longform.formats.rows import HaystackRows
 from longform.keys import in_groups
@@ -132,16 +132,9 @@ def _documents(haystack_id: str, files: Mapping[str, SourceFile]) -> list[Docume
                     raise record.error("id", expected="an id that no other document has")
                 texts[line.id] = line.text
         elif _is_document(path):
-            texts[last_part(path).removesuffix(".txt")] = _text(file, path)
+            texts[last_part(path).removesuffix(".txt")] = whole_text(file.read(), path)
     in_order = sorted(texts, key=lambda doc_id: f"{doc_id}.txt")
     return [Document(doc_id, haystack_id, place, None, texts[doc_id]) for place, doc_id in enumerate(in_order)]
-
-
-def _text(file: SourceFile, path: str) -> str:
-    try:
-        return file.read().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise Record({}, path, "(file)").error("(file)", expected="text in UTF-8", found=str(error)) from error
 
 
 def _queries(files: Mapping[str, SourceFile]) -> Iterator[tuple[Record, str, _Query]]:

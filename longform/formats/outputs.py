@@ -16,12 +16,25 @@ from pydantic import ConfigDict, StrictInt, StrictStr, field_validator
 
 from longform.errors import InputError
 from longform.formats.document_names import DocumentNames
-from longform.formats.fields import Entry, Expected, Filled, FromOne, FromZero, Id, NotNegative, Record, Text, describe
-from longform.formats.foreign_outputs import TREC_RAG, foreign, from_trec_rag
+from longform.formats.fields import (
+    UNKNOWN_FIELD,
+    Entry,
+    Expected,
+    Filled,
+    FromOne,
+    FromZero,
+    Id,
+    NotNegative,
+    Record,
+    Text,
+    describe,
+)
+from longform.formats.foreign_outputs import TREC, foreign, from_trec, named_elsewhere
 from longform.formats.json_files import LINE, Lines, json_line, no_json_lines
 from longform.formats.jsonl import UNKNOWN_SETTING
 from longform.formats.output_citations import Habits, MarksRead, Numbering, Numbers, cited, cited_in
 from longform.formats.rows import ShippedContext, ShippedSummary
+from longform.formats.table_rows import parted
 from longform.keys import content_key
 from longform.settings.systems import Order
 from longform.text.answers import statements
@@ -172,8 +185,8 @@ class OutputsReader:
                     self._add(file, number, "error", f"expected an answer, found {other}")
                 formats.add(other)
                 continue
-            if (row := from_trec_rag(record.content)) is not None:
-                record, told = record._replace(content=row), TREC_RAG
+            if (row := from_trec(record.content)) is not None:
+                record, told = record._replace(content=row), TREC
                 if told not in formats:
                     self._add(file, number, "warning", f"read as {told}")
                 formats.add(told)
@@ -206,7 +219,8 @@ class OutputsReader:
             for error in wrong:
                 place = error.field if error.record == record.label else f"{error.record}.{error.field}"
                 place = place.removeprefix(f"{record.label}.")
-                self._add(file, number, "error", f"{place}: expected {error.expected}, found {error.found}")
+                hint = named_elsewhere(place, record.content) if error.found == UNKNOWN_FIELD else ""
+                self._add(file, number, "error", f"{place}: expected {error.expected}, found {error.found}{hint}")
             return
         line = record.read(OutputLine)
         reading = _LineReading(line, self.queries, line.numbering or self.numbering, file, number)
@@ -267,9 +281,23 @@ class _LineReading:
             self.errors.append(f"query_id: expected a query of the benchmark, found {found}")
         else:
             self.names = self.queries.names(haystack_id)
+            self._part_names(self.names)
         self._check_texts()
         if self.line.text is not None:
             self.line.text = self._judged_part(self.line.text)
+
+    def _part_names(self, names: DocumentNames) -> None:
+        """Part entries that are names of documents with commas between, as cells of tables have them."""
+
+        def known(name: str) -> bool:
+            return name.isdecimal() or names.find(name) is not None
+
+        line = self.line
+        line.documents = line.documents and [one for name in line.documents for one in parted(name, known)]
+        for part in (line, *(line.bullets or ())):
+            entries = part.citations or ()
+            parts = ([entry] if isinstance(entry, int) else parted(entry, known) for entry in entries)
+            part.citations = part.citations and [one for found in parts for one in found]
 
     def _judged_part(self, text: str) -> str:
         """Return an answer without thinking and list of sources, which are kept aside."""
@@ -351,7 +379,7 @@ class _LineReading:
             if found is None:
                 self.errors.append(
                     f"documents[{place}]: expected a document of the query's haystack, or a part of one such as its id "
-                    f"and #2, found {describe(name)}"
+                    f"and #2 (in a cell with ; between), found {describe(name)}"
                 )
             elif name in given[:place]:
                 self.errors.append(f"documents[{place}]: expected each document once, found {describe(name)} again")

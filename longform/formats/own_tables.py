@@ -30,17 +30,16 @@ def csv_files(
         InputError: A row has no text, or an id stands twice.
     """
     files = [file for found in named.values() for file in found.values()]
-    columns = document_columns(text_column, id_column, title_column)
+    columns = document_columns({"text": text_column, "id": id_column, "title": title_column})
     faults = Faults(skip=skip_unreadable)
     texts = texts_of((record for file in files for record in records(file, faults)), columns, faults)
     haystack = own_haystack(texts, queries, insights, faults)
     return Found([*files, *queries, *insights], [haystack])
 
 
-def document_columns(text: str, doc_id: str, title: str) -> Columns:
+def document_columns(named: Mapping[str, str]) -> Columns:
     """Return the columns of documents: those that are named, else the usual ones."""
-    usual = {"text": TEXT_NAMES, "id": DOC_ID_NAMES, "title": TITLE_NAMES}
-    return Columns({"text": text, "id": doc_id, "title": title}, usual)
+    return Columns(named, {"text": TEXT_NAMES, "id": DOC_ID_NAMES, "title": TITLE_NAMES})
 
 
 def texts_of(rows: Iterable[Record], columns: Columns, faults: Faults) -> Mapping[str, FileText]:
@@ -52,7 +51,7 @@ def texts_of(rows: Iterable[Record], columns: Columns, faults: Faults) -> Mappin
     found: dict[str, FileText] = {}
     for number, record in numbered(rows, faults):
         with faults.caught():
-            doc_id = columns.known(record, "id") or str(number)
+            doc_id = columns.id(record, str(number))
             if doc_id in found:
                 raise record.error(
                     "id", expected="an id that no row above has; name its column by --id-column", found=doc_id

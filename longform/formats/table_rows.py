@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from longform.errors import InputError, UsageError
-from longform.formats.faults import Faults
-from longform.formats.fields import Record, describe, has_surrogates, nothing, read_as_text
+from longform.formats.bounds import refused
+from longform.formats.faults import AT_ONCE, Faults
+from longform.formats.fields import ID_EXPECTED, Record, describe, has_surrogates, is_id, nothing, read_as_text
 from longform.formats.files import SourceFile
 from longform.formats.json_files import LINE, json_lines, not_text
 from longform.formats.texts import NoTextError, decoded, ending_of, marked
@@ -18,26 +21,19 @@ _DELIMITERS = ",;\t|"
 _SNIFFED = 65_536  # characters
 _SHOWN = 200  # characters of a header
 HEADER = "(header)"
+_SEPARATOR = re.compile(r'"?sep=(.)"?(?:\r\n?|\n)', re.IGNORECASE)  # a line that Excel reads
+_NO_NAME = re.compile(r"Unnamed: \d+")  # a column that pandas read without a name
+_QUOTED = re.compile(r"""'([^']*)'|"([^"]*)"|([^,;|'"]+)""")
 
-TEXT_NAMES = ("text", "contents", "content", "body", "document", "passage", "abstract")
+TEXT_NAMES = ("text", "contents", "content", "body", "document", "passage", "abstract", "page_content", "segment")
 TITLE_NAMES = ("title", "headline", "name")
 DOC_ID_NAMES = ("doc_id", "docid", "docno", "_id", "id", "document_id", "url", "path")
-QUERY_NAMES = ("query", "question", "text", "title")
+QUERY_NAMES = ("query", "question", "text", "title", "user_input")
 QUERY_ID_NAMES = ("query_id", "qid", "_id", "id", "question_id", "number")
 
 
-def records(file: SourceFile, faults: Faults | None = None) -> Iterator[Record]:
-    """
-    Yield the rows of a table by the ending of its file: .jsonl, .csv or .tsv.
-
-    Args:
-        file: The table.
-        faults: Collects the errors of rows; None: the first one is raised.
-
-    Raises:
-        UsageError: The ending is another.
-        InputError: The content is not what the ending says.
-    """
+def records(file: SourceFile, faults: Faults = AT_ONCE) -> Iterator[Record]:
+    """Yield the rows of a table by the ending of its file: .jsonl, .csv or .tsv; another one is a UsageError."""
     match ending_of(file.path):
         case ".jsonl" | ".ndjson":
             yield from json_lines(file.lines(), file.path, faults)
@@ -47,45 +43,63 @@ def records(file: SourceFile, faults: Faults | None = None) -> Iterator[Record]:
             raise UsageError(f"{file.path}: expected .jsonl, .csv or .tsv, found {ending or 'no ending'}")
 
 
-def csv_records(content: bytes, file: str, faults: Faults | None = None) -> Iterator[Record]:
+def csv_records(content: bytes, file: str, faults: Faults = AT_ONCE) -> Iterator[Record]:
     """
-    Yield the rows of a CSV file with a header; empty cells are left out, and so are empty rows.
+    Yield the rows of a CSV file with a header, blank cells as ""; rows of blank cells are left out.
 
-    Args:
-        content: The whole file.
-        file: The file's name, for errors.
-        faults: Collects the errors of rows; None: the first one is raised.
+    A first column without a name numbers the rows of a data frame, and is left out.
 
     Raises:
-        InputError: It has no header in UTF-8, or a row is not UTF-8 or has more cells than the header.
+        InputError: It has no header in UTF-8, or a quote is not closed, so that nobody knows where rows end.
     """
     try:
         text = decoded(content) if marked(content) else content.decode(errors="surrogateescape")
     except NoTextError as error:
-        raise InputError(file=file, record="(root)", field="(file)", expected="UTF-8", found=str(error)) from error
-    csv.field_size_limit(sys.maxsize)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text, file))
-    header = [name.strip() for name in next(reader, [])]
-    if not any(header) or len({*header}) < len(header) or not_text("".join(header)):
+        raise refused(file, "UTF-8", str(error)) from error
+    rows = _rows(text, file, faults)
+    place, first = next(rows, ("line 1", []))
+    header = [_NO_NAME.sub("", name.strip()) for name in first]
+    while header and not header[-1]:
+        header.pop()
+    if not header or len({*header}) < len(header) or "" in header[1:] or not_text("".join(header)):
         found = repr(header)[:_SHOWN] if header else "an empty file"
         found = "binary content, or another encoding" if not_text("".join(header)) else found
         expected = "names of columns in UTF-8, each once"
-        raise InputError(file=file, record="line 1", field=HEADER, expected=expected, found=found)
-    for cells in reader:
-        row = {name: cell for name, cell in zip(header, cells, strict=False) if cell.strip()}
-        label = f"line {reader.line_num}"
-        wrong = None
-        if len(cells) > len(header):
+        raise InputError(file=file, record=place, field=HEADER, expected=expected, found=found)
+    for label, cells in rows:
+        row = zip(header, cells, strict=False)
+        record = Record({name: cell if cell.strip() else "" for name, cell in row if name}, file, label)
+        found_in = not_text("".join(cells))
+        if any(cell.strip() for cell in cells[len(header) :]):
             expected = f"{len(header)} cells, as in the header; quote cells that hold the delimiter"
-            wrong = InputError(file=file, record=label, field=HEADER, expected=expected, found=f"{len(cells)}")
-        elif (found_in := not_text("".join(cells))) is not None:
-            wrong = InputError(file=file, record=label, field=LINE, expected="text in UTF-8", found=found_in)
-        if wrong is not None and faults is None:
-            raise wrong
-        if wrong is not None and faults is not None:
-            faults.add(wrong)
-        elif row:
-            yield Record({**row}, file, label)
+            faults.add(record.error(HEADER, expected=expected, found=f"{len(cells)}"))
+        elif found_in is not None:
+            faults.add(record.error(LINE, expected="text in UTF-8", found=found_in))
+        elif any(record.content.values()):
+            yield record
+
+
+def _rows(text: str, file: str, faults: Faults) -> Iterator[tuple[str, list[str]]]:
+    """Yield the place of each row, the line in which it begins, and its cells; a line `sep=;` names the delimiter."""
+    csv.field_size_limit(sys.maxsize)
+    stated = _SEPARATOR.match(text)
+    before = 1 if stated else 0
+    lines = io.StringIO(text[stated.end() :] if stated else text, newline="")
+    reader = csv.reader(lines, delimiter=stated[1] if stated else _delimiter(text, file), strict=True)
+    while True:
+        label = f"line {before + reader.line_num + 1}"
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            record = Record({}, file, label)
+            expected = "a delimiter or the end of the line behind a closing quote (quotes of a text are doubled)"
+            cut = "unexpected end" in str(error)
+            found = "no closing quote" if cut else f"other characters in line {before + reader.line_num}"
+            (AT_ONCE if cut else faults).add(record.error(LINE, expected=expected, found=found))
+        else:
+            if cells is None:
+                return
+            yield label, cells
 
 
 def _delimiter(text: str, file: str) -> str:
@@ -101,7 +115,7 @@ class Columns:
     Finds the column of each field: the one that is named, else the first of the usual names that a row has.
 
     Args:
-        named: Field -> the column that the user names; left out or empty: a usual one.
+        named: Field -> the column that the user names by an option, empty if by none; without it: a usual one.
         usual: Field -> its usual names.
     """
 
@@ -109,27 +123,27 @@ class Columns:
         self._named, self._usual = named, usual
 
     def text(self, record: Record, field: str) -> str:
-        """
-        Return the text of a field.
-
-        Raises:
-            InputError: The row has none.
-        """
+        """Return the text of a field; a row without one is an InputError."""
         found = self.known(record, field)
-        if found is None or not found.strip():
+        if not found:
             name = self._named.get(field)
             expected = f"a filled column {name}" if name else f"a filled column of {', '.join(self._usual[field])}"
-            raise record.error(name or field, expected=expected, found=nothing(record.content))
+            expected += f"; name it by --{field}-column" if name == "" else ""
+            filled = [one for one, value in record.content.items() if value not in ("", None)]
+            raise record.error(name or field, expected=expected, found=nothing(filled))
         return found
 
-    def known(self, record: Record, field: str) -> str | None:
-        """
-        Return the text of a field, a whole number as its digits; None if the row has none.
+    def id(self, record: Record, usual: str) -> str:
+        """Return the id of a row, *usual* if it has none; one that is blank or cannot be printed is an InputError."""
+        found = self.known(record, "id")
+        if found is not None and not is_id(found):
+            raise record.error("id", expected=ID_EXPECTED, found=describe(found))
+        return usual if found is None else found
 
-        Raises:
-            InputError: The field holds another thing, or what UTF-8 cannot hold.
-        """
+    def known(self, record: Record, field: str) -> str | None:
+        """Return the text of a field, a whole number as its digits; "" if it is blank, None if the row has none."""
         names = [self._named[field]] if self._named.get(field) else self._usual[field]
+        blank = None
         by_lower = {name.lower(): name for name in record.content}
         for name in (by_lower.get(name.lower(), name) if name not in record.content else name for name in names):
             value = read_as_text(record.content.get(name))
@@ -138,5 +152,27 @@ class Columns:
             if not isinstance(value, str) or has_surrogates(value) or "\0" in value:
                 expected = "a string of whole characters, without NUL, or a whole number"
                 raise record.error(name, expected=expected, found=describe(value))
-            return value
-        return None
+            if value.strip():
+                return value
+            blank = ""
+        return blank
+
+
+def listed(cell: str, known: Callable[[str], bool]) -> list[object]:
+    """Return the entries of a cell: a list of JSON or Python, or entries with `;`, `|`, or `,` if known, between."""
+    if known(cell):
+        return [cell]
+    bare = cell.strip()
+    if bare.startswith("[") and bare.endswith("]"):
+        try:
+            return list(json.loads(bare))
+        except ValueError:
+            return ["".join(one).strip() for one in _QUOTED.findall(bare[1:-1]) if "".join(one).strip()]
+    parts = [part.strip() for part in re.split("[;|]", bare) if part.strip()]
+    return [one for part in parts for one in parted(part, known)]
+
+
+def parted(entry: str, known: Callable[[str], bool]) -> list[str]:
+    """Return the parts of an entry with commas between, if each is known and the whole is not; else the whole."""
+    parts = [part.strip() for part in entry.split(",")]
+    return parts if not known(entry) and all(map(known, parts)) else [entry]

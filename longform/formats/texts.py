@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from longform.errors import LongformError, UsageError
 from longform.formats.bounds import refused, too_large_for_word
 from longform.formats.html_text import PageText, declared_encoding
-from longform.formats.json_files import RECODE
+from longform.formats.json_files import recoding
 
 _MARKS = {
     b"\xef\xbb\xbf": "utf-8-sig",
@@ -80,12 +80,7 @@ def marked(content: bytes) -> bool:
 
 
 def decoded(content: bytes) -> str:
-    """
-    Return bytes as text: UTF-8, or what a byte order mark says.
-
-    Raises:
-        NoTextError: They are neither.
-    """
+    """Return bytes as text: UTF-8, or what a byte order mark says; others are a NoTextError."""
     mark = next((mark for mark in _MARKS if content.startswith(mark)), b"")
     if not mark and (at := content.find(b"\0")) >= 0:
         line = content.count(b"\n", 0, at) + 1
@@ -95,16 +90,11 @@ def decoded(content: bytes) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         where = f"byte 0x{content[error.start]:02x} at {error.start}, in line {line}"
-        raise NoTextError(f"no UTF-8 ({where}), maybe Windows' cp1252; {RECODE}") from error
+        raise NoTextError(f"no UTF-8 ({where}), {recoding(content)}") from error
 
 
 def file_text(content: bytes, path: str) -> str:
-    """
-    Return a whole file as text, its lines ended by line feeds alone.
-
-    Raises:
-        InputError: It is neither UTF-8 nor what a byte order mark says.
-    """
+    """Return a whole file as `decoded` reads it, its lines ended by line feeds alone; an error is an InputError."""
     try:
         return decoded(content).replace("\r\n", "\n").replace("\r", "\n")
     except NoTextError as error:

@@ -62,21 +62,16 @@ def trec_files(
     files = [file for found in named.values() for file in found.values()]
     faults = Faults(skip=skip_unreadable)
     rows = (record for file in files for record in _documents(file, faults))
-    texts = texts_of(rows, document_columns("", "", ""), faults)
-    asked = {one.query_id: one.text for one in questions(queries, faults)}
+    texts = texts_of(rows, document_columns({}), faults)
+    asked = {one.query_id: one for one in questions(queries, faults)}
     judged = _qrels(qrels, asked, texts, faults)
     rankings = list(_rankings(run, asked, texts, faults))
     faults.settle()
     if not texts:
         raise UsageError("expected at least one document, found none that can be read")
-    return Found([*files, *queries, *qrels, *run], [_haystack(texts, asked, judged, rankings)])
-
-
-def _haystack(
-    texts: Mapping[str, FileText], asked: Mapping[str, str], qrels: list[Qrel], rankings: list[ShippedRanking]
-) -> HaystackRows:
-    queries = [Query(query_id, DEFAULT_HAYSTACK, text) for query_id, text in asked.items()]
-    return HaystackRows(DEFAULT_HAYSTACK, documents_of(texts), queries, qrels=qrels, rankings=rankings)
+    documents, topics = documents_of(texts), [*asked.values()]
+    haystack = HaystackRows(DEFAULT_HAYSTACK, documents, topics, qrels=judged, rankings=rankings)
+    return Found([*files, *queries, *qrels, *run], [haystack])
 
 
 def _documents(file: SourceFile, faults: Faults) -> Iterator[Record]:
@@ -129,7 +124,7 @@ def _told_elsewhere(what: str, n_elsewhere: int, n: int) -> None:
 
 
 def _qrels(
-    files: Sequence[SourceFile], asked: Mapping[str, str], texts: Mapping[str, FileText], faults: Faults
+    files: Sequence[SourceFile], asked: Mapping[str, Query], texts: Mapping[str, FileText], faults: Faults
 ) -> list[Qrel]:
     seen: set[tuple[str, str]] = set()
     found: list[Qrel] = []
@@ -146,7 +141,7 @@ def _qrels(
 
 
 def _rankings(
-    files: Sequence[SourceFile], asked: Mapping[str, str], texts: Mapping[str, FileText], faults: Faults
+    files: Sequence[SourceFile], asked: Mapping[str, Query], texts: Mapping[str, FileText], faults: Faults
 ) -> Iterator[ShippedRanking]:
     """Yield runs in the order of their scores, ties by rank."""
     lists: dict[tuple[str, str], list[tuple[float, int, str]]] = {}

@@ -35,7 +35,7 @@ What does it cost?
     ],
 )
 def test_questions_of_each_kind(name: str, text: str, expected: list[tuple[str, str]]) -> None:
-    assert questions([memory(name, text)], Faults()) == expected
+    assert [(one.query_id, one.text) for one in questions([memory(name, text)], Faults())] == expected
 
 
 @pytest.mark.parametrize(

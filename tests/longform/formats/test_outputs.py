@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from longform.formats.document_names import DocumentNames
 from longform.formats.output_citations import Numbering, accounts_told
@@ -98,6 +100,65 @@ def test_a_file_of_another_form_is_told_once(first: bytes | str, expected: str) 
     assert not answers
     assert len(problems) == 1
     assert problems[0].startswith(f"1 error expected JSON Lines in UTF-8, an object a line, {expected}")
+
+
+REFERENCES = ("a", "town, north", "7", "b")
+
+
+@given(
+    cites=st.lists(st.integers(0, 3), max_size=3, unique=True),
+    form=st.sampled_from(("places", "names", "digits", "scores of names", "scores of places")),
+    key=st.sampled_from(("answer", "responses", "sentences")),
+    told=st.sampled_from(("topic_id", "narrative_id", "request_id")),
+    above=st.booleans(),
+)
+def test_rows_of_trec_cite_by_places_or_names_in_lists_or_objects(
+    cites: list[int], form: str, key: str, told: str, above: bool
+) -> None:
+    places = [str(one) for one in cites]
+    names = [REFERENCES[one] for one in cites]
+    citations = {
+        "places": cites,
+        "names": names,
+        "digits": places,
+        "scores of names": dict.fromkeys(names, 0.9),
+        "scores of places": dict.fromkeys(places, 0.9),
+    }[form]
+    about = {"run_id": "r", told: "q1"}
+    row = (about if above else {"metadata": about}) | {"references": REFERENCES}
+    answers, problems = read(row | {key: [{"text": "It is so.", "citations": citations}, {"text": "And so."}]})
+
+    numbers = [IDS[name] for name in names]
+    assert answers[0].summary["text"] == f"- It is so.{f' {numbers}' if cites else ''}\n- And so."
+    assert [one.split(":")[0] for one in problems] == ["1 warning read as TREC RAG's format"]
+
+
+def test_rows_of_trec_without_references_cite_ids_and_null_is_no_citation() -> None:
+    row = {"metadata": {"run_id": "r", "topic_id": "q1"}}
+    cited = [{"text": "It is so.", "citations": {"b": 0.5, "7": 0.4}}, {"text": "And so.", "citations": None}]
+    assert read(row | {"responses": cited})[0][0].summary["text"] == "- It is so. [2, 4]\n- And so."
+    _, problems = read(row | {"references": ["a"], "answer": [{"text": "It is so.", "citations": "a"}]})
+    assert problems[1].startswith("1 error bullets[0].citations: expected a list, found string 'a'")
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("answer", "text"), ("Response", "text"), ("output", "text"), ("qid", "query_id"), ("run_id", "system")],
+)
+def test_a_field_under_another_name_is_told_what_to_write(name: str, meant: str) -> None:
+    given = {field: value for field, value in line().items() if field != meant}
+
+    _, problems = read(given | {name: "q1"})
+    assert any(one.endswith(f"found a field of this name; write it as {meant}") for one in problems)
+    assert not any("write it as" in one for one in read(line(**{name: "q1"}))[1])
+
+
+def test_names_with_commas_between_are_names() -> None:
+    assert text(text="It is so.", citations=["a, b"]) == "- It is so. [1, 2]"
+    assert text(text="It is so.", citations=["town, north"]) == "- It is so. [3]"
+    assert text(text="It is so [2].", documents=["b, a"], numbering="seen") == "It is so [1]."
+    _, problems = read(line(documents=["b, nowhere"]))
+    assert "(in a cell with ; between), found string 'b, nowhere'" in problems[0]
 
 
 def test_a_number_that_is_no_id_is_a_wrong_citation_if_numbers_are_ids() -> None:
