@@ -16,6 +16,7 @@ from longform.formats.files import SourceFile
 from longform.formats.outputs import OutputLine
 from longform.formats.table_rows import csv_records, listed
 from longform.formats.texts import ending_of, file_text
+from longform.text.citations import bounded
 
 LINES, TABLES, TEXTS = (".jsonl",), (".csv", ".tsv"), (".md", ".txt")
 ENDINGS = (*LINES, *TABLES, *TEXTS)
@@ -71,7 +72,7 @@ def _value(name: str, cell: str) -> object:
     """Return a cell as JSON has its field; one that cannot be is left a text, so that its error shows it."""
     if name in ("documents", "citations"):
         parts = listed(cell, lambda _: False)
-        whole = [int(one) if isinstance(one, str) and one.isdecimal() else one for one in parts]
+        whole = [bounded(one) if isinstance(one, str) and one.isdecimal() else one for one in parts]
         return whole if name == "citations" else parts
     if name in _NUMBERS:
         try:

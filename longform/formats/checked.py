@@ -45,12 +45,7 @@ _SHOWN_CHARACTERS = 60
 
 
 class Checks:
-    """
-    Checks haystack by haystack, row by row as they are asked for.
-
-    Args:
-        reader: The name of what reads, for errors.
-    """
+    """Checks haystack by haystack, row by row as they are asked for; errors name the *reader*."""
 
     def __init__(self, reader: str) -> None:
         self._reader = reader

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from longform.text.citations import bounded
+
 TREC = "TREC RAG's format: `citations` are places in `references`, from 0, or names"
 """The words on a file in that format."""
 
@@ -23,6 +25,7 @@ _OTHER_NAMES = {
     ),
     "query_id": ("id", "qid", "question_id", "topic_id"),
     "system": ("model_name", "run", "run_id", "system_id", "system_name", "summarizer"),
+    "bullets": ("statements", "sentences", "claims", "lines", "responses"),
     "documents": ("contexts", "context", "doc_ids", "references", "retrieved_contexts", "sources"),
 }
 """Field of an answer -> names that others give it."""
@@ -81,6 +84,6 @@ def _sentence(sentence: Any, places: Mapping[str, int] | None) -> Any:
 
 
 def _place(citation: Any, places: Mapping[str, int]) -> Any:
-    if isinstance(citation, str) and (citation in places or not citation.isdecimal()):
-        return places.get(citation, citation)
-    return citation if isinstance(citation, bool | float | None) else int(citation) + 1
+    if isinstance(citation, str):
+        return places.get(citation, bounded(citation) + 1 if citation.isdecimal() else citation)
+    return citation + 1 if isinstance(citation, int) and not isinstance(citation, bool) else citation

@@ -166,7 +166,7 @@ def listed(cell: str, known: Callable[[str], bool]) -> list[object]:
     if bare.startswith("[") and bare.endswith("]"):
         try:
             return list(json.loads(bare))
-        except ValueError:
+        except (ValueError, RecursionError):
             return ["".join(one).strip() for one in _QUOTED.findall(bare[1:-1]) if "".join(one).strip()]
     parts = [part.strip() for part in re.split("[;|]", bare) if part.strip()]
     return [one for part in parts for one in parted(part, known)]

@@ -133,6 +133,25 @@ def test_rows_of_trec_cite_by_places_or_names_in_lists_or_objects(
     assert [one.split(":")[0] for one in problems] == ["1 warning read as TREC RAG's format"]
 
 
+ANYTHING = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False)
+    | st.sampled_from(("a", "1", "9" * 5000, "")),
+    lambda one: st.lists(one, max_size=3) | st.dictionaries(st.sampled_from(("a", "0", "text")), one, max_size=2),
+    max_leaves=4,
+)
+
+
+@given(citations=ANYTHING, references=ANYTHING, sentence=ANYTHING)
+def test_whatever_stands_in_a_row_of_trec_is_read_or_told(citations: Any, references: Any, sentence: Any) -> None:
+    row = {"run_id": "r", "topic_id": "q1", "references": references}
+    answers, problems = read(row | {"answer": [{"text": "It is so.", "citations": citations}, sentence]})
+
+    assert answers or any("error" in one for one in problems)
+
+
 def test_rows_of_trec_without_references_cite_ids_and_null_is_no_citation() -> None:
     row = {"metadata": {"run_id": "r", "topic_id": "q1"}}
     cited = [{"text": "It is so.", "citations": {"b": 0.5, "7": 0.4}}, {"text": "And so.", "citations": None}]
