@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from actors.local_models.checkpoints import checkpoint_content
 from actors.local_models.weights import check
-from actors.python_class import actor_of, check_class, class_version, load, open_class, user_code
+from actors.python_class import actor_of, check_class, class_version, load, open_class, returned, user_code
 from actors.retrieval.encoders import check_encoder, encoder_version, open_encoder
 from actors.studies import open_studies
 from longform.errors import UsageError
@@ -144,9 +144,8 @@ class OfClass(Described):
         def per_summary(facts: Facts) -> Score:
             with user_code(settings, "per_summary"):
                 found = made.per_summary(facts)
-                if not isinstance(found, Score):
-                    raise TypeError(f"expected a longform.metrics.measure.Score, found {found!r}")
-                return found._replace(measure=name)
+            score = returned(settings, "per_summary", found, Score, expected="a longform.metrics.measure.Score")
+            return score._replace(measure=name)
 
         given = {field: getattr(made, field) for field in _OPTIONAL if hasattr(made, field)}
         needs = frozenset(getattr(made, "needs", ()))

@@ -7,21 +7,24 @@ current folder, which is the submitted one in a Ray job, and among installed pac
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import inspect
 import pkgutil
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Set as AbstractSet
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module, invalidate_caches
+from itertools import islice
 from pathlib import Path
 from sysconfig import get_paths
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_origin
 
-from pydantic import JsonValue
+from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from longform.errors import LongformError, UsageError, meant
 from longform.keys import KEY_LENGTH
@@ -30,6 +33,7 @@ from longform.settings.strict import PartSettings, imported
 
 P = TypeVar("P")
 Role = TypeVar("Role")
+_form: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
 
 _FRAMES_SHOWN = 3
 _OURS = Path(__file__).resolve().parent.parent
@@ -65,8 +69,17 @@ def named_value(name: str, known: Mapping[str, str], kind: type[P], *, asked: st
 
 def guarded(path: str, doing: str, values: Callable[[], Iterable[P]]) -> Iterator[P]:
     """Yield values; errors of a user's code, which an import *path* names, are told as `user_code` tells them."""
-    with user_code(path, doing) if ":" in path else nullcontext():
+    if ":" not in path:
         yield from values()
+        return
+    with user_code(path, doing):
+        found = iter(values())
+    while True:
+        with user_code(path, doing):  # not around `yield`, where the reader may end
+            some = list(islice(found, 1))
+        if not some:
+            return
+        yield some[0]
 
 
 def load(path: str, *, folder: str | None) -> Any:
@@ -142,12 +155,53 @@ class UserCodeError(LongformError):
 @contextmanager
 def user_code(code: PythonClassSettings | str, doing: str) -> Iterator[None]:
     """Turn an error of a user's own *code* into one that names the lines of their file; *doing* says what ran."""
+    task = _task()
     try:
         yield
-    except LongformError:
-        raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
+        is_ended = task is not None and (task is not _task() or task.cancelling())  # ours, and not by their code
+        ends = (asyncio.CancelledError, GeneratorExit) if is_ended else ()
+        if isinstance(error, (LongformError, KeyboardInterrupt, *ends)):
+            raise
         raise UserCodeError(_raised(code if isinstance(code, str) else code.class_, doing, error)) from error
+
+
+def _task() -> asyncio.Task[Any] | None:
+    with suppress(RuntimeError):  # no loop runs here
+        return asyncio.current_task()
+    return None
+
+
+def returned(code: PythonClassSettings, method: str, value: object, kind: type[P], *, expected: str) -> P:
+    """Return what a *method* of a user's class returned, if it is a *kind*; UserCodeError names a field that is odd."""
+    if not isinstance(value, get_origin(kind) or kind):
+        raise wrong(code, method, expected, value)
+    try:
+        found: P = _form(kind).validate_python(value)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        expected = f"{fault['msg'].removeprefix('Input should be ')} as {fault['loc'][0]}"
+        raise wrong(code, method, expected, fault["input"]) from error
+    return found
+
+
+def listed(code: PythonClassSettings, method: str, value: object, n: int, expected: str) -> list[object]:
+    """Return the *n* values that a *method* of a user's class returned; UserCodeError if it has others, or no order."""
+    found: list[object] | None = None
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping | AbstractSet):
+        with user_code(code, method):
+            found = list(islice(value, n + 1))  # of an iterator that may never end
+    if found is None or len(found) != n:
+        raise wrong(code, method, f"{n} {expected}", value if found is None else found)
+    return found
+
+
+def wrong(code: PythonClassSettings, method: str, expected: str, found: object) -> UserCodeError:
+    """Return the error of a *method* that returned something else than *expected*."""
+    told = type(found).__name__
+    with suppress(Exception):  # of a class of theirs, or of a number with too many digits
+        told = f"{told} {str(found)[:60]}"
+    return UserCodeError(f"{code.class_}: {method}: expected {expected}, found {told}")
 
 
 # ---------------------------------------------------------------- modules
@@ -166,7 +220,7 @@ def _module(path: str, name: str, folder: str | None) -> ModuleType:
             f"{path}: found no module {error.name!r} in {' or '.join(places)}, nor among installed packages"
             f"{meant(top, known)}; put it beside the configuration file, or say `folder`"
         ) from error
-    except (Exception, SystemExit) as error:
+    except (Exception, SystemExit, GeneratorExit, asyncio.CancelledError) as error:
         raise UsageError(_raised(path, f"importing {name}", error)) from error
     _check_is_theirs(path, sys.modules[top], top, folder)
     return module

@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol
 
 from longform.formats.files import SourceFile
 from longform.formats.rows import HaystackRows
+from longform.given import Count, Dollars, Text
 from longform.judges.kind import Group, Verdict
 from longform.records import Document, Query
 
@@ -44,11 +45,11 @@ class Written(NamedTuple):
     """
 
     text: str | None
-    failure: str | None = None
-    cost_usd: float | None = None
-    model: str | None = None
-    input_tokens: int | None = None
-    output_tokens: int | None = None
+    failure: Text | None = None
+    cost_usd: Dollars | None = None
+    model: Text | None = None
+    input_tokens: Count | None = None
+    output_tokens: Count | None = None
 
 
 class Summarizer(Protocol):

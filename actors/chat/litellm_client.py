@@ -14,13 +14,13 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from actors.chat.connection_errors import causes, connection_words
-from actors.json_value import Json
 from actors.secret_values import secret
 from longform.chat.call import ChatReply, ChatRequest, Signals, capabilities, failed, guarded, refusal_reason
 from longform.chat.completions import completion_parameters, read_completed
 from longform.chat.rate_headers import read_signals
 from longform.chat.refusals import http_failure, redirect_words
 from longform.errors import UsageError
+from longform.given import Json
 from longform.settings.chat import ChatSettings
 
 if TYPE_CHECKING:

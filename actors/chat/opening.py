@@ -20,7 +20,6 @@ from actors.chat.pool import ChatPool
 from actors.chat.posts import proxy_of
 from actors.chat.price_list import PriceList
 from actors.closing import close_later
-from actors.json_value import Json
 from actors.ledger.keeper import open_keeper
 from actors.secret_values import redaction, token_in
 from actors.serving.handle import SCHEME, is_of_cluster
@@ -29,6 +28,7 @@ from longform import prompts
 from longform.chat.call import Capabilities, ChatRequest, Message, capabilities, refusal_reason
 from longform.chat.server_standing import Server
 from longform.errors import UsageError
+from longform.given import Json
 from longform.keys import content_key
 from longform.quota.leases import QuotaLimits
 from longform.settings.chat import ChatSettings

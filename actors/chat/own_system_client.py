@@ -6,7 +6,9 @@ import asyncio
 import inspect
 import re
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import replace
+from threading import Thread
 from time import monotonic
 
 from actors.chat.openai_client import OpenAIChat
@@ -15,6 +17,7 @@ from actors.python_class import UserCodeError, user_code
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, failed
 from longform.chat.own_systems import read_answer
 from longform.chat.refusals import RAISED
+from longform.errors import LongformError
 from longform.settings.chat import ChatSettings
 from longform.settings.python_class import PythonClassSettings
 
@@ -42,7 +45,7 @@ class ClassChat:
     Asks a method of a user's class, one request at a time unless it is a coroutine function.
 
     An error of the class is the failure `raised: ...` of the attempt, and a deadline that passed is `timeout`. A thread
-    cannot be ended: a method that never returns keeps one.
+    cannot be ended: a method that never returns keeps one until the command is over.
 
     Args:
         settings: Of the pool.
@@ -83,11 +86,18 @@ class ClassChat:
         """Do nothing: no connection is held."""
 
     async def _returned(self, given: tuple[object, ...]) -> object:
-        with user_code(self._code, self._method.__name__):
-            if inspect.iscoroutinefunction(self._method):
-                return await self._method(*given)
+        doing = self._method.__name__
+
+        def call() -> object:
+            with user_code(self._code, doing):
+                return self._method(*given)
+
+        if inspect.iscoroutinefunction(self._method):
+            found = call()
+        else:
             async with self._alone:
-                found = await asyncio.to_thread(self._method, *given)
+                found = await _in_thread(call)
+        with user_code(self._code, doing):
             return await found if inspect.isawaitable(found) else found
 
     def _told(self, error: str) -> str:
@@ -95,3 +105,18 @@ class ClassChat:
         first = error.removeprefix(f"{self._code.class_}: ").partition("\n")[0]
         places = _PLACE.findall(error)
         return f"{first[:_MOST_CHARS]}{f' ({places[-1]})' if places else ''}"
+
+
+async def _in_thread(call: Callable[[], object]) -> object:
+    """Return what *call* returns in a thread that no end of a loop or of the process waits for."""
+    done: Future[object] = Future()
+
+    def run() -> None:
+        done.set_running_or_notify_cancel()
+        try:
+            done.set_result(call())
+        except (LongformError, KeyboardInterrupt) as error:
+            done.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    return await asyncio.wrap_future(done)

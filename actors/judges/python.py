@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import inspect
 from asyncio import gather
-from collections.abc import Iterable, Sequence
-from math import isfinite
+from collections.abc import Sequence
+from contextlib import suppress
+
+from pydantic import TypeAdapter, ValidationError
 
 from actors.chat.model import CallContext
 from actors.judges.opening import Judge, JudgeBackend
-from actors.python_class import UserCodeError, check_class, class_version, open_class, user_code
+from actors.python_class import check_class, class_version, listed, open_class, returned, user_code, wrong
+from longform.given import Share
 from longform.judges.cards import Version
-from longform.judges.kind import Group, Kind, Pair, Verdict, Verdicts, in_place, open_groups, shared_of, unjudged
+from longform.judges.kind import Group, Kind, Pair, Verdict, Verdicts, in_place, open_groups, shared_of
 from longform.protocols import Judge as UserJudge
 from longform.settings.judges import PythonJudgeSettings
 
 NOT_JUDGED = "not_judged"
 """The failure of a pair that the class leaves unjudged."""
+
+_SHARE = TypeAdapter[float](Share)
 
 
 class PythonJudge:
@@ -39,36 +44,31 @@ class PythonJudge:
 
     async def _judged(self, group: Group) -> dict[Pair, Verdict]:
         with user_code(self._settings, "judge"):
-            returned = self._judge.judge(group)
-            answers: object = await returned if inspect.isawaitable(returned) else returned
-            found = list(answers) if isinstance(answers, Iterable) and not isinstance(answers, str) else None
-        if found is None or len(found) != len(group.items):
-            told = repr(answers)[:60] if found is None else str(len(found))
-            raise self._wrong(f"{len(group.items)} judgements, one an item", told)
+            answers = self._judge.judge(group)
+            judged: object = await answers if inspect.isawaitable(answers) else answers
+        found = listed(self._settings, "judge", judged, len(group.items), "judgements, one an item")
         return {
-            (shared_of(group), item): self._verdict(judgement)
+            (shared_of(group), item): self._verdict(judgement, len(group.shared))
             for item, judgement in zip(group.items, found, strict=True)
         }
 
-    def _verdict(self, judgement: object) -> Verdict:
+    def _verdict(self, judgement: object, n_shared: int) -> Verdict:
         """Return the verdict that the class gives: a number, an answer, a verdict, or None."""
         answers = sorted(self._kind.counts)
-        match judgement:
-            case None:
-                return unjudged(NOT_JUDGED)
-            case Verdict(answer=None, failure=None):
-                return judgement._replace(failure=NOT_JUDGED)
-            case Verdict(answer=answer) if answer is None or answer in answers:
-                return judgement
-            case str() if judgement in answers:
-                return Verdict(judgement, None)
-            case int() | float() if not isinstance(judgement, bool) and isfinite(judgement) and 0 <= judgement <= 1:
-                return self._kind.by_number(float(judgement), self._settings.bounds)
+        with suppress(ValidationError):
+            return self._kind.by_number(_SHARE.validate_python(judgement), self._settings.bounds)
         expected = f"a number from 0 to 1, one of {', '.join(answers)}, a Verdict with one of them, or None"
-        raise self._wrong(expected, f"{type(judgement).__name__} {str(judgement)[:60]}")
-
-    def _wrong(self, expected: str, found: str) -> UserCodeError:
-        return UserCodeError(f"{self._settings.class_}: judge: expected {expected}, found {found}")
+        said = Verdict(judgement, None) if isinstance(judgement, str | None) else judgement
+        verdict = returned(self._settings, "judge", said, Verdict, expected=expected)
+        answer, failure, unit = verdict.answer, verdict.failure, verdict.linked_unit
+        wanted = {
+            expected: answer is None or answer in answers,
+            "no failure beside an answer": answer is None or failure is None,
+            f"a linked_unit of {n_shared}, from 0": unit is None or unit < n_shared,
+        }
+        if missed := [want for want, is_met in wanted.items() if not is_met]:
+            raise wrong(self._settings, "judge", missed[0], judgement)
+        return verdict if answer or failure else verdict._replace(failure=NOT_JUDGED)
 
 
 class ByClass(Judge):

@@ -7,7 +7,7 @@ import os
 import platform
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 from longform.chat.call import ChatReply, TokenLogprobs, Usage
 from longform.chat.ledger_rows import Intent, Receipt
@@ -115,44 +115,18 @@ def from_lines(content: bytes) -> LedgerEntry:
 LogprobValues = Sequence[tuple[str, float, Sequence[tuple[str, float]]]]
 
 
-class ReplyValues(TypedDict):
-    """A reply in JSON."""
-
-    text: str | None
-    failure: str | None
-    finish_reason: str | None
-    model: str | None
-    usage: list[int | None]
-    cost_usd: float | None
-    seconds: float | None
-    logprobs: LogprobValues | None
+_OF_REPLY = ("text", "failure", "finish_reason", "model", "usage", "cost_usd", "seconds", "logprobs")
+"""The fields of a reply that are kept."""
 
 
-def _reply_values(reply: ChatReply) -> ReplyValues:
-    return {
-        "text": reply.text,
-        "failure": reply.failure,
-        "finish_reason": reply.finish_reason,
-        "model": reply.model,
-        "usage": list(reply.usage),
-        "cost_usd": reply.cost_usd,
-        "seconds": reply.seconds,
-        "logprobs": reply.logprobs,
-    }
+def _reply_values(reply: ChatReply) -> dict[str, Any]:
+    return {name: getattr(reply, name) for name in _OF_REPLY}
 
 
-def _reply(values: ReplyValues) -> ChatReply:
+def _reply(values: Mapping[str, Any]) -> ChatReply:
     usage, logprobs = Usage(*values["usage"]), read_logprobs(values["logprobs"])
-    return ChatReply(
-        text=values["text"],
-        failure=values["failure"],
-        finish_reason=values["finish_reason"],
-        model=values["model"],
-        usage=usage,
-        cost_usd=values["cost_usd"],
-        seconds=values["seconds"],
-        logprobs=logprobs,
-    )
+    kept = {name: values[name] for name in _OF_REPLY}
+    return ChatReply(**{**kept, "usage": usage, "logprobs": logprobs})
 
 
 def read_logprobs(values: LogprobValues | None) -> tuple[TokenLogprobs, ...] | None:

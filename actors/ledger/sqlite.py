@@ -278,9 +278,8 @@ class CallRecords:
         stored = self._connection.execute(_RECEIPT, receipt_values(receipt, entry)).rowcount
         reply = receipt.reply
         if stored and reply.text is not None:
-            text = reply.text.encode("utf-8", "surrogatepass")  # half a character is a provider's fault, not a reason
             logprobs = None if reply.logprobs is None else json.dumps(reply.logprobs)
-            values = (receipt.call_id, receipt.attempt_id, text, logprobs)
+            values = (receipt.call_id, receipt.attempt_id, reply.text.encode(), logprobs)
             self._connection.execute("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?)", values)
 
     def _session_number(self, session: Session) -> int:

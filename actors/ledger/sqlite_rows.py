@@ -22,17 +22,13 @@ def receipt_values(receipt: Receipt, entry: LedgerEntry) -> tuple[SqlValue, ...]
         entry.job,
         entry.at_ms,
         "failed" if reply.text is None else "answered",
-        _storable(reply.failure),
-        _storable(reply.finish_reason),
-        _storable(reply.model),
+        reply.failure,
+        reply.finish_reason,
+        reply.model,
         *(count if count is not None and count < _SMALL_INTEGERS else None for count in reply.usage),
         reply.cost_usd,
         reply.seconds,
     )
-
-
-def _storable(text: str | None) -> str | None:
-    return None if text is None else text.encode("utf-8", "replace").decode()
 
 
 def intent_values(intent: Intent, entry: LedgerEntry, session: int) -> tuple[SqlValue, ...]:
@@ -68,7 +64,7 @@ class AnsweredCall(NamedTuple):
 
     def reply(self) -> ChatReply:
         return ChatReply(
-            text=self.text.decode("utf-8", "surrogatepass"),
+            text=self.text.decode("utf-8", "surrogatepass"),  # of an older version
             failure=None,
             finish_reason=self.finish_reason,
             model=self.model,

@@ -11,10 +11,10 @@ from typing import TypedDict
 
 from aiohttp import web
 
-from actors.json_value import Json
 from actors.rehearsal.fake_bodies import json_response, misstated
 from actors.rehearsal.fake_messages import Completion, FakeRequest
 from actors.rehearsal.fake_replies import completion_body, read_asked
+from longform.given import Json
 from longform.rehearsal.settings import FakeSettings, batch_item_fails
 
 JsonObject = dict[str, Json]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NotRequired, Required, TypedDict
 
-from actors.json_value import Json
+from longform.given import Json
 
 
 class PromptMessage(TypedDict):

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
-from actors.json_value import Json
 from actors.rehearsal.fake_messages import (
     Completion,
     CompletionUsage,
@@ -22,6 +21,7 @@ from actors.rehearsal.fake_messages import (
 )
 from actors.rehearsal.scripted_chat import Said, read_task, say
 from longform.chat.call import ChatRequest
+from longform.given import Json
 from longform.keys import content_key, stable_seed
 
 OTHER_PROMPT = "This is the reply of a fake model."

@@ -12,11 +12,15 @@ from collections.abc import Iterator, Sequence
 from actors.python_class import actor_of
 from actors.retrieval.combined import ScoredOnce
 from actors.retrieval.haystack import Haystack
+from actors.retrieval.importance import Importance
+from actors.retrieval.reranker import Reranker
 from actors.retrieval.retriever import Resources, Retriever
 from longform.errors import LongformError
 from longform.records import Query
+from longform.retrieval.packing import BY_IMPORTANCE
 from longform.retrieval.ranking import ranked, rounded
 from longform.rows import RankedRow
+from longform.settings.experiment import Experiment
 from longform.settings.retrievers import RetrievalSettings, with_bases
 
 
@@ -83,3 +87,19 @@ class HaystackRetriever:
         if query is None or query.haystack_id != haystack_id:
             raise LongformError(f"the benchmark has no query {query_id!r} of haystack {haystack_id!r}")
         return query
+
+
+def check_loadable(experiment: Experiment, *, bench_url: str, with_keys: bool = True) -> None:
+    """
+    Check that models and tables of the experiment's rankers are there, and tokens of endpoints if *with_keys*.
+
+    Raises:
+        UsageError: Something is missing; no weights were read and no work was done.
+    """
+    resources = Resources(bench_url, query_text=experiment.query_text, threads=1, with_keys=with_keys)
+    for name in with_bases(retrievers := experiment.retrievers, experiment.used_retrievers):
+        actor_of(retrievers[name], Retriever).check(retrievers[name], resources)
+    for settings in experiment.used_rerankers.values():
+        actor_of(settings, Reranker).check(settings, experiment.prompts, with_keys)
+    if any(system.order in BY_IMPORTANCE for system in experiment.all_systems()):
+        actor_of(experiment.importance, Importance).check(experiment.importance)

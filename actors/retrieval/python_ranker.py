@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pydantic import JsonValue
 
 from actors.chat.own_system_client import ClassChat
-from actors.python_class import UserCodeError, check_class, class_version, open_class, user_code
+from actors.python_class import check_class, class_version, listed, open_class, returned, user_code
 from actors.retrieval.haystack import Haystack
 from actors.retrieval.own_ranker import OwnRetriever
 from actors.retrieval.reranker import Means, Reranked, Reranker, reranked
@@ -20,11 +20,14 @@ from actors.retrieval.retriever import Resources, Scores
 from actors.storage.benchmark import Benchmark
 from longform.chat.call import ChatReply, ChatRequest
 from longform.chat.own_systems import body_of, documents_of
+from longform.given import Number
 from longform.protocols import Ranker
 from longform.records import Document, Query, shown_query
 from longform.retrieval.ranking import OTHERS_VERSION, ranked, rounded
 from longform.settings.python_class import PythonClassSettings
 from longform.settings.retrievers import PythonRerankerSettings, PythonRetrieverSettings
+
+_Scores = list[Number | None]
 
 
 class PythonRanker:
@@ -53,28 +56,11 @@ class PythonRanker:
 
 
 def numbers(settings: PythonClassSettings, found: object, n_documents: int, query: Query) -> NDArray[np.float64]:
-    """
-    Return the scores that a class returned for a query, shape (documents,); NaN: it is not ranked.
-
-    Raises:
-        UserCodeError: They are no finite numbers, one a document.
-    """
-
-    def wrong(found: str) -> UserCodeError:
-        expected = f"{n_documents} numbers, one a document (None: not ranked)"
-        return UserCodeError(
-            f"{settings.class_}: rank: expected {expected}, found {found}, for query {query.query_id!r}"
-        )
-
-    try:
-        scores = np.asarray(found, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise wrong(f"{type(found).__name__} {str(found)[:60]}") from None
-    if scores.shape != (n_documents,):
-        raise wrong(f"shape {list(scores.shape)}")
-    if np.isinf(scores).any():
-        raise wrong("an infinite one")
-    return scores
+    """Return the scores that a class returned, shape (documents,); NaN: it is not ranked. UserCodeError: not finite."""
+    expected = f"numbers, one a document (None: not ranked), for query {query.query_id!r}"
+    scores = listed(settings, "rank", found, n_documents, expected)
+    taken = returned(settings, "rank", scores, _Scores, expected=expected)
+    return np.array([np.nan if score is None else score for score in taken], dtype=np.float64)
 
 
 class PythonRetriever(OwnRetriever[PythonRetrieverSettings]):

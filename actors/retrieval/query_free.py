@@ -1,17 +1,23 @@
-"""Retrievers that do not read the query."""
+"""Retrievers that do not read the query: they draw, keep an order, or look their scores up in the benchmark."""
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import Any
+
 import numpy as np
+import pyarrow.compute as pc
 
 from actors.retrieval.haystack import Haystack
-from actors.retrieval.retriever import Retriever, Scores
+from actors.retrieval.retriever import Resources, Retriever, Scores
+from longform.errors import LongformError, UsageError
 from longform.keys import stable_seed
 from longform.records import Query
 from longform.settings.retrievers import (
     FullContextSettings,
     NoDocumentsSettings,
     RandomRetrieverSettings,
+    ReleasedRetrieverSettings,
     ShortFirstRetrieverSettings,
 )
 
@@ -43,3 +49,64 @@ class NoDocuments(Retriever[NoDocumentsSettings]):
 
     def scores(self, haystack: Haystack, _query: Query, /) -> Scores:
         return np.full(len(haystack), np.nan)
+
+
+class OracleRetriever(Retriever[Any]):
+    """Scores by the relevance that people gave."""
+
+    @classmethod
+    def check(cls, _settings: Any, resources: Resources, /) -> None:
+        benchmark = resources.benchmark
+        if not benchmark.qrels:
+            raise UsageError(
+                f"the oracle retriever reads the qrels, and the benchmark at {benchmark.folder.url!r} has none"
+            )
+
+    def scores(self, haystack: Haystack, query: Query) -> Scores:
+        self.check(self._settings, self._resources)
+        relevance = self._resources.relevance.get(query.query_id, {})
+        return np.array([float(relevance.get(doc_id, 0)) for doc_id in haystack.doc_ids])
+
+
+class GoldRetriever(OracleRetriever):
+    """Ranks the documents that people found relevant; the others are not ranked."""
+
+    def scores(self, haystack: Haystack, query: Query) -> Scores:
+        scores = super().scores(haystack, query)
+        return np.where(scores > 0, scores, np.nan)
+
+
+class ReleasedRetriever(Retriever[ReleasedRetrieverSettings]):
+    """Scores as a ranking that the benchmark ships; documents that it leaves out are not ranked."""
+
+    of_others = True
+
+    def __init__(self, settings: ReleasedRetrieverSettings, resources: Resources) -> None:
+        super().__init__(settings, resources)
+        self._names = (f"released:{settings.name}", settings.name)  # of a release; of a run of one's own
+
+    @cached_property
+    def system(self) -> str:
+        known = sorted(pc.unique(self._resources.rankings["system"]).to_pylist())
+        for name in self._names:
+            if name in known:
+                return name
+        raise UsageError(
+            f"expected rankings of {self._names[0]!r} in the benchmark; it has {known or 'none'}; leave out the "
+            "retriever that looks them up, or define it by another kind"
+        )
+
+    @classmethod
+    def check(cls, settings: ReleasedRetrieverSettings, resources: Resources) -> None:
+        assert cls(settings, resources).system, "rankings have a name"
+
+    def scores(self, haystack: Haystack, query: Query) -> Scores:
+        rankings = self._resources.rankings
+        wanted = pc.and_(pc.equal(rankings["system"], self.system), pc.equal(rankings["query_id"], query.query_id))
+        rows = rankings.filter(wanted)
+        found = dict(zip(rows["doc_id"].to_pylist(), rows["score"].to_pylist(), strict=True))
+        if not found:
+            raise LongformError(
+                f"the benchmark's rankings of {self.system!r} have no rows for query {query.query_id!r}"
+            )
+        return np.array([found.get(doc_id, np.nan) for doc_id in haystack.doc_ids], dtype=np.float64)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from actors.local_models.checkpoints import checkpoint_path
 from actors.local_models.encoder import Encoder
 from actors.local_models.weights import MINILM
-from actors.retrieval.endpoint_encoder import EndpointEncoder
+from actors.retrieval.encoders import EndpointEncoder
 from actors.retrieval.haystack import Haystack
 from actors.storage.benchmark import Benchmark
 from longform.records import Query, relevance_by_query, retrieval_text, shown_query

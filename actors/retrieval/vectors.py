@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from actors.local_models.checkpoints import changing_content, check_checkpoint
 from actors.local_models.encoder import TextEncoder
-from actors.retrieval.endpoint_encoder import KIND
+from actors.retrieval.encoders import KIND
 from actors.retrieval.haystack import Haystack
 from actors.retrieval.retriever import Resources, Retriever, Scores
 from actors.serving.endpoint import token_of

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from time import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from actors.json_value import Json
+from pydantic import BaseModel, Field, ValidationError
+
 from actors.secret_values import redaction
 from actors.serving.messages import (
     DEADLINE_HEADER,
@@ -29,6 +29,7 @@ from actors.serving.messages import (
 from longform.chat.rate_headers import read_signals
 from longform.chat.refusals import redirect_words
 from longform.errors import LongformError
+from longform.given import Count, Json, Number
 from longform.retrieval.ranking import ranked
 
 if TYPE_CHECKING:
@@ -53,6 +54,19 @@ class Reply(NamedTuple):
     status: int
     body: Any
     retry_after_s: float | None = None
+
+
+class _Row(BaseModel):
+    index: Count
+    value: Any
+
+
+class _Ranked(_Row):
+    value: Number = Field(alias="relevance_score")
+
+
+class _Embedded(_Row):
+    value: list[Annotated[float, Field(strict=True, allow_inf_nan=False)]] = Field(alias="embedding", min_length=1)
 
 
 class RefusedError(LongformError):
@@ -114,9 +128,8 @@ class ServedClient:
         """
         if not documents:
             return []
-        answer = await self._asked("/v1/rerank", {"model": model, "query": query, "documents": list(documents)})
-        with _expected("results with index and relevance_score", "/v1/rerank"):
-            return [(result["index"], result["relevance_score"]) for result in answer["results"]]
+        body = {"model": model, "query": query, "documents": list(documents)}
+        return await self._each("/v1/rerank", body, "results", _Ranked, len(documents))
 
     async def embed(self, model: str, texts: Sequence[str]) -> list[tuple[int, list[float]]]:
         """
@@ -125,9 +138,8 @@ class ServedClient:
         Raises:
             RefusedError, LongformError: As of `judge`.
         """
-        answer = await self._asked("/v1/embeddings", {"model": model, "input": list(texts)})
-        with _expected("data with index and embedding", "/v1/embeddings"):
-            return [(result["index"], result["embedding"]) for result in answer["data"]]
+        body = {"model": model, "input": list(texts)}
+        return await self._each("/v1/embeddings", body, "data", _Embedded, len(texts))
 
     async def search(self, query: str, n: int) -> Any:
         """
@@ -137,6 +149,22 @@ class ServedClient:
             RefusedError, LongformError: As of `judge`.
         """
         return await self._asked("", {"query": query, "n": n})
+
+    async def _each(
+        self, path: str, body: Mapping[str, Json], name: str, form: type[_Row], n: int
+    ) -> list[tuple[int, Any]]:
+        """Return the index and value of each row in an answer's list *name*: one for each of *n* asked about."""
+        answer = await self._asked(path, body)
+        expected = f"{path} answered 200: expected {name} with index and {form.model_fields['value'].alias}"
+        try:
+            rows = [(row.index, row.value) for row in map(form.model_validate, answer[name])]
+        except (KeyError, TypeError, ValidationError) as error:
+            found = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+            raise LongformError(f"{expected}, found {found}") from error
+        places = [place for place, _ in rows]
+        if sorted(places) != list(range(n)):
+            raise LongformError(f"{expected} of each of {n} once, found indices {places[:20]}")
+        return rows
 
     async def _asked(self, path: str, body: Mapping[str, Json]) -> Any:
         failed = refused = 0
@@ -166,15 +194,6 @@ class ServedClient:
         wait_s = growing if reply.retry_after_s is None else reply.retry_after_s
         shortest = _FIRST_WAIT_S if reply.status == _REFUSED else 0.0  # of refusals only their time is bounded
         return min(max(wait_s, shortest), self._most_wait_s)
-
-
-@contextmanager
-def _expected(parts: str, path: str) -> Iterator[None]:
-    """Name the parts of an answer of success in the error of one that lacks them."""
-    try:
-        yield
-    except (KeyError, TypeError, IndexError, AttributeError) as error:
-        raise LongformError(f"{path} answered 200: expected {parts}, found {type(error).__name__}: {error}") from error
 
 
 def over_http(base_url: str, *, token: str | None = None, timeout_s: float = 300.0) -> Send:

@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol
 
-from actors.json_value import Json
 from actors.secret_values import token_in
 from actors.serving.client import Reply, Send, ServedClient, over_http
 from actors.serving.handle import is_of_cluster, over_application
+from longform.given import Json
 
 
 class EndpointSettings(Protocol):

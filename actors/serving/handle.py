@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from actors.json_value import Json
 from actors.serving.client import Reply, Send, read_answer
 from longform.errors import UsageError
+from longform.given import Json
 
 SCHEME = "serve"
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from actors.json_value import Json
 from longform.errors import LongformError
+from longform.given import Json
 from longform.keys import content_key
 
 ScoreKind = Literal["logit", "probability", "cosine"]

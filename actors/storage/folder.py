@@ -24,9 +24,8 @@ import pyarrow.parquet as pq
 
 from actors.storage.commit_files import Forgotten, Part
 from actors.storage.errors import StorageError, damaged, explained, listing_fault, storage_message
-from actors.storage.json_files import as_bytes, check_name, of_bytes
+from actors.storage.json_files import PUT_BACK, REMADE, RESULTS, as_bytes, check_name, of_bytes
 from actors.storage.local_files import create_locally, local_names, sync
-from actors.storage.run_files import PUT_BACK, REMADE, RESULTS
 from actors.storage.s3_client import S3Client, create_on_s3, names_on_s3, open_s3
 from actors.storage.tables import CommitLog, HeldParts, Snapshot
 from longform.errors import UsageError

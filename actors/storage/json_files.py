@@ -1,5 +1,5 @@
 """
-JSON files of a folder: their bytes, and their content once it is known to be whole.
+JSON files of a folder: their bytes, their content once it is known to be whole, and those that a run has.
 
 A sealed file begins with `digest`, the key of all else in it, so that a changed digit is noticed. Somebody who changes
 such a file by hand removes that line.
@@ -14,9 +14,27 @@ from typing import Any
 
 from longform.keys import content_key
 
+RECORD = "run.json"
+"""States what the run was made from, and what its work cost."""
+
+RESULTS = "results.json"
+"""Has everything that the report shows."""
+
+REMADE: Mapping[str, str] = {
+    RECORD: "put it back from a copy, or delete it: the command that made the run writes it anew, and what the tables "
+    "hold is not made again",
+    RESULTS: "put it back from a copy, or delete it: the command that made the run, or `longform aggregate`, writes it "
+    "anew from the tables",
+    "benchmark.json": "put it back from a copy, or make the benchmark anew",
+}
+"""File name -> what to do if it is damaged."""
+
+PUT_BACK = (
+    "put the file back from a copy, or go on in a new folder: finished calls are in the ledger and not paid again"
+)
+"""Advice about any other."""
+
 _SEAL = "digest"
-
-
 _ENDS = re.compile(r"[0-9a-f]-([0-9a-f]{20})\.\w+$")
 
 

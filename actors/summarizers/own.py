@@ -13,12 +13,12 @@ from pydantic import JsonValue
 from actors.chat.live import carry_out
 from actors.chat.opening import check_endpoint
 from actors.chat.own_system_client import ClassChat
-from actors.python_class import UserCodeError, check_class, class_version, open_class, user_code
+from actors.python_class import check_class, class_version, open_class, returned, user_code
 from actors.storage.benchmark import Benchmark
 from actors.summarizers.summarizer import SUMMARY, AskedContext, Means, Summarizer, shown_documents, summary_row
 from longform import protocols
 from longform.chat.asking import Asks, Name
-from longform.chat.call import ChatReply, ChatRequest, Usage
+from longform.chat.call import ChatReply, ChatRequest, Usage, failed
 from longform.chat.own_systems import PROTOCOL, body_of, documents_of, summary_request
 from longform.protocols import Written
 from longform.records import Document
@@ -26,9 +26,9 @@ from longform.rows import SummaryRow
 from longform.settings.chat import HttpSummarizerSettings, OwnSummarizerSettings, PythonSummarizerSettings
 from longform.settings.methods import MethodSettings
 from longform.summaries.methods import FINAL, step_replies
+from longform.text.visible import is_blank
 
 Own = TypeVar("Own", bound=OwnSummarizerSettings)
-_TEXTLESS = "no_text"
 
 
 class OwnSummarizer(Summarizer[Own]):
@@ -127,8 +127,8 @@ class PythonSummarizer(OwnSummarizer[PythonSummarizerSettings]):
             query = benchmark.queries[_query_id(body)]
             return query, documents_of(body, query.haystack_id), body["n_requested"]
 
-        def read(request: ChatRequest, returned: object) -> ChatReply:
-            return written_reply(checked(settings, returned, _query_id(body_of(request))))
+        def read(request: ChatRequest, found: object) -> ChatReply:
+            return written_reply(settings, found, _query_id(body_of(request)))
 
         return ClassChat(settings.asked_model, settings, summarizer.summarize, given=given, read=read)
 
@@ -144,10 +144,10 @@ class PythonSummarizer(OwnSummarizer[PythonSummarizerSettings]):
 
     async def _summary(self, row: AskedContext) -> SummaryRow:
         documents = shown_documents(self._benchmark, row)
-        written = await self._written(row, documents) if documents else Written(None, "no_documents")
-        return summary_row(row, written_reply(written), self.prompt_version)
+        reply = await self._reply(row, documents) if documents else failed("no_documents")
+        return summary_row(row, reply, self.prompt_version)
 
-    async def _written(self, row: AskedContext, documents: Sequence[Document]) -> Written:
+    async def _reply(self, row: AskedContext, documents: Sequence[Document]) -> ChatReply:
         query = self._benchmark.queries[row["query_id"]]
         n = row["n_requested"]
         assert n is not None, "settings of such a summarizer withhold nothing"
@@ -155,36 +155,27 @@ class PythonSummarizer(OwnSummarizer[PythonSummarizerSettings]):
             found = self._summarizer.summarize(query, documents, n)
             if inspect.isawaitable(found):
                 found = await found
-        return checked(self._settings, found, query.query_id)
+        return written_reply(self._settings, found, query.query_id)
 
 
-def written_reply(written: Written) -> ChatReply:
-    """Return what a class wrote as a reply."""
+def written_reply(settings: PythonSummarizerSettings, found: object, query_id: str) -> ChatReply:
+    """
+    Return what a class wrote for a query as a reply.
+
+    Raises:
+        UserCodeError: It is neither a text nor `Written`, or has a number that no table could hold.
+    """
+    expected = f"a text, or longform.protocols.Written with one, for query {query_id!r}"
+    said = Written(found) if isinstance(found, str) else found
+    written = returned(settings, "summarize", said, Written, expected=expected)
+    text = None if written.text is None or is_blank(written.text) else written.text
     return ChatReply(
-        text=written.text,
-        failure=written.failure if written.text is None else None,
+        text=text,
+        failure=(written.failure or "no_text") if text is None else None,
         model=written.model,
         usage=Usage(input_tokens=written.input_tokens, output_tokens=written.output_tokens),
         cost_usd=written.cost_usd,
     )
-
-
-def checked(settings: PythonSummarizerSettings, found: object, query_id: str) -> Written:
-    """
-    Return what a class returned for a query, as written.
-
-    Raises:
-        UserCodeError: It is neither a text nor `Written`.
-    """
-    written = Written(found) if isinstance(found, str) else found
-    if not isinstance(written, Written) or not isinstance(written.text, str | None):
-        raise UserCodeError(
-            f"{settings.class_}: summarize: expected a text, or longform.protocols.Written with one, "
-            f"found {type(found).__name__} {str(found)[:60]!r}, for query {query_id!r}"
-        )
-    if written.text is None or not written.text.strip():
-        return written._replace(text=None, failure=written.failure or _TEXTLESS)
-    return written
 
 
 def _query_id(body: dict[str, JsonValue]) -> str:

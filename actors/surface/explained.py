@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from actors.storage.benchmark import MANIFEST, Benchmark
 from actors.storage.folder import Folder
-from actors.storage.run_files import RECORD
+from actors.storage.json_files import RECORD
 from longform.errors import UsageError
 
 if TYPE_CHECKING:

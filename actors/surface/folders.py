@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from actors.storage.benchmark import Benchmark as Benchmark  # noqa: PLC0414  # a public name
 from actors.storage.folder import Folder
-from actors.storage.run_files import RECORD, RESULTS
+from actors.storage.json_files import RECORD, RESULTS
 from longform.errors import UsageError
 from longform.evidence.frames import Frames
 from longform.evidence.scan import Read, pl

@@ -21,12 +21,12 @@ from dataclasses import dataclass, fields
 from functools import cache
 from random import Random
 
-from actors.json_value import Json
 from actors.rehearsal.scripted_chat import Said
 from actors.rehearsal.scripted_tasks import rendered_fields
 from actors.synthesis.scripted_key_points import ExtractorFaults, extracted
 from actors.synthesis.scripted_writer import WriterFaults, write
 from longform.errors import UsageError
+from longform.given import Json
 from longform.keys import stable_seed
 
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from math import log
 from random import Random
 
-from actors.json_value import Json
 from actors.rehearsal.scripted_chat import Said
 from actors.rehearsal.scripted_tasks import rendered_fields
 from longform.chat.call import TokenLogprobs
+from longform.given import Json
 from longform.keys import in_groups, stable_seed
 from longform.text.words import stems
 

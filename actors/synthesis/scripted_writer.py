@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import TypedDict
 
-from actors.json_value import Json
 from actors.rehearsal.scripted_tasks import rendered_fields
+from longform.given import Json
 from longform.keys import stable_seed
 from longform.synthesis.grammar.passages import PROMPT as PASSAGE
 from longform.synthesis.multi_source.checks import DECONTEXTUALIZE, MERGE_QUERIES, MERGE_SUMMARIES

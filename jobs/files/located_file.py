@@ -13,7 +13,7 @@ from typing import BinaryIO
 import pyarrow.fs as pafs
 
 from actors.storage.folder import open_location
-from actors.storage.local_names import local_names
+from actors.storage.local_files import names_below
 from longform.errors import UsageError
 from longform.formats.bounds import FILES, UnfoldedBytes, refused
 from longform.formats.files import last_part
@@ -83,7 +83,7 @@ def files_under(url: str) -> dict[str, LocatedFile]:
         found = "found a pipe or a device, which is read once; write it to a file"
         raise UsageError(f"{url}: expected a file or a folder, {found}")
     if isinstance(filesystem, pafs.LocalFileSystem):
-        names = sorted(local_names(root))
+        names = sorted(names_below(root))
     else:
         found = filesystem.get_file_info(pafs.FileSelector(root, recursive=True))
         names = sorted(file.path[len(root) :].lstrip("/") for file in found if file.type == pafs.FileType.File)

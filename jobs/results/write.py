@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from pydantic import JsonValue
 
-from actors.storage import run_files
+from actors.storage import json_files
 from actors.storage.benchmark import ACCOUNT, AUDIT, TABLES, Benchmark
 from actors.storage.folder import Folder
 from jobs.results.documents import NO_DOCUMENTS, KeptDocuments, keep_texts, kept_documents, write_documents
@@ -57,7 +57,7 @@ from longform.studies.study import Study, study_results
 from longform.tables.packed import packed
 from longform.tables.table import Table
 
-RESULTS = run_files.RESULTS
+RESULTS = json_files.RESULTS
 REPORT = "report"
 """Folder of a run's pages."""
 MARKDOWN = "report.md"

@@ -9,7 +9,7 @@ from actors.chat.opening import REPAIR_PROMPT, check_chat, load_prompt
 from actors.judges.opening import Judge
 from actors.measures import check_listed
 from actors.python_class import actor_of
-from actors.retrieval.checks import check_loadable
+from actors.retrieval.haystack_retriever import check_loadable
 from actors.serving.handle import is_of_cluster
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder

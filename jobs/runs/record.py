@@ -27,7 +27,7 @@ from pydantic import ValidationError
 from actors.chat.model import CallContext
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from actors.storage.run_files import RECORD
+from actors.storage.json_files import RECORD
 from jobs.stages.runner import StageReport
 from longform import __version__
 from longform.errors import UsageError

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
-from pydantic import BaseModel, JsonValue, ValidationError
+from pydantic import BaseModel, JsonValue
 
 from longform.chat.call import ChatReply, failed, guarded
 from longform.chat.completions import read_completed
@@ -71,8 +71,8 @@ def read_replies(content: bytes) -> dict[str, ChatReply]:
     """
     found, endings = {}, Endings()
     for stated in content.splitlines():
-        with suppress(ValidationError):
-            line = _BatchLine.model_validate_json(stated)
+        with suppress(ValueError, RecursionError):  # no JSON, or no such line
+            line = _BatchLine.model_validate(json.loads(stated))  # pydantic reads no half characters
             found[line.custom_id] = reply = _reply(line)
             endings.hear(reply)
     return {called: endings.judged(reply) for called, reply in found.items()}

@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple, ParamSpec
 
 from pydantic import JsonValue
 
+from longform.given import storable
 from longform.keys import content_key
 from longform.settings.chat import ChatSettings
 
@@ -117,7 +118,9 @@ class TokenLogprobs(NamedTuple):
 @dataclass(frozen=True, kw_only=True)
 class ChatReply:
     """
-    The outcome of one attempt: a text, or the reason why there is none.
+    The outcome of one attempt: a text, or the reason why there is none, in characters that can be stored.
+
+    A text with half a character in it is none, for the reason `bad_encoding`.
 
     Raises:
         ValueError: Both or neither of `text` and `failure` are given.
@@ -141,6 +144,10 @@ class ChatReply:
         if (self.text is None) == (self.failure is None):
             msg = f"a reply has a text or a failure: text {self.text!r}, failure {self.failure!r}"
             raise ValueError(msg)
+        if self.text is not None and storable(self.text) != self.text:
+            self.__dict__.update(text=None, failure="bad_encoding")
+        words = {name: getattr(self, name) for name in ("failure", "finish_reason", "model", "detail", "cause")}
+        self.__dict__.update({name: storable(word) for name, word in words.items() if word is not None})
 
 
 def failed(reason: str, detail: str | None = None) -> ChatReply:

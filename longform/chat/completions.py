@@ -30,6 +30,8 @@ from longform.chat.call import (
 from longform.chat.endings import ending_failure, shown_word
 from longform.chat.refusals import error_reply
 from longform.settings.chat import ChatSettings
+from longform.text.reasoning import set_aside
+from longform.text.visible import is_blank
 
 LARGEST_BODY = 16 * 2**20
 """Bytes of the largest body that is read as a reply: twenty times a long reply with five alternatives a token."""
@@ -39,7 +41,6 @@ _MOST_TOKENS = 10**8  # of a call; a larger count makes no sense
 
 _MOST_OF_NAME = 200  # characters of a model's name
 _STREAM = re.compile(r"\s*(?:data|event|id|retry)?:")
-_SURROGATE = re.compile(r"[\ud800-\udfff]")  # half a character
 _STREAM_ENDS = "[DONE]"
 _THOUGHT = "thought"
 _OF_MESSAGES = frozenset({"role", "content", "tool_calls", "refusal", "reasoning_content", "reasoning"})
@@ -212,16 +213,15 @@ def _content(choice: Mapping[str, JsonValue]) -> _Content:
     texts: list[str] = []
     others: list[str] = []
     _gather(_message(choice), texts, others)
-    text = "".join(texts)
     if "refusal" in others:
         return _Content(failure="refusal")
-    if text.strip():
-        is_damaged = not text.isascii() and _SURROGATE.search(text) is not None
-        return _Content(failure="bad_encoding") if is_damaged else _Content(text)
+    answer, thought = set_aside(text := "".join(texts))
+    if not is_blank(answer):
+        return _Content(text)
     odd = [one for one in others if one != _THOUGHT]
     if odd:
         return _Content(failure=f"bad_content_{odd[0]}")
-    return _Content(failure="only_reasoning" if others else "empty_reply")
+    return _Content(failure="only_reasoning" if others or not is_blank(thought) else "empty_reply")
 
 
 def _gather(said: JsonValue, texts: list[str], others: list[str]) -> None:

@@ -10,15 +10,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from math import isfinite
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, ClassVar, Literal, NamedTuple, Self, cast
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
+from pydantic import BaseModel, JsonValue, ValidationError, model_validator
 
 from longform.chat.call import BAD_BODY, TOO_LARGE, ChatReply, ChatRequest, Message, Usage, failed, guarded
 from longform.chat.completions import LARGEST_BODY
 from longform.chat.endings import ending_failure
+from longform.given import Count, Dollars, Number, Text
 from longform.records import Document, Query
+from longform.text.visible import is_blank
 
 PROTOCOL = 1
 """The version of requests and answers; it changes if a server has to."""
@@ -103,50 +104,43 @@ def _shown_rows(body: Mapping[str, JsonValue]) -> list[dict[str, str]]:
 # ---------------------------------------------------------------- answers
 
 
-class _Lenient(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
-
-class _Bullet(_Lenient):
+class _Bullet(BaseModel):
     text: str
-    citations: list[int | str] = []
+    citations: list[Count | Text] = []
 
 
-class _Usage(_Lenient):
-    input_tokens: int | None = Field(None, ge=0, le=10**9)
-    cached_tokens: int | None = Field(None, ge=0, le=10**9)
-    output_tokens: int | None = Field(None, ge=0, le=10**9)
-    reasoning_tokens: int | None = Field(None, ge=0, le=10**9)
+class _Usage(BaseModel):
+    input_tokens: Count | None = None
+    cached_tokens: Count | None = None
+    output_tokens: Count | None = None
+    reasoning_tokens: Count | None = None
 
 
-class _SystemAnswer(_Lenient):
+class _SystemAnswer(BaseModel):
+    ways: ClassVar[tuple[str, str]]  # in which it may answer
     failure: str | None = None
     finish_reason: Any = None
     model: str | None = None
-    cost_usd: float | None = Field(None, ge=0, allow_inf_nan=False)
+    cost_usd: Dollars | None = None
     usage: _Usage = _Usage()
+
+    @model_validator(mode="after")
+    def _is_one_thing(self) -> Self:
+        if sum(getattr(self, name) is not None for name in (*self.ways, "failure")) != 1:
+            raise ValueError(f"expected one of {', '.join(self.ways)} and failure")
+        return self
 
 
 class _Summary(_SystemAnswer):
+    ways = "text", "bullets"
     text: str | None = None
     bullets: list[_Bullet] | None = None
 
-    @model_validator(mode="after")
-    def _is_one_thing(self) -> _Summary:
-        if sum(one is not None for one in (self.failure, self.text, self.bullets)) != 1:
-            raise ValueError("expected one of text, bullets and failure")
-        return self
-
 
 class _Ranking(_SystemAnswer):
-    scores: list[float | None] | None = None
-    ranking: list[int | str] | None = None
-
-    @model_validator(mode="after")
-    def _is_one_thing(self) -> _Ranking:
-        if sum(one is not None for one in (self.failure, self.scores, self.ranking)) != 1:
-            raise ValueError("expected one of scores, ranking and failure")
-        return self
+    ways = "scores", "ranking"
+    scores: list[Number | None] | None = None
+    ranking: list[Count | Text] | None = None
 
 
 class _WrongError(Exception):
@@ -180,7 +174,7 @@ def read_content(request: ChatRequest, content: JsonValue) -> ChatReply:
         found = kind.model_validate(content)
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
+        place = ".".join(str(part) for part in first["loc"] if "[" not in str(part))
         return failed(f"{BAD_ANSWER}: {place + ': ' if place else ''}{first['msg']}"[:200])
     try:
         text = _text(found, shown) if isinstance(found, _Summary) else _scores(found, shown)
@@ -191,7 +185,7 @@ def read_content(request: ChatRequest, content: JsonValue) -> ChatReply:
         return _replied(found, None, said)
     if (unfinished := ending_failure(found.finish_reason)) is not None:
         return _replied(found, None, unfinished)
-    return _replied(found, text or None, None if text else "empty_reply")
+    return _replied(found, *((None, "empty_reply") if is_blank(text) else (text, None)))
 
 
 def _replied(found: _SystemAnswer, text: str | None, failure: str | None) -> ChatReply:
@@ -231,8 +225,6 @@ def _scores(found: _Ranking, shown: ShownDocuments) -> str:
     if found.scores is not None:
         if len(found.scores) != len(shown.ids):
             raise _WrongError(f"expected {len(shown.ids)} scores, found {len(found.scores)}")
-        if wrong := [score for score in found.scores if score is not None and not isfinite(score)]:
-            raise _WrongError(f"expected finite scores, found {wrong[0]}")
         return json.dumps(found.scores)
     ranked = found.ranking or []
     scores: list[float | None] = [None] * len(shown.ids)

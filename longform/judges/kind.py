@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from longform.chat.call import TokenLogprobs
+from longform.given import Count, Share, Text
 
 Fidelity = Literal["ours", "release"]
 
@@ -56,14 +57,14 @@ class Verdict(NamedTuple):
         link_failure: Why an item that is said has no link.
     """
 
-    answer: str | None
-    probability: float | None
-    failure: str | None = None
-    chunk_index: int | None = None
-    reply: str | None = None
-    call_id: str | None = None
-    linked_unit: int | None = None
-    link_failure: str | None = None
+    answer: Text | None
+    probability: Share | None
+    failure: Text | None = None
+    chunk_index: Count | None = None
+    reply: Text | None = None
+    call_id: Text | None = None
+    linked_unit: Count | None = None
+    link_failure: Text | None = None
 
 
 Verdicts = list[list[Verdict]]

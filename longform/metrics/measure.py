@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple, Protocol, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from longform.given import Count, Number, Text
 from longform.keys import in_groups
 from longform.records import Document, Target
 from longform.text.citations import Bullet, without_citations
@@ -57,11 +58,11 @@ class TokenVectors(NamedTuple):
 class Score(NamedTuple):
     """A measure of one summary: `total / n`, kept apart so that means can be pooled over summaries."""
 
-    measure: str
-    total: float
-    n: int
-    n_unjudged: int = 0
-    reason: str | None = None  # why there is no value, if n is 0
+    measure: Text
+    total: Number
+    n: Count
+    n_unjudged: Count = 0
+    reason: Text | None = None  # why there is no value, if n is 0
 
     @property
     def value(self) -> float | None:

@@ -179,14 +179,14 @@ class StatementsRetrieverSettings(_Retriever):
 class OracleRetrieverSettings(_Retriever):
     """Ranks by the relevance that people gave."""
 
-    actor = "actors.retrieval.looked_up:OracleRetriever"
+    actor = "actors.retrieval.query_free:OracleRetriever"
     kind: Literal["oracle"]
 
 
 class GoldRetrieverSettings(_Retriever):
     """Ranks the documents that are judged relevant and no others; a query without them gets none."""
 
-    actor = "actors.retrieval.looked_up:GoldRetriever"
+    actor = "actors.retrieval.query_free:GoldRetriever"
     kind: Literal["gold"]
 
 
@@ -209,7 +209,7 @@ class FullContextSettings(_Retriever):
 class ReleasedRetrieverSettings(_Retriever):
     """Scores that the benchmark ships, by the name they have there."""
 
-    actor = "actors.retrieval.looked_up:ReleasedRetriever"
+    actor = "actors.retrieval.query_free:ReleasedRetriever"
     kind: Literal["released"]
     name: str  # the name of the scores in the benchmark
 

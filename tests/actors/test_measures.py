@@ -83,7 +83,7 @@ def test_what_is_no_score_is_an_error(write: Write, tmp_path: Path) -> None:
     (odd,) = open_measures([own(tmp_path, "their_measure:Odd")])
     assert isinstance(odd, Measure)
 
-    with pytest.raises(UserCodeError, match=r"their_measure:Odd: per_summary raised TypeError: expected a longform"):
+    with pytest.raises(UserCodeError, match=r"their_measure:Odd: per_summary: expected a longform"):
         odd.per_summary(Facts(text="the dam"))
 
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from actors.json_value import Json
 from actors.search_endpoint import ATTEMPTS, SearchEndpoints
 from actors.serving.client import Reply, Send
 from longform.errors import LongformError, UsageError
+from longform.given import Json
 
 FIELDS = {"query": "Why a bridge?", "n": "3", "api_key_env": ""}
 HITS = [{"id": "a", "text": "A bridge."}]

@@ -82,14 +82,14 @@ async def test_what_a_class_does_not_judge_has_a_reason(write: Write, tmp_path: 
 @pytest.mark.parametrize(
     ("returned", "said"),
     [
-        ("[1]", "expected 2 judgements, one an item, found 1"),
-        ("'full'", "expected 2 judgements, one an item, found 'full'"),
-        ("None", "expected 2 judgements, one an item, found None"),
+        ("[1]", "expected 2 judgements, one an item, found list \\[1\\]"),
+        ("'full'", "expected 2 judgements, one an item, found str full"),
+        ("None", "expected 2 judgements, one an item, found NoneType None"),
         ("[1, 7]", "expected a number from 0 to 1, one of supported, unsupported, .*, found int 7"),
         ("[0.5, float('nan')]", "found float nan"),
         ("[True, 1]", "found bool True"),
         ("['full', 1]", "found str full"),
-        ("3", "expected 2 judgements, one an item, found 3"),
+        ("3", "expected 2 judgements, one an item, found int 3"),
     ],
 )
 async def test_a_judgement_is_of_the_kind(write: Write, tmp_path: Path, returned: str, said: str) -> None:

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
-from actors.retrieval.endpoint_encoder import EndpointEncoder, read_vectors
+from actors.retrieval.encoders import EndpointEncoder
 from longform.errors import LongformError
 from longform.settings.retrievers import EmbeddingsRetrieverSettings
 from tests.serving import running
@@ -22,27 +22,16 @@ def settings(url: str = "http://127.0.0.1:1/v1/embeddings", **more: Any) -> Embe
     return EmbeddingsRetrieverSettings.model_validate(given | more)
 
 
-@pytest.mark.parametrize(
-    ("found", "told"),
-    [
-        ([(0, [1.0, 0.0])], "expected a vector for each of 2 texts, found indices [0]"),
-        ([(0, [1.0, 0.0]), (0, [1.0, 0.0])], "found indices [0, 0]"),
-        ([(0, [1.0, 0.0]), (1, [1.0])], "expected vectors of one length, lists of numbers; found lengths [1, 2]"),
-        ([(0, [1.0]), (1, [1.0])], "found lengths [1, 2]"),
-        ([(0, [1.0, 0.0]), (1, "AACAPwAAAAA=")], "found lengths [-1, 2]"),
-        ([(0, [1.0, 0.0]), (1, [float("nan"), 0.0])], "expected finite numbers in a vector, found infinity or NaN"),
-        ([(0, [1.0, 0.0]), (1, [None, 0.0])], "expected finite numbers in a vector, found [None]"),
-    ],
-)
-def test_answer_that_is_no_vectors_is_refused(found: list[tuple[int, Any]], told: str) -> None:
-    with pytest.raises(LongformError) as error:
-        read_vectors(found, 2, 2, "here")
-    assert str(error.value).startswith("here: expected ")
-    assert told in str(error.value)
+def test_vectors_of_several_lengths_are_refused() -> None:
+    app = FastAPI()
 
+    @app.post("/v1/embeddings")
+    async def embeddings(request: Request) -> JSONResponse:
+        texts = (await request.json())["input"]
+        return JSONResponse({"data": [{"index": at, "embedding": [1.0] * len(one)} for at, one in enumerate(texts)]})
 
-def test_vectors_stand_in_the_order_of_their_texts() -> None:
-    assert read_vectors([(1, [0, 1]), (0, [1.0, 0.5])], 2, 0, "here").tolist() == [[1.0, 0.5], [0.0, 1.0]]
+    with running(app) as url, pytest.raises(LongformError, match=r"expected vectors of one length, found \[1, 2\]"):
+        EndpointEncoder(settings(f"{url}/v1/embeddings")).embed(["a", "bb"])
 
 
 def test_texts_are_asked_about_in_batches_once_and_vectors_come_to_unit_length() -> None:

@@ -8,7 +8,7 @@ import pytest
 from fastapi import FastAPI
 from starlette.responses import JSONResponse
 
-from actors.retrieval.endpoint_reranker import KIND, EndpointReranker, check_order
+from actors.retrieval.endpoint_reranker import KIND, EndpointReranker
 from actors.retrieval.reranker import Means
 from actors.serving.endpoint import token_of
 from longform.errors import LongformError, UsageError
@@ -55,21 +55,6 @@ async def test_token_is_sent_and_its_lack_found_before_any_work(monkeypatch: pyt
         with pytest.raises(LongformError, match=r"reranker 'words' at http.* answered 401"):
             await EndpointReranker(settings(f"{url}/v1/rerank"), Means()).rerank(QUERY, TEXTS)
     assert len(found) == len(TEXTS)
-
-
-@pytest.mark.parametrize(
-    ("results", "fault"),
-    [
-        ([(0, 0.5), (0, 0.4)], "expected each of 2 documents once"),
-        ([(0, 0.5)], "expected each of 2 documents once"),
-        ([(0, 0.5), (2, 0.4)], "expected each of 2 documents once"),
-        ([(0, 0.5), (1, None)], "expected numbers as scores"),
-        ([(0, 0.5), (1, float("nan"))], "expected numbers as scores"),
-    ],
-)
-def test_answer_that_is_no_order_is_refused(results: list[tuple[int, Any]], fault: str) -> None:
-    with pytest.raises(LongformError, match=f"here: {fault}"):
-        check_order(results, 2, "here")
 
 
 async def test_answer_in_another_dialect_is_refused() -> None:

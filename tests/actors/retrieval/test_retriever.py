@@ -9,8 +9,7 @@ import pytest
 
 from actors.local_models.encoder import Encoder
 from actors.local_models.weights import MINILM
-from actors.retrieval.checks import check_loadable
-from actors.retrieval.haystack_retriever import HaystackRetriever
+from actors.retrieval.haystack_retriever import HaystackRetriever, check_loadable
 from actors.storage.folder import Folder
 from longform.errors import LongformError, UsageError
 from longform.retrieval.ranking import z_sum

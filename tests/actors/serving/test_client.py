@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pytest
 from aiohttp import web
+from hypothesis import given
+from hypothesis import strategies as st
 
 from actors.serving.client import RefusedError, Reply, ServedClient, over_handle, over_http, read_answer
 from actors.serving.messages import About, Answered, Refusal, Replies, shared_text
 from longform.errors import LongformError
+from tests.any_values import ANY_VALUE
 
 
 class Server:
@@ -177,6 +182,39 @@ async def test_nothing_is_posted_where_a_redirect_points_to(unused_tcp_port: int
         await ServedClient(over_http(f"http://127.0.0.1:{unused_tcp_port}")).judge("j", [{}])
     await runner.cleanup()
     assert asked == ["/v1/judge"]
+
+
+_INDEX = st.integers(-1, 2) | ANY_VALUE
+
+
+@given(
+    st.lists(st.fixed_dictionaries({"index": _INDEX, "relevance_score": ANY_VALUE}), max_size=3),
+    st.lists(st.fixed_dictionaries({"index": _INDEX, "embedding": st.lists(ANY_VALUE, max_size=2)}), max_size=3),
+)
+async def test_rows_of_an_answer_are_finite_numbers_one_for_each_that_was_asked_about(
+    ranked: list[dict[str, Any]], embedded: list[dict[str, Any]]
+) -> None:
+    for asked in (
+        Server(Reply(200, {"results": ranked})).client().rerank("m", "q", ["a", "b"]),
+        Server(Reply(200, {"data": embedded})).client().embed("m", ["a", "b"]),
+    ):
+        (rows,) = await asyncio.gather(asked, return_exceptions=True)
+        if isinstance(rows, BaseException):
+            assert isinstance(rows, LongformError)
+            assert "answered 200: expected " in str(rows)
+            continue
+        assert sorted(place for place, _ in rows) == [0, 1]
+        assert all(np.isfinite(np.array(value)).all() for _, value in rows)
+        assert not any(isinstance(value, bool | str) for _, value in rows)
+
+
+@pytest.mark.parametrize(
+    "places", [pytest.param([0, 0], id="twice"), pytest.param([0], id="none"), pytest.param([0, 2], id="another")]
+)
+async def test_an_answer_that_is_no_order_is_refused(places: list[int]) -> None:
+    results = [{"index": place, "relevance_score": 0.5} for place in places]
+    with pytest.raises(LongformError, match="of each of 2 once, found indices"):
+        await Server(Reply(200, {"results": results})).client().rerank("m", "q", ["a", "b"])
 
 
 @pytest.mark.parametrize("body", [None, {}, [], {"results": [{"index": 1}]}, {"results": 5}])

@@ -6,6 +6,8 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from longform.chat.call import Usage
 from longform.chat.completions import read_completion, read_usage
@@ -103,6 +105,31 @@ def test_what_cannot_be_read_is_named_and_what_it_used_is_kept(body: bytes, fail
     reply = read_completion(body)
     assert (reply.text, reply.failure) == (None, failure)
     assert reply.usage == (Usage(input_tokens=9, output_tokens=4) if is_paid else Usage())
+
+
+_UNSEEN = st.text(
+    st.sampled_from(" \n\t\u200b\u00ad\ufeff\u2060\u2028\u00a0\u3164\u2800\u202e\ufe0f\u0301"), max_size=9
+)
+_THOUGHT = st.text(st.sampled_from("ab \n.\u200b<"), max_size=9)
+_MARKS = st.sampled_from(["think", "thinking", "reasoning", "THINK"])
+
+
+@given(_UNSEEN)
+def test_a_text_of_which_nothing_is_seen_is_an_empty_reply(unseen: str) -> None:
+    assert read_completion(message(unseen)).failure == "empty_reply"
+    assert read_completion(message(unseen, reasoning_content="hm")).failure in ("only_reasoning", "empty_reply")
+    assert read_completion(message(f"{unseen}é{unseen}")).text == f"{unseen}é{unseen}"
+
+
+@given(_MARKS, _THOUGHT, _UNSEEN)
+def test_thinking_without_an_answer_is_only_reasoning(mark: str, thought: str, unseen: str) -> None:
+    endless, ended = f"<{mark}>{thought}", f"<{mark}>{thought}</{mark}>{unseen}"
+
+    for text in (endless, ended, f"\n{ended}", f"{ended}\n<{mark}>{thought}"):
+        assert read_completion(message(text)).failure == "only_reasoning"
+        assert read_completion(message(text)).usage.output_tokens == 4
+    for text in (f"{ended}{SAID}", f"{SAID}\n{endless}", f"{SAID} {endless}"):
+        assert read_completion(message(text)).text == text
 
 
 def test_the_encoding_that_headers_name_is_read() -> None:

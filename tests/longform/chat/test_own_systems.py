@@ -68,7 +68,7 @@ def test_rankings_are_read_as_scores() -> None:
         (SUMMARY, {"failure": "refused"}, "refused"),
         (SUMMARY, {"failure": "\u0000" * 10}, "failed"),
         (RANKING, {"scores": [1, 2]}, "bad_answer: expected 3 scores, found 2"),
-        (RANKING, {"scores": [1, 2, float("inf")]}, "bad_answer: expected finite scores, found inf"),
+        (RANKING, {"scores": [1, 2, float("inf")]}, "bad_answer: scores.2: Input should be a finite number"),
         (RANKING, {"ranking": ["d9"]}, "bad_answer: unknown document 'd9'"),
         (RANKING, {"ranking": ["d0", "d0"]}, "bad_answer: document 'd0' stands in the ranking twice"),
         (RANKING, {"text": "a"}, "bad_answer: "),

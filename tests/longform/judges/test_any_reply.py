@@ -21,17 +21,20 @@ from longform.judges.kinds import KINDS
 from longform.summaries.replies import summary_text
 from longform.synthesis.asking import Reply, read_reply
 from longform.synthesis.written.replies import FORMS
+from tests.any_values import ANY_TEXT
 from tests.completion import completion
 
 REQUEST = ChatRequest(messages=(Message("user", "hello"),), max_tokens=10)
 PRICE = Price(input=1.0, output=1.0, cached_input=1.0, reasoning=1.0)
 
-_WORDS = st.sampled_from(["yes", "No", " no.", "coverage", "FULL_COVERAGE", "bullet_id", "insights", "text", "\\ud800"])
+_WORDS = st.sampled_from(
+    ["yes", "No", " no.", "coverage", "FULL_COVERAGE", "bullet_id", "insights", "text", "\\ud800", "\ud800"]
+)
 _SCALARS = st.none() | st.booleans() | st.integers(-(10**400), 10**400) | st.floats() | _WORDS | st.text(max_size=5)
 _VALUES = st.recursive(
     _SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_WORDS, inner, max_size=3), max_leaves=8
 )
-_TEXTS = st.text(max_size=20) | _WORDS | _VALUES.map(json.dumps) | _VALUES.map(lambda v: f"```json\n{json.dumps(v)}```")
+_TEXTS = ANY_TEXT | _WORDS | _VALUES.map(json.dumps) | _VALUES.map(lambda v: f"```json\n{json.dumps(v)}```")
 _LOGPROBS = st.floats() | st.sampled_from([1000.0, 0.0, 1e-9, -1.0, inf, -inf, nan]) | st.none()
 _ALTERNATIVES = st.fixed_dictionaries({"token": _WORDS, "logprob": _LOGPROBS})
 _TOKENS = st.fixed_dictionaries(
@@ -45,14 +48,16 @@ _BODIES = st.builds(
     content=_TEXTS,
     tokens=st.lists(_TOKENS, max_size=3) | _VALUES,
     usage=st.dictionaries(st.sampled_from(["prompt_tokens", "completion_tokens"]), _SCALARS) | _VALUES,
-    model=st.none() | st.text(max_size=5),
-    reason=st.none() | st.text(max_size=5) | st.just("stop"),
+    model=st.none() | ANY_TEXT,
+    reason=st.none() | ANY_TEXT | st.just("stop"),
 )
 
 
 def check(reply: ChatReply) -> None:
     """Hand a reply to everything that reads replies."""
     assert (reply.text is None) != (reply.failure is None)
+    assert all(text is None or text.encode() for text in (reply.failure, reply.finish_reason, reply.text))
+    assert reply.model is None or reply.model.encode() is not None
     TokenEstimates().learn(REQUEST, reply.usage)
     assert isfinite(cost_usd(reply.usage, PRICE) or 0.0)
     json.dumps(reply.logprobs, allow_nan=False)
