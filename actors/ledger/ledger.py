@@ -20,7 +20,7 @@ import pyarrow.fs as pafs
 from actors.ledger.entry import LedgerEntry, Session, process_lives, this_host, this_session
 from actors.ledger.history import history
 from actors.ledger.s3_log import IDENTITY, BehindTheLog, LedgerLog, open_mirror
-from actors.ledger.sqlite import CallRecords
+from actors.ledger.sqlite import CallRecords, OpenAttempt
 from actors.ledger.totals import By, Totals, call_failures, call_totals, stage_totals, totals
 from actors.storage.folder import Folder, open_location
 from longform.chat.call import ChatReply
@@ -49,6 +49,7 @@ class Ledger:
         self.url, self._job = url, job
         self._session = session or this_session()
         self._lock = threading.Lock()
+        self._seen_ms: dict[str, int] = {}  # when attempts of other machines were first met, by our clock
         filesystem, root = open_location(url)
         self._log: LedgerLog | None = None
         if isinstance(filesystem, pafs.LocalFileSystem):
@@ -234,11 +235,13 @@ class Ledger:
 
     def _is_busy(self, intent: Intent, at_ms: int) -> bool:
         others = [a for a in self._records.open_attempts(intent.call_id) if a.attempt_id != intent.attempt_id]
-        return any(self._lives(other.session, other.ends_at_ms, at_ms) for other in others)
+        return any(self._lives(other, at_ms) for other in others)
 
-    def _lives(self, session: Session, ends_at_ms: int, at_ms: int) -> bool:
-        if session == self._session:
+    def _lives(self, other: OpenAttempt, at_ms: int) -> bool:
+        if other.session == self._session:
             return True
-        if session.host == this_host():
-            return process_lives(session)
-        return at_ms < ends_at_ms  # nobody can look into another machine
+        if other.session.host == this_host():
+            return process_lives(other.session)
+        # nobody can look into another machine, whose clock may be ahead of ours
+        seen_ms = self._seen_ms.setdefault(other.attempt_id, at_ms)
+        return at_ms < min(other.ends_at_ms, seen_ms + other.lasts_ms)

@@ -53,7 +53,6 @@ _ADVICE = (
 _NO_ROOM_BYTES = 100_000
 
 _SCHEMA = """
-PRAGMA journal_mode = WAL;
 CREATE TABLE sessions (session INTEGER PRIMARY KEY, host TEXT, pid INTEGER, started REAL, UNIQUE (host, pid, started));
 CREATE TABLE attempts (
     attempt_id TEXT PRIMARY KEY, call_id TEXT NOT NULL, job TEXT, stage TEXT, provider TEXT, model TEXT,
@@ -105,11 +104,12 @@ FROM answers JOIN attempts USING (call_id, attempt_id) WHERE call_id IN ({marks}
 
 
 class OpenAttempt(NamedTuple):
-    """An attempt that may still be waited for; `ends_at_ms` is its deadline, since 1970."""
+    """An attempt that may still be waited for; `ends_at_ms` is its deadline, since 1970 by the clock of who asked."""
 
     attempt_id: str
     session: Session
     ends_at_ms: int
+    lasts_ms: int
 
 
 Found = TypeVar("Found")
@@ -240,11 +240,11 @@ class CallRecords:
     def open_attempts(self, call_id: str) -> list[OpenAttempt]:
         """Return the call's attempts without a receipt, but for those given up."""
         rows = self._connection.execute(
-            "SELECT attempt_id, host, pid, started, ends_at FROM attempts JOIN sessions USING (session) "
-            "WHERE call_id = ? AND state = 'open'",
+            "SELECT attempt_id, host, pid, started, ends_at, ends_at - asked_at "
+            "FROM attempts JOIN sessions USING (session) WHERE call_id = ? AND state = 'open'",
             (call_id,),
         )
-        return [OpenAttempt(row[0], Session(*row[1:4]), row[4]) for row in rows]
+        return [OpenAttempt(row[0], Session(*row[1:4]), *row[4:]) for row in rows]
 
     def open_of(self, job: str) -> dict[str, float]:
         """Map a job's attempts without a receipt, but for those given up, to the dollars reserved, 0 if not known."""
@@ -315,6 +315,7 @@ def _create(path: Path) -> None:
             connection.executescript(_SCHEMA)
             _add_indexes(connection)
             connection.execute(f"PRAGMA user_version = {_FORMAT}")
+            connection.execute("PRAGMA journal_mode = WAL")  # last: all before it is in the file, or has raised
         put_in_place(unfinished, path)
     finally:
         for rest in path.parent.glob(f"{unfinished.name}*"):

@@ -174,3 +174,36 @@ def test_a_million_rows_open_and_resume_in_little_memory(fill: Callable[[int], P
 
     assert (int(found), int(finished), int(calls)) == (10_000, 31, 1)
     assert float(megabytes) < 50
+
+
+_ON_SMALL_DISKS = """
+import subprocess, sys
+from actors.ledger.ledger import Ledger
+from longform.chat.ledger_rows import Intent
+from longform.errors import LongformError
+disk = sys.argv[1]
+for kilobytes in range(0, 240, 12):
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={kilobytes + 4}k", "tmpfs", disk], check=True)
+    try:
+        Ledger(disk, job="j").close()
+        print("opened")
+    except LongformError as error:
+        print("full" if "cannot be written: the disk is full; make room there" in str(error) else error)
+    subprocess.run(["mount", "-o", "remount,size=60m", disk], check=True)
+    ledger = Ledger(disk, job="j")
+    print(ledger.exchange([Intent("a", "c", "s", "p", "m", 0, 0.5, 60.0)], []))
+    ledger.close()
+    subprocess.run(["umount", disk], check=True)
+"""
+
+
+def test_a_new_ledger_on_a_full_disk_says_so_and_goes_on_once_there_is_room(tmp_path: Path) -> None:
+    own_mounts = ["unshare", "--user", "--map-root-user", "--mount"]
+    if subprocess.run([*own_mounts, "true"], check=False, capture_output=True).returncode:
+        pytest.skip("nothing may be mounted here")
+
+    command = [*own_mounts, sys.executable, "-c", _ON_SMALL_DISKS, str(tmp_path)]
+    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+
+    assert set(said[::2]) == {"full", "opened"}
+    assert set(said[1::2]) == {"['go']"}

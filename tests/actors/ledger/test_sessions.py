@@ -65,6 +65,23 @@ def test_session_of_another_machine_lives_until_the_deadline(tmp_path: Path, dea
     assert Ledger(str(tmp_path), job="here").exchange([intent("b")], []) == [verdict]
 
 
+@pytest.mark.parametrize("ahead_s", [0.0, 50.0, 86_400.0, 1e8])
+def test_a_clock_that_was_ahead_lets_nobody_wait_longer_than_a_call_lasts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ahead_s: float
+) -> None:
+    clock = [1e9 + ahead_s]
+    monkeypatch.setattr("time.time", lambda: clock[0])
+    elsewhere = Session("elsewhere", 1, 0.0)
+    Ledger(str(tmp_path), job="there", session=elsewhere).exchange([intent("a", deadline_s=60.0)], [])
+    ledger = Ledger(str(tmp_path), job="here")
+
+    said = []
+    for clock[0] in (1e9 + 1, 1e9 + 59, 1e9 + 62):
+        said += ledger.exchange([intent("b")], [])
+
+    assert said == ["busy", "busy", "go"]
+
+
 def test_intent_said_again_by_a_new_session_is_that_sessions(tmp_path: Path) -> None:
     """A keeper died, its successor takes the worker's call over: another job must still wait for it."""
     dead = Session(this_host(), 2**22 + 1, 0.0)
