@@ -20,7 +20,6 @@ from longform.settings.judges import PythonJudgeSettings
 
 NOT_JUDGED = "not_judged"
 """The failure of a pair that the class leaves unjudged."""
-
 _SHARE = TypeAdapter[float](Share)
 
 

@@ -296,7 +296,7 @@ class CrossEncoderRerankerSettings(MayAskSettings):
 class EndpointRerankerSettings(MayAskSettings, EndpointSettings):
     """A server that speaks Cohere's or Jina's dialect, `serve/` among them; one request holds all documents."""
 
-    actor = "actors.retrieval.endpoint_reranker:EndpointReranker"
+    actor = "actors.retrieval.reranker:EndpointReranker"
     kind: Literal["endpoint"]
     depth: int = Field(20, gt=0)  # as above
 

@@ -12,8 +12,7 @@ import yaml
 
 from actors.chat.openai_client import OpenAIChat
 from actors.local_models.weights import MINILM
-from actors.retrieval.endpoint_reranker import EndpointReranker
-from actors.retrieval.reranker import Means
+from actors.retrieval.reranker import EndpointReranker, Means
 from actors.serving.client import ServedClient, over_handle, over_http
 from longform.chat.call import ChatRequest, Message
 from longform.errors import UsageError

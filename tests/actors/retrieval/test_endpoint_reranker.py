@@ -8,8 +8,7 @@ import pytest
 from fastapi import FastAPI
 from starlette.responses import JSONResponse
 
-from actors.retrieval.endpoint_reranker import KIND, EndpointReranker
-from actors.retrieval.reranker import Means
+from actors.retrieval.reranker import KIND, EndpointReranker, Means
 from actors.serving.endpoint import token_of
 from longform.errors import LongformError, UsageError
 from longform.records import Document, Query
