@@ -1,4 +1,4 @@
-"""What is taken as a number or a text can be stored, summed and written as JSON, whatever it is drawn from."""
+"""Numbers and texts that are taken can be stored, summed and written as JSON, whatever they are drawn from."""
 
 from __future__ import annotations
 
