@@ -29,7 +29,7 @@ class Room(NamedTuple):
 ROOMS = {
     "laboratory": Room(14, 2_496, "lab/*"),
     "synthesis": Room(61, 10_276, "longform/synthesis/* jobs/synthesis/* jobs/synthesize*.py actors/synthesis/*"),
-    "serve": Room(27, 3_739, "serve/*"),
+    "serve": Room(27, 3_738, "serve/*"),
     "rehearsal": Room(15, 2_259, "longform/rehearsal/* actors/rehearsal/*"),
     "evidence as frames": Room(6, 653, "longform/evidence/* actors/surface/folders.py"),
     "tables": Room(6, 787, "longform/tables/*"),
@@ -42,7 +42,7 @@ ROOMS = {
         " jobs/correct.py jobs/export.py jobs/status.py jobs/report.py jobs/plan_sample.py",
     ),
     "judges, cards, calibration, sheets": Room(
-        55, 9_867, "longform/judges/* actors/judges/* jobs/calibration/* jobs/calibrate.py jobs/annotate.py"
+        55, 9_861, "longform/judges/* actors/judges/* jobs/calibration/* jobs/calibrate.py jobs/annotate.py"
     ),
     "chat, quota, ledger, spending": Room(
         64,

@@ -15,8 +15,8 @@ from longform.chat.call import ChatRequest
 from longform.errors import UsageError
 from longform.judges.cards import Version
 from longform.judges.kind import Group, Kind, Verdicts
-from longform.judges.kinds import LISTED
 from longform.keys import content_key
+from longform.settings.judge import LISTED
 from longform.settings.judges import JudgeSettings
 
 P = ParamSpec("P")

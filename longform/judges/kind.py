@@ -164,6 +164,7 @@ class Kind(SheetKind):
         shared: The side of a pair that many pairs share, and that prompts show first.
         unit: Makes of a summary's line what is judged.
         fields: Names of the shared text and of an item in prompts.
+        prompt: Shows a pair to a chat model, if a configuration names no other prompt.
         shows_query: True if prompts show the query, too, as the field `query`.
         show: Makes of the shared parts what a prompt shows.
         settle: Returns the verdict that needs no judge, or None if one must be asked.
@@ -186,6 +187,7 @@ class Kind(SheetKind):
     shared: Literal["summary", "target"]
     unit: Callable[[str], str] = str
     fields: tuple[str, str]
+    prompt: str = ""
     shows_query: bool = False
     show: Callable[[Sequence[str]], str] = "\n".join
     settle: Settle = ask

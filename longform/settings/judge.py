@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from pydantic import Field, JsonValue, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from longform.settings.chat import MayAskSettings
 from longform.settings.python_class import CodeSettings
 
-Task = Literal["coverage", "support", "key_point", "reference", "errors", "misses"]
-"""Tasks of judges; `longform.judges.kinds` says what each one means."""
+LISTED: Mapping[str, str] = {
+    "coverage": "longform.judges.kinds.coverage:COVERAGE",
+    "support": "longform.judges.kinds.support:SUPPORT",
+    "key_point": "longform.judges.kinds.key_point:KEY_POINT",
+    "reference": "longform.judges.kinds.reference:REFERENCE",
+    "errors": "longform.judges.kinds.errors:ERRORS",
+    "misses": "longform.judges.kinds.misses:MISSES",
+}
+"""Task of a judge -> import path of the kind of judgement that it is of."""
 
-_UNNAMED: Collection[Task] = ("coverage", "support")
+if TYPE_CHECKING:
+    Task = str
+else:
+    Task = Literal[*LISTED]
+"""A task, as pydantic holds it."""
+
+_UNNAMED: Collection[str] = ("coverage", "support")
 """Tasks whose name is no part of a judge's identity: stored verdicts are older than the key `task`."""
 
 
@@ -33,9 +46,9 @@ class AnyJudgeSettings(CodeSettings, MayAskSettings):
         costs: Why a question to it may cost something; None: it computes its answers here.
     """
 
-    tasks: ClassVar[tuple[Task, ...]]
+    tasks: ClassVar[Collection[str]]
     judges_own: ClassVar[bool] = False
-    only_for: ClassVar[Mapping[str, tuple[Task, ...]]] = {}
+    only_for: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     newer = frozenset({"folder", "samples", "references", "repeats"})
     how_it_is_asked = CodeSettings.how_it_is_asked | {"repeats"}
     same_each_time: ClassVar[str | None] = "it answers the same every time"

@@ -9,26 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import (
-    Field,
-    field_validator,
-    model_validator,
-)
+from pydantic import Field, field_validator, model_validator
 
 from longform.settings.chat import ChatSettings
-from longform.settings.judge import AnyJudgeSettings, Task
+from longform.settings.judge import LISTED, AnyJudgeSettings
 from longform.settings.python_class import PythonClassSettings
 from longform.settings.resources import ResourcesSettings
-
-PROMPTS: Mapping[Task, str] = {
-    "coverage": "judge_coverage_3",
-    "support": "judge_support",
-    "key_point": "judge_key_point",
-    "reference": "judge_reference",
-    "errors": "judge_errors",
-    "misses": "judge_misses",
-}
-"""Prompts of chat models if a configuration names none."""
+from longform.settings.strict import imported
 
 Calibration = Literal["people", "gpt-4o"]
 """The marks that a judge's numbers are like: only scores of one calibration may be held against each other."""
@@ -60,7 +47,7 @@ class OfflineJudgeSettings(AnyJudgeSettings):
     actor = "actors.judges.lexical:ByWords"
     tasks = ("coverage", "support", "key_point")
     newer = AnyJudgeSettings.newer | {"features"}
-    only_for: ClassVar[Mapping[str, tuple[Task, ...]]] = {"calibration": ("coverage",), "features": ("coverage",)}
+    only_for: ClassVar[Mapping[str, tuple[str, ...]]] = {"calibration": ("coverage",), "features": ("coverage",)}
 
     kind: Literal["offline"]
     calibration: Calibration | None = None  # gpt-4o: like SummHay's printed tables; people: like none
@@ -104,11 +91,11 @@ class ChatJudgeSettings(AnyJudgeSettings):
     """A prompted chat model; with the log probabilities of its answer, a number beside the answer."""
 
     actor = "actors.judges.chat:ByChat"
-    tasks = ("coverage", "support", "key_point", "reference", "errors", "misses")
+    tasks = LISTED
     judges_own = True
     same_each_time = None
     costs = "asks a chat model, which costs calls"
-    only_for: ClassVar[Mapping[str, tuple[Task, ...]]] = {
+    only_for: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "probability": ("support", "key_point", "reference"),
         "fidelity": ("support",),
         "samples": ("reference",),
@@ -126,9 +113,10 @@ class ChatJudgeSettings(AnyJudgeSettings):
     @model_validator(mode="before")
     @classmethod
     def _prompt_of_the_task(cls, content: Any) -> Any:
-        if isinstance(content, Mapping) and not content.get("prompt"):
-            return {**content, "prompt": PROMPTS.get(content.get("task", "coverage"), "")}
-        return content
+        if not isinstance(content, Mapping) or content.get("prompt"):
+            return content
+        kind = LISTED.get(str(content.get("task", "coverage")))
+        return {**content, "prompt": "" if kind is None else imported(kind).prompt}
 
     @model_validator(mode="after")
     def _has_a_prompt(self) -> Self:
@@ -190,7 +178,7 @@ class _NumberJudge(AnyJudgeSettings):
 
     tasks = ("coverage", "support", "key_point", "reference")
     judges_own = True
-    only_for: ClassVar[Mapping[str, tuple[Task, ...]]] = {"cuts": ("coverage",), "threshold": ("support", "key_point")}
+    only_for: ClassVar[Mapping[str, tuple[str, ...]]] = {"cuts": ("coverage",), "threshold": ("support", "key_point")}
 
     cuts: tuple[float, float] = (0.25, 0.75)  # numbers from which the answer is partial, and full
     threshold: float = Field(0.5, gt=0, lt=1)  # a number above it means supported
@@ -235,12 +223,11 @@ class ServedJudgeSettings(AnyJudgeSettings):
 
     actor = "actors.judges.served:ByServer"
     newer = AnyJudgeSettings.newer | {"version"}
-
-    tasks = ("coverage", "support", "key_point", "reference", "misses", "errors")
+    tasks = LISTED
     how_it_is_asked = frozenset({"token_env", "concurrency", "repeats"})
     same_each_time = "its server gives one answer to one question"
     costs = "asks a server, behind which a chat model may stand"
-    only_for: ClassVar[Mapping[str, tuple[Task, ...]]] = {"references": ("reference",)}
+    only_for: ClassVar[Mapping[str, tuple[str, ...]]] = {"references": ("reference",)}
 
     kind: Literal["served"]
     url: str = Field(pattern=r"^(https?|serve)://[^/]")  # of a server; serve://APPLICATION: of this cluster
@@ -264,7 +251,7 @@ class PythonJudgeSettings(_NumberJudge, PythonClassSettings):
     actor = "actors.judges.python:ByClass"
     same_each_time = None
     costs = "runs a class of one's own, which may ask what costs calls"
-    only_for: ClassVar[Mapping[str, tuple[Task, ...]]] = {**_NumberJudge.only_for, "references": ("reference",)}
+    only_for: ClassVar[Mapping[str, tuple[str, ...]]] = {**_NumberJudge.only_for, "references": ("reference",)}
 
     references: References | None = None  # null: all
 

@@ -15,7 +15,6 @@ from longform.errors import UsageError
 from longform.judges.cards import describe, judged_by, other_judge, shipped_card_of
 from longform.judges.kinds import KINDS
 from longform.judges.replies import BACKGROUND, QUERY
-from longform.settings.judge import Task
 from longform.settings.strict import Strict
 from serve.engine import Work
 from serve.items import JudgeItem, JudgeUnit
@@ -49,7 +48,7 @@ def common_item(types: Sequence[type[Strict]]) -> type[Strict]:
 
 
 @cache
-def judge_item(task: Task, *, weighs_words: bool = False) -> type[Strict]:
+def judge_item(task: str, *, weighs_words: bool = False) -> type[Strict]:
     """
     Return the type of one item of a judge's requests, as `request_item` writes it: one verdict for each thing in it.
 

@@ -7,7 +7,9 @@ Retrievers, rerankers, summarizers and judges are moved in `tests/actors/test_pa
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -21,12 +23,14 @@ from actors.judges.opening import make_judge, named_kind
 from actors.storage.folder import Folder
 from jobs import aggregate, export, ingest
 from longform.formats.names import EXPORTS, FORMATS
+from longform.halls import HALLS
 from longform.judges.kind import Group
-from longform.judges.kinds import LISTED as KINDS
+from longform.settings.judge import LISTED as KINDS
 from longform.settings.judges import PythonJudgeSettings
 from longform.settings.python_class import FOLDER
 from longform.studies import LISTED
 from tests.made.demo import two_systems
+from tests.places import ROOT
 
 Moved = Callable[[str], str]
 
@@ -105,6 +109,42 @@ async def test_a_kind_of_another_module_judges_as_the_shipped_one(tmp_path: Path
     read = [kind.read(reply, None, group, "ours") for kind in (shipped, own) for reply in replies]
     assert read[:2] == read[2:]
     assert [one.answer for one in read[:2]] == ["contradicted", None]
+
+
+NEW_KIND = """
+from dataclasses import replace
+
+from longform.judges.kinds.key_point import KEY_POINT
+
+LEFT_OUT = replace(KEY_POINT, task="left_out", targets="insight", work="left_out", measures=())
+"""
+
+
+def test_a_kind_that_ships_is_one_file_and_one_line(tmp_path: Path) -> None:
+    for hall in ("longform", *HALLS):
+        shutil.copytree(ROOT / hall, tmp_path / hall)
+    (tmp_path / "longform" / "judges" / "kinds" / "left_out.py").write_text(NEW_KIND)
+    listing = tmp_path / "longform" / "settings" / "judge.py"
+    first, line = "LISTED: Mapping[str, str] = {\n", '    "left_out": "longform.judges.kinds.left_out:LEFT_OUT",\n'
+    assert listing.read_text().count(first) == 1
+    listing.write_text(listing.read_text().replace(first, first + line))
+    chat = {"provider": "scripted", "model": "scripted", "script": "obedient", "max_tokens": 100}
+    judges = {"mine": {"task": "left_out", "kind": "chat", "chat": chat}}
+    changes = [f"judges={json.dumps(judges)}", "resamples=100", "retrievers=[oracle]"]
+    words = ["demo", "--out", "run", "--workers", "0", "--limit", "1", *(f"--set={change}" for change in changes)]
+
+    done = subprocess.run(
+        [sys.executable, "-m", "longform", "evaluate", *words],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    rows = Folder(str(tmp_path / "run")).read("verdicts").to_pylist()
+    assert {(row["judge"], row["target_kind"], row["answer"]) for row in rows} == {("mine", "insight", "neutral")}
 
 
 def test_a_format_of_another_module_reads_as_the_shipped_one(tmp_path: Path, moved: Moved) -> None:

@@ -90,6 +90,7 @@ COVERAGE = Kind(
     shared="summary",
     unit=str,
     fields=("bullets", "insight"),
+    prompt="judge_coverage_3",
     show=numbered_bullets,
     settle=_settled,
     read=_read,

@@ -39,7 +39,7 @@ MISSES = Kind(
     shared="summary",
     unit=claim,
     fields=("response", "key_point"),
-    show="\n".join,
+    prompt="judge_misses",
     settle=settle_empty(NO_KEY_POINT, MISSING),
     read=_read,
     counts={answer: float(answer == SAID) for answer in ANSWERS},

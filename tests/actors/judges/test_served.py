@@ -15,7 +15,6 @@ from longform.errors import LongformError
 from longform.judges.kind import Group
 from longform.judges.kinds import KINDS
 from longform.judges.replies import group_of, served_verdict
-from longform.settings.judge import Task
 from longform.settings.judges import OfflineJudgeSettings, ServedJudgeSettings
 from longform.settings.named_judges import SHIPPED_JUDGES
 
@@ -34,7 +33,7 @@ CONTEXT = CallContext(job="test", stage="judge", ledger="")
 class Server:
     """Answers as a server does; texts that hold a word are too long for it."""
 
-    def __init__(self, judge: str, *, task: Task, refuses: str | None = None, plain: bool = False) -> None:
+    def __init__(self, judge: str, *, task: str, refuses: str | None = None, plain: bool = False) -> None:
         settings = {"j": SHIPPED_JUDGES[judge]} if judge in SHIPPED_JUDGES else {"j": KEY_POINT_JUDGE}
         self._judge = make_judge("j", settings)
         self._task, self._refuses, self._plain = task, refuses, plain
@@ -55,7 +54,7 @@ class Server:
 KEY_POINT_JUDGE = OfflineJudgeSettings(kind="offline", task="key_point")
 
 
-def asking(server: Server, task: Task) -> ServedJudge:
+def asking(server: Server, task: str) -> ServedJudge:
     return ServedJudge(KINDS[task], "j", ServedClient(server.send), concurrency=2)
 
 
@@ -68,7 +67,7 @@ def asking(server: Server, task: Task) -> ServedJudge:
         ("key_point", "mine", KEY_POINTS),
     ],
 )
-async def test_the_verdicts_are_those_of_the_judge_behind_it(task: Task, judge: str, groups: list[Group]) -> None:
+async def test_the_verdicts_are_those_of_the_judge_behind_it(task: str, judge: str, groups: list[Group]) -> None:
     server = Server(judge, task=task)
     expected = await server._judge.open(CONTEXT, 1).ask(groups)
 

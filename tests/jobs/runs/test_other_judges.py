@@ -12,8 +12,8 @@ import pytest
 from actors.judges.opening import make_judge
 from jobs.runs.cards import judge_rows
 from longform.judges.cards import KEY_POINT_CHECKER, SUPPORT_LEXICAL, describe, judged_by, shipped_card
+from longform.judges.kinds import KINDS
 from longform.settings.experiment import Experiment
-from longform.settings.judges import PROMPTS
 from longform.settings.named_judges import SHIPPED_CHECKER, SHIPPED_KEY_POINT_CHECKER
 from tests.jobs.runs.test_cards import experiment
 from tests.modules import Write
@@ -124,8 +124,8 @@ def test_a_card_of_a_chat_judge_is_of_the_text_of_its_prompt(task: Any, tmp_path
     judge, folder = asked(CHAT, task=task), tmp_path / "prompts"
     card, line = card_of(experiment(judge), tmp_path)
     folder.mkdir()
-    ours = resources.files("longform.prompts") / f"{PROMPTS[task]}.md"
-    (folder / f"{PROMPTS[task]}.md").write_text(ours.read_text() + "\nThink twice.\n")
+    ours = resources.files("longform.prompts") / f"{KINDS[task].prompt}.md"
+    (folder / ours.name).write_text(ours.read_text() + "\nThink twice.\n")
 
     assert shown(judge, card)["card"] == line
     row = shown(judge, card, prompts=str(folder))

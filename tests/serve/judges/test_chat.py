@@ -15,7 +15,6 @@ from longform.errors import UsageError
 from longform.judges.kind import Group
 from longform.judges.kinds import KINDS
 from longform.settings.extra_body import OF_SERVED
-from longform.settings.judge import Task
 from longform.settings.judges import ChatJudgeSettings
 from serve.chat_workers import sent
 from serve.deployments import load_engine, load_worker
@@ -75,7 +74,7 @@ OF_RESPONSES = {
 
 
 @pytest.mark.parametrize("task", OF_RESPONSES)
-async def test_served_and_in_the_process_a_chat_judge_says_the_same(task: Task, tmp_path: Path) -> None:
+async def test_served_and_in_the_process_a_chat_judge_says_the_same(task: str, tmp_path: Path) -> None:
     shared, items, how = OF_RESPONSES[task]
     judge = {"kind": "chat", "chat": SCRIPTED, **how}
     settings = parse_settings({"judges": {"asked": {"task": task, "judge": judge}}, "ledger": str(tmp_path / "served")})

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import get_args
-
 import pytest
 
 from longform.judges.kind import Group, Kind, Verdict
@@ -13,19 +11,13 @@ from longform.measures import default_names, named
 from longform.metrics.measure import Measure
 from longform.prompts import load_prompt
 from longform.schemas import VERDICTS, conform
-from longform.settings.judge import Task
-from longform.settings.judges import PROMPTS
 
 EVERY = pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.task)
 
 
-def test_every_task_of_the_settings_is_a_kind() -> None:
-    assert set(KINDS) == set(get_args(Task)) == set(PROMPTS)
-
-
 @EVERY
 def test_its_prompt_shows_its_fields_and_offers_its_answers(kind: Kind) -> None:
-    prompt = load_prompt(PROMPTS[kind.task])  # type: ignore[index]
+    prompt = load_prompt(kind.prompt)
 
     assert prompt.fields == kind.prompt_fields
     told_apart = kind.counts.keys() - set(kind.as_one.values())
