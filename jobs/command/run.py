@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jobs.command import DONE, FAILED, USAGE
@@ -75,11 +76,10 @@ def run_verb(
     logging.getLogger("asyncio").addFilter(_is_no_signal)
     signals = Interruptible(parser.prog)
     try:
-        with signals:
+        with signals, redirect_stdout(sys.stderr if arguments.json else sys.stdout):  # code of others may print
             outcome = work(arguments)
     except BaseException as error:
-        told = _told(error, signals.received)
-        if told is None:
+        if (told := _told(error, signals.received)) is None:
             raise
         _LOG.debug("what the command ended with", exc_info=True)
         say(redacted(f"{parser.prog}: {told[0]}"), file=sys.stderr)
