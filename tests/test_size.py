@@ -42,7 +42,7 @@ ROOMS = {
         " jobs/correct.py jobs/export.py jobs/status.py jobs/report.py jobs/plan_sample.py",
     ),
     "judges, cards, calibration, sheets": Room(
-        55, 9_861, "longform/judges/* actors/judges/* jobs/calibration/* jobs/calibrate.py jobs/annotate.py"
+        55, 9_391, "longform/judges/* actors/judges/* jobs/calibration/* jobs/calibrate.py jobs/annotate.py"
     ),
     "chat, quota, ledger, spending": Room(
         64,
@@ -60,7 +60,7 @@ ROOMS = {
     "metrics, statistics, measures": Room(22, 3_522, "longform/metrics/* longform/measures.py actors/measures.py"),
     "settings, other verbs, presets": Room(36, 4_995, "longform/settings/* jobs/*"),
     "summaries, support, repair, text": Room(
-        43, 4_960, "longform/summaries/* longform/support/* longform/repair/* longform/text/* actors/summarizers/*"
+        43, 4_882, "longform/summaries/* longform/support/* longform/repair/* longform/text/* actors/summarizers/*"
     ),
     "retrieval, local models, storage, surface, the rest": Room(86, 9_765, "*"),
 }

@@ -53,10 +53,7 @@ class MeanJudge:
     """
     Gives the mean of judges of its kind, each of which is asked as it would be by itself.
 
-    Args:
-        kind: The kind of all members.
-        members: Name -> member, in the order in which the mean names them.
-        bounds: Means from which an answer is another.
+    The mean names *members* in their order. *bounds* are the means at which the answer changes.
     """
 
     def __init__(self, kind: Kind, members: Mapping[str, JudgeBackend], *, bounds: Sequence[float]) -> None:

@@ -12,12 +12,8 @@ from longform.judges.cards import read_card
 
 def card_of_file(url: str, task: str, *, expected: str) -> Card:
     """
-    Read the card of a judge of *task* from a file, a path or `s3://` URL.
-
-    Args:
-        url: Of the file.
-        task: Of the judge.
-        expected: What the file is to be, for messages.
+    Read the card of a judge of *task* from a file, a path or `s3://` URL; *expected* says what it should be, for
+    messages.
 
     Raises:
         UsageError: The file is no card, or one of another task.

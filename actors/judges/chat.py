@@ -36,12 +36,6 @@ class ChatJudge:
     or says nothing and the model is known to give them; a reply without them has an answer and no number, or is
     unjudged if the kind is graded. With `samples` the judge is asked so many times, and the mean of its answers counts.
 
-    Args:
-        kind: Of the judge.
-        name: For messages.
-        settings: Model and prompt.
-        asking: With what is asked.
-
     Raises:
         UsageError: The prompt cannot be used or shows other fields than the kind's, or log probabilities are wanted of
             a model that is known to give none.

@@ -68,15 +68,12 @@ class CheckpointJudge:
     A classifier reads prefix, window and sentence, joined as its tokenizer joins pairs or by its end-of-sequence token
     alone (`joined: eos`). A `flan_t5` always reads them joined so; MiniCheck's wants `prefix: "predict: "`.
 
-    Attributes:
-        work: Texts and sentences read, pairs scored, tokens, over all calls.
-
     Raises:
         UsageError: The checkpoint cannot be used, or `chunk_tokens` are more than it can take.
     """
 
     def __init__(self, name: str, settings: CheckpointJudgeSettings, *, threads: int, kind: Kind = SUPPORT) -> None:
-        self.work = WorkDone()
+        self.work = WorkDone()  # over all calls
         self._kind, self._settings, self._bounds = kind, settings, (settings.threshold,)
         self._scorer = CheckpointScorer(settings, threads=threads)
         joined = "eos" if settings.family == "flan_t5" else settings.joined

@@ -47,11 +47,8 @@ class OfflineCoverageJudge:
 
     The insights of a group are read together: they compete for bullets. Words weigh by how rare they are in the group's
     background, the insights of all queries to the same documents. `reply` has the evidence as JSON. A summary without
-    bullets says nothing: each answer is none, with probability 0.
-
-    Args:
-        model: The name of a judge that ships.
-        threads: Of the encoder, which is loaded if the model reads vectors.
+    bullets says nothing: each answer is none, with probability 0. An encoder is loaded, on *threads*, if the model
+    reads vectors.
 
     Raises:
         UsageError: No judge of that name ships, or the encoder cannot be loaded.

@@ -94,29 +94,18 @@ class Asker(JudgeBackend, Protocol):
 
 
 class About(NamedTuple):
-    """
-    A served judge's description of itself.
+    """A served judge's description of itself."""
 
-    Attributes:
-        version: Changes with all that can change its answers; None: the server states none.
-        card: The judge's card in one line; None: it has none.
-        card_reason: The reason for a missing card.
-    """
-
-    version: str | None
-    card: str | None
-    card_reason: str | None
+    version: str | None  # changes with all that can change its answers; None: the server states none
+    card: str | None  # the judge's card in one line; None: it has none
+    card_reason: str | None  # the reason for a missing card
 
 
 class Judge(ABC):
     """
     A judge that is not loaded yet, one class a kind.
 
-    Attributes:
-        name: The judge's name in the configuration, for messages.
-        settings: The judge's entry in the configuration.
-        kind: The kind of answers that it gives.
-        version: The prompts, model and code that its verdicts depend on.
+    Its `version` stands for the prompts, model and code that its verdicts depend on.
 
     Raises:
         UsageError: A prompt, a class or a checkpoint is missing.

@@ -36,14 +36,8 @@ class ServedJudge:
     """
     Asks about a few texts in one request.
 
-    A request that is refused is cut in two, so that one text costs no other its verdicts.
-
-    Args:
-        kind: Of the judge.
-        judge: Its name there.
-        client: Asks the server, again if that may help.
-        concurrency: Requests in flight.
-        version: That its answers are to have; None: any.
+    A request that is refused is cut in two, so that one text costs no other its verdicts. *judge* is the name on the
+    server, *concurrency* the most requests in flight. An answer of another *version* is an error; None: none is.
     """
 
     def __init__(

@@ -44,15 +44,9 @@ InPlace = dict[int, list[SummaryRow]]
 
 
 class RowPlan(NamedTuple):
-    """
-    A plan that asks for some rows.
+    """A plan that asks for some rows."""
 
-    Attributes:
-        shared: A key of the beginning that its prompts have in common; None: they may have none.
-        asks: The plan.
-    """
-
-    shared: str | None
+    shared: str | None  # a key of the beginning that its prompts have in common; None: they may have none
     asks: Asks[InPlace]
 
 

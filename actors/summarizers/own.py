@@ -36,14 +36,10 @@ class OwnSummarizer(Summarizer[Own]):
     Asks for one summary a row, all rows of a call at once within the limits.
 
     A row that cannot be summarised stays a row, with the reason in `failure`.
-
-    Attributes:
-        model: The name of what writes, in requests.
-        prompt_version: The version of the class, or of the protocol, which rows state.
     """
 
-    model: str
-    prompt_version: str
+    model: str  # the writer's name, in requests
+    prompt_version: str  # version of the class, or of the protocol, in rows
 
     def __init__(self, settings: Own, means: Means) -> None:
         super().__init__(settings, means)

@@ -36,21 +36,13 @@ class AskedContext(ContextRow):
 
 
 class Means(NamedTuple):
-    """
-    The means of a summarizer.
+    """The means of a summarizer."""
 
-    Attributes:
-        bench_url: The benchmark folder that holds the documents and queries.
-        name: The summarizer's name, for messages.
-        methods: By the names that rows give.
-        asking: The client and its limits; None: it asks no model.
-    """
-
-    bench_url: str
-    name: str
-    methods: Mapping[str, MethodSettings] = SHIPPED_METHODS
+    bench_url: str  # the benchmark folder that holds the documents and queries
+    name: str  # the summarizer's, for messages
+    methods: Mapping[str, MethodSettings] = SHIPPED_METHODS  # by the names that rows give
     threads: int = 1
-    asking: Asking | None = None
+    asking: Asking | None = None  # the client and its limits; None: it asks no model
 
 
 def method_of(settings: MethodSettings) -> Method[Any]:
@@ -59,14 +51,9 @@ def method_of(settings: MethodSettings) -> Method[Any]:
 
 
 class Summarizer(ABC, Generic[Settings]):
-    """
-    Writes summaries of the documents of a benchmark.
+    """Writes summaries of the documents of a benchmark."""
 
-    Attributes:
-        embeds: True: it has an encoder, and nothing else that is dear to load.
-    """
-
-    embeds: ClassVar[bool] = False
+    embeds: ClassVar[bool] = False  # it has an encoder, and nothing else that is dear to load
 
     def __init__(self, settings: Settings, means: Means) -> None:
         self._settings, self._benchmark = settings, Benchmark(means.bench_url)

@@ -284,10 +284,8 @@ def named_judge(text: str, judges: Mapping[str, JudgeSettings]) -> tuple[str, di
     """
     Return the name of the judge that *text* means, and all judges of its task, it among them.
 
-    Args:
-        text: `released:NAME`, one of *judges*, the mean of some (`mean:A+B`), or settings as YAML, which are of
-            coverage if they name no task.
-        judges: Those that can be named.
+    The text is `released:NAME`, one of *judges*, the mean of some (`mean:A+B`), or settings as YAML, which are of
+    coverage if they name no task.
 
     Raises:
         UsageError: It is none of these, or it is a mean of judges that are not asked.

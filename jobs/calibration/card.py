@@ -30,11 +30,7 @@ def calibrate(calibration: Calibration, *, run: Folder, cluster: Cluster, callin
     """
     Hold the judge against the labels.
 
-    Args:
-        calibration: The judge and the labels.
-        run: Where verdicts are, and are found.
-        cluster: Where a judge runs that has much to do; it is not started for the others.
-        calling: Where calls are recorded, and what they may cost.
+    Verdicts are kept in *run* and found there again. The cluster is started only for a judge that has much to do.
 
     Raises:
         UsageError: There are no labels or predictions, or the judge cannot be used.
@@ -177,11 +173,7 @@ def calibrate_all(
     """
     Hold each judge against the labels; one that fails is named, and the others go on.
 
-    Args:
-        calibrations: One a judge, all of one task and of the same labels.
-        run: Where verdicts are, and are found.
-        cluster: Where judges run that have much to do.
-        calling: Where calls are recorded, and what they may cost.
+    All calibrations are of one task and of the same labels. Verdicts are kept in *run* and found there again.
 
     Raises:
         UsageError: There are no labels.

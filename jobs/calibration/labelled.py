@@ -41,22 +41,15 @@ RELEASED = "released:"
 
 
 class Piece(NamedTuple):
-    """
-    A labelled summary as a judge is asked about it.
-
-    Attributes:
-        together: Pieces of one value are one task.
-        mode: The texts that its sentences are checked against; None: it is judged by targets of its query.
-        repeat: Of the question, from 0.
-        perturbation: The change of the summary that is judged; None: it is judged as it was written.
-    """
+    """A labelled summary as a judge is asked about it."""
 
     work_id: str
     summary_id: str
-    together: str
+    together: str  # pieces of one value are one task
+    # the texts that its sentences are checked against; None: it is judged by targets of its query
     mode: Mode | None = None
-    repeat: int = 0
-    perturbation: str | None = None
+    repeat: int = 0  # number of the question, from 0
+    perturbation: str | None = None  # the change of the summary; None: it is judged as it was written
 
 
 def nth(repeat: int) -> list[str]:
@@ -70,41 +63,23 @@ Verdicts = Mapping[tuple[str, str], Sequence[JudgementRow]]
 
 @dataclass(frozen=True, kw_only=True)
 class Labelled:
-    """
-    The labels that judges of a task are held against, and the work that they mean for a judge. It pickles small.
+    """The labels that judges of a task are held against, and the work that they mean for a judge. It pickles small."""
 
-    Attributes:
-        url: Of a benchmark with summaries, or of a run.
-        task: Of the judges that are held against them.
-        target_kind: What they are about: targets of a summary's query, or the documents that its sentences are checked
-            against.
-        answers: Those that judges of the task give.
-        annotators: Whose labels; none: those of all annotators but `released:NAME`.
-        full: The answer that means fully covered.
-        perturbations: Of summaries, that the judge is asked about besides; none: it is not.
-        fitted: Haystacks whose summaries the judge was fitted on; they are not perturbed if there are others.
-        why_unperturbed: Why no perturbed summaries are asked about; None: some are, or no card tells of them.
-        modes: The texts that sentences are checked against.
-        orders: True if the joined documents are judged in four orders by importance, too.
-        scoring: Rules by which verdicts become figures.
-        importance: The rule by which the documents of orders are ranked.
-    """
-
-    url: str
+    url: str  # a benchmark with summaries, or a run
     task: str
-    target_kind: str
+    target_kind: str  # the kind of target of a query, or `document`: sentences are checked against documents
     answers: tuple[str, ...]
-    annotators: tuple[str, ...] = ()
+    annotators: tuple[str, ...] = ()  # none: all annotators but `released:NAME`
 
-    full: str = "full"
-    perturbations: tuple[str, ...] = ()
-    fitted: frozenset[str] = frozenset()
-    why_unperturbed: str | None = None
+    full: str = "full"  # the answer that means fully covered
+    perturbations: tuple[str, ...] = ()  # changes of summaries, with which the judge is asked again; none: it is not
+    fitted: frozenset[str] = frozenset()  # haystacks that the judge was fitted on; not perturbed if there are others
+    why_unperturbed: str | None = None  # None: some perturbed summaries are asked about, or no card tells of them
 
-    modes: tuple[Mode, ...] = (EACH_DOCUMENT,)
-    orders: bool = False
+    modes: tuple[Mode, ...] = (EACH_DOCUMENT,)  # the texts that sentences are checked against
+    orders: bool = False  # joined documents are judged in four orders by importance, too
     scoring: Scoring = field(default_factory=Scoring)
-    importance: ImportanceBy = AS_RELEASED
+    importance: ImportanceBy = AS_RELEASED  # ranks documents for the orders
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # not what it has read
@@ -293,24 +268,14 @@ def _target_kind(mode: Mode) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration:
-    """
-    A judge, and the labels that it is held against.
+    """A judge, and the labels that it is held against."""
 
-    Attributes:
-        judge: `released:NAME`, or the name of one of `judges`.
-        judges: How judges are made.
-        labelled: The labels.
-        prompts: A folder whose files replace ours of the same name.
-        note: What a reader of the card must know besides.
-        fault: Why a served judge behind it did not say who it is; None: none is known.
-    """
-
-    judge: str
+    judge: str  # `released:NAME`, or the name of one of `judges`
     judges: Mapping[str, JudgeSettings]
     labelled: Labelled
-    prompts: str | None = None
-    note: str | None = None
-    fault: LongformError | None = None
+    prompts: str | None = None  # a folder whose files replace ours of the same name
+    note: str | None = None  # for readers of the card
+    fault: LongformError | None = None  # why a served judge behind it did not say who it is; None: none is known
 
     @property
     def settings(self) -> JudgeSettings | None:

@@ -60,22 +60,14 @@ NOTHING_OLDER = {"of_targets": None, "of_support": None}
 
 
 class Measured(NamedTuple):
-    """
-    The findings on a judge that was held against labels.
+    """The findings on a judge that was held against labels."""
 
-    Attributes:
-        card: None if the labels allow none.
-        told: All that was found, if the card is a part of it.
-        n: Answers that were wanted.
-        held: The judge with its answers, to be held beside others of its task.
-        merges: Its figures by every way to merge, if sentences were checked against documents.
-    """
-
-    card: Card | None
-    told: Mapping[str, Any] | None
-    n: int
+    card: Card | None  # None: the labels allow none
+    told: Mapping[str, Any] | None  # all findings, if the card is a part of them
+    n: int  # answers that were wanted
     n_unjudged: int
-    held: HeldJudge
+    held: HeldJudge  # for comparing it with others of its task
+    # figures by every way to merge, if sentences were checked against documents
     merges: Sequence[Mapping[str, Any]] = ()
 
 

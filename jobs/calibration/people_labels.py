@@ -32,14 +32,11 @@ def people_reach(
     label_urls: Sequence[str], judge: CheckpointJudgeSettings, checkpoint: str, content: str, *, threads: int
 ) -> tuple[list[Reach], Card]:
     """
-    Figures by data set of checker and cosine, each document apart (maximum over documents), and the checker's card.
+    Return figures of checker and cosine by data set, each document apart (maximum over documents), and the checker's
+    card.
 
-    Args:
-        label_urls: Benchmarks with people's labels.
-        judge: How the checkpoint is read, as it ships.
-        checkpoint: The folder of the trained one.
-        content: The hash that stands for it in the card.
-        threads: Of each model.
+    The labels are people's, of benchmarks. *judge* says how the *checkpoint*, a folder, is read; the hash *content*
+    stands for it in the card. Each model runs on *threads*.
 
     Raises:
         UsageError: A benchmark has no labels of people.

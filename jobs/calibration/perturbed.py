@@ -25,13 +25,8 @@ def copies_of(
     """
     Return the perturbed copies of labelled summaries.
 
-    Args:
-        benchmark: Of the summaries.
-        summaries: Summary id -> its row, of those with labels.
-        labels: People's.
-        names: Of perturbations.
-        full: The answer that means fully covered.
-        measured: Tells of a haystack whether its summaries are perturbed; others lend their bullets only.
+    *summaries* are those with *labels* of people, by id; *names* are perturbations, and *full* is the answer that means
+    fully covered. Summaries of a haystack that is not *measured* are not perturbed: they lend their bullets to others.
     """
     answers = _answers(labels)
     lines = {one: tuple(bullet.text for bullet in bullets(row["text"] or "")) for one, row in summaries.items()}

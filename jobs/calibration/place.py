@@ -17,10 +17,7 @@ RECORD = "run.json"
 
 class LabelledPlace:
     """
-    Summaries and their labels, with the benchmark that they were written for.
-
-    Args:
-        url: Of a benchmark or of a run.
+    Summaries and their labels, of a benchmark or a run, with the benchmark that they were written for.
 
     Raises:
         UsageError: It is neither, or the run's benchmark is gone.

@@ -48,16 +48,9 @@ def write_sheets(
     subjects: Subjects, chosen: Mapping[str, Sequence[str]], out: str, *, form: SheetForm = "csv"
 ) -> list[str]:
     """
-    Write a sheet for each annotator, the guide, and the documents that annotators read.
+    Write a sheet for each annotator, the guide, and the documents that annotators read; return the files of the sheets.
 
-    Args:
-        subjects: Of the labels.
-        chosen: Annotator -> what the sheet is about.
-        out: The folder.
-        form: CSV, or a page that holds the documents and gives the CSV.
-
-    Returns:
-        The files of the sheets.
+    *chosen* maps an annotator to ids of subjects. A sheet as HTML is a page that holds the documents and gives the CSV.
 
     Raises:
         UsageError: A name is no annotator's, or a sheet is there already, which may be filled.

@@ -46,13 +46,7 @@ def _documents_file(documents: Sequence[Document]) -> SheetDocuments:
 
 
 class Subjects(ABC):
-    """
-    The things that people label, by id.
-
-    Args:
-        place: Of the benchmark or run.
-        kind: Of the labels.
-    """
+    """The things in a benchmark or run that people label, by id."""
 
     unit: ClassVar[str]
     """The option of `annotate` that counts them."""
@@ -112,10 +106,7 @@ class SummarySubjects(Subjects):
     """
     Summaries, by targets of their query or sentence by sentence.
 
-    Args:
-        place: Of the benchmark or run.
-        kind: Of the labels.
-        systems: Names of the systems that are sampled apart; none: all summaries are one group.
+    Summaries of each of *systems* are sampled apart; if none is named, all summaries are one group.
     """
 
     unit = "summaries"

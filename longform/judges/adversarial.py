@@ -31,25 +31,16 @@ SEED = 29
 
 
 class LabelledLines(NamedTuple):
-    """
-    A summary that people labelled.
-
-    Attributes:
-        lines: Its bullets, with markers and citations.
-        query: Asks for it.
-        insights: Target id -> text, of the insights of its query.
-        labelled: Insights with people's answer.
-        covered: Those that people call fully covered -> the bullet that says them, from 0; None: not named.
-        n_documents: Of its haystack; 0: not known.
-    """
+    """A summary that people labelled."""
 
     summary_id: str
-    lines: tuple[str, ...]
+    lines: tuple[str, ...]  # bullets, with markers and citations
     query: str
-    insights: Mapping[str, str]
-    labelled: Collection[str]
+    insights: Mapping[str, str]  # target id -> text, for all insights of its query
+    labelled: Collection[str]  # insights with people's answer
+    # insight that people call fully covered -> the bullet that says it, from 0; None: not named
     covered: Mapping[str, int | None]
-    n_documents: int = 0
+    n_documents: int = 0  # in its haystack; 0: not known
 
 
 class Perturbed(NamedTuple):
@@ -60,36 +51,21 @@ class Perturbed(NamedTuple):
 
 
 class Others(NamedTuple):
-    """
-    Texts of other summaries.
+    """Texts of other summaries."""
 
-    Attributes:
-        foreign: Bullets about something else.
-        saying: Insight -> bullets of any summary that say it, as people label them.
-    """
-
-    foreign: Sequence[str]
-    saying: Mapping[str, Sequence[str]]
+    foreign: Sequence[str]  # bullets about something else
+    saying: Mapping[str, Sequence[str]]  # insight -> bullets of any summary that say it, as people label them
 
 
 class Perturbation(NamedTuple):
-    """
-    A change of a summary, and what a judge must make of it.
-
-    Attributes:
-        rows: The insights that count.
-        should: What their score must do.
-        make: Makes the copy; None: nothing of the summary can be changed so.
-        needs: Why no summary can be changed so.
-        cites: True if it changes citations, so that their precision is measured, too.
-    """
+    """A change of a summary, and what a judge must make of it."""
 
     name: str
-    rows: Rows
-    should: Should
-    make: Callable[[LabelledLines, Others], Perturbed | None]
-    needs: str = "people call no insight fully covered"
-    cites: bool = False
+    rows: Rows  # the insights that count
+    should: Should  # the effect that it must have on their score
+    make: Callable[[LabelledLines, Others], Perturbed | None]  # None: nothing of the summary can be changed so
+    needs: str = "people call no insight fully covered"  # the reason if no summary can be changed so
+    cites: bool = False  # it changes citations, so that their precision is measured, too
 
 
 # ---------------------------------------------------------------- copies
@@ -202,11 +178,7 @@ def adversarial(
     """
     Return the section of a card: a row for each perturbation, and one on citations.
 
-    Args:
-        perturbed: By perturbation and summary.
-        scored: The judge's views.
-        seed: Of the intervals, which resample summaries.
-        resamples: Of each.
+    *perturbed* is by perturbation and summary; *scored* has the judge's views. Intervals resample summaries.
     """
     rows: list[AdversarialRow] = []
     missing: dict[str, str] = {}

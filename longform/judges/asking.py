@@ -29,30 +29,20 @@ _DIGITS = 6
 
 
 class Pair(NamedTuple):
-    """
-    The name of a request.
+    """The name of a request."""
 
-    Attributes:
-        text: Key of the shared text.
-        group: Place of its group.
-        item: Place of the item in the group.
-        sample: Of a judge that samples, from 0.
-        again: True for the second request, about a reply that could not be read.
-    """
-
-    text: str
-    group: int
-    item: int
-    sample: int = 0
-    again: bool = False
+    text: str  # key of the shared text
+    group: int  # index of its group
+    item: int  # index in the group
+    sample: int = 0  # number of the answer, from 0, if the judge samples
+    again: bool = False  # the second request, about a reply that could not be read
 
 
 class Questions(Protocol):
     """
     The requests of a judge, and the reading of its replies.
 
-    Attributes:
-        samples: Times that it is asked about each pair; None: once, and its answer is the verdict.
+    The judge is asked `samples` times about each pair; None: once, and its answer is the verdict.
     """
 
     @property

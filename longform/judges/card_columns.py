@@ -12,21 +12,14 @@ from longform.metrics.statistics import Estimate, EstimateColumns
 
 
 class JudgedBy(TypedDict, total=False):
-    """
-    The name of a judge by what answers.
-
-    Attributes:
-        options: Settings by which it answers, beside its model and prompt.
-        cuts: Of a mean.
-        of: Members of a mean.
-    """
+    """The name of a judge by what answers."""
 
     backend: str
     model: str
     prompt_version: str | None
-    options: dict[str, JsonValue]
-    cuts: list[float]
-    of: list[JudgedBy]
+    options: dict[str, JsonValue]  # settings by which it answers, beside its model and prompt
+    cuts: list[float]  # bounds between the answers of a mean
+    of: list[JudgedBy]  # members of a mean
 
 
 class LabelSet(TypedDict):
@@ -98,45 +91,25 @@ class Bias(SampleBias):
 
 
 class AdversarialRow(TypedDict):
-    """
-    The effect of one perturbation of labelled summaries on a judge.
+    """The effect of one perturbation of labelled summaries on a judge."""
 
-    Attributes:
-        perturbation: One of `longform.judges.adversarial`.
-        measure: `score`, from 0 to 1, or `citation precision`.
-        rows: Insights that count: `fully covered` as people say, `all`, or `covered by the judge` both times.
-        should: What the measure does under a judge that sees the perturbation: `full`, `same`, `nothing` or `less`.
-        before: Mean over the insights of the summaries as they were written.
-        after: The same of the perturbed ones.
-        drop: Before less after.
-        n_summaries: Perturbed.
-        n_unjudged: Insights without a score on one side, which are in no figure.
-    """
-
-    perturbation: str
-    measure: str
-    rows: str
-    should: str
-    before: EstimateColumns
-    after: EstimateColumns
-    drop: EstimateColumns
-    n_summaries: int
-    n_unjudged: int
+    perturbation: str  # one of `longform.judges.adversarial`
+    measure: str  # `score`, from 0 to 1, or `citation precision`
+    rows: str  # insights that count: `fully covered` as people say, `all`, or `covered by the judge` both times
+    should: str  # effect on a judge that sees it: `full`, `same`, `nothing` or `less`
+    before: EstimateColumns  # mean over the insights of the summaries as they were written
+    after: EstimateColumns  # the same of the perturbed summaries
+    drop: EstimateColumns  # before less after
+    n_summaries: int  # perturbed ones
+    n_unjudged: int  # insights without a score on one side, which are in no figure
 
 
 class Adversarial(TypedDict):
-    """
-    The effects of perturbations on a judge.
+    """The effects of perturbations on a judge."""
 
-    Attributes:
-        rows: One a perturbation and measure.
-        missing: Perturbation or measure that has no row -> why.
-        reason: Why there are no rows; None: there are.
-    """
-
-    rows: list[AdversarialRow]
-    missing: dict[str, str]
-    reason: str | None
+    rows: list[AdversarialRow]  # one a perturbation and measure
+    missing: dict[str, str]  # perturbation or measure that has no row -> why
+    reason: str | None  # why there are no rows; None: there are
 
 
 # ---------------------------------------------------------------- balanced accuracy
@@ -164,46 +137,33 @@ class GridMean(TypedDict):
 
 
 class Figures(TypedDict, total=False):
-    """
-    The figures of a card; those of its worth are there, and the others are not.
+    """The figures of a card; those of its worth are there, and the others are not."""
 
-    Attributes:
-        n: Labels behind the figures.
-        in_sample: True if the judge was fitted on all of the labels' topics.
-        texts: A row for each kind of text.
-        unjudged: Labels without a figure by reason.
-        held_out: Only beside labels that the judge was fitted on.
-        adversarial: Of judges that link bullets; not of older cards.
-        documents: The way of merging over documents, as `sentences` is that over sentences.
-        data_sets: A row for each data set.
-        mean: Over data sets.
-    """
-
-    n: int
+    n: int  # labels behind the figures
     n_unjudged: int
     labels: LabelSet
 
     fitted_haystacks: list[str]
-    in_sample: bool
+    in_sample: bool  # the judge was fitted on all of the labels' topics
     pearson: EstimateColumns
     pearson_of_answers: EstimateColumns
     kappa: EstimateColumns
     linking_accuracy: EstimateColumns
     linking_recall: EstimateColumns
     bias: Bias
-    texts: list[TextRow]
-    unjudged: dict[str, int]
-    held_out: list[HeldOutRow]
-    adversarial: Adversarial
+    texts: list[TextRow]  # one a kind of text
+    unjudged: dict[str, int]  # reason -> labels without a figure
+    held_out: list[HeldOutRow]  # only beside labels that the judge was fitted on
+    adversarial: Adversarial  # only if the judge links bullets; older cards have none
 
-    documents: str
-    sentences: str
+    documents: str  # the way of merging over documents
+    sentences: str  # the way of merging over sentences
     fidelity: str
     threshold: float
     seed: int
     resamples: int
-    data_sets: list[DataSetRow]
-    mean: GridMean
+    data_sets: list[DataSetRow]  # one a data set
+    mean: GridMean  # over data sets
     fitted_articles: list[str]
 
 

@@ -52,12 +52,8 @@ def target_figures(
     """
     Return the figures of a card of correlation, with biases and a row for each kind of text.
 
-    Args:
-        items: All labels, with the judge's answers.
-        summaries: Summary id -> its row.
-        labels: Their name.
-        fitted: Haystacks whose summaries the judge was fitted on.
-        settings: Of the intervals.
+    *items* are all labels, with the judge's answers; *summaries* are rows by summary id; *fitted* names haystacks whose
+    summaries the judge was fitted on.
     """
     unseen = [one for one in items if one.source not in fitted]
     pairs = pairs_of(unseen or items)

@@ -31,16 +31,10 @@ from longform.text.language import language, language_name
 
 
 class Version(NamedTuple):
-    """
-    The version of the code or prompt that made a judge's verdicts.
+    """The version of the code or prompt that made a judge's verdicts."""
 
-    Attributes:
-        work: Changes with all that can change its verdicts beside its settings; a part of their keys.
-        prompt: Of its prompt, or of its code, as rows of `verdicts` state it.
-    """
-
-    work: str
-    prompt: str
+    work: str  # changes with all that can change its verdicts beside its settings; a part of their keys
+    prompt: str  # version of its prompt, or of its code, as rows of `verdicts` state it
 
 
 SUPPORT_LEXICAL = "support-lexical"
@@ -122,10 +116,8 @@ def held_out_rows(judge: str) -> list[HeldOutRow]:
     """
     Return the reach of an offline judge of coverage on labels of the text that it is fitted on.
 
-    Those of a fit with a part left out come first, those of a fit on another topic after them.
-
-    Args:
-        judge: The fitted model that it judges by, a name of `SCALE_NAMES`.
+    Those of a fit with a part left out come first, those of a fit on another topic after them. *judge* names
+    its fitted model, one of `SCALE_NAMES`.
     """
     scale = SCALE_NAMES[judge]
     rows: list[HeldOutRow] = read_model("reach_judge")["rows"]
@@ -191,13 +183,7 @@ _NAMED = {"kind", "task", "model", "chat", "prompt", "calibration", "probability
 
 
 def other_judge(card: Card, wanted: JudgedBy) -> str | None:
-    """
-    Say in words why a card is not of the judge of this name, as `judged_by` gives it; return None if it is.
-
-    Args:
-        card: Of any kind.
-        wanted: The name of the judge as it is now.
-    """
+    """Say in words why a card is not of the judge of this name, as `judged_by` gives it; return None if it is."""
     found = [f"{place}{was!r}, not {now!r}" for place, was, now in _differences(card["judged_by"], wanted)]
     return f"the card of another judge: {'; '.join(found)}" if found else None
 
@@ -320,9 +306,8 @@ def unmeasured_languages(texts: Mapping[str, Iterable[str]], judges: Mapping[str
     """
     Return a sentence for each language of *texts* that a judge of words was not measured on: scores are no measure.
 
-    Args:
-        texts: Name in the plural (`answers of rag`) -> its texts.
-        judges: The languages that each was measured on, as `language` has them.
+    *texts* are by a name in the plural (`answers of rag`). *judges* holds the languages that each judge was measured
+    on, as `language` has them.
     """
     counts = {name: Counter(map(language, found)) for name, found in texts.items()} if judges else {}
     other = sorted({code for found in counts.values() for code in found if code is not None})

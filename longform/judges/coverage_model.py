@@ -49,30 +49,19 @@ class Evidence(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """
-    The rule by which an insight and a bullet are held against each other; recall counts 1 in it.
+    """The rule by which an insight and a bullet are held against each other; recall counts 1 in it."""
 
-    Attributes:
-        precision: The weight of precision.
-        cosine: The weight of the cosine of both vectors.
-        tokens: The weight of token recall.
-        floor: Token recall below which a bullet says nothing of an insight, whatever its rivals say.
-        sharpness: Of the softmaxes: at 8, a sibling that fits 0.3 better takes nine tenths of the share.
-        nobody: The fit of nobody, who competes for each bullet beside the insights.
-        nobody_tokens: The token recall of nobody.
-        competitors: Where fewer insights or bullets compete, nobody takes the places of those that lack; None: nobody
-            competes once for each bullet, and for no insight.
-        order: Shares of neighbouring words in order: from the first on none is lost, at the second all is.
-    """
-
-    precision: float
-    cosine: float
-    tokens: float
-    floor: float
-    sharpness: float
-    nobody: float
-    nobody_tokens: float
+    precision: float  # weight of precision
+    cosine: float  # weight of the vectors' cosine
+    tokens: float  # weight of token recall
+    floor: float  # token recall below which a bullet says nothing of an insight, whatever its rivals say
+    sharpness: float  # factor in softmaxes: at 8, a sibling that fits 0.3 better takes nine tenths of the share
+    nobody: float  # the fit of nobody, who competes for each bullet beside the insights
+    nobody_tokens: float  # the token recall of nobody
+    # if fewer insights or bullets compete, nobody takes the places of those that lack; None: nobody competes once for
+    # each bullet, and for no insight
     competitors: int | None
+    # shares of neighbouring words in order: at the first and above no order is lost, at the second all of it
     order: tuple[float, float]
 
     @property
@@ -225,12 +214,9 @@ def expected_labels(
     features: NDArray[np.float64], coefficients: Sequence[Sequence[float]], intercepts: Sequence[float]
 ) -> NDArray[np.float64]:
     """
-    Return the mean of two logistic regressions, "at least partial" and "full": shape (insights,).
+    Return the mean of two logistic regressions, "at least partial" and "full" in this order: shape (insights,).
 
-    Args:
-        features: Shape (insights, features).
-        coefficients: Of both, in that order.
-        intercepts: Of both.
+    *features* has shape (insights, features).
     """
     logits = features @ np.array(coefficients).T + np.array(intercepts)
     return np.asarray((1 / (1 + np.exp(-logits))).mean(axis=1))

@@ -71,26 +71,15 @@ class Beside(NamedTuple):
 
 
 class WordReading(NamedTuple):
-    """
-    The words of a sentence beside a document.
+    """The words of a sentence beside a document."""
 
-    Attributes:
-        words: The words in lower case, in order.
-        signals: `WORD_SIGNALS` of each, shape (words, signals).
-        said: The mean vector of each word's pieces, shape (words, dimensions).
-        change: The same less that of the pieces most like them, shape (words, dimensions).
-        least: The least likeness of a content word, 1 if there is none.
-        recall: The mean likeness of content words, weighed by how rare they are.
-        least_function_word: The least likeness of one of `RELATIONS`, 1 if there is none.
-    """
-
-    words: tuple[str, ...]
-    signals: NDArray[np.float32]
-    said: NDArray[np.float16]
-    change: NDArray[np.float16]
-    least: float
-    recall: float
-    least_function_word: float
+    words: tuple[str, ...]  # in lower case, in order
+    signals: NDArray[np.float32]  # `WORD_SIGNALS` of each, shape (words, signals)
+    said: NDArray[np.float16]  # mean vector of each word's pieces, shape (words, dimensions)
+    change: NDArray[np.float16]  # the same less that of the pieces most like them, shape (words, dimensions)
+    least: float  # least likeness of a content word, 1 if there is none
+    recall: float  # mean likeness of content words, weighed by how rare they are
+    least_function_word: float  # least likeness of one of `RELATIONS`, 1 if there is none
 
     @classmethod
     def joined(cls, readings: Sequence[WordReading]) -> WordReading:
@@ -119,12 +108,8 @@ def read_words(
     """
     Read the words of a sentence.
 
-    Args:
-        text: The sentence.
-        read: Its vectors.
-        near: Vectors of the nearest sentences of the document.
-        beside: The words of the document, of its nearest sentences, and of the first of them.
-        idf: Returns the weight of a stem in the document.
+    *read* has its vectors and *near* those of the nearest sentences of the document. *beside* are the words of the
+    document, of its nearest sentences, and of the first of them. *idf* gives the weight of a stem in the document.
     """
     held = np.concatenate([one.tokens for one in near]).astype(np.float32)
     tokens = read.tokens.astype(np.float32)
@@ -219,18 +204,11 @@ def _signals(
 
 
 class DoubtModel(NamedTuple):
-    """
-    A linear model of words: the larger, the less does the document say the word.
+    """A linear model of words: the larger, the less does the document say the word."""
 
-    Attributes:
-        signals: A weight for each of `WORD_SIGNALS`.
-        said: A weight for each dimension of the word's vector.
-        change: A weight for each dimension of the difference.
-    """
-
-    signals: tuple[float, ...]
-    said: tuple[float, ...]
-    change: tuple[float, ...]
+    signals: tuple[float, ...]  # one weight for each of `WORD_SIGNALS`
+    said: tuple[float, ...]  # one weight for each dimension of the word's vector
+    change: tuple[float, ...]  # one weight for each dimension of the difference
     intercept: float
 
     def of(self, reading: WordReading) -> Array:

@@ -52,14 +52,12 @@ def classify(
     idf: Callable[[str], float],
 ) -> list[BulletClass]:
     """
-    The class of each bullet.
+    Return the class of each bullet of a summary.
 
-    Args:
-        bullets: A summary's.
-        linked: Indices of those that an insight of the query is linked to.
-        other_scores: `other_subtopic_scores`, one a bullet.
-        best_support: r3 of each bullet in the document that supports it best (`SupportIndex.support(...).max(axis=1)`).
-        idf: Stem -> weight over the sentences of the haystack (`SupportIndex.idf`).
+    *linked* are indices of bullets that an insight of the query is linked to. Each bullet has a score in *other_scores*
+    (`other_subtopic_scores`), and in *best_support* its r3 in the document that supports it best
+    (`SupportIndex.support(...).max(axis=1)`). *idf* weighs stems over the sentences of the haystack
+    (`SupportIndex.idf`).
     """
     return [
         "linked" if i in linked else _unlinked_class(bullet, other_score, support, idf)

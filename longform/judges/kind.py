@@ -18,23 +18,14 @@ Fidelity = Literal["ours", "release"]
 
 
 class Group(NamedTuple):
-    """
-    One text with the items that are judged with it: a row of the matrix.
+    """One text with the items that are judged with it: a row of the matrix."""
 
-    Attributes:
-        key: Of the text; calls of one key go to one replica.
-        shared: The text's parts: a summary's bullets; a document is one part.
-        items: Sentences, insights, key points or references.
-        background: Texts by which a judge that counts words weighs them; none: the items.
-        query: Asks for the summary; empty unless the kind shows it.
-        repeat: Of the question, from 0: a judge with repeats is asked the same again, in calls of their own.
-    """
-
-    key: str
-    shared: tuple[str, ...]
-    items: tuple[str, ...]
-    background: tuple[str, ...] = ()
-    query: str = ""
+    key: str  # names the text; calls of one key go to one replica
+    shared: tuple[str, ...]  # parts of the text: a summary's bullets; a document is one part
+    items: tuple[str, ...]  # sentences, insights, key points or references
+    background: tuple[str, ...] = ()  # texts by which a judge that counts words weighs them; none: the items
+    query: str = ""  # asks for the summary; empty unless the kind shows it
+    # number of the question, from 0: a judge with repeats is asked the same again, in calls of their own
     repeat: int = 0
 
     @property
@@ -44,27 +35,18 @@ class Group(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """
-    The judgement of one pair.
+    """The judgement of one pair."""
 
-    Attributes:
-        answer: One of the kind's answers; None: unjudged, and `failure` says why.
-        probability: The judge's number in [0, 1]; None: unjudged, or the judge gives only answers.
-        failure: Why there is no answer.
-        chunk_index: The window of the text that supports the item best, from 0, if the judge reads in windows.
-        reply: What a chat model wrote, or the evidence of a judge that counts words, as JSON.
-        linked_unit: The part of the text that says the item, from 0; None: none does, or the kind links nothing.
-        link_failure: Why an item that is said has no link.
-    """
-
-    answer: Text | None
-    probability: Share | None
+    answer: Text | None  # one of the kind's answers; None: unjudged, and `failure` says why
+    probability: Share | None  # the judge's number in [0, 1]; None: unjudged, or the judge gives only answers
     failure: Text | None = None
+    # window of the text that supports the item best, from 0, if the judge reads in windows
     chunk_index: Count | None = None
-    reply: Text | None = None
+    reply: Text | None = None  # a chat model's reply, or the evidence of a judge that counts words, as JSON
     call_id: Text | None = None
+    # part of the text that says the item, from 0; None: none does, or the kind links nothing
     linked_unit: Count | None = None
-    link_failure: Text | None = None
+    link_failure: Text | None = None  # why an item that is said has no link
 
 
 Verdicts = list[list[Verdict]]
@@ -96,9 +78,7 @@ def settle_empty(failure: str, lowest: str) -> Settle:
     """
     Return what settles pairs that one text is missing from, so that nobody is asked about them.
 
-    Args:
-        failure: Of an item without text, which says nothing that could be judged.
-        lowest: The answer if the shared text is empty.
+    An item without text is unjudged, by *failure*; if the shared text is empty, the answer is *lowest*.
     """
 
     def settled(group: Group, item: str) -> Verdict | None:
@@ -116,28 +96,17 @@ def unreadable(*_: object) -> Verdict:
 
 @dataclass(frozen=True, kw_only=True)
 class SheetKind:
-    """
-    A kind of label that people give in the rows of a sheet.
+    """A kind of label that people give in the rows of a sheet."""
 
-    Attributes:
-        task: Its name; of a kind of a user's own, its import path.
-        targets: The kind of target that a label is about.
-        counts: Answer -> what it counts.
-        judges_alone: Answers that a judge's number may give, and that people are not offered.
-        labels: Labels of which an answer may have several, joined by `+`; none: an answer is one word.
-        columns: What people fill when they label a pair.
-        is_justified: True if people must say why in a note beside each answer.
-        explained: What their guide says of answers besides, in Markdown.
-    """
-
-    task: str = ""
-    targets: str
-    counts: Mapping[str, float]
+    task: str = ""  # its name; of a kind of a user's own, its import path
+    targets: str  # kind of target that a label is about
+    counts: Mapping[str, float]  # answer -> the number that it counts
+    # answers that a judge's number may give, and that people are not offered
     judges_alone: frozenset[str] = frozenset()
-    labels: tuple[str, ...] = ()
-    columns: tuple[str, ...] = ("answer",)
-    is_justified: bool = False
-    explained: str = ""
+    labels: tuple[str, ...] = ()  # an answer has one or several, joined by `+`; none: an answer is one word
+    columns: tuple[str, ...] = ("answer",)  # filled by people when they label a pair
+    is_justified: bool = False  # people must say why, in a note beside each answer
+    explained: str = ""  # added to what their guide says of answers, in Markdown
 
     @property
     def links(self) -> bool:
@@ -157,50 +126,34 @@ class SheetKind:
 
 @dataclass(frozen=True, kw_only=True)
 class Kind(SheetKind):
-    """
-    A kind of judgement; its `counts` are from 0 to 1.
-
-    Attributes:
-        shared: The side of a pair that many pairs share, and that prompts show first.
-        unit: Makes of a summary's line what is judged.
-        fields: Names of the shared text and of an item in prompts.
-        prompt: Shows a pair to a chat model, if a configuration names no other prompt.
-        shows_query: True if prompts show the query, too, as the field `query`.
-        show: Makes of the shared parts what a prompt shows.
-        settle: Returns the verdict that needs no judge, or None if one must be asked.
-        read: Reads a reply.
-        schema: JSON schema of a reply, for models that accept one; None: replies are no JSON.
-        as_one: Answer -> the answer that it counts as when a judge is compared with people: not every judge can tell
-            them apart.
-        decide: Makes an answer of a number in [0, 1], by the bounds that a judge's settings state.
-        measures: Shipped measures of its verdicts that a configuration has if it lists none.
-        graded: True if its answers are grades, whose mean is not the likeliest one: if probabilities were asked for, an
-            answer without them is no judgement.
-        complete: True if a summary has to be judged by all targets of its query; one that nobody labelled is unjudged.
-        work: The first part of the keys of its verdicts.
-        mean: The name under which means of such judges sign.
-        worth: The name of the figures by which its judges are held against people, in `longform.judges.worth`.
-        version: Of a kind of a user's own, changes with its verdicts; None: the hash of its module's source.
-    """
+    """A kind of judgement; its `counts` are from 0 to 1."""
 
     targets: Literal["insight", "document", "key_point", "reference"]
-    shared: Literal["summary", "target"]
-    unit: Callable[[str], str] = str
-    fields: tuple[str, str]
-    prompt: str = ""
-    shows_query: bool = False
-    show: Callable[[Sequence[str]], str] = "\n".join
-    settle: Settle = ask
+    shared: Literal["summary", "target"]  # side of a pair that many pairs share, and that prompts show first
+    unit: Callable[[str], str] = str  # makes a summary's line into a unit that is judged
+    fields: tuple[str, str]  # names of the shared text and of an item in prompts
+    prompt: str = ""  # shows a pair to a chat model, if a configuration names no other prompt
+    shows_query: bool = False  # prompts show the query, too, as the field `query`
+    show: Callable[[Sequence[str]], str] = "\n".join  # makes the text in a prompt of the shared parts
+    settle: Settle = ask  # returns the verdict that needs no judge, or None if one must be asked
     read: Read = unreadable
+    # JSON schema of a reply, for models that accept one; None: replies are no JSON
     schema: Mapping[str, Any] | None = None
+    # answer -> the answer that it counts as beside people: not every judge can tell them apart
     as_one: Mapping[str, str] = field(default_factory=dict)
+    # makes an answer of a number in [0, 1], by the bounds that a judge's settings state
     decide: Callable[[float, Sequence[float]], str]
-    measures: tuple[str, ...] = ()
+    measures: tuple[str, ...] = ()  # shipped measures of its verdicts that a configuration has if it lists none
+    # answers are grades, whose mean is not the likeliest one: if probabilities were asked for, an answer without them
+    # is no judgement
     graded: bool = False
+    # a summary has to be judged by all targets of its query; one that nobody labelled is unjudged
     complete: bool = True
-    work: str = "verdicts"
-    mean: str = "mean"
+    work: str = "verdicts"  # first part of the keys of its verdicts
+    mean: str = "mean"  # name under which means of such judges sign
+    # figures by which its judges are held against people, in `longform.judges.worth`
     worth: Literal["correlation", "balanced_accuracy"] = "correlation"
+    # for a user's kind: changes with its verdicts; None: the hash of its module's source
     version: str | None = None
 
     def number(self, answer: str | None, probability: float | None) -> float | None:

@@ -201,21 +201,13 @@ def _runs(of: Sequence[str], length: int) -> list[tuple[str, ...]]:
 
 
 class LexicalSupportModel(NamedTuple):
-    """
-    A logistic regression over `SIGNALS` and `GIVEN`, on a model of single words.
-
-    Attributes:
-        doubt: The model of single words.
-        weights: One for each of `SIGNALS` and `GIVEN`.
-        bounds: A probability above the second means supported, one up to the first unsupported.
-        threshold: The one cut where unsure is no answer.
-    """
+    """A logistic regression over `SIGNALS` and `GIVEN`, on a model of single words."""
 
     doubt: DoubtModel
-    weights: Mapping[str, float]
+    weights: Mapping[str, float]  # one for each of `SIGNALS` and `GIVEN`
     intercept: float
-    bounds: tuple[float, float]
-    threshold: float
+    bounds: tuple[float, float]  # a probability above the second means supported, one up to the first unsupported
+    threshold: float  # the one cut if unsure is no answer
 
     def probability(self, found: Sequence[Evidence]) -> Array:
         """Shape (claims,), rounded to 6 decimals."""

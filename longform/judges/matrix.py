@@ -21,47 +21,30 @@ SUMMARY_FAILED = "summary_failed"
 
 
 class TargetText(NamedTuple):
-    """
-    A text that a summary is judged against.
+    """A text that a summary is judged against."""
 
-    Attributes:
-        kind: An insight, a key point, a reference, a document, or a context: all documents of a prompt as one text.
-        text: A document is as long as the prompt held it.
-        doc_position: Of a document, its place in the prompt, from 0; None: all documents joined, or no document.
-    """
-
-    kind: str
+    kind: str  # an insight, a key point, a reference, a document, or a context: all documents of a prompt as one text
     target_id: str
-    text: str
+    text: str  # a document is as long as the prompt held it
+    # the document's place in the prompt, from 0; None: all documents joined, or no document
     doc_position: int | None = None
 
 
 class JudgedText(NamedTuple):
-    """
-    A summary, with all that it is judged against.
-
-    Attributes:
-        units: What is judged of its lines, in their order.
-        targets: What it is judged against.
-        mode: What a target is: `document` or `cited` (each apart), `full` (the whole), or a chunk.
-        background: Texts by which a judge that counts words weighs them.
-        failure: Why there is no summary; None: there is one.
-        query: Asks for the summary; empty unless the kind shows it.
-        repeat: Of the question, from 0.
-        asked: The units that each target is judged with, in the order of targets; None: all units with each.
-        further: Makes what is judged next of the units that a target supports; None: nothing is.
-    """
+    """A summary, with all that it is judged against."""
 
     work_id: str
     summary_id: str
-    units: tuple[str, ...]
+    units: tuple[str, ...]  # lines as they are judged, in order
     targets: tuple[TargetText, ...]
-    mode: str = "full"
-    background: tuple[str, ...] = ()
-    failure: str | None = None
-    query: str = ""
-    repeat: int = 0
+    mode: str = "full"  # `document` or `cited` (each apart), `full` (the whole), or a chunk
+    background: tuple[str, ...] = ()  # texts by which a judge that counts words weighs them
+    failure: str | None = None  # why there is no summary; None: there is one
+    query: str = ""  # asks for the summary; empty unless the kind shows it
+    repeat: int = 0  # number of the question, from 0
+    # units that each target is judged with, in the order of targets; None: all units with each
     asked: tuple[tuple[int, ...], ...] | None = None
+    # makes the text to be judged next of the units that a target supports; None: there is none
     further: Callable[[Collection[int]], JudgedText] | None = None
 
     @property
@@ -90,12 +73,8 @@ def rows_of(kind: Kind, name: str, judged: JudgedText, verdicts: Verdicts, *, ve
     """
     Return the rows of `verdicts` of judge *name*, one a pair, in the order of `groups_of`.
 
-    Args:
-        kind: Of the judge.
-        name: Of the judge.
-        judged: The summary.
-        verdicts: Of its groups; of a summary that failed, none: then every target of the summary is unjudged.
-        version: Of what made the verdicts.
+    *verdicts* are those on its groups; a summary that failed has none, and every target of it is unjudged. *version*
+    names what made the verdicts.
     """
     if judged.failure is not None:
         failed = unjudged(f"{SUMMARY_FAILED}: {judged.failure}")
@@ -159,10 +138,8 @@ def cited_first(judged: JudgedText, cited: Sequence[Collection[int]], nearest: N
     """
     Return the same with the cited pairs to be judged first, and the nearest ones of what is not supported then.
 
-    Args:
-        judged: A summary beside all documents of its prompt.
-        cited: For each unit, the places of the documents that it cites.
-        nearest: Finds documents for a sentence.
+    The summary stands beside all documents of its prompt. For each unit, *cited* has the places of the documents that
+    it cites; *nearest* finds documents for a sentence.
     """
 
     def further(supported: Collection[int]) -> JudgedText:

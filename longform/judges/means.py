@@ -33,12 +33,8 @@ def merged_repeats(kind: Kind, rows: Iterable[Row]) -> list[Row]:
     Return one row for each pair of one summary and judge, in order of appearance; the only row of a pair as it is.
 
     The answer is that of most repeats that have one; of several such answers the one that counts nearest to the mean,
-    then the one that counts less. The number is the mean of the repeats' numbers. The link is that of most repeats
-    with that answer. A pair is unjudged only if every repeat is.
-
-    Args:
-        kind: Of the judge.
-        rows: Verdicts on one summary in one mode.
+    then the one that counts less. The number is the mean of the repeats' numbers. The link is that of most repeats with
+    that answer. A pair is unjudged only if every repeat is. The rows are verdicts on one summary in one mode.
     """
     pairs = in_groups((pair_of(row), row) for row in rows)
     return [of_pair[0] if len(of_pair) == 1 else _merged(kind, of_pair) for of_pair in pairs.values()]
@@ -92,12 +88,9 @@ def majority(kind: Kind, answers: Sequence[str], mean: float) -> str:
 
 def repeated_pairs(kind: Kind, rows: Iterable[JudgementRow], clusters: Mapping[str, Hashable]) -> list[RepeatedPair]:
     """
-    Return the answers of one judge to each of its questions.
+    Return the answers of one judge to each of its questions that has several repeats.
 
-    Args:
-        kind: Of the judge.
-        rows: Its verdicts; those of pairs with one repeat are left out.
-        clusters: Summary id -> what is resampled.
+    *clusters* maps a summary id to what is resampled.
     """
     pairs = in_groups((pair_of(row), row) for row in rows)
     return [
@@ -134,11 +127,8 @@ def mean_rows(
 
     If each member chose its documents (mode cited), the pairs are those that all members judged.
 
-    Args:
-        kind: The kind of all members.
-        members: Judge -> its verdicts on one summary in one mode.
-        judge: The name of the mean.
-        bounds: Means from which an answer is another.
+    Each member has its verdicts on one summary in one mode. *judge* names the mean; *bounds* are the means at which the
+    answer changes.
     """
     by_pair = {name: {pair_of(row): row for row in rows} for name, rows in members.items()}
     pairs = dict.fromkeys(pair for rows in by_pair.values() for pair in rows)

@@ -43,17 +43,11 @@ DOCUMENT, CITED, FULL = "document", "cited", "full"
 
 
 class Mode(NamedTuple):
-    """
-    The text against which the sentences of a summary are checked.
+    """The text against which the sentences of a summary are checked."""
 
-    Attributes:
-        name: That rows and tables have: `document`, `full`, `full-ORDER`, `chunk-TOKENS`.
-        order: Of the joined documents, by importance; None for their own.
-        chunk_tokens: Of the pieces that the joined documents are cut into; None if they are not cut.
-    """
-
-    name: str
-    order: Literal["top", "middle", "bottom"] | None = None
+    name: str  # in rows and tables: `document`, `full`, `full-ORDER`, `chunk-TOKENS`
+    order: Literal["top", "middle", "bottom"] | None = None  # by importance, of the joined documents; None: their own
+    # length of the pieces that the joined documents are cut into; None: they are not cut
     chunk_tokens: int | None = None
 
 
@@ -96,22 +90,14 @@ _COUNTS = {SAID: 1.0, NOT_SAID: 0.0}
 
 
 class LabelledSummary(NamedTuple):
-    """
-    A summary with what people say of it.
-
-    Attributes:
-        data_set: Measures are of one data set; a data set has one level.
-        article: What its documents say: summaries of equal documents are one cluster.
-        level: What a label is of.
-        labels: One a sentence that was labelled, or one in all. More, if several people labelled it.
-        places: The sentence of each label; none: the labels are of one sentence after the other, or of the summary.
-    """
+    """A summary with what people say of it."""
 
     summary_id: str
-    data_set: str
-    article: str
-    level: Level
-    labels: tuple[Label, ...]
+    data_set: str  # measures are of one data set; a data set has one level
+    article: str  # stands for the text of its documents: summaries of equal documents are one cluster
+    level: Level  # unit that a label is about
+    labels: tuple[Label, ...]  # one a labelled sentence, or one in all; more, if several people labelled it
+    # the sentence of each label; none: the labels are of one sentence after the other, or of the summary
     places: tuple[int, ...] = ()
 
     @property
@@ -159,11 +145,9 @@ def labelled_items(
     """
     Return the labels of *summary* with the judge's merged answers.
 
-    Args:
-        summary: With its labels.
-        cells: Shape (texts, sentences), NaN: unjudged; None: the judge was not asked.
-        merging: Over texts; and over sentences, where the label is of the summary.
-        scoring: Fidelity `ours` leaves undecided what a missing cell could decide; `release` leaves missing cells out.
+    *cells*, shape (texts, sentences), are NaN if unjudged; None: the judge was not asked. They are merged over texts,
+    and over sentences if the label is of the summary. Fidelity `ours` leaves undecided what a missing cell could
+    decide; `release` leaves missing cells out.
 
     Raises:
         ValueError: There is not a sentence for each label of a sentence.

@@ -41,24 +41,15 @@ NOT_EACH = "the documents were not judged each apart (mode document)"
 
 
 class HeldJudge(NamedTuple):
-    """
-    A judge with its answers beside people's labels.
-
-    Attributes:
-        items: All labels, with its answers; the same labels in the same order for all judges.
-        fitted: The sources that it was fitted on.
-        card: The line of its card; None: it has none.
-        more: What its family tells of it besides.
-        adversarial: The card's section on perturbed summaries; None: it has none.
-    """
+    """A judge with its answers beside people's labels."""
 
     name: str
-    items: Sequence[LabelledItem]
-    fitted: frozenset[str]
+    items: Sequence[LabelledItem]  # all labels, with its answers; the same labels in the same order for all judges
+    fitted: frozenset[str]  # the sources that it was fitted on
     cost: CostColumns
-    card: str | None
-    more: Findings
-    adversarial: Adversarial | None = None
+    card: str | None  # one line; None: it has none
+    more: Findings  # findings of its family alone
+    adversarial: Adversarial | None = None  # the card's section on perturbed summaries; None: it has none
 
     def of(self, sets: Sequence[Places]) -> list[list[LabelledItem]]:
         return [[self.items[place] for place in of_set] for of_set in sets]
@@ -77,18 +68,10 @@ def meta_evaluation(
     unanswered: str | None = None,
 ) -> Findings:
     """
-    Hold several judges of a task beside each other, one or more, of the same labels.
+    Hold judges of a task, one or more, beside each other on the same labels.
 
     A judge's figures of a part of the labels leave out `n_unjudged` of `n_labels`; it is `in_sample` if the judge was
-    fitted on some of them.
-
-    Args:
-        worth: The figures of their kind.
-        judges: Those that were held against the labels.
-        labels: The name of the labels.
-        task: The judges' task.
-        settings: Of the intervals.
-        unanswered: Why judges have no answers to labels; None: they have.
+    fitted on some of them. *unanswered* says why judges have no answers to labels; None: they have.
     """
     items = judges[0].items
     parts = worth.parts(items)
@@ -158,17 +141,9 @@ def people_agreement(
     resamples: int,
 ) -> Findings | None:
     """
-    Hold people against each other and judges against people.
+    Hold people against each other and judges against people; None if no item has labels of two annotators.
 
-    Args:
-        people: Labels of all annotators.
-        judges: Judge -> its answers to the same items.
-        counts: What each answer counts.
-        seed: Of the intervals.
-        resamples: Of each interval.
-
-    Returns:
-        None if no item has labels of two annotators.
+    *judges* have answers to the same items as *people*. *counts* maps an answer to the number that it counts.
     """
     by_item = in_groups((label.item, label) for label in people)
     common = {item: labels for item, labels in by_item.items() if len({one.annotator for one in labels}) > 1}

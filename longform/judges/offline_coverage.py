@@ -131,11 +131,8 @@ class QueryInsights:
     """
     The insights of one query, ready to be looked for in any number of summaries.
 
-    Args:
-        insights: Their texts.
-        weights: Of stems.
-        vectors: Makes vectors, and weighs pieces among the insights of the haystack, for models that read them; None:
-            such a model is refused.
+    *weights* are those of stems. *vectors* makes vectors, and weighs pieces among the insights of the haystack, for
+    models that read them; None: such a model is refused.
     """
 
     def __init__(self, insights: Sequence[str], weights: TermWeights, *, vectors: WeighedPieces | None = None) -> None:

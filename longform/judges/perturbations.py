@@ -170,14 +170,10 @@ def perturb(
     name: str, bullets: Sequence[str], *, seed: int, foreign: Sequence[str] = (), query: str | None = None
 ) -> list[str]:
     """
-    The bullets, changed.
+    Return the bullets, with their markers and citations, as *name* changes them, one of `PERTURBATIONS`.
 
-    Args:
-        name: One of `PERTURBATIONS`.
-        bullets: Lines of a summary, with their markers and citations.
-        seed: Of every choice; a bullet's change depends on the seed and on its own text alone.
-        foreign: For `pad`: lines about something else, of which each bullet gets one.
-        query: For `echo`: what every bullet is replaced by.
+    A bullet's change depends on *seed* and on its own text alone. `pad` gives each bullet a line of *foreign*, which
+    are about something else; `echo` puts *query* in the place of every bullet.
 
     Raises:
         ValueError: The name is unknown, or what the perturbation needs is missing.

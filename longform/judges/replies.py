@@ -37,10 +37,7 @@ def read_object(reply: str, field: str, read: Callable[[Mapping[str, Any]], Verd
 
     Objects without *field*, or with a schema in it, say no verdict; several that say the same are one.
 
-    Args:
-        reply: What the model wrote.
-        field: The name, in small letters, of the field that holds the answer.
-        read: Reads an object, whose names are in small letters. It may raise UnreadableError.
+    *field* and the names in the object that *read* is handed are in small letters. *read* may raise UnreadableError.
 
     Returns:
         An unjudged verdict with the reason of *read*, or `no_json_object`, `missing_field`, `repeated_field` or

@@ -26,29 +26,18 @@ _SCORES = ("1", "2", "3", "4", "5")
 
 
 class Criterion(NamedTuple):
-    """
-    A criterion.
-
-    Attributes:
-        question: What is rated.
-        anchors: Score -> when it is given; what lies between two has the score between them.
-    """
+    """A question that a score answers."""
 
     name: str
     question: str
-    anchors: Mapping[str, str]
+    anchors: Mapping[str, str]  # score -> when it is given; what lies between two has the score between them
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rubric(SheetKind):
-    """
-    A list of criteria, each of which is a row of a sheet for every query.
+    """A list of criteria, each of which is a row of a sheet for every query."""
 
-    Attributes:
-        criteria: They stand in the order of the rows.
-    """
-
-    criteria: tuple[Criterion, ...]
+    criteria: tuple[Criterion, ...]  # in the order of the rows
 
 
 def rubric(task: str, criteria: Sequence[Criterion]) -> Rubric:
@@ -136,15 +125,7 @@ class Rated(TypedDict):
 
 
 def rated(rubric: Rubric, labels: Mapping[str, Sequence[Label]], *, seed: int, resamples: int) -> Iterator[Rated]:
-    """
-    Yield the ratings by each criterion that has some; intervals resample queries.
-
-    Args:
-        rubric: The criteria.
-        labels: Criterion -> its labels, by all annotators.
-        seed: The seed of the intervals.
-        resamples: Draws behind each interval.
-    """
+    """Yield the ratings by each criterion that has *labels*, of all annotators; intervals resample queries."""
     for name, of_criterion in ((one.name, labels.get(one.name)) for one in rubric.criteria):
         if of_criterion:
             scores = np.array([rubric.counts[label.answer] for label in of_criterion])
@@ -175,14 +156,9 @@ not say it, answer not_grounded, whatever the point is worth.
 
 @dataclass(frozen=True, kw_only=True)
 class TargetCheck(SheetKind):
-    """
-    A check of the targets of a benchmark; one is accepted by answers that count 1.
+    """A check of the targets of a benchmark; one is accepted by answers that count 1."""
 
-    Attributes:
-        checks: The kind of the targets that are checked.
-    """
-
-    checks: str
+    checks: str  # the kind of the targets
 
 
 KEY_POINT_CHECK = TargetCheck(

@@ -28,23 +28,14 @@ _LONGEST_CELL = sys.maxsize  # a summary may be longer than the 131,072 characte
 
 
 class SheetPair(NamedTuple):
-    """
-    A summary, or a unit of it, or a query with its example, that people label.
+    """A summary, or a unit of it, or a query with its example, that people label."""
 
-    Attributes:
-        summary_id: Of the summary; the id of the query whose example is rated.
-        target_kind: What it is held against.
-        unit_index: The unit, from 0; None: the whole summary.
-        n_units: Units of the summary, that an answer may link.
-        shown: Column -> text that the annotator needs.
-    """
-
-    summary_id: str
+    summary_id: str  # the id of the query, if its example is rated
     target_kind: str
     target_id: str
-    unit_index: int | None
-    n_units: int
-    shown: Mapping[str, str]
+    unit_index: int | None  # from 0; None: the whole summary
+    n_units: int  # units of the summary, that an answer may link
+    shown: Mapping[str, str]  # column -> text that the annotator needs
 
     @property
     def key(self) -> str:
@@ -53,19 +44,12 @@ class SheetPair(NamedTuple):
 
 
 class Filled(NamedTuple):
-    """
-    A row that came back.
-
-    Attributes:
-        answer: None: nothing was filled in.
-        linked_unit: From 0; None: no unit.
-        note: What the annotator remarks.
-    """
+    """A row that came back."""
 
     pair: SheetPair
     annotator: str
-    answer: str | None
-    linked_unit: int | None
+    answer: str | None  # None: nothing was filled in
+    linked_unit: int | None  # from 0; None: no unit
     note: str | None
 
 
@@ -125,11 +109,8 @@ def read_sheet(kind: SheetKind, content: bytes, name: str, pairs: Mapping[str, S
     """
     Read a sheet as a spreadsheet saved it; rows may be missing.
 
-    Args:
-        kind: Of the labels.
-        content: Of the file: UTF-8, UTF-16 or Windows-1252; cells between commas, semicolons or tabs.
-        name: Of the file, for messages.
-        pairs: Key -> pair, of all that may be labelled.
+    The file is UTF-8, UTF-16 or Windows-1252, its cells between commas, semicolons or tabs; *name* is for messages.
+    *pairs* are all that may be labelled, by key.
 
     Raises:
         UsageError: A cell is not what it may be: the message names sheet, row, column, and what was expected.

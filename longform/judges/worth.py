@@ -39,27 +39,16 @@ Settings = Mapping[str, int]
 
 
 class LabelledItem(NamedTuple):
-    """
-    A label with the judge's answer to the same.
-
-    Attributes:
-        cluster: The summary or the article, which is resampled.
-        source: The haystack or the article, which a judge may be fitted on.
-        part: The kind of text or the data set, whose figures are told apart; None: unknown.
-        people: A person's answer, as it is compared; None: there is none.
-        judge: The judge's answer, as it is compared; None: there is none.
-        failure: Why one of the two is missing.
-        counts: What each answer counts.
-    """
+    """A label with the judge's answer to the same."""
 
     summary_id: str
-    cluster: str
-    source: str
-    part: str | None
-    people: Label | None
-    judge: Label | None
-    failure: str | None = None
-    counts: Mapping[str, float] = WEIGHTS
+    cluster: str  # the summary or the article, which is resampled
+    source: str  # the haystack or the article, which a judge may be fitted on
+    part: str | None  # kind of text or data set, with figures apart; None: unknown
+    people: Label | None  # a person's answer, as it is compared; None: there is none
+    judge: Label | None  # the judge's answer, as it is compared; None: there is none
+    failure: str | None = None  # why one of the two is missing
+    counts: Mapping[str, float] = WEIGHTS  # answer -> the number that it counts
 
     @property
     def pair(self) -> JudgedPair | None:
@@ -118,33 +107,22 @@ Parts = Mapping[str, Sequence[Places]]
 
 @dataclass(frozen=True, kw_only=True)
 class Worth:
-    """
-    The figures by which judges of a family of kinds are held against people.
+    """The figures by which judges of a family of kinds are held against people."""
 
-    Attributes:
-        agreement: The figure by which judges are compared.
-        title: What a page calls it, with the `factor` and the `digits` by which it is shown.
-        told: What a page calls it where it tells of differences.
-        part: The column that names parts of the labels.
-        clusters: What is resampled, and what is `judged`, in the plural.
-        averages: True if data sets are averaged, and their differences are one family; else labels are pooled, and each
-            part has a family.
-        figures: Makes a part's figures of its sets of labels.
-        columns: Makes rows of two judges' pairs of the same items, with columns whose sums `difference` takes.
-        difference: Sums of `columns`, shape (m, k) -> the agreement of the first judge less that of the second.
-    """
-
-    agreement: str
-    title: str
-    factor: float
+    agreement: str  # figure by which judges are compared
+    title: str  # the figure's name on a page
+    factor: float  # the figure is shown times this, with so many digits
     digits: int
-    told: str
-    part: str
-    clusters: str
-    judged: str
+    told: str  # the figure's name in sentences on differences
+    part: str  # column that names parts of the labels
+    clusters: str  # things that are resampled, in the plural
+    judged: str  # things that are judged, in the plural
+    # data sets are averaged, and their differences are one family; else labels are pooled, and each part has a family
     averages: bool
-    figures: Callable[[Sequence[Items], Settings], dict[str, EstimateColumns]]
+    figures: Callable[[Sequence[Items], Settings], dict[str, EstimateColumns]]  # by the sets of a part
+    # rows of two judges' pairs of the same items, with columns whose sums `difference` takes
     columns: Callable[[Sequence[JudgedPair], Sequence[JudgedPair]], Array]
+    # sums of `columns`, shape (m, k) -> agreement of the first judge less that of the second
     difference: Callable[[Array], Array]
 
     def parts(self, items: Items) -> Parts:

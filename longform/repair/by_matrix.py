@@ -26,11 +26,8 @@ def repaired_summaries(
     """
     Return the repaired twin of each row of the summaries table, in order.
 
-    Args:
-        summaries: Of one haystack; `work_id` stays as it is.
-        index: The haystack's documents.
-        numbers: What each document is cited by, in the index's order.
-        by: Changes with any change of what is cited.
+    The summaries are of one haystack, whose documents *index* holds; `work_id` stays as it is. *numbers* are those by
+    which documents are cited, in the index's order. *by* changes with any change of the citations.
     """
     written = [summary["text"] for summary in summaries if summary["text"] is not None]
     repaired = iter(repaired_texts(written, index, numbers))
@@ -45,13 +42,8 @@ def repaired_texts(
 
     A header line (no citation, a colon at its end) stays as it is, and so does a line of nothing but citations; a
     bullet that no document supports cites none. No line comes or goes: links to bullets stay true. Among many documents
-    a bullet is read twice (`longform.support.feedback`).
-
-    Args:
-        texts: Summaries of one haystack.
-        index: The haystack's documents.
-        numbers: What each document is cited by, in the index's order.
-        readers: The models of both readings; None: those that ship.
+    a bullet is read twice (`longform.support.feedback`). The *texts* are summaries of one haystack, and *numbers* those
+    by which its documents are cited, in the index's order. Without *readers*, the models that ship read.
     """
     readers = readers or shipped_readers()
     lines = [bullet for text in texts for bullet in bullets(text)]

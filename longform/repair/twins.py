@@ -36,11 +36,9 @@ def twin(summary: SummaryRow, text: str | None, *, by: str, cited_by: str = MATR
 
     No call was made for a twin: what its text cost stands at its parent, and tokens, cost and seconds are null here.
 
-    Args:
-        summary: The original; `work_id` stays as it is.
-        text: With the other citations; None: the summary failed, and so has its twin, for the same reason.
-        by: As in `twin_id`.
-        cited_by: What chose the citations: `matrix`, or a support judge.
+    The *text* has the other citations; None: the summary failed, and so has its twin, for the same reason. `work_id`
+    stays as it is, *by* is that of `twin_id`, and *cited_by* names what chose the citations: `matrix`, or a support
+    judge.
     """
     return {
         **summary,

@@ -33,23 +33,14 @@ PARENT_FAILED = "parent_failed"
 
 
 class AskStep(NamedTuple):
-    """
-    One call.
+    """One call."""
 
-    Attributes:
-        name: Unique in its plan; `final` for the last one.
-        task: A summary of documents, of summaries, or of a summary and a document; or one document condensed.
-        documents: Places of the documents it shows, in prompt order; a merge shows none.
-        parents: Names of the steps whose texts it reads, in prompt order; a summary of documents shows these in the
-            place of the documents.
-        focus: The place that the model is told to look at; None: not told.
-    """
-
-    name: str
-    task: Task
-    documents: tuple[int, ...] = ()
+    name: str  # unique in its plan; `final` for the last one
+    task: Task  # a summary of documents, of summaries, or of a summary and a document; or one document condensed
+    documents: tuple[int, ...] = ()  # places of the documents it shows, in prompt order; a merge shows none
+    # steps whose texts it reads, in prompt order; a summary of documents shows these in the place of the documents
     parents: tuple[str, ...] = ()
-    focus: Place | None = None
+    focus: Place | None = None  # the place that the model is told to look at; None: not told
 
 
 Plan = tuple[AskStep, ...]
@@ -68,20 +59,12 @@ Settings = TypeVar("Settings", bound=PartSettings)
 
 
 class Method(Generic[Settings]):
-    """
-    A method of summarising; every document is shown at least once.
+    """A method of summarising; every document is shown at least once."""
 
-    Attributes:
-        least: Documents for which there are several steps; fewer are summarised in one step.
-        focus: The place that the model is told to look at; None: not told.
-        other_task: The task of its steps that do not summarise documents; None: it has none.
-        refuses_many: Whether documents can be too many for it.
-    """
-
-    least = 2
-    focus: Place | None = None
-    other_task: Task | None = None
-    refuses_many = False
+    least = 2  # documents for which there are several steps; fewer are summarised in one step
+    focus: Place | None = None  # the place that the model is told to look at; None: not told
+    other_task: Task | None = None  # the task of its steps that do not summarise documents; None: it has none
+    refuses_many = False  # documents can be too many for it
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings

@@ -31,45 +31,32 @@ _REPEATED_BY = (3, 6)
 
 
 class SentenceSupport:
-    """
-    Every sentence of some documents, held against every document.
-
-    Attributes:
-        index: The documents' sentences, with vectors.
-        sentence_vectors: Of each sentence, shape (sentences, dimensions).
-        statements: Each sentence as a bullet would quote it, alone or after the one before it, shape (sentences,).
-        alone: True if a reader understands the statement by itself, shape (sentences,).
-        vectors: Of each statement, shape (sentences, dimensions).
-        stems: Of each statement.
-        weights: Weight of each statement's stems.
-        n_words: Of each statement.
-        document_words: Words of each document's sentences, shape (documents,).
-        probability: Probability that a document supports a sentence, 1 for its own; shape (sentences, documents).
-        n_expected: The sum of a sentence's probabilities, shape (sentences,).
-        cited: The documents a bullet of that sentence would cite, shape (sentences, documents).
-        places: The sentence in the middle of each document's best window, shape (sentences, documents).
-        repeated: Mean recall in the 3 and in the 6 other documents that repeat a sentence best, shape (2, sentences).
-        confirmed: Mean recall in the documents that a bullet of that sentence would cite, its own counted as 1; shape
-            (sentences,).
-    """
+    """Every sentence of some documents, held against every document."""
 
     def __init__(self, documents: Sequence[str], embed: Embed, model: SupportModel) -> None:
         self.index = SupportIndex(documents)
-        self.sentence_vectors = embed(self.index.sentences)
+        self.sentence_vectors = embed(self.index.sentences)  # shape (sentences, dimensions)
         self.index.with_vectors(self.sentence_vectors)
+        # each sentence as a bullet would quote it, alone or after the one before it; true: it is understood by itself
         self.statements, self.alone, first = self._statements()
-        self.vectors = self._joined(first)
+        self.vectors = self._joined(first)  # one a statement: shape (sentences, dimensions)
         self.stems = [frozenset(stems(text)) for text in self.statements]
         self.weights = np.array([self.mass(held) for held in self.stems])
         self.n_words = _word_counts(self.statements)
         own = self.index.owners
+        # words of each document's sentences, shape (documents,)
         self.document_words = np.bincount(own, _word_counts(self.index.sentences), minlength=len(documents))
         signals = self.index.signals(self.statements, self.vectors)
+        # probability that a document supports a sentence, 1 for its own; shape (sentences, documents)
         self.probability = model.probability(signals, own)
-        self.n_expected = self.probability.sum(axis=1)
+        self.n_expected = self.probability.sum(axis=1)  # expected supporting documents, shape (sentences,)
+        # documents that a bullet of that sentence would cite, shape (sentences, documents)
         self.cited = expected_f1_sets(self.probability)
+        # mean recall in the 3 and in the 6 other documents that repeat a sentence best, shape (2, sentences)
         self.repeated = _repeated(signals["recall_3"], own)
+        # mean recall in the cited documents, its own counted as 1; shape (sentences,)
         self.confirmed = _confirmed(signals["recall_3"], own, self.cited)
+        # the sentence in the middle of each document's best window, shape (sentences, documents)
         self.places = self._middles()
         self._shares = self._support_shares()
         self._columns, held = _held_stems(self.index.stems)

@@ -34,16 +34,10 @@ class Tree(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TreeEnsemble:
-    """
-    A sum of trees over named features.
+    """A sum of trees over named features."""
 
-    Attributes:
-        features: Names of the columns, in order.
-        baseline: What no tree adds to.
-    """
-
-    features: tuple[str, ...]
-    baseline: float
+    features: tuple[str, ...]  # names of the columns, in order
+    baseline: float  # added to the sum of the trees
     trees: tuple[Tree, ...]
 
     def predict(self, rows: Array) -> Array:

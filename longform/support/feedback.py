@@ -63,10 +63,8 @@ def read_twice(claims: Sequence[str], index: SupportIndex, readers: Readers) -> 
 
     Few documents are read once: their model compares a document with the best one alone.
 
-    Args:
-        claims: Text; citations and list markers are left aside.
-        index: The documents.
-        readers: Features are relative, so that neither needs a fit on widened claims.
+    Citations and list markers of claims are left aside. Features of *readers* are relative, so that neither needs a fit
+    on widened claims.
     """
     signals = index.signals(claims)
     first = readers.first.probability(signals)
@@ -81,10 +79,8 @@ def widen(weights: sparse.csr_array, probability: Array, index: SupportIndex) ->
     """
     Return claims with the words of the documents that seem to support them, shape (claims, stems).
 
-    Args:
-        weights: Of `SupportIndex.weights`.
-        probability: Of the first reading, shape (claims, documents).
-        index: The documents.
+    *weights* are those of `SupportIndex.weights`, *probability* is that of the first reading, shape (claims,
+    documents).
     """
     found = sum(
         (_found_words(weights, probability, index, size) for size in WINDOWS), start=sparse.csr_array(weights.shape)

@@ -121,11 +121,8 @@ class SupportIndex:
         - `recall_and_cosine`: the largest sum of both in one place.
         - `numbers`: the share of the claim's numbers that the document states, 0.5 if the claim has none.
 
-        Citations and list markers of a claim are left aside. Memory: the answer and a few blocks.
-
-        Args:
-            claims: Text.
-            vectors: Unit vectors of the claims, shape (claims, dimensions).
+        Citations and list markers of a claim are left aside. Memory: the answer and a few blocks. *vectors* are the
+        unit vectors of the claims, shape (claims, dimensions).
         """
         statements = [without_marks(claim) for claim in claims]
         weights = self.weights(stems(text) for text in statements)

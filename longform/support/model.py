@@ -83,10 +83,8 @@ class SupportModel(NamedTuple):
         """
         Return the probability that each document supports each claim; shape (claims, documents).
 
-        Args:
-            signals: Of `SupportIndex.signals`.
-            own: For claims that are sentences of the documents, the document of each: it supports the claim with
-                probability 1. Among many documents the others are not read against it; among few it is the best one.
+        For claims that are sentences of the documents, *own* is the document of each: it supports the claim with
+        probability 1. Among many documents the others are not read against it; among few it is the best one.
 
         Raises:
             ValueError: The model reads vector signals and there are none.
