@@ -165,7 +165,7 @@ class ScoredPair(NamedTuple):
     """A judge's view of one insight in one summary; None: unjudged, or not known."""
 
     score: float | None
-    precision: float | None = None  # of the citations of the bullet that it links
+    precision: float | None = None  # precision of the citations of the bullet that it links
 
 
 Scored = Callable[[str | None, str, str], ScoredPair]

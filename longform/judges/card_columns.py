@@ -42,9 +42,9 @@ class CardFrame(TypedDict):
     judge: str
     judged_by: JudgedBy
     scale: str | None
-    retest: NotRequired[Retest]  # of a judge with repeats
+    retest: NotRequired[Retest]  # only if the judge has repeats
     cost: NotRequired[CostColumns]  # not of all cards that ship
-    note: NotRequired[str | None]  # what a reader must know besides
+    note: NotRequired[str | None]  # further facts that a reader must know
 
 
 # ---------------------------------------------------------------- correlation
@@ -176,7 +176,7 @@ class Reach(NamedTuple):
 
     measure: str
     value: float
-    low: float | None  # of a 95 % interval; null: none is known
+    low: float | None  # lower end of a 95 % interval; null: none is known
     high: float | None
     n: int
     fitted_on: str

@@ -33,19 +33,19 @@ class Evidence(NamedTuple):
 
     closest: int | None  # index of the bullet that fits best; null: the summary has no bullet
     has_words: bool  # false: the insight has no word to look for
-    recall: float  # of the insight's weight in the bullet
-    precision: float  # of the bullet's weight in the insight
-    share: float  # of the bullet that is the insight's, in competition with its siblings
-    numbers_missing: float  # of the insight's numbers; 0 where it has none
-    numbers_contradicted: float  # of the insight's numbers: the bullet states another in their place
-    denial_mismatch: float  # of the shared weight that is denied on one side only, doubled; 1: they contradict
+    recall: float  # share of the insight's weight in the bullet
+    precision: float  # share of the bullet's weight in the insight
+    share: float  # the part of the bullet that the insight wins in competition with its siblings
+    numbers_missing: float  # share of the insight's numbers; 0 if it has none
+    numbers_contradicted: float  # share of the insight's numbers in whose place the bullet states another
+    denial_mismatch: float  # share of the shared weight that is denied on one side only, doubled; 1: they contradict
     order_lost: float  # 0: neighbouring words of the insight keep their order in the bullet; 1: as in shuffled text
     dilution: float  # 0: at least 30 % of the bullet's weight is the insight's; 1: at most 10 %
-    bullet_share: float  # of the insight that is this bullet's, in competition with the other bullets
-    cosine: float  # of both vectors, in [-1, 1], rounded to three decimals; 0: the model reads none
+    bullet_share: float  # the part of the insight that this bullet wins in competition with the others
+    cosine: float  # cosine of both vectors, in [-1, 1], rounded to three decimals; 0: the model reads none
     crowding: float  # 0: the insight weighs at least 40 % of the bullet; 1: at most 15 %
     token_recall: float  # mean cosine of the insight's word pieces to their nearest in the bullet; 0: not read
-    token_lead: float  # of the insight in token recall, before the mean of those that compete for the bullet
+    token_lead: float  # token recall of the insight less the mean of those that compete for the bullet
 
 
 class Fit(NamedTuple):
@@ -135,7 +135,7 @@ class JudgeModel(NamedTuple):
 
     calibration: Calibration
     fitted_on: str
-    fitted_haystacks: tuple[str, ...]  # whose summaries it has seen, sorted
+    fitted_haystacks: tuple[str, ...]  # haystacks of the summaries that it has seen, sorted
     coefficients: tuple[tuple[float, ...], tuple[float, ...]]
     intercepts: tuple[float, float]
     strengths: Mapping[str, float]  # guard -> what it takes away at most

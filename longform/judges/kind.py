@@ -98,7 +98,7 @@ def unreadable(*_: object) -> Verdict:
 class SheetKind:
     """A kind of label that people give in the rows of a sheet."""
 
-    task: str = ""  # its name; of a kind of a user's own, its import path
+    task: str = ""  # name; for a user's kind, its import path
     targets: str  # kind of target that a label is about
     counts: Mapping[str, float]  # answer -> the number that it counts
     # answers that a judge's number may give, and that people are not offered

@@ -46,7 +46,7 @@ class Mode(NamedTuple):
     """The text against which the sentences of a summary are checked."""
 
     name: str  # in rows and tables: `document`, `full`, `full-ORDER`, `chunk-TOKENS`
-    order: Literal["top", "middle", "bottom"] | None = None  # by importance, of the joined documents; None: their own
+    order: Literal["top", "middle", "bottom"] | None = None  # order of joined documents by importance; None: their own
     # length of the pieces that the joined documents are cut into; None: they are not cut
     chunk_tokens: int | None = None
 

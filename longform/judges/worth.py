@@ -119,7 +119,7 @@ class Worth:
     judged: str  # things that are judged, in the plural
     # data sets are averaged, and their differences are one family; else labels are pooled, and each part has a family
     averages: bool
-    figures: Callable[[Sequence[Items], Settings], dict[str, EstimateColumns]]  # by the sets of a part
+    figures: Callable[[Sequence[Items], Settings], dict[str, EstimateColumns]]  # figures of a part of the labels
     # rows of two judges' pairs of the same items, with columns whose sums `difference` takes
     columns: Callable[[Sequence[JudgedPair], Sequence[JudgedPair]], Array]
     # sums of `columns`, shape (m, k) -> agreement of the first judge less that of the second
