@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import argparse
 
+from jobs.command.options import count, natural, number
 from jobs.command.parser import VerbParser
 from jobs.command.run import Outcome, command
 
@@ -34,7 +35,7 @@ def parser() -> VerbParser:
     made.used.add_argument(
         "--annotator", action="append", default=[], metavar="NAME", help="of --sheets; may be repeated"
     )
-    made.used.add_argument("--summaries", type=int, metavar="N", help="of --sheets: so many, at random; default: all")
+    made.used.add_argument("--summaries", type=count, metavar="N", help="of --sheets: so many, at random; default: all")
     made.used.add_argument("--filled", nargs="+", default=[], metavar="SHEET", help="read these sheets back in")
     sheets = made.add_argument_group("sheets")
     sheets.add_argument(
@@ -52,14 +53,15 @@ def parser() -> VerbParser:
         help="of --sheets: summaries of this system, 'SUMMARIZER, SETTING' or one of both, of which --summaries draws "
         "so many; may be repeated",
     )
-    sheets.add_argument("--queries", type=int, metavar="N", help="of --sheets for queries: so many of each data set")
+    sheets.add_argument("--queries", type=count, metavar="N", help="of --sheets for queries: so many of each data set")
     told = "of --sheets: so many to all, the others dealt; default: all to all"
-    sheets.add_argument("--overlap", type=float, metavar="SHARE", help=told)
-    sheets.add_argument("--seed", type=int, default=1, help="of --summaries or --queries, and of the intervals")
+    dealt = number("a share from 0 to 1", lambda value: 0 <= value <= 1)
+    sheets.add_argument("--overlap", type=dealt, metavar="SHARE", help=told)
+    sheets.add_argument("--seed", type=natural, default=1, help="of --summaries or --queries, and of the intervals")
     labels = made.add_argument_group("labels")
     told = "with key_point_check: write what people accept into this folder"
     labels.add_argument("--accepted", metavar="DIR", help=told)
-    labels.add_argument("--resamples", type=int, default=2000, help="of each interval")
+    labels.add_argument("--resamples", type=count, default=2000, help="of each interval")
     return made
 
 

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import argparse
 
-from jobs.command.options import add_calling_arguments, add_cluster_arguments
+from jobs.command.options import add_calling_arguments, add_cluster_arguments, count, natural, share
 from jobs.command.parser import VerbParser
 from jobs.command.run import Outcome, command
 
@@ -52,8 +52,8 @@ def parser() -> VerbParser:
     labels.add_argument("--note", help="what a reader of the card must know besides, in one sentence")
     told = "ask a judge of coverage about perturbed summaries, too; default: if its answers cost nothing"
     labels.add_argument("--adversarial", action=argparse.BooleanOptionalAction, default=None, help=told)
-    labels.add_argument("--resamples", type=int, default=2000, help="of each interval")
-    labels.add_argument("--seed", type=int, default=1, help="of the intervals")
+    labels.add_argument("--resamples", type=count, default=2000, help="of each interval")
+    labels.add_argument("--seed", type=natural, default=1, help="of the intervals")
     kept = "keep verdicts in this folder, and find them there; default: only replies that cost are kept, in the ledger"
     labels.add_argument("--run", metavar="RUN", help=kept)
     support = made.add_argument_group("support judges")
@@ -65,7 +65,7 @@ def parser() -> VerbParser:
     likeness = "what ranks documents for --orders: released, or likeness by summary[:MODEL] or reference[:MODEL]"
     support.add_argument("--importance", default="released", help=likeness)
     support.add_argument("--fidelity", choices=["ours", "release"], default="ours", help="how missing cells are merged")
-    support.add_argument("--threshold", type=float, help="a number above it is supported; default: the judge's own")
+    support.add_argument("--threshold", type=share, help="a number above it is supported; default: the judge's own")
     add_calling_arguments(made)
     add_cluster_arguments(made)
     return made

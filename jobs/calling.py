@@ -122,11 +122,11 @@ class Calling:
         Refuse a limit in dollars without prices.
 
         Raises:
-            UsageError: One is set, and a model's price is unknown.
+            UsageError: One is set, and a model's price is unknown; or the file of prices is none.
         """
+        prices = PriceList.read(self._prices)
         if self.budget.max_usd is None:
             return
-        prices = PriceList.read(self._prices)
         if unknown := sorted({settings.model for settings in models if prices.price(settings) is None}):
             own = any(settings.is_own_system for settings in models)
             more = ", those of a system of your own by its `cost_usd_per_call`" if own else ""

@@ -59,8 +59,6 @@ class Cluster:
 
     def __init__(self, *, address: str | None, workers: int | None, cpus: float = 1) -> None:
         self._address = address or os.environ.get("RAY_ADDRESS")
-        if workers is not None and workers < 0:
-            raise UsageError(f"--workers: expected 0 or more processes, found {workers}")
         self.workers, self.cpus = workers or _WORKERS, cpus
         self.lacks_ray = not self._address and find_spec("ray") is None
         self.in_process = workers == 0 or (workers is None and self.lacks_ray)

@@ -33,39 +33,22 @@ def _work(arguments: argparse.Namespace) -> Outcome:
 
 
 class Option(NamedTuple):
-    """
-    An option of a verb.
+    """An option of a verb."""
 
-    Attributes:
-        flags: As they are typed.
-        told: Its help in one line.
-        takes: Whether a value follows.
-        values: That it may have; empty: any, a file say.
-    """
-
-    flags: Sequence[str]
-    told: str
-    takes: bool
-    values: Sequence[str]
+    flags: Sequence[str]  # as they are typed
+    told: str  # its help in one line
+    takes: bool  # a value follows
+    values: Sequence[str]  # that it may have; empty: any, a file say
 
 
 class Verb(NamedTuple):
-    """
-    A verb.
+    """A verb."""
 
-    Attributes:
-        name: As it is typed.
-        told: Its meaning in one line.
-        options: In the order of its parser.
-        first: Values of its first argument; empty: any.
-        files: Whether the first argument may also be a file.
-    """
-
-    name: str
-    told: str
-    options: Sequence[Option]
-    first: Sequence[str]
-    files: bool
+    name: str  # as it is typed
+    told: str  # its meaning in one line
+    options: Sequence[Option]  # in the order of its parser
+    first: Sequence[str]  # values of its first argument; empty: any
+    files: bool  # the first argument may also be a file
 
 
 def verbs() -> Iterator[Verb]:

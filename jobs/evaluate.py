@@ -24,6 +24,7 @@ from jobs.command.options import (
     add_calling_arguments,
     add_cluster_arguments,
     add_vector_arguments,
+    count,
     number,
 )
 from jobs.command.parser import VerbParser
@@ -56,7 +57,7 @@ def parser() -> VerbParser:
         metavar="KEY=VALUE",
         help="change the configuration; a preset takes the short names budget, retrievers, model, judge, support_judge",
     )
-    run.add_argument("--limit", type=int, help="only the first queries")
+    run.add_argument("--limit", type=count, help="only the first queries")
     run.add_argument("--until", choices=STEPS, default=REPORT, metavar="STEP", help=f"the last of {', '.join(STEPS)}")
     run.add_argument(
         "--citations",
@@ -66,7 +67,7 @@ def parser() -> VerbParser:
     )
     plan = made.add_argument_group("with --plan")
     told = "for N queries like those of the benchmark; default: for those that it has"
-    plan.add_argument("--queries", type=_count, metavar="N", help=told)
+    plan.add_argument("--queries", type=count, metavar="N", help=told)
     plan.add_argument(
         "--depth",
         type=number("points above 0 and up to 100", lambda value: 0 < value <= 100),
@@ -75,13 +76,6 @@ def parser() -> VerbParser:
     )
     add_vector_arguments(made)
     return made
-
-
-def _count(text: str) -> int:
-    """Read a number of queries."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number above 0, found {text!r}")
-    return int(text)
 
 
 def _work(arguments: argparse.Namespace) -> Outcome:

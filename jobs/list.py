@@ -30,8 +30,7 @@ def parser() -> VerbParser:
 
 def _listed(name: str) -> str:
     if name not in LISTS:
-        msg = f"no list of {name!r}; expected one of {', '.join(LISTS)}{meant(name, LISTS)}"
-        raise argparse.ArgumentTypeError(msg)
+        raise argparse.ArgumentTypeError(f"no list of {name!r}; expected one of {', '.join(LISTS)}{meant(name, LISTS)}")
     return name
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import argparse
 
-from jobs.command.options import number
+from jobs.command.options import number, share
 from jobs.command.parser import VerbParser
 from jobs.command.run import Outcome, command
 
@@ -24,7 +24,6 @@ def parser() -> VerbParser:
     made = VerbParser("plan-sample", __doc__)
     made.add_argument("run", metavar="RUN", help="a folder or s3:// URL")
     size = number("a number above 0, in the unit of the measure, such as 5", lambda value: 0 < value < float("inf"))
-    share = number("a number between 0 and 1, such as 0.8", lambda value: 0 < value < 1)
     made.used.add_argument("--difference", type=size, metavar="SIZE", help="a true difference that is to be shown")
     told = "half the width of a difference's 95 %% interval"
     made.used.add_argument("--interval", type=size, metavar="HALF", help=told)

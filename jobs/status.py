@@ -19,9 +19,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TextIO
 
 from jobs.command.interrupts import Interrupted, exit_code
+from jobs.command.options import number
 from jobs.command.parser import VerbParser
 from jobs.command.run import Outcome, command
-from longform.errors import UsageError
 
 if TYPE_CHECKING:
     from jobs.results.live import LiveReport
@@ -36,15 +36,13 @@ def parser() -> VerbParser:
     made.add_argument("run", metavar="RUN", help="a folder or s3:// URL")
     told = "say it again every few seconds until the command ends, and write a report of the queries judged so far"
     made.used.add_argument("--watch", action="store_true", help=told)
-    made.used.add_argument("--every", type=float, default=5.0, metavar="SECONDS", help="of --watch; default: 5")
+    seconds = number("seconds above 0, at most a day", lambda value: 0 < value <= 86_400)
+    made.used.add_argument("--every", type=seconds, default=5.0, metavar="SECONDS", help="of --watch; default: 5")
     return made
 
 
 def _work(arguments: argparse.Namespace) -> Outcome:
     from jobs.results.run_status import run_status
-
-    if arguments.every <= 0:
-        raise UsageError(f"--every: expected seconds above 0, found {arguments.every}")
 
     def read() -> Status:
         return run_status(arguments.run, now=time.time())

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, JsonValue, Tag, ValidationError, model_validator
 
 from longform.errors import UsageError
+from longform.settings.endpoints import Variable
 from longform.settings.judge import Task
 from longform.settings.judges import JudgeSettings
 from longform.settings.strict import Strict
@@ -132,15 +133,13 @@ class Limits(Strict):
     headers: int = Field(100, gt=0)  # 431
     header_bytes: int = Field(32_768, gt=0)  # of all headers and the path together, 431
     body_s: float = Field(20.0, gt=0)  # from the end of the headers to the end of the body, 408
-    unfinished: int = Field(
-        100, gt=0
-    )  # bodies of one client address under way; those beyond have a quarter, or get 429
+    unfinished: int = Field(100, gt=0)  # bodies of one client address under way; those beyond have a quarter, or 429
 
 
 class AccessSettings(Strict):
     """Sources of tokens: `NAME=TOKEN`, by lines or commas. They stand in no configuration."""
 
-    tokens_env: str = "LONGFORM_SERVE_TOKENS"
+    tokens_env: Variable = "LONGFORM_SERVE_TOKENS"
     tokens_file: str | None = None
     on_loopback: bool = False  # want a token there, too
 

@@ -41,4 +41,5 @@ def test_every_key_has_a_meaning() -> None:
 
 def test_types_are_words() -> None:
     assert "Settings" not in page()
-    assert "| `resamples` | whole number, at least 100 | `2000` | of the bootstrap behind intervals |" in page()
+    bounds = "whole number, at least 100, at most 1000000"
+    assert f"| `resamples` | {bounds} | `2000` | of the bootstrap behind intervals |" in page()

@@ -11,7 +11,6 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from urllib.parse import urlsplit
 
 from actors.chat.governor import LeaseSource, Unlimited, open_governor
 from actors.chat.model import CallContext, ChatModel
@@ -22,7 +21,7 @@ from actors.chat.price_list import PriceList
 from actors.closing import close_later
 from actors.ledger.keeper import open_keeper
 from actors.secret_values import redaction, token_in
-from actors.serving.handle import SCHEME, is_of_cluster
+from actors.serving.handle import is_of_cluster
 from actors.storage.folder import Folder
 from longform import prompts
 from longform.chat.call import Capabilities, ChatRequest, Message, capabilities, refusal_reason
@@ -109,8 +108,8 @@ def check_chat(settings: ChatSettings, *, logprobs: bool = False, with_key: bool
 
     Raises:
         UsageError: The model is known to lack a requested capability, its window is smaller than its output limit, the
-            key's environment variable is not set, the base URL is none, the environment's proxy is none of HTTP, a
-            field of `extra_body` is unknown to the server or holds a secret of the environment, or the script is
+            key's environment variable is not set, the base URL is not for it, the environment's proxy is none of HTTP,
+            a field of `extra_body` is unknown to the server or holds a secret of the environment, or the script is
             missing, unknown or not wanted.
     """
     if settings.provider in ("http", "python"):
@@ -147,17 +146,8 @@ def _check_provider(settings: ChatSettings, *, with_key: bool) -> None:
     if settings.script is not None:
         msg = f"`script: {settings.script}` is for `provider: scripted`; model {settings.model!r} has another provider"
         raise UsageError(msg)
-    for url in (settings.base_url or "", *settings.replicas):
-        if "@" in urlsplit(url).netloc:
-            msg = (
-                f"base_url of model {settings.model!r} holds a user name or a password, which a run would store: "
-                f"expected scheme://HOST/PATH, and the key in the environment variable {settings.api_key_env}"
-            )
-            raise UsageError(msg)
-    schemes = ("http", "https", SCHEME) if settings.provider == "openai" else ("http", "https")
-    if settings.base_url is not None and urlsplit(settings.base_url).scheme not in schemes:
-        expected = " or ".join(f"{scheme}://" for scheme in schemes)
-        msg = f"base_url of model {settings.model!r}: expected {expected}, found {settings.base_url!r}"
+    if settings.provider != "openai" and settings.base_url is not None and is_of_cluster(settings.base_url):
+        msg = f"base_url of model {settings.model!r}: expected http:// or https://, found {settings.base_url!r}"
         raise UsageError(msg)
     if settings.provider == "openai" and with_key:
         api_key(settings)

@@ -127,7 +127,7 @@ def _read_file(url: str) -> _File:
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise UsageError(f"{url}: field {field!r}: {first['msg']}, found {first['input']!r}") from error
+        raise UsageError(f"{url}: field {field!r}: {first['msg']}, found {type(first['input']).__name__}") from error
 
 
 # ---------------------------------------------------------------- the table of litellm

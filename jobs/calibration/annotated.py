@@ -108,8 +108,6 @@ def _written(arguments: argparse.Namespace, subjects: Subjects) -> Outcome:
         raise UsageError(f"--{other[0]}: {subjects.kind.task} labels {subjects.unit}: expected --{subjects.unit}")
     chosen = subjects.chosen(numbers[subjects.unit], arguments.seed)
     task, n = subjects.kind.task, len(chosen)
-    if arguments.overlap is not None and not 0 <= arguments.overlap <= 1:
-        raise UsageError(f"--overlap: expected a share from 0 to 1, found {arguments.overlap:g}")
     everything = dict.fromkeys(annotators, chosen)
     deal = everything if arguments.overlap is None else dealt(chosen, annotators, arguments.overlap, arguments.seed)
     files = write_sheets(subjects, deal, arguments.sheets, form=arguments.form)

@@ -33,24 +33,29 @@ def add_calling_arguments(parser: VerbParser) -> None:
     dollars = number("dollars, at least 0", lambda value: 0 <= value < float("inf"))
     parser.used.add_argument("--max-cost", type=dollars, metavar="USD", help=told)
     calls = parser.add_argument_group("calls of models")
-    calls.add_argument("--max-calls", type=int, metavar="N", help="the same as --max-cost for calls")
+    calls.add_argument("--max-calls", type=natural, metavar="N", help="the same as --max-cost for calls")
     calls.add_argument("--ledger", metavar="URL", help=f"default: {LEDGER_VARIABLE}, else `ledger` beside the output")
     calls.add_argument("--prices", metavar="FILE", help="prices of models; default: litellm's list")
 
 
-def number(expected: str, fits: Callable[[float], bool]) -> Callable[[str], float]:
-    """Return a reader of numbers that *fits* is true of; others are refused by what is *expected*."""
+def number(expected: str, fits: Callable[[float], bool], kind: type[float] = float) -> Callable[[str], float]:
+    """Return a reader of numbers of a *kind* that *fits* is true of; others are refused by what is *expected*."""
 
     def read(text: str) -> float:
         try:
-            value = float(text)
+            value = kind(text)
         except ValueError:
             value = float("nan")
         if not fits(value):
-            raise argparse.ArgumentTypeError(f"expected {expected}, found {text!r}")
+            raise argparse.ArgumentTypeError(f"expected {expected}, found {text[:40]!r}")
         return value
 
     return read
+
+
+count = number("a whole number from 1 to 1,000,000", lambda value: 1 <= value <= 1_000_000, int)
+natural = number("a whole number, at least 0", lambda value: 0 <= value < 2**53, int)
+share = number("a number between 0 and 1, such as 0.8", lambda value: 0 < value < 1)
 
 
 def named(known: Collection[str]) -> Callable[[str], str]:
@@ -69,7 +74,7 @@ def add_cluster_arguments(parser: VerbParser) -> None:
     """Add the options of verbs whose stages run on Ray."""
     parser.used.add_argument(
         "--workers",
-        type=int,
+        type=natural,
         help="processes that each stage uses on Ray; 0: all runs in the command's own process, without Ray; default: "
         "small stages run there, larger ones on 2 workers",
     )
@@ -124,7 +129,7 @@ def add_vector_arguments(parser: VerbParser) -> None:
     group.add_argument("--no-vectors", action="store_true", help=told)
     group.add_argument(
         "--vectors-mb",
-        type=int,
+        type=count,
         default=MOST_MB,
         metavar="MB",
         help="the largest table of vectors of one encoder beside the benchmark (default: %(default)s)",

@@ -9,8 +9,6 @@ from typing import Any, NoReturn
 
 from longform.errors import meant
 
-_NUMBERS = {int: "a whole number", float: "a number"}
-
 
 class VerbParser(argparse.ArgumentParser):
     """
@@ -54,13 +52,10 @@ class VerbParser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, msg)
 
     def _get_value(self, action: argparse.Action, text: str) -> Any:
-        """Read a value; of a number that is none, say what was expected."""
-        try:
-            return super()._get_value(action, text)
-        except argparse.ArgumentError as error:
-            if action.type not in _NUMBERS:
-                raise
-            raise argparse.ArgumentError(action, f"expected {_NUMBERS[action.type]}, found {text!r}") from error
+        """Read a value; an empty one is that of a variable of the shell that is not set."""
+        if not text.strip() and text != action.default:
+            raise argparse.ArgumentError(action, "expected a value, found an empty text")
+        return super()._get_value(action, text)
 
     def error(self, message: str) -> NoReturn:
         """End with the message and with the unknown options, which argparse names only if nothing else is wrong."""

@@ -19,6 +19,7 @@ from jobs.configs.keys import place_in_file, tell_changes
 from jobs.configs.shorthands import SHORT_NAMES, Content, apply_shorthand, full_keys, is_shorthand, with_support_apart
 from longform.errors import UsageError, meant
 from longform.settings.experiment import Experiment
+from longform.settings.extra_body import secrets
 from longform.settings.python_class import FOLDER
 from longform.settings.yaml_text import yaml_value
 
@@ -151,13 +152,14 @@ def _validated(model: type[Model], content: Content, changes: Sequence[str], *, 
     """Return the same; *stated* is the content before any change, from which changes are told."""
     for change in changes:
         _apply(content, change)
-    tell_changes(stated, content, model)
     try:
-        return model.model_validate(content, context={FOLDER: _folder_of(where)})
+        found = model.model_validate(content, context={FOLDER: _folder_of(where)})
     except ValidationError as error:
         short = () if is_file(where) else SHORT_NAMES
         lines = [_describe(problem, model, content, short) for problem in _own_problems(error.errors())]
         raise UsageError(f"{where}: {len(lines)} wrong\n" + "\n".join(f"  {line}" for line in lines)) from error
+    tell_changes(stated, content, model)  # those that are refused may hold a secret
+    return found
 
 
 def _own_problems(problems: Sequence[ErrorDetails]) -> list[ErrorDetails]:
@@ -178,17 +180,22 @@ def _apply(content: Content, change: str) -> None:
         place[last] = parsed
     else:
         raise UsageError(
-            f"--set {change!r}: {'.'.join(parents)} is {type(place).__name__}, expected a mapping or a list"
+            f"--set {_key(change)}: {'.'.join(parents)} is {type(place).__name__}, expected a mapping or a list"
         )
 
 
 def _key_and_value(change: str) -> tuple[str, JsonValue]:
     key, separator, value = change.partition("=")
     if not separator:
-        raise UsageError(f"--set {change!r}: expected key=value")
+        raise UsageError(f"--set {change[:_SHOWN]!r}: expected key=value")
     if key.count(".") > _LEVELS:
         raise UsageError(f"--set {key[:_SHOWN]}...: expected a key of at most {_LEVELS} levels")
-    return key, yaml_value(value, f"--set {change[:_SHOWN]!r}")
+    return key, yaml_value(value, f"--set {_key(change)}")
+
+
+def _key(change: str) -> str:
+    """Return the key of a change for a message; its value may be a secret."""
+    return change.partition("=")[0][:_SHOWN]
 
 
 def _step(place: JsonValue, name: str, change: str) -> JsonValue:
@@ -196,12 +203,14 @@ def _step(place: JsonValue, name: str, change: str) -> JsonValue:
         return place[_index(place, name, change)]
     if isinstance(place, dict):
         return place.setdefault(name, {})
-    raise UsageError(f"--set {change!r}: {name!r} stands below {type(place).__name__}, expected a mapping or a list")
+    raise UsageError(
+        f"--set {_key(change)}: {name!r} stands below {type(place).__name__}, expected a mapping or a list"
+    )
 
 
 def _index(place: list[JsonValue], name: str, change: str) -> int:
     if not name.isdecimal() or int(name) >= len(place):
-        raise UsageError(f"--set {change!r}: expected an index below {len(place)}, found {name!r}")
+        raise UsageError(f"--set {_key(change)}: expected an index below {len(place)}, found {name!r}")
     return int(name)
 
 
@@ -218,7 +227,8 @@ def _describe(problem: ErrorDetails, model: type[BaseModel], content: Content, s
         return f"{place}.kind: no kind {tag!r}; expected one of {', '.join(kinds)}{meant(tag, kinds)}"
     if problem["type"] == "value_error":
         return f"{place}: {problem['msg'].removeprefix('Value error, ')}"
-    found = "" if problem["type"] == "missing" else f", found {str(problem['input'])[:60]!r}"
+    secret = next(secrets(problem["input"]), None) is not None
+    found = "" if problem["type"] == "missing" or secret else f", found {str(problem['input'])[:60]!r}"
     return f"{place}: {problem['msg']}{found}{_meant_value(problem)}"
 
 

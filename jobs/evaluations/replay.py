@@ -41,7 +41,7 @@ class ReplaySettings(Strict):
 
     aggregate: Literal["pooled", "per_summary"] = "pooled"
     partial_score: float = Field(0.5, ge=0, le=1)  # what partial coverage counts
-    resamples: int = Field(2000, ge=100)  # of each interval
+    resamples: int = Field(2000, ge=100, le=1_000_000)  # of each interval
     seed: int = 1  # of the intervals
     compare_with: str | None = None  # the system that all others are compared with; null: the best on these data
     measures: tuple[str | MeasureSettings, ...] | None = None  # null: those of the labels and released scores

@@ -5,12 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, JsonValue, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
-from longform.settings.extra_body import ExtraBody
+from longform.settings.endpoints import Url, Variable
+from longform.settings.extra_body import ExtraBody, Options
 from longform.settings.python_class import PythonClassSettings
 from longform.settings.resources import ResourcesSettings
 from longform.settings.strict import PartSettings, Strict
+
+
+class CallSettings(Strict):
+    """Limits of the calls to a system of one's own, and what each costs at most."""
+
+    timeout_s: float = Field(400.0, gt=0)  # the deadline of one attempt
+    attempts: int = Field(6, gt=0)  # at what may pass: 5xx, resets, timeouts, bodies that are no answer; not 429
+    patience_s: float = Field(300.0, gt=0)  # every call refused (429) for so long ends the command
+    concurrency: int = Field(16, gt=0)  # calls in flight a worker
+    in_flight: int | None = Field(None, gt=0)  # of all workers together; null: no limit but `concurrency`
+    requests_per_minute: float | None = Field(None, gt=0)  # null: found out
+    cost_usd_per_call: float | None = Field(None, ge=0)  # at most; an answer may state less. null: unknown
+
+    def asked_as(self, provider: Literal["http", "python"], model: str, **more: str) -> ChatSettings:
+        """Return the settings of the pool that carries the calls."""
+        limits = self.model_dump(include=CallSettings.model_fields.keys() - {"cost_usd_per_call"})
+        own = {"usd_per_call": self.cost_usd_per_call, "api_key_env": ""}
+        return ChatSettings(provider=provider, model=model, **{**limits, **own, **more})
 
 
 class ChatSettings(Strict):
@@ -18,15 +37,10 @@ class ChatSettings(Strict):
 
     how_it_is_asked = frozenset(
         {
+            *CallSettings.model_fields,
             "replicas",
             "api_key_env",
-            "timeout_s",
-            "attempts",
-            "patience_s",
-            "concurrency",
-            "requests_per_minute",
             "tokens_per_minute",
-            "in_flight",
             "quota",
             "prefix_cache",
             "batch",
@@ -40,9 +54,9 @@ class ChatSettings(Strict):
     """The one who is asked. `http` and `python` are a system of one's own, which summarizers and retrievers of these
     kinds make of their settings."""
     model: str  # llama_cpp: the path or s3:// URL of a GGUF file
-    base_url: str | None = None  # null: the provider's own; serve://APPLICATION/v1: one that this cluster serves
-    replicas: tuple[str, ...] = ()  # base URLs of equal servers of the model; calls that share a text go to one
-    api_key_env: str = "OPENAI_API_KEY"  # the name of the variable; the key itself is never in a file
+    base_url: Url | None = None  # null: the provider's own; serve://APPLICATION/v1: one that this cluster serves
+    replicas: tuple[Url, ...] = ()  # base URLs of equal servers of the model; calls that share a text go to one
+    api_key_env: Variable = "OPENAI_API_KEY"  # the name of the variable; the key itself is never in a file
     context_window: int | None = Field(None, gt=0)  # tokens; overrides the capability table
     max_tokens: int = Field(1000, gt=0)  # of a reply
     temperature: float | None = Field(None, ge=0)  # null: not sent; so are the next four
@@ -108,43 +122,16 @@ class MayAskSettings(PartSettings):
         return own if own or self.asked_model is None else self.asked_model.resources
 
 
-class CallSettings(Strict):
-    """Limits of the calls to a system of one's own, and what each costs at most."""
-
-    timeout_s: float = Field(400.0, gt=0)  # the deadline of one attempt
-    attempts: int = Field(6, gt=0)  # at what may pass: 5xx, resets, timeouts, bodies that are no answer; not 429
-    patience_s: float = Field(300.0, gt=0)  # every call refused (429) for so long ends the command
-    concurrency: int = Field(16, gt=0)  # calls in flight a worker
-    in_flight: int | None = Field(None, gt=0)  # of all workers together; null: no limit but `concurrency`
-    requests_per_minute: float | None = Field(None, gt=0)  # null: found out
-    cost_usd_per_call: float | None = Field(None, ge=0)  # at most; an answer may state less. null: unknown
-
-    def asked_as(self, provider: Literal["http", "python"], model: str, **more: str) -> ChatSettings:
-        """Return the settings of the pool that carries the calls."""
-        return ChatSettings(
-            provider=provider,
-            model=model,
-            timeout_s=self.timeout_s,
-            attempts=self.attempts,
-            patience_s=self.patience_s,
-            concurrency=self.concurrency,
-            in_flight=self.in_flight,
-            requests_per_minute=self.requests_per_minute,
-            usd_per_call=self.cost_usd_per_call,
-            **{"api_key_env": "", **more},
-        )
-
-
 class HttpSettings(CallSettings):
     """A server of one's own that speaks the protocol of docs/own-systems.md."""
 
     how_it_is_asked = frozenset({*CallSettings.model_fields, "api_key_env"})
 
     kind: Literal["http"]
-    url: str = Field(pattern=r"^(https?|serve)://[^@\s?]+$")  # whole; serve://APPLICATION/PATH: of this cluster
+    url: Url  # whole; serve://APPLICATION/PATH: of this cluster
     model: str = Field(min_length=1)  # what answers there, and its version: another's answers are others
-    api_key_env: str | None = None  # the name of the variable with the bearer token; null: none is sent
-    options: dict[str, JsonValue] = Field(default_factory=dict)  # sent with every request
+    api_key_env: Variable | None = None  # the name of the variable with the bearer token; null: none is sent
+    options: Options = Field(default_factory=dict)  # sent with every request
 
     def __hash__(self) -> int:
         return hash(self.model_dump_json())  # options may be lists and mappings

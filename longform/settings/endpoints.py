@@ -2,14 +2,46 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+import re
+from typing import Annotated, ClassVar, Self
+from urllib.parse import urlsplit
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from longform.settings.strict import Strict
 
-URL_FORM = r"^(https?|serve)://[^@\s?]+$"
-"""The form of the URL of an endpoint, without a token in it: `serve://` names an application of the job's cluster."""
+_URL = re.compile(r"(https?|serve)://(\[[0-9A-Fa-f:.]+\]|[^\s/?#@%:\\\[\]]+)(:[0-9]{1,5})?(/[^\s?#\\]*)?")
+_VARIABLE = re.compile(r"([A-Z_][A-Z0-9_]*)?")
+
+
+def _plain(url: str) -> str:
+    """Return the URL of a server if no secret can stand in it: runs keep it, and no error repeats it."""
+    try:
+        if _URL.fullmatch(url) and urlsplit(url).port != 0:
+            return url
+    except ValueError:  # a port above 65535, an address that is none
+        pass
+    raise ValueError(
+        "expected http://HOST[:PORT]/PATH, https:// or serve://APPLICATION/PATH, without user, password, query and "
+        "fragment (a run would store them; keys are read from environment variables), found another form"
+    )
+
+
+def _variable(name: str) -> str:
+    """Return the name of an environment variable; a key in its place is refused, and not repeated."""
+    if _VARIABLE.fullmatch(name):
+        return name
+    raise ValueError(
+        "expected the NAME of an environment variable (capital letters, digits, underscores) that holds the key, and "
+        "never the key itself, found something else"
+    )
+
+
+Url = Annotated[str, AfterValidator(_plain)]
+"""The URL of a server; `serve://` names an application of the job's cluster."""
+
+Variable = Annotated[str, AfterValidator(_variable)]
+"""The name of the environment variable with a key or a token; empty: none is sent."""
 
 _HOW_ASKED = frozenset({"api_key_env", "in_flight", "attempts", "timeout_s"})
 
@@ -19,9 +51,9 @@ class EndpointSettings(Strict):
 
     how_it_is_asked = _HOW_ASKED
 
-    url: str = Field(pattern=URL_FORM)  # whole: http://HOST:8000/v1/rerank, or serve://APPLICATION/v1/rerank
+    url: Url  # whole: http://HOST:8000/v1/rerank, or serve://APPLICATION/v1/rerank
     model: str  # as the server calls it; say a version where there is one: another's answers are others
-    api_key_env: str | None = None  # the name of the variable with the bearer token; null: none is sent
+    api_key_env: Variable | None = None  # the name of the variable with the bearer token; null: none is sent
     in_flight: int = Field(8, gt=0)  # requests of a worker
     attempts: int = Field(8, gt=0)  # of a request, at what may pass: 5xx, nobody there; 429 is waited out
     timeout_s: float = Field(300.0, gt=0)  # of one attempt
@@ -47,8 +79,8 @@ class EncoderSettings(Strict):
     _of_endpoint: ClassVar[tuple[str, ...]] = ("api_key_env", "in_flight", "attempts", "timeout_s", "batch_texts")
 
     model: str  # a hub name, a folder, s3:// or package:NAME; with a URL as the server calls it
-    url: str | None = Field(None, pattern=URL_FORM)  # the endpoint's, whole; null: the model is of this machine
-    api_key_env: str | None = None  # as of every endpoint; null: none is sent
+    url: Url | None = None  # the endpoint's, whole; null: the model is of this machine
+    api_key_env: Variable | None = None  # as of every endpoint; null: none is sent
     in_flight: int | None = Field(None, gt=0)  # null: as of every endpoint; so below
     attempts: int | None = Field(None, gt=0)  # of a request
     timeout_s: float | None = Field(None, gt=0)  # of one attempt

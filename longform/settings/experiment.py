@@ -8,7 +8,7 @@ list in a system multiplies: two retrievers and three orders are six systems.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -22,7 +22,7 @@ from longform.settings.named_judges import ALIGNER, ALIGNERS, NEAREST_PLACE, SEC
 from longform.settings.python_class import PythonClassSettings
 from longform.settings.readings import Fidelity
 from longform.settings.retrievers import RerankerSettings, RetrievalSettings, RetrieverSettings
-from longform.settings.strict import Strict
+from longform.settings.strict import Count, Strict
 from longform.settings.systems import (
     ImportanceSettings,
     Permutations,
@@ -46,8 +46,7 @@ def _of_support(name: str, judge: Any) -> Any:
     if not isinstance(judge, Mapping):
         return judge
     if judge.get("task", "support") != "support":
-        msg = f"support_judges.{name} has the task {judge['task']}: define it under `judges`"
-        raise ValueError(msg)
+        raise ValueError(f"support_judges.{name} has the task {judge['task']}: define it under `judges`")
     return {**judge, "task": "support"}
 
 
@@ -68,10 +67,10 @@ class Experiment(Strict):
     systems: tuple[SystemGrid, ...] = Field(min_length=1)  # what is run: names of the sections, combined
     query_text: Literal["query", "query_subtopic"] = "query_subtopic"  # what retrievers search with
     ranking_depth: int = Field(1000, gt=0)  # documents kept of each ranking
-    cutoffs: tuple[int, ...] = (5, 10, 20)  # K of P@K, R@K, nDCG@K, MAP@K
-    measures: tuple[str | MeasureSettings, ...] | None = None  # null: those that follow from the judges
+    cutoffs: tuple[Count, ...] = Field((5, 10, 20), min_length=1)  # K of P@K, R@K, nDCG@K, MAP@K
+    measures: tuple[str | MeasureSettings, ...] | None = Field(None, min_length=1)  # null: what follows from the judges
     studies: tuple[str | PythonClassSettings, ...] | None = None  # null: all that the run has anything for
-    bullets: Literal["targets"] | int = "targets"
+    bullets: Literal["targets"] | Annotated[int, Field(gt=0, le=1000)] = "targets"
     """Bullets or sentences asked for: a number; or as many as the query has insights (without: 8), as its paper asks
     for where it has a reference summary instead (Wan et al.), else as many as the reference has sentences."""
     units: UnitKind = "statements"  # by which a summary is judged; bullets: lines, as SummHay's release has them
@@ -83,7 +82,7 @@ class Experiment(Strict):
     datasets: Literal["apart", "pooled"] = "apart"  # pooled: all data sets of a benchmark are one in results
     sensitivity: Fidelity = "ours"  # whose rule of sensitivity to the order of documents (SummHay, table 3)
     compare_with: str | None = None  # a system, as "summarizer, setting"; null: the best on the same data
-    resamples: int = Field(2000, ge=100)  # of the bootstrap behind intervals
+    resamples: int = Field(2000, ge=100, le=1_000_000)  # of the bootstrap behind intervals
     unjudged_threshold: float = Field(0.02, ge=0, le=1)  # a larger share that is unjudged ends with code 3
     citations: str = "written"  # matrix, or a support judge: repairs citations, in a twin of each summary
     prompts: str | None = None  # a folder whose files replace the project's own of the same name
@@ -102,8 +101,7 @@ class Experiment(Strict):
             return content
         judges = content.get("judges") or {}
         if twice := sorted(given.keys() & judges.keys()):
-            msg = f"judges and support_judges both define {twice}: give every judge a name of its own"
-            raise ValueError(msg)
+            raise ValueError(f"judges and support_judges both define {twice}: give every judge a name of its own")
         found = {name: _of_support(name, judge) for name, judge in given.items()}
         kept = {key: value for key, value in content.items() if key != "support_judges"}
         return kept | {"judges": {**judges, **found}}
@@ -112,8 +110,7 @@ class Experiment(Strict):
     def _names_are_defined(self) -> Experiment:
         for place, name, known in self._references():
             if name not in known:
-                msg = f"{place} names {name!r}; defined are {sorted(known)}{meant(name, known)}"
-                raise ValueError(msg)
+                raise ValueError(f"{place} names {name!r}; defined are {sorted(known)}{meant(name, known)}")
         return self
 
     @model_validator(mode="after")
@@ -130,14 +127,12 @@ class Experiment(Strict):
     @model_validator(mode="after")
     def _judged_citations_can_be_had(self) -> Experiment:
         if taken := sorted({*OWN_CITATIONS, *ALIGNERS} & self.support_judges.keys()):
-            msg = f"judges: {taken} have another meaning for judges of support; give the judges other names"
-            raise ValueError(msg)
+            raise ValueError(f"judges: {taken} have another meaning for judges of support; give the judges other names")
         if self.citing_judge is not None and (self.units == "sentences" or self.support_mode != "document"):
-            msg = (
+            raise ValueError(
                 f"citations by {self.citations!r} need a verdict on each unit and document: expected units statements "
                 f"or bullets and faithfulness.mode document, found {self.units} and {self.support_mode}"
             )
-            raise ValueError(msg)
         return self
 
     @model_validator(mode="after")
@@ -155,17 +150,15 @@ class Experiment(Strict):
             for name in grid.summarizer:
                 writer = self.summarizers[name]
                 if not grid.retriever and writer.from_documents:
-                    msg = (
+                    raise ValueError(
                         f"systems: {name!r} is of kind {writer.kind} and writes from documents: expected a retriever, "
                         "found none (only kind shipped goes without)"
                     )
-                    raise ValueError(msg)
                 if grid.retriever and not writer.from_documents and writer.writer is None:
-                    msg = (
+                    raise ValueError(
                         f"systems: {name!r} is all that a benchmark ships: expected `name` of one summarizer beside a "
                         "retriever, found none; or leave the retriever out"
                     )
-                    raise ValueError(msg)
         return self
 
     @model_validator(mode="after")
@@ -186,16 +179,14 @@ class Experiment(Strict):
             if first.axes == system.axes:
                 continue
             if first.axes == system.axes._replace(budget_tokens=first.budget_tokens):
-                msg = (
+                raise ValueError(
                     f"systems: {system.setting!r} with {system.summarizer!r} has the budgets {first.budget_tokens} and "
                     f"{system.budget_tokens}; define its retriever once a budget, each under a name of its own"
                 )
-            else:
-                msg = (
-                    f"systems: two systems with {system.summarizer!r} would both be called {system.setting!r}: "
-                    f"{told(first)} and {told(system)}; rename a retriever, reranker or method"
-                )
-            raise ValueError(msg)
+            raise ValueError(
+                f"systems: two systems with {system.summarizer!r} would both be called {system.setting!r}: "
+                f"{told(first)} and {told(system)}; rename a retriever, reranker or method"
+            )
         return self
 
     @model_validator(mode="after")
@@ -203,11 +194,10 @@ class Experiment(Strict):
         for grid in self.systems:
             same = [name for name in grid.summarizer if self.summarizers[name].deterministic]
             if grid.repeats > 1 and same:
-                msg = (
+                raise ValueError(
                     f"systems: {same[0]!r} writes the same text every time: expected repeats 1, found {grid.repeats}; "
                     "name it in a system without repeats"
                 )
-                raise ValueError(msg)
         return self
 
     @model_validator(mode="after")
@@ -215,11 +205,10 @@ class Experiment(Strict):
         for system in self.all_systems():
             writer, retriever = self.summarizers[system.summarizer], self.retrievers[system.retriever]
             if writer.prompt_of(system.retriever) == FROM_MEMORY and not retriever.empty:
-                msg = (
+                raise ValueError(
                     f"systems: {system.summarizer!r} answers from memory with retriever {system.retriever!r}, whose "
                     f"documents no prompt would show: expected a retriever of kind none, found {retriever.kind}"
                 )
-                raise ValueError(msg)
         return self
 
     @model_validator(mode="after")
@@ -228,11 +217,10 @@ class Experiment(Strict):
         for system in self.all_systems():
             first = known.setdefault(system.ranking, system)
             if (first.retriever, first.reranker) != (system.retriever, system.reranker):
-                msg = (
+                raise ValueError(
                     f"systems: two rankings would both be called {system.ranking!r}: {told(first)} and "
                     f"{told(system)}; rename a retriever or reranker"
                 )
-                raise ValueError(msg)
         return self
 
     def _references(self) -> Iterator[tuple[str, str, Collection[str]]]:

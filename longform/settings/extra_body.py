@@ -40,13 +40,18 @@ OF_SERVED = frozenset({"stop"})
 def _checked(fields: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
     """
     Raises:
-        ValueError: A field has a setting of its own, decides how replies are read, or seems to hold a secret.
+        ValueError: A field has a setting of its own, or decides how replies are read.
     """
     if twice := sorted(_SAID_OTHERWISE & fields.keys()):
         raise ValueError(f"{', '.join(twice)}: expected beside `extra_body`, as a setting of the model, not within")
     if ours := sorted(_OURS & fields.keys()):
         raise ValueError(f"{', '.join(ours)}: decides how a reply is read, and is set by what asks; leave it out")
-    if secret := next(_secrets(fields), None):
+    return fields
+
+
+def _without_secrets(fields: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+    """Return the fields unless one seems to hold a secret, which is not repeated."""
+    if secret := next(secrets(fields), None):
         raise ValueError(
             f"{secret} seems to hold a secret, which a run would store: expected the key in an environment variable "
             "that `api_key_env` names"
@@ -54,17 +59,20 @@ def _checked(fields: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
     return fields
 
 
-def _secrets(value: JsonValue | Mapping[str, JsonValue], place: str = "") -> Iterator[str]:
+def secrets(value: JsonValue | Mapping[str, JsonValue], place: str = "") -> Iterator[str]:
     """Yield the places of what is named like a secret, or looks like one."""
     if isinstance(value, Mapping):
         for name, inner in value.items():
             here = f"{place}.{name}" if place else name
-            yield from [here] if _SECRET_NAME.search(name) else _secrets(inner, here)
+            yield from [here] if _SECRET_NAME.search(name) else secrets(inner, here)
     elif isinstance(value, list):
         for inner in value:
-            yield from _secrets(inner, place)
+            yield from secrets(inner, place)
     elif isinstance(value, str) and _SECRET_VALUE.match(value):
         yield place
 
 
-ExtraBody = Annotated[Mapping[str, JsonValue], AfterValidator(_checked)]
+ExtraBody = Annotated[Mapping[str, JsonValue], AfterValidator(_checked), AfterValidator(_without_secrets)]
+
+Options = Annotated[dict[str, JsonValue], AfterValidator(_without_secrets)]
+"""Options of a part of a user's own, which a run stores."""

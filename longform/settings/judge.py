@@ -55,7 +55,7 @@ class AnyJudgeSettings(CodeSettings, MayAskSettings):
     costs: ClassVar[str | None] = None
 
     task: str = "coverage"  # a Task, or the import path of a Kind, MODULE:NAME
-    repeats: int | None = Field(None, ge=1)  # answers to each question, in calls of their own; null: one
+    repeats: int | None = Field(None, ge=1, le=1000)  # answers to each question, in calls of their own; null: one
 
     @classmethod
     def names_code(cls, content: dict[str, JsonValue]) -> bool:

@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from longform.settings.chat import ChatSettings
+from longform.settings.endpoints import Url, Variable
 from longform.settings.judge import LISTED, AnyJudgeSettings
 from longform.settings.python_class import PythonClassSettings
 from longform.settings.resources import ResourcesSettings
@@ -106,7 +107,7 @@ class ChatJudgeSettings(AnyJudgeSettings):
     chat: ChatSettings  # the model that judges
     prompt: str = ""  # left out: the task's own
     probability: bool | None = None  # from log probabilities; null: if the model is known to give them; true: or refuse
-    samples: int | None = Field(None, ge=1)  # calls about a pair, whose mean rating counts; null: one, or `probability`
+    samples: int | None = Field(None, ge=1, le=1000)  # calls about a pair, for a mean rating; null: 1 or `probability`
     references: References | None = None  # null: all
     fidelity: Literal["ours", "release"] = "ours"  # how replies are read; release: as the authors' code does
 
@@ -230,9 +231,9 @@ class ServedJudgeSettings(AnyJudgeSettings):
     only_for: ClassVar[Mapping[str, tuple[str, ...]]] = {"references": ("reference",)}
 
     kind: Literal["served"]
-    url: str = Field(pattern=r"^(https?|serve)://[^/]")  # of a server; serve://APPLICATION: of this cluster
+    url: Url  # of a server; serve://APPLICATION: of this cluster
     judge: str  # its name there
-    token_env: str | None = None  # the variable that holds the server's token; null: none is sent
+    token_env: Variable | None = None  # the variable that holds the server's token; null: none is sent
     concurrency: int = Field(4, gt=0)  # requests in flight of a worker
     version: str | None = None  # that it is to have; null: a command asks the server, and writes it here
     references: References | None = None  # null: all

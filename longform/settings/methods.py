@@ -11,14 +11,9 @@ from longform.settings.strict import PartSettings
 
 
 class _Method(PartSettings):
-    """
-    The facts of a kind of method.
+    """The facts of a kind of method."""
 
-    Attributes:
-        plain: Whether it is one prompt over all documents, which needs no chat model.
-    """
-
-    plain: ClassVar[bool] = False
+    plain: ClassVar[bool] = False  # true: it is one prompt over all documents, which needs no chat model
 
 
 class PlainMethodSettings(_Method):
@@ -66,22 +61,22 @@ class CalibrationMethodSettings(_Method):
 
     kind: Literal["calibration"]
     orders: Literal["rotations", "all", "sampled"]  # the n cyclic ones, all n!, or some that are drawn
-    n_orders: int | None = Field(None, gt=1)  # sampled only
-    most: int = Field(24, gt=0)  # all, and sampled with a spread
+    n_orders: int | None = Field(None, gt=1, le=1000)  # sampled only
+    most: int = Field(24, gt=0, le=1000)  # all, and sampled with a spread
     seed: int = 0  # of the orders that are drawn
     spread: float | None = Field(None, gt=0, lt=1)  # sampled only: of summaries over orders; null: `n_orders`, no more
 
     @model_validator(mode="after")
     def _says_how_many(self) -> CalibrationMethodSettings:
         if (self.n_orders is not None) != (self.orders == "sampled"):
-            msg = f"n_orders is for sampled orders, and needed there; found {self.n_orders} with {self.orders}"
-            raise ValueError(msg)
+            raise ValueError(
+                f"n_orders is for sampled orders, and needed there; found {self.n_orders} with {self.orders}"
+            )
         if self.spread is not None and (self.n_orders is None or self.n_orders > self.most):
-            msg = (
+            raise ValueError(
                 f"spread is for sampled orders, of which n_orders are drawn first: expected n_orders of at most "
                 f"{self.most} (`most`), found {self.n_orders} with {self.orders}"
             )
-            raise ValueError(msg)
         return self
 
 

@@ -6,12 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from longform.settings.chat import ChatSettings
-from longform.settings.judges import (
-    ChatJudgeSettings,
-    CheckpointJudgeSettings,
-    JudgeSettings,
-    OfflineJudgeSettings,
-)
+from longform.settings.judges import ChatJudgeSettings, CheckpointJudgeSettings, JudgeSettings, OfflineJudgeSettings
 
 ALIGNER = "shipped aligner"
 """A judge that a run adds to say where sentences stand; it judges nothing."""
@@ -57,23 +52,18 @@ _MINICHECK_TOKENS = 400
 _FLAN_T5_TOKENS = 650
 """MiniCheck's Flan-T5 reads chunks of 500 words; at 1.3 tokens a word. Windows here end with a sentence, by tokens."""
 
+_MINICHECK = CheckpointJudgeSettings(
+    kind="checkpoint",
+    task="support",
+    model="lytang/MiniCheck-RoBERTa-Large",
+    joined="eos",
+    supported_label=1,
+    chunk_tokens=_MINICHECK_TOKENS,
+)
+
 PUBLISHED_JUDGES: Mapping[str, JudgeSettings] = {
-    "minicheck-roberta": CheckpointJudgeSettings(
-        kind="checkpoint",
-        task="support",
-        model="lytang/MiniCheck-RoBERTa-Large",
-        joined="eos",
-        supported_label=1,
-        chunk_tokens=_MINICHECK_TOKENS,
-    ),
-    "minicheck-deberta": CheckpointJudgeSettings(
-        kind="checkpoint",
-        task="support",
-        model="lytang/MiniCheck-DeBERTa-v3-Large",
-        joined="eos",
-        supported_label=1,
-        chunk_tokens=_MINICHECK_TOKENS,
-    ),
+    "minicheck-roberta": _MINICHECK,
+    "minicheck-deberta": _MINICHECK.model_copy(update={"model": "lytang/MiniCheck-DeBERTa-v3-Large"}),
     "minicheck-flan-t5": CheckpointJudgeSettings(
         kind="checkpoint",
         task="support",

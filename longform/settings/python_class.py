@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, JsonValue, ValidationInfo, model_validator
 
+from longform.settings.extra_body import Options
 from longform.settings.strict import Strict
 
 FOLDER = "folder"
@@ -52,7 +53,7 @@ class PythonClassSettings(CodeSettings):
 
     kind: Literal["python"]
     class_: Annotated[str, AfterValidator(_a_path)] = Field(alias="class")  # my_module:MyClass
-    options: dict[str, JsonValue] = Field(default_factory=dict)  # keyword arguments of its constructor
+    options: Options = Field(default_factory=dict)  # keyword arguments of its constructor
 
     @property
     def own_code(self) -> Mapping[str, str | None]:

@@ -18,58 +18,32 @@ Content = Mapping[str, Any]
 
 
 class Reading(NamedTuple):
-    """
-    A thing that is read in several ways.
+    """A thing that is read in several ways."""
 
-    Attributes:
-        section: Of a configuration: components by their names, or a list of names.
-        name: The kind of those components, or the name in the list, as the configuration writes it.
-        instead: Fidelity -> what stands in its place; one that is left out changes nothing.
-        told: Fidelity -> the reading in words.
-        decided_by: Keys that decide the reading; a component that has one of them keeps it.
-    """
-
-    section: str
-    name: str
-    instead: Mapping[Fidelity, str]
-    told: Mapping[Fidelity, str]
-    decided_by: frozenset[str] = frozenset()
+    section: str  # of a configuration: components by their names, or a list of names
+    name: str  # the kind of those components, or the name in the list, as the configuration writes it
+    instead: Mapping[Fidelity, str]  # what stands in its place; one that is left out changes nothing
+    told: Mapping[Fidelity, str]  # the reading in words
+    decided_by: frozenset[str] = frozenset()  # keys that decide the reading; a component that has one keeps it
 
 
 class KeyReading(NamedTuple):
-    """
-    A key whose value is a reading.
+    """A key whose value is a reading."""
 
-    Attributes:
-        section: Of the components that have the key; None: it stands at the top.
-        key: Its name.
-        values: Fidelity -> its value.
-        told: Fidelity -> the reading in words.
-        concerns: Whether a component, or the whole configuration, reads the key.
-        disputed: Whether the paper and its release differ: then it is told under every fidelity.
-    """
-
-    section: str | None
+    section: str | None  # of the components that have the key; None: it stands at the top
     key: str
     values: Mapping[Fidelity, str]
-    told: Mapping[Fidelity, str]
-    concerns: Callable[[Content], bool]
-    disputed: bool = False
+    told: Mapping[Fidelity, str]  # the reading in words
+    concerns: Callable[[Content], bool]  # tells whether a component, or the whole configuration, reads the key
+    disputed: bool = False  # the paper and its release differ: then it is told under every fidelity
 
 
 class Dispute(NamedTuple):
-    """
-    A thing on which a paper and its release differ, and which no fidelity changes.
+    """A thing on which a paper and its release differ, and which no fidelity changes."""
 
-    Attributes:
-        places: The places in a configuration that it concerns.
-        taken: What a run does, in words.
-        told: Fidelity -> the reading in words.
-    """
-
-    places: Callable[[Content], Iterable[str]]
-    taken: str
-    told: Mapping[Fidelity, str]
+    places: Callable[[Content], Iterable[str]]  # yields the places in a configuration that it concerns
+    taken: str  # what a run does, in words
+    told: Mapping[Fidelity, str]  # the reading in words
 
 
 # ---------------------------------------------------------------- kinds and measures

@@ -31,7 +31,8 @@ class _Retriever(MayAskSettings):
 
     @property
     def bases(self) -> tuple[str, ...]:
-        return ()
+        of: str | tuple[str, ...] = getattr(self, "of", ())
+        return (of,) if isinstance(of, str) else of
 
 
 class RandomRetrieverSettings(_Retriever):
@@ -121,15 +122,12 @@ class FusionRetrieverSettings(_Retriever):
     rank_constant: int = Field(60, gt=0)  # of reciprocal ranks; a larger one makes first places count less
     weights: tuple[float, ...] | None = None  # of the z-scores; null: all 1
 
-    @property
-    def bases(self) -> tuple[str, ...]:
-        return self.of
-
     @model_validator(mode="after")
     def _each_has_a_weight(self) -> FusionRetrieverSettings:
         if self.weights is not None and (self.by != "z_sum" or len(self.weights) != len(self.of)):
-            msg = f"weights are for z_sum, one for each of {list(self.of)}; found {list(self.weights)} with {self.by}"
-            raise ValueError(msg)
+            raise ValueError(
+                f"weights are for z_sum, one for each of {list(self.of)}; found {list(self.weights)} with {self.by}"
+            )
         return self
 
 
@@ -149,10 +147,6 @@ class FeedbackRetrieverSettings(_Retriever):
     documents: int = Field(10, gt=0)  # the first of its ranking, whose terms are taken
     terms: int = Field(50, gt=0)  # that the query is expanded by
     weight: float = Field(1.0, ge=0)  # of the expansion beside the ranking that is expanded
-
-    @property
-    def bases(self) -> tuple[str, ...]:
-        return (self.of,)
 
 
 class ClusterFeedbackRetrieverSettings(_Retriever):

@@ -39,14 +39,8 @@ FREE = (
     "citations",  # twins follow from what is stored, and nothing is asked for them
     "prompts",  # the folder; what stands in it is compared apart
 )
-# how stored verdicts are merged, and which there are: each mode has its own
-_FREE_OF_FAITHFULNESS = (
-    "documents",
-    "sentences",
-    "attribution",
-    "second_aligner",
-    "mode",
-)  # each mode has verdicts of its own
+_FREE_OF_FAITHFULNESS = ("documents", "sentences", "attribution", "second_aligner", "mode")
+"""Keys by which stored verdicts are merged, and which there are: each mode has verdicts of its own."""
 _MOST_SYSTEMS_TOLD = 3
 
 

@@ -2,25 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, get_args
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationInfo, field_validator, model_validator
+
+_LARGEST = 2**31 - 1  # a count, limit or share, which clocks, columns and workers hold
+_LARGEST_SEED = 2**53 - 1  # which every server reads from JSON as it is
+_LARGEST_STORED = 2**63 - 1
+
+Count = Annotated[int, Field(gt=0)]
 
 
 class Strict(BaseModel):
-    """
-    A frozen model that refuses keys it does not know.
+    """A frozen model that refuses keys it does not know, and numbers that a run cannot hold."""
 
-    Attributes:
-        how_it_is_asked: Fields that say only how something is asked, such as limits and deadlines.
-        newer: Fields that stored identities are older than: a part of an identity only if they are set.
-    """
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, hide_input_in_errors=True)
+    how_it_is_asked: ClassVar[frozenset[str]] = frozenset()  # fields that are only limits, deadlines and the like
+    newer: ClassVar[frozenset[str]] = frozenset()  # of an identity only if set: stored identities are older
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-    how_it_is_asked: ClassVar[frozenset[str]] = frozenset()
-    newer: ClassVar[frozenset[str]] = frozenset()
+    @model_validator(mode="before")
+    @classmethod
+    def _no_number_is_true(cls, content: Any) -> Any:
+        for name in _number_fields(cls) if isinstance(content, Mapping) else ():
+            if any(isinstance(value, bool) for value in _values(content.get(name))):
+                raise ValueError(f"{name}: expected a number, found true or false")
+        return content
+
+    @field_validator("*", mode="after")
+    @classmethod
+    def _numbers_can_be_held(cls, value: Any, info: ValidationInfo) -> Any:
+        is_number, is_seed = info.field_name in _number_fields(cls), info.field_name == "seed"
+        most = _LARGEST_SEED if is_seed else _LARGEST if is_number else _LARGEST_STORED
+        least = 0 if is_seed else -most
+        for number in _values(value):
+            if isinstance(number, int | float) and not least <= number <= most:
+                raise ValueError(f"expected numbers from {least} to {most}, found {number!r:.40}")
+        return value
 
     @property
     def identity(self) -> dict[str, JsonValue]:
@@ -33,6 +53,26 @@ class Strict(BaseModel):
     def own_code(self) -> Mapping[str, str | None]:
         """The import paths of a user's classes and values that it names -> the folder of their module."""
         return {}
+
+
+@cache
+def _number_fields(settings: type[Strict]) -> frozenset[str]:
+    """Return the names of the fields whose values, or members of them, are numbers and never true or false."""
+    types = {name: list(_values(_types(field.annotation))) for name, field in settings.model_fields.items()}
+    return frozenset(name for name, found in types.items() if bool not in found and (int in found or float in found))
+
+
+def _types(annotation: object) -> list[Any]:
+    return [annotation, *map(_types, get_args(annotation))]
+
+
+def _values(value: Any) -> Iterator[Any]:
+    """Yield a value, or all that stand in a list or a mapping; settings within have checked their own."""
+    members = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else None
+    if members is None:
+        yield value
+    for member in members or ():
+        yield from _values(member)
 
 
 def imported(path: str) -> Any:

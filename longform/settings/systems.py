@@ -11,7 +11,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from longform.axes import SystemAxes
 from longform.errors import UsageError, meant
 from longform.settings.endpoints import EncoderSettings
-from longform.settings.strict import PartSettings, Strict
+from longform.settings.strict import Count, PartSettings, Strict
 
 _SHOWN = 12  # names in an error
 
@@ -52,15 +52,14 @@ class Permutations(Strict):
     With a `half_width`, orders are added one by one until the interval of that mean over orders is as narrow.
     """
 
-    n_orders: int = Field(3, ge=2)  # drawn at first
-    most: int = Field(24, ge=2)  # orders, with a `half_width`
+    n_orders: int = Field(3, ge=2, le=1000)  # drawn at first
+    most: int = Field(24, ge=2, le=1000)  # orders, with a `half_width`
     half_width: float | None = Field(None, gt=0)  # points of 100; null: `n_orders` and no more
 
     @model_validator(mode="after")
     def _has_room(self) -> Permutations:
         if self.n_orders > self.most:
-            msg = f"expected n_orders of at most {self.most} (`most`), found {self.n_orders}"
-            raise ValueError(msg)
+            raise ValueError(f"expected n_orders of at most {self.most} (`most`), found {self.n_orders}")
         return self
 
 
@@ -69,18 +68,20 @@ class SystemGrid(Strict):
 
     retriever: tuple[str, ...] = ()  # names under `retrievers`
     reranker: tuple[str | None, ...] = (None,)  # names under `rerankers`; null: none
-    budget_tokens: tuple[Annotated[int, Field(gt=0)] | None, ...] = ()  # of all documents shown; null: no limit
-    n_documents: tuple[Annotated[int, Field(gt=0)] | None, ...] = (None,)  # the first of them; null: all
-    length_tokens: tuple[Annotated[int, Field(gt=0)] | None, ...] = (None,)  # the first that fit whole; null: all
-    document_tokens: tuple[Annotated[int, Field(gt=0)] | None, ...] = (None,)  # each cut to so many; null: none is
+    budget_tokens: tuple[Count | None, ...] = ()  # of all documents shown; null: no limit
+    n_documents: tuple[Count | None, ...] = (None,)  # the first of them; null: all
+    length_tokens: tuple[Count | None, ...] = (None,)  # the first that fit whole; null: all
+    document_tokens: tuple[Count | None, ...] = (None,)  # each cut to so many; null: none is
     order: tuple[Order, ...] = ("given",)  # of the documents in the prompt
     method: tuple[str, ...] = ("plain",)  # names under `methods`, or of those that ship
     summarizer: tuple[str, ...]  # names under `summarizers`
-    repeats: int = Field(1, gt=0)  # summaries of each context by each system, in calls of their own
+    repeats: int = Field(1, gt=0, le=1000)  # summaries of each context by each system, in calls of their own
 
     @field_validator("*", mode="before")
     @classmethod
     def _one_is_a_list_of_one(cls, value: Any, info: ValidationInfo) -> Any:
+        if isinstance(value, list | tuple) and not value and cls.model_fields[str(info.field_name)].default != ():
+            raise ValueError("expected one or more, found an empty list")
         return value if info.field_name == "repeats" or isinstance(value, list | tuple) else (value,)
 
     @model_validator(mode="after")
@@ -89,18 +90,17 @@ class SystemGrid(Strict):
             fields = type(self).model_fields.items()
             usual = {name: field.default for name, field in fields if name not in {"retriever", "summarizer"}}
             if more := [name for name, default in usual.items() if getattr(self, name) != default]:
-                msg = f"a system without a retriever is made of shipped texts, and takes no {', '.join(more)}"
-                raise ValueError(msg)
+                raise ValueError(
+                    f"a system without a retriever is made of shipped texts, and takes no {', '.join(more)}"
+                )
         elif not self.budget_tokens:
-            msg = "expected budget_tokens beside a retriever (null: no limit), found none"
-            raise ValueError(msg)
+            raise ValueError("expected budget_tokens beside a retriever (null: no limit), found none")
         return self
 
     @model_validator(mode="after")
     def _lengths_have_one_unit(self) -> SystemGrid:
         if any(self.n_documents) and any(self.length_tokens):
-            msg = "lengths are in documents or in tokens: expected n_documents or length_tokens, found both"
-            raise ValueError(msg)
+            raise ValueError("lengths are in documents or in tokens: expected n_documents or length_tokens, found both")
         return self
 
     def systems(self, n_orders: int) -> Iterator[System]:

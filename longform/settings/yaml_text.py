@@ -32,6 +32,10 @@ def yaml_value(text: str | bytes, where: str) -> Any:
         return loader.construct_document(root)
     except RecursionError:
         raise _too_deep(where) from None
+    except yaml.MarkedYAMLError as error:  # a file of another kind may hold what no message may repeat
+        mark = error.problem_mark or error.context_mark
+        place = "" if mark is None else f"line {mark.line + 1}, column {mark.column + 1}: "
+        raise UsageError(f"{where}: expected YAML: {place}{error.problem or error.context}") from error
     except (yaml.YAMLError, ValueError) as error:  # numbers of thousands of digits, days of no calendar
         raise UsageError(f"{where}: expected YAML: {error}") from error
 

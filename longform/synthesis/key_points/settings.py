@@ -8,6 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from longform.settings.chat import ChatSettings
+from longform.settings.endpoints import Url, Variable
 from longform.settings.strict import Strict
 from longform.synthesis.asking import Role
 
@@ -92,8 +93,8 @@ class EndpointSettings(Strict):
 
     how_it_is_asked = frozenset({"api_key_env"})
 
-    url: str
-    api_key_env: str | None = None  # the name of the variable with the bearer token; null: none is sent
+    url: Url
+    api_key_env: Variable | None = None  # the name of the variable with the bearer token; null: none is sent
 
 
 class SearchSettings(Strict):
@@ -105,8 +106,7 @@ class SearchSettings(Strict):
         per_search: Documents of each search in the files and at each endpoint (LONG2RAG: 5).
         endpoints: Servers that are searched, too (LONG2RAG: two).
         documents: Of each question, those that fit it best among all found (LONG2RAG: 5).
-        encoder: The model whose cosine between question and document decides which fit best; a document is read as
-            far as the model reads. null: BM25 of the question.
+        encoder: The model whose cosine between question and document, as far as it reads, decides; null: BM25.
         segments: The model whose cosine between question and segments of its documents tells how far they fit
             (LONG2RAG, section 6.3); null: nobody looks.
         segment_words: Of a segment (LONG2RAG: 1,024 tokens); it is read as far as the model reads.

@@ -131,7 +131,7 @@ def test_full_keys_change_one_system_of_ones_own_file(own: str) -> None:
 
 @pytest.mark.parametrize("change", ["seed", "seed={", "budget={"])
 def test_a_change_that_cannot_be_read_is_one_message(own: str, change: str) -> None:
-    with pytest.raises(UsageError, match=f"--set {re.escape(repr(change))}: expected"):
+    with pytest.raises(UsageError, match=f"--set '?{change.partition('=')[0]}'?: expected"):
         read_experiment(own, [change])
 
 
