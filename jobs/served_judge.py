@@ -17,7 +17,7 @@ import asyncio
 import math
 import sys
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -26,8 +26,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from actors.judges.served import served_client
-from actors.serving.client import RefusedError, ServedClient
+from actors.judges.served import ServedJudge, served_client
+from actors.serving.client import ServedClient
 from actors.serving.handle import SCHEME
 from actors.storage.folder import Folder
 from actors.terminal import say
@@ -37,14 +37,16 @@ from jobs.command.options import add_cluster_arguments
 from jobs.command.parser import VerbParser
 from jobs.command.run import Outcome, run_verb
 from longform.errors import LongformError, UsageError
+from longform.judges.kind import Group, Verdict, unjudged
+from longform.judges.kinds.support import SUPPORT
 
 COLUMNS = ("document", "sentence")
 
 _PAIRS_A_REQUEST = 64
 _REQUESTS_IN_FLIGHT = 4  # of a worker
 _UNJUDGED_THRESHOLD = 0.02
-_OF_WHAT_WAS_SENT = (400, 413, 422)
-_TRIAL = ("A document is a text.", "It is a text.")
+_NO_TEXTS = "expected a document and a sentence that are texts"
+_TRIAL = {"document": "A document is a text.", "sentences": ["It is a text."]}
 _CPUS_OF_DATA = 1.0  # a task of Ray Data that reads or writes
 
 Sent = Callable[[], None]
@@ -83,39 +85,30 @@ class AskServer:
         verdicts = await self._verdicts(list(zip(*(batch[name].to_pylist() for name in COLUMNS), strict=True)))
         types = {"answer": pa.string(), "probability": pa.float64(), "failure": pa.string()}
         for name, kind in types.items():
-            batch = batch.append_column(name, pa.array([verdict[name] for verdict in verdicts], kind))
+            batch = batch.append_column(name, pa.array([getattr(verdict, name) for verdict in verdicts], kind))
         return batch
 
-    async def _verdicts(self, pairs: Sequence[tuple[str, str]]) -> list[Mapping[str, Any]]:
-        """Return the verdicts of *pairs*; one that the server refuses costs no other its verdict."""
+    async def _verdicts(self, pairs: Sequence[tuple[Any, Any]]) -> list[Verdict]:
         try:
-            return await judged(self._client, self._address.judge, pairs)
+            found = iter(await judged(self._client, self._address.judge, list(filter(_are_texts, pairs))))
         except LongformError as error:
-            of_a_pair = isinstance(error, RefusedError) and error.status in _OF_WHAT_WAS_SENT
-            if of_a_pair and len(pairs) > 1:
-                half = len(pairs) // 2
-                return [*await self._verdicts(pairs[:half]), *await self._verdicts(pairs[half:])]
-            return [{"answer": None, "probability": None, "failure": str(error)}] * len(pairs)
+            return [unjudged(str(error))] * len(pairs)
+        return [next(found) if _are_texts(pair) else unjudged(_NO_TEXTS) for pair in pairs]
 
 
-async def judged(client: ServedClient, judge: str, pairs: Sequence[tuple[str, str]]) -> list[Mapping[str, Any]]:
+def _are_texts(pair: tuple[Any, Any]) -> bool:
+    return all(isinstance(part, str) for part in pair)
+
+
+async def judged(client: ServedClient, judge: str, pairs: Sequence[tuple[str, str]]) -> list[Verdict]:
     """
     Return the verdict of each (document, sentence), by one request in which each document stands once.
 
     Raises:
-        LongformError: The request is wrong, or nobody answered it in time.
+        LongformError: As `ServedJudge.ask` does.
     """
-    sentences: dict[str, dict[str, None]] = {}
-    for document, sentence in pairs:
-        sentences.setdefault(document, {})[sentence] = None
-    items = [{"document": document, "sentences": list(asked)} for document, asked in sentences.items()]
-    answer = await client.judge(judge, items)
-    found = {
-        (item["document"], sentence): verdict
-        for item, result in zip(items, answer["results"], strict=True)
-        for sentence, verdict in zip(item["sentences"], result["verdicts"], strict=True)
-    }
-    return [found[pair] for pair in pairs]
+    asked = ServedJudge(SUPPORT, judge, client, concurrency=1, n_texts=_PAIRS_A_REQUEST)
+    return [row[0] for row in await asked.ask([Group(pair[0], pair[:1], pair[1:]) for pair in pairs])]
 
 
 def judge_pairs(
@@ -133,7 +126,7 @@ def judge_pairs(
 
     if Folder(out).exists():
         raise UsageError(f"{out}: expected a folder that is not there yet; name another")
-    asyncio.run(judged(address.client(), address.judge, [_TRIAL]))
+    asyncio.run(address.client().judge(address.judge, [_TRIAL]))
     _warn_of_a_full_cluster()
     read = ray.data.read_json if pairs.endswith((".json", ".jsonl")) else ray.data.read_parquet
     dataset = read(pairs)

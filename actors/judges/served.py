@@ -22,7 +22,6 @@ from longform.settings.judges import ServedJudgeSettings
 if TYPE_CHECKING:
     from ray.serve.handle import DeploymentHandle
 
-_GROUPS_A_REQUEST = 16
 _PAIRS_A_REQUEST = 128
 """Such a request takes a replica long beside its way there, and all replicas get some until the end."""
 
@@ -36,14 +35,21 @@ class ServedJudge:
     """
     Asks about a few texts in one request.
 
-    A request that is refused is cut in two, so that one text costs no other its verdicts. *judge* is the name on the
-    server, *concurrency* the most requests in flight. An answer of another *version* is an error; None: none is.
+    A refused request is cut in two, so that one text costs no other its verdicts. *judge* is the name on the server,
+    *n_texts* the most of a request, *concurrency* of requests in flight. Another *version* is an error; None: none is.
     """
 
     def __init__(
-        self, kind: Kind, judge: str, client: ServedClient, *, concurrency: int, version: str | None = None
+        self,
+        kind: Kind,
+        judge: str,
+        client: ServedClient,
+        *,
+        concurrency: int,
+        version: str | None = None,
+        n_texts: int = 16,
     ) -> None:
-        self._kind, self._judge, self._client, self._version = kind, judge, client, version
+        self._kind, self._judge, self._client, self._version, self._n_texts = kind, judge, client, version, n_texts
         self._free = asyncio.Semaphore(concurrency)
         self._takes_background = True
 
@@ -65,7 +71,8 @@ class ServedJudge:
         return in_place(self._kind, groups, judged)
 
     async def _all(self, groups: Sequence[Group]) -> Verdicts:
-        return [row for found in await asyncio.gather(*map(self._answered, _requests(groups))) for row in found]
+        requests = _requests(groups, self._n_texts)
+        return [row for found in await asyncio.gather(*map(self._answered, requests)) for row in found]
 
     async def _answered(self, groups: Sequence[Group]) -> Verdicts:
         with_background = self._takes_background
@@ -117,17 +124,14 @@ class ServedJudge:
         ]
 
 
-def _requests(groups: Sequence[Group]) -> list[list[Group]]:
+def _requests(groups: Sequence[Group], n_texts: int) -> list[list[Group]]:
     """Cut *groups* into requests of some pairs, at least one group each."""
     found: list[list[Group]] = []
-    n_pairs = 0
     for group in groups:
-        full = not found or len(found[-1]) == _GROUPS_A_REQUEST or n_pairs + len(group.items) > _PAIRS_A_REQUEST
-        if full:
+        n_pairs = sum(len(one.items) for one in (*found[-1], group)) if found else 0
+        if not found or len(found[-1]) == n_texts or n_pairs > _PAIRS_A_REQUEST:
             found.append([])
-            n_pairs = 0
         found[-1].append(group)
-        n_pairs += len(group.items)
     return found
 
 
@@ -150,7 +154,6 @@ def judge_handle(url: str, judge: str) -> DeploymentHandle:
     Raises:
         UsageError: This process has joined no cluster, or it serves no such judge.
     """
-    import ray
     import ray.serve
     from ray.serve.exceptions import RayServeException
 
@@ -169,7 +172,6 @@ def judge_handle(url: str, judge: str) -> DeploymentHandle:
 
 _WAITS_S = 60.0
 """A model that sleeps at zero replicas is woken."""
-
 
 NOT_TOLD = About(None, None, None)
 """The description by a server that is not ours."""
@@ -228,9 +230,7 @@ class ByServer(Judge):
             return _of_deployment(name, settings)
         token = token_in(settings.token_env, f"judge {settings.judge!r} at {settings.url}")
         info = asyncio.run(_info(name, settings, token))
-        if info is None:
-            return NOT_TOLD
-        models = info.get("models")
+        models = (info or {}).get("models")
         if not isinstance(models, Mapping):
             return NOT_TOLD
         if settings.judge not in models:

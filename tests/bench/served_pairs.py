@@ -147,4 +147,4 @@ class _JudgeHere:
         units = [self._worker.split(item) for item in items]
         async with self._turn:
             found = iter(await asyncio.to_thread(self._worker.run, [unit for item in units for unit in item]))
-        return {"results": [{"verdicts": [next(found).content[0] for _ in item]} for item in units]}
+        return {"task": "support", "results": [{"verdicts": [next(found).content[0] for _ in item]} for item in units]}

@@ -69,7 +69,10 @@ class Echo:
 
     async def judge(self, judge: str, items: list[Mapping[str, Any]]) -> dict[str, Any]:
         self.asked.append(items)
-        return {"results": [{"verdicts": [self._verdict(item, s) for s in item["sentences"]]} for item in items]}
+        return {
+            "task": "support",
+            "results": [{"verdicts": [self._verdict(item, s) for s in item["sentences"]]} for item in items],
+        }
 
     def _verdict(self, item: Mapping[str, Any], sentence: str) -> dict[str, Any]:
         answer = "supported" if item["document"][:3] == sentence[:3] else "unsupported"
@@ -82,7 +85,7 @@ async def test_batch_is_one_request_in_which_each_document_and_cell_stands_once(
 
     found = await judged(client, "j", pairs)  # type: ignore[arg-type]
 
-    assert [verdict["answer"] for verdict in found] == ["supported", "unsupported", "unsupported", "supported"]
+    assert [verdict.answer for verdict in found] == ["supported", "unsupported", "unsupported", "supported"]
     assert client.asked == [
         [{"document": "The a", "sentences": ["The b", "Foxes"]}, {"document": "Not a", "sentences": ["The b"]}]
     ]
@@ -102,18 +105,20 @@ async def test_batch_that_cannot_be_judged_keeps_its_rows_with_the_reason() -> N
 async def test_a_pair_that_the_server_refuses_costs_no_other_its_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     class Picky(Echo):
         async def judge(self, judge: str, items: list[Mapping[str, Any]]) -> dict[str, Any]:
-            if any(item["document"] is None for item in items):
-                raise RefusedError(422, "items.0.document: expected a text, found null")
+            if any(item["document"] == "Long" for item in items):
+                raise RefusedError(413, "items.0.document: expected a shorter text")
             return await super().judge(judge, items)
 
     sent: list[None] = []
     ask = AskServer(JudgeUrl(judge="j", url="http://nowhere"), lambda: sent.append(None))
     monkeypatch.setattr(ask, "_client", Picky())
-    documents = ["The a", None, "The b", "Not c", "Not d"]
+    documents = ["The a", "Long", "The b", None, "Not d"]
     found = await ask(pa.table({"document": documents, "sentence": ["The x"] * 5}))
 
-    assert found["answer"].to_pylist() == ["supported", None, "supported", "unsupported", "unsupported"]
-    assert [failure is None for failure in found["failure"].to_pylist()] == [True, False, True, True, True]
+    assert found["answer"].to_pylist() == ["supported", None, "supported", None, "unsupported"]
+    refused = "refused: items.0.document: expected a shorter text"
+    no_text = "expected a document and a sentence that are texts"
+    assert found["failure"].to_pylist() == [None, refused, None, no_text, None]
     assert len(sent) == 1
 
 

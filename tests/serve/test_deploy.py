@@ -85,7 +85,7 @@ def test_litellm_gets_a_ranking(served: str, provider: str, monkeypatch: pytest.
 
 def test_our_client_gets_what_the_judge_finds_in_the_process(served: str) -> None:
     found = asyncio.run(judged(ServedClient(over_http(served)), "offline-support", PAIRS))
-    rows = [{"document": d, "sentence": s, **one} for (d, s), one in zip(PAIRS, found, strict=True)]
+    rows = [{"document": d, "sentence": s, **one._asdict()} for (d, s), one in zip(PAIRS, found, strict=True)]
     assert_as_expected(rows, asyncio.run(in_process()))
 
 
