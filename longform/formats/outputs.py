@@ -39,6 +39,7 @@ from longform.keys import content_key
 from longform.settings.systems import Order
 from longform.text.answers import statements
 from longform.text.citations import bullets
+from longform.text.layout import laid_out
 from longform.text.reasoning import set_aside
 from longform.text.source_lists import without_sources
 
@@ -302,6 +303,7 @@ class _LineReading:
     def _judged_part(self, text: str) -> str:
         """Return an answer without thinking and list of sources, which are kept aside."""
         answer, thought = set_aside(text)
+        answer = laid_out(answer)
         body, sources = without_sources(answer)
         self.sources.update(sources)
         self.aside += [thought] if thought else []

@@ -12,12 +12,14 @@ from __future__ import annotations
 import html
 import itertools
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from longform.text.blocks import FIRST_SIGN, MOST_SIGNS, SIGN, SIGNS, block_texts, blocks
 from longform.text.citations import Bullet, cited_numbers, without_citations
+from longform.text.layout import laid_out
 from longform.text.marks import Mark, is_year, marks, read_cites
 from longform.text.reasoning import set_aside
 from longform.text.sentences import sentences
@@ -57,7 +59,7 @@ def read_answer(text: str) -> Statements:
 
     Never raises, and takes time linear in the length.
     """
-    body, names = without_sources(_LINE_ENDS.sub("\n", set_aside(text).answer))
+    body, names = without_sources(laid_out(set_aside(text).answer))
     found = _Reading(_Numbered({key: read_cites(name) for key, name in names.items()}).of)
     for block in blocks(found.signed(body)):
         for words in block_texts(block):
@@ -100,7 +102,6 @@ class _Numbered:
         return [one for one in meant if isinstance(one, int)] or [number]
 
 
-_LINE_ENDS = re.compile(r"\r\n?|[\u2028\u2029\x0b\x0c\x85]")
 _CITING = re.compile(
     r"(?:see|cf|vgl|siehe|source|sources|quelle|ibid|ebd|ref|id|loc|op|doc|document|n\. ?d)\b|"
     r".*\b(?:1[5-9]|20)\d\d[a-z]?\b|"
@@ -128,15 +129,30 @@ _EMPHASIS = (
 )
 _NOUNS = r"(?:see(?: also)?|sources?|quellen?|refs?|references?|citations?|cited in|from|per|cf|vgl|siehe)"
 _JOINED = rf"[{SIGNS}](?:[\s,;/&]{{0,3}}(?:(?:and|und|et|y)\s)?[{SIGNS}])*"
-_HELD = re.compile(rf"[(（\[]\s*(?:{_NOUNS}[\s.:]*)?({_JOINED})\s*[)）\]]", re.IGNORECASE)
-_ANNOUNCED = re.compile(rf"(?:[—–-]\s*)?(?<!\w){_NOUNS}\s*:\s*(?=[{SIGNS}])", re.IGNORECASE)
 _CREDIT = r"(?:according to|as (?:stated|noted|described|reported|shown|mentioned|written) (?:in|by)|as per|per|laut)"
+_HELD = re.compile(rf"[(（\[]\s*(?:(?:{_NOUNS}|{_CREDIT})[\s.:]*)?({_JOINED})\s*[)）\]]", re.IGNORECASE)
+_ANNOUNCED = re.compile(rf"(?:[—–-]\s*)?(?<!\w){_NOUNS}\s*:\s*(?=[{SIGNS}])", re.IGNORECASE)
 _CREDITED_FIRST = re.compile(rf"(?:^|(?<=[.!?] )){_CREDIT}\s*({_JOINED})\s*,?\s+(\w)(\w*)", re.IGNORECASE)
 _CREDITED_LAST = re.compile(rf",?\s+(?:{_CREDIT}|in|see)\s*({_JOINED})(?=\s*(?:[.!?;,]|$))", re.IGNORECASE)
 _LEAD_IN = re.compile(r"^\s*(\*\*|__)[^\s*_]+(?: [^\s*_]+){0,2}\.\1\s+(?=\S)")
 """A heading in bold type that begins a paragraph, as `**Point 1.** The council ...`"""
 _RUN = re.compile(rf"\s*{_JOINED}")
+_THEMES = r"(?:takeaways?|findings?|points?|insights?|summary|overview|conclusions?|answers?|response|list|results)"
+_TALK = re.compile(
+    r"(?:i hope (?:this|that|it)\b.*|(?:please )?(?:let me know|feel free|do(?:n't| not) hesitate)\b.*|"
+    r"(?:would|do) you (?:like|want|need)\b.*\?|is there anything else\b.*|"
+    r"if you (?:have|need|want|would)\b.*\b(?:questions|let me know|just ask|ask me)\b.*|"
+    r"(?:certainly|sure(?: thing)?|of course|absolutely|great question|okay|ok)\W{0,2}|"
+    rf"(?:below|here|above)(?: is| are|'s)\b.{{0,60}}\b{_THEMES}\b.{{0,60}}|note: (?:this|the) {_THEMES}\b.*|"
+    rf"(?:in (?:conclusion|summary), )?these are the \w+ {_THEMES}\W*|(?:\w+ )?{_THEMES}\W*|introduction|background|"
+    r"(?:\w+ ){1,3}\w+,|\W*(?:the )?end(?: of \w{1,12})?\W*|"
+    r"(?:word count|words|confidence(?: level| score)?)\s?[:=]\s?.{1,20}|\W*\d{1,5} words\W*)",
+    re.IGNORECASE,
+)
+"""A sentence to whoever asked, which states nothing of the documents."""
 _OPEN_END = re.compile(r"[a-zA-ZÀ-ÿ0-9%€$£][\"'”’»)*]*$")
+_FRAYED = re.compile(r"[\s,;—–-]+([.!?]?)$")
+"""Marks before which a citation stood that is taken out."""
 _BRACKETED_NUMBER = re.compile(r"\[([\d, ]+)\]")
 _ORDINAL = re.compile(
     r"(?<!\bI )\b(?:am|im|vom|zum|bis|beim|de[rsmn]|das|die|eine?[nrsm]?|jede[nrsm]?) \d{1,2}\.$", re.IGNORECASE
@@ -197,10 +213,10 @@ class _Reading:
         for place, one in zip(places, numbers, strict=True):
             own[_owner(found, place, leading=leading)] += one
         for (start, end), cited in zip(found, own, strict=True):
-            said = plain[start:end].strip()
+            said = _FRAYED.sub(r"\1", plain[start:end].strip().lstrip(":;,—–) "))
             if not any(character.isalnum() for character in said):
                 self._before(cited)
-            elif cited or announcements or not said.endswith((":", "：")):
+            elif cited or announcements or not (said.endswith((":", "：")) or _TALK.fullmatch(said)):
                 self._units.append((said, [*self._waiting, *cited]))
                 self._waiting = []
 
@@ -261,8 +277,8 @@ def _sentences(plain: str, ends: Sequence[int]) -> list[tuple[int, int]]:
 def _owner(found: Sequence[tuple[int, int]], place: int, *, leading: bool) -> int:
     """Return the sentence that a mark at *place* belongs to."""
     if leading:
-        return next((index for index, (_, end) in enumerate(found) if place < end), len(found) - 1)
-    return max((index for index, (start, _) in enumerate(found) if start < place), default=0)
+        return min(bisect_right(found, place, key=lambda span: span[1]), len(found) - 1)
+    return max(bisect_left(found, place, key=lambda span: span[0]) - 1, 0)
 
 
 def _bullet(said: str, numbers: Sequence[int], *, closed: bool) -> Bullet:

@@ -45,45 +45,75 @@ SOURCES = [
     "\n\nSources:\n[1] town-hall\n[2] herald\n[3] ames\n[5] library",
     "\n\n## References\n1. a\n2. b\n3. c\n5. d",
 ]
-HEADINGS = ["", "# Findings\n\n", "**Findings**\n\n", "Findings\n========\n\n", "Here is what was found:\n\n"]
+
+FORMS: dict[str, Callable[[Sequence[str]], str]] = {
+    "prose": " ".join,
+    "lines": "\n".join,
+    "paragraphs": "\n\n".join,
+    "quoted": lambda said: "\n".join(f"> - {one}" for one in said),
+    "tags": lambda said: f"<ul>{''.join(f'<li>{one}</li>' for one in said)}</ul>",
+    "own tags": lambda said: f"<points>{''.join(f'<point>{one}</point>' for one in said)}</points>",
+    "rows": lambda said: "\n".join(
+        ["| # | Finding |", "|---|:--|", *(f"| {n} | {x} |" for n, x in enumerate(said, 1))]
+    ),
+    "grid": lambda said: "\n".join(["+---+", "| Finding |", "+===+", *(f"| {one} |\n+---+" for one in said)]),
+    "tagged rows": lambda said: (
+        "<table>\n<tr><th>Finding</th></tr>\n" + "\n".join(f"<tr>\n<td>{x}</td></tr>" for x in said) + "</table>"
+    ),
+    "fenced": lambda said: "```\n" + "\n".join(f"- {one}" for one in said) + "\n```",
+    "a list in a line": lambda said: " ".join(f"{n}. {one}" for n, one in enumerate(said, 1)),
+    "bullets in a line": lambda said: " • ".join(["", *said]).strip(),
+    "bold": lambda said: "\n\n".join(f"**{one}**" for one in said),
+    "windows": lambda said: "\r\n".join(f"* {one}" for one in said),
+}
+for labels in (
+    ["- "], ["* "], ["• "], ["➤ "], ["✅ "], ["=> "], ["– "], ["- [ ] "], ["I. ", "II. ", "III. ", "IV. "],
+    ["A. ", "B. ", "C. ", "D. "], ["① ", "② ", "③ ", "④ "],
+    *([form.format(n) for n in range(1, 5)] for form in (
+        "{}. ", "{}) ", "({}) ", "{}: ", "{} - ", "#{} ", "{}\ufe0f\u20e3 ", "Fact {}: ", "**{}.** ", "No. {}: ",
+    )),
+):  # fmt: skip
+    FORMS[repr(labels)] = lambda said, labels=labels: "\n".join(
+        f"{labels[n % len(labels)]}{one}" for n, one in enumerate(said)
+    )
+LEADS = [
+    "", "# Findings\n\n", "**Findings**\n\n", "Findings\n========\n\n", "Here is what was found:\n\n",
+    "Key findings:\n", "*Findings*\n", "== Findings ==\n", "Certainly! Below are the main findings.\n\n",
+    "##Findings\n",
+]  # fmt: skip
+ENDS = ["", "\n\nI hope this helps!", "\n\nWord count: 52", "\n\n---\n\nLet me know if you need more.", "<|im_end|>"]
 
 
 @given(
     marked=st.sampled_from(MARKED),
-    form=st.sampled_from(["prose", "lines", "paragraphs", "- ", "* ", "• ", "1. ", "1) ", "table", "wrapped", "<li>"]),
-    heading=st.sampled_from(HEADINGS),
-    between=st.sampled_from(["\n", "\n\n"]),
-    width=st.integers(30, 90),
+    form=st.sampled_from(sorted(FORMS)),
+    lead=st.sampled_from(LEADS),
+    end=st.sampled_from(ENDS),
     sources=st.sampled_from(SOURCES),
     thought=st.sampled_from(["", "<think>\nThe bridge [4].\n</think>\n", "I look at [4].\n</think>\n\n"]),
 )
 def test_the_same_words_are_the_same_statements_in_any_form(  # noqa: PLR0917 # parts of a layout
-    marked: Callable[[str, Sequence[int]], str],
-    form: str,
-    heading: str,
-    between: str,
-    width: int,
-    sources: str,
-    thought: str,
+    marked: Callable[[str, Sequence[int]], str], form: str, lead: str, end: str, sources: str, thought: str
+) -> None:
+    text = FORMS[form]([marked(said, cited) for said, cited in SAID])
+
+    assert statements(f"{thought}{lead}{text}{end}{sources}") == READ
+
+
+@given(
+    marked=st.sampled_from(MARKED),
+    lead=st.sampled_from(LEADS),
+    between=st.sampled_from(["\n", "\n\n"]),
+    width=st.integers(30, 90),
+    sources=st.sampled_from(SOURCES),
+)
+def test_items_that_are_wrapped_are_one_each(
+    marked: Callable[[str, Sequence[int]], str], lead: str, between: str, width: int, sources: str
 ) -> None:
     written = [marked(said, cited) for said, cited in SAID]
-    numbered = form[:1] == "1"
-    if form == "prose":
-        text = " ".join(written)
-    elif form == "wrapped":
-        text = between.join("\n  ".join(textwrap.wrap(f"- {one}", width)) for one in written)
-    elif form == "lines":
-        text = "\n".join(written)
-    elif form == "paragraphs":
-        text = "\n\n".join(written)
-    elif form == "<li>":
-        text = f"<ul>{''.join(f'<li>{one}</li>' for one in written)}</ul>"
-    elif form == "table":
-        text = "\n".join(["| # | Finding |", "|---|:--|", *(f"| {n} | {one} |" for n, one in enumerate(written, 1))])
-    else:
-        text = between.join(f"{n if numbered else ''}{form[numbered:]}{one}" for n, one in enumerate(written, 1))
+    text = between.join("\n  ".join(textwrap.wrap(f"- {one}", width)) for one in written)
 
-    assert statements(f"{thought}{heading}{text}{sources}") == READ
+    assert statements(f"{lead}{text}{sources}") == READ
 
 
 @given(width=st.integers(25, 100), marked=st.sampled_from([_before, _behind]))
@@ -131,6 +161,29 @@ def test_a_paragraph_that_is_wrapped_is_one(width: int, marked: Callable[[str, S
         ("Am 3. Mai stand die Brücke [1]. Der 1. Preis ging an Bonn [2].",
          [("Am 3. Mai stand die Brücke. [1]", [1]), ("Der 1. Preis ging an Bonn. [2]", [2])]),
         ("I am 3. It is so [1].", [("I am 3.", []), ("It is so. [1]", [1])]),
+        ("I. Newton fell asleep [1].\nV. Hugo wrote [2].",
+         [("I. Newton fell asleep. [1]", [1]), ("V. Hugo wrote. [2]", [2])]),
+        ("Yes\n\nThe bridge was rebuilt [1].", [("Yes.", []), ("The bridge was rebuilt. [1]", [1])]),
+        ("Costs rose\n- by a third [1]", [("by a third. [1]", [1])]),
+        ("[1] One is so [1, 2]\n[2] Two is so [3]", [("One is so. [1, 2]", [1, 2]), ("Two is so. [3]", [3])]),
+        ('{"summary": [{"text": "One is so.", "citations": [1, 2]}, {"text": "Two is so.", "citations": [3]}]}',
+         [("One is so. [1, 2]", [1, 2]), ("Two is so. [3]", [3])]),
+        ("| Finding | Sources |\n|---|---|\n| One is so now | 1, 2 |\n| Two is so now | Document 3 |",
+         [("One is so now. [1, 2]", [1, 2]), ("Two is so now. [3]", [3])]),
+        ("| One is so now [1] |\n|---|\n| Two is so now [2] |",
+         [("One is so now. [1]", [1]), ("Two is so now. [2]", [2])]),
+        ("| Town | Finding |\n|---|---|\n| Alder | The mill was closed in May [1] |",
+         [("Alder: The mill was closed in May. [1]", [1])]),
+        ("Document 3: The mill closed.\nDocuments 1 and 2 report that it was sold.",
+         [("The mill closed. [3]", [3]), ("Documents 1 and 2 report that it was sold. [1, 2]", [1, 2])]),
+        ("It is so.\nSources: 1, 2\n\nIt was.\nSource: Document 3",
+         [("It is so. [1, 2]", [1, 2]), ("It was. [3]", [3])]),
+        ("The source: a river that rises in the hills near the town.",
+         [("The source: a river that rises in the hills near the town.", [])]),
+        ("These are the findings of the commission. Of course, it rained. If you need a permit, ask the council.",
+         [("These are the findings of the commission.", []), ("Of course, it rained.", []),
+          ("If you need a permit, ask the council.", [])]),
+        ("If a < b and c > d, it is so [1].", [("If a < b and c > d, it is so. [1]", [1])]),
         ("Apollo 11: it flew [1].\nWorld War 2: it ended [2].",
          [("Apollo 11: it flew. [1]", [1]), ("World War 2: it ended. [2]", [2])]),
     ],
@@ -193,6 +246,19 @@ def test_any_text_is_read_and_its_statements_are_read_again_as_they_are(text: st
         "Point 1: ",
         "laut Quelle 1 ",
         "<sup>[",
+        "<table><tr><td>",
+        "<th>",
+        "<!--",
+        "```\n",
+        "1. a 2. b ",
+        "[1] a [1]\n",
+        "Source: a, ",
+        "• a ",
+        "short one. ",
+        "Document 1, ",
+        "{[",
+        "https://a.b ",
+        "\\item ",
     ],
 )
 def test_hostile_texts_are_read_in_time(piece: str) -> None:

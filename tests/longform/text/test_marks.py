@@ -33,6 +33,21 @@ from longform.text.marks import marks
         ("so [3, p. 4] [5, §2] [6, lines 1-3]", [(3,), (5,), (6,)]),
         ("so [town-hall; a.txt] [@b; @c] \\cite{d,e}", [("town-hall", "a.txt"), ("b", "c"), ("d", "e")]),
         ("so [Source: town-hall] [siehe oben].", [("town-hall",), ("siehe oben",)]),
+        ("so (Source: Document 1, Document 2) [Sources: Documents 1 and 2] [doc_id: 3]", [(1, 2), (1, 2), (3,)]),
+        ("so [web:1] [webpage 2] [No. 3] [doc_id: town-hall]", [(1,), (2,), (3,), ("town-hall",)]),
+        ("fell^1^2 and rose.^3 It went. ^[4]^[5]", [(1, 2), (3,), (4,), (5,)]),
+        ("so ¹⸴² then ③④. Then \ue200cite\ue202turn0file0\ue201.", [(1, 2), (3, 4), ("turn0file0",)]),
+        (
+            "so https://a.org/b. So <https://a.org/c> (https://a.org/d, https://a.org/e)",
+            [(f"https://a.org/{page}",) for page in "bcde"],
+        ),
+        ("so <sup>[[1]](https://a.org/b)</sup> `[2]` [**3**]", [("https://a.org/b", 1), (2,), (3,)]),
+        ("so [town-hall, 2023].", [("town-hall",)]),
+        (
+            "It fell.\nSources: Document 1, 2\nIt rose. Source: town-hall.txt, herald",
+            [(1, 2), ("town-hall.txt", "herald")],
+        ),
+        ("Document 3: it fell.\nThe documents 1 and 2 report it.\nIt rose — Source 4", [(3,), (1, 2), (4,)]),
         ("so [2147483648] [99999999999999999999999999].", [(LARGEST,), (LARGEST,)]),
         ("so [" + "9" * 100 + "]", [("9" * 100,)]),
     ],
@@ -51,6 +66,9 @@ def test_a_mark_cites_what_it_says_however_it_is_written(text: str, cites: list[
         "```python\nx = [1, 2]\n```",
         "A field of 5 m² and 10³ trees, 3 km<sup>2</sup>.",
         "![a picture](town.png)",
+        "10^6 trees, x^2 and e^3 at 2^10 a day.",
+        "Sources: the river rises in hills that nobody has ever seen from the town.",
+        "Document 3 of the annex reports it, and a source of 2 rivers says more.",
     ],
 )
 def test_what_is_no_citation_is_no_mark(text: str) -> None:
