@@ -29,6 +29,60 @@ Please provide more context so that I can answer the question.
 The documents don’t contain enough information to say whether the strike ended.
 I don't know.
 N/A
+I cannot fulfill this request.
+I can't comply with that.
+I refuse to answer.
+I'm not sure.
+The answer is unknown.
+No results found.
+This is not mentioned.
+This information is not available.
+The cost is not specified.
+The given context lacks the required information.
+NO_ANSWER
+None.
+I cannot fulfil your request.
+I'm not able to comply with this request.
+I decline to answer.
+I won't respond to that.
+Sorry, I am not certain.
+No matching documents were found.
+No relevant passages were retrieved.
+The answer is not known.
+The requested information is not provided.
+The date of the opening is not mentioned.
+The number of deaths is not stated.
+These details are not given.
+no_answer
+NOT_MENTIONED
+Die bereitgestellten Dokumente erwähnen das nicht.
+Leider kann ich diese Frage nicht beantworten.
+In den Dokumenten wird der Preis nicht genannt.
+Dazu gibt es in den Quellen keine Angaben.
+Les sources fournies ne mentionnent pas le prix.
+Il n'y a aucune information à ce sujet dans les documents.
+Je ne suis pas en mesure de répondre.
+En los documentos no se menciona el precio.
+No hay información sobre esto en los documentos.
+No puedo contestar.
+Os documentos não mencionam o preço.
+Não posso responder a esta pergunta.
+I documenti non contengono queste informazioni.
+Non posso rispondere a questa domanda.
+De documenten bevatten geen informatie hierover.
+Ik kan deze vraag niet beantwoorden.
+Dokumenty nie zawierają tych informacji.
+Nie mogę odpowiedzieć na to pytanie.
+Документы не содержат этой информации.
+В документах нет информации об этом.
+Я не могу ответить на этот вопрос.
+提供的文档未提及价格。
+我无法回答这个问题。
+根据所提供的文件，无法确定。
+資料には記載がありません。
+この質問にはお答えできません。
+문서에는 해당 정보가 없습니다.
+이 질문에 답변할 수 없습니다.
 """.strip().split("\n")
 
 STATEMENTS = """
@@ -56,6 +110,62 @@ The documents do not contain the signature of the mayor, which the court called 
 Please provide more documents by Friday, the office asked the applicants.
 Unable to answer the charges, the firm went bankrupt.
 I cannot recommend this restaurant, because the soup was cold.
+"None."
+文件没有签署。
+文書に誤りはない。
+The court refused to answer.
+None of the ships left.
+The cost is not specified in the contract [2].
+The cost is not specified in the contract.
+The cost is not specified [2].
+The suspect was not identified.
+The drug is not available.
+The location was not disclosed.
+No results were found in 12 of the trials.
+No data are available to the public.
+The answer is unknown to the players.
+I refuse to pay the fine, she said.
+The mayor said: "I'm not sure."
+The article is not mentioned by the historian.
+The cause is unknown.
+No documents were found at the scene.
+The city cannot fulfill this request.
+The firm did not comply with that order.
+Die Dokumente des Rates enthalten keine Angaben zu Kosten.
+Der Rat nennt keine Kosten.
+Die Dokumente nennen keinen Preis, aber der Bau begann 2021.
+Das Gesetz enthält keine Informationen über Strafen.
+Ich kann diese Frage nicht beantworten, sagte der Minister.
+Der Minister kann diese Frage nicht beantworten.
+Le conseil ne mentionne pas cette information.
+Les documents du ministère ne contiennent pas cette information.
+Le maire ne peut pas répondre à cette question.
+Los documentos del juicio no mencionan esto.
+El alcalde no puede responder a esta pregunta.
+No hay información turística en el pueblo.
+A prefeita não consegue responder.
+市长无法回答记者的问题。
+该法律没有相关规定。
+市長は質問に答えることができなかった。
+Мэр не может ответить.
+Документы суда не содержат этой информации.
+De burgemeester kan deze vraag niet beantwoorden.
+Burmistrz nie może odpowiedzieć.
+Il sindaco non può rispondere.
+There are no answers in the archive of the town.
+No answer came from the ministry.
+This information is not available to the police.
+It is not mentioned in the bill.
+The price is not stated on the label.
+The required documents were not provided by the firm.
+Sie kauften keine Dokumente und nannten keine Namen.
+Los documentos no fueron firmados.
+Die Quellen des Nils waren nicht bekannt.
+Texte werden nicht gespeichert.
+我们不能提供担保。
+政府没有提供信息。
+I am not sure that the bridge will hold, the engineer wrote.
+The bill is not clear on fines.
 """.strip().split("\n")
 
 
@@ -64,8 +174,10 @@ def test_a_refusal_is_told(sentence: str) -> None:
     assert is_refusal(sentence)
 
 
-def test_a_long_text_takes_no_longer() -> None:
-    assert not is_refusal("It is not in no information from " * 30_000)
+@pytest.mark.parametrize("part", ["It is not in no information from ", "die dokumente nicht ", "no ", "文档没有"])
+@pytest.mark.parametrize("times", [30, 30_000])
+def test_a_long_text_takes_no_longer(part: str, times: int) -> None:
+    assert not is_refusal(part * times + ", but it is aber")
 
 
 @pytest.mark.parametrize("sentence", STATEMENTS)
