@@ -22,7 +22,7 @@ from longform.text.citations import Bullet, cited_numbers, without_citations
 from longform.text.layout import laid_out
 from longform.text.marks import Mark, is_year, marks, read_cites
 from longform.text.reasoning import set_aside
-from longform.text.sentences import sentences
+from longform.text.sentences import OWN_SPACES, STOPS, sentences
 from longform.text.source_lists import without_sources
 
 VERSION = "statements@2"
@@ -154,10 +154,8 @@ _OPEN_END = re.compile(r"[a-zA-ZÀ-ÿ0-9%€$£][\"'”’»)*]*$")
 _FRAYED = re.compile(r"[\s,;—–-]+([.!?]?)$")
 """Marks before which a citation stood that is taken out."""
 _BRACKETED_NUMBER = re.compile(r"\[([\d, ]+)\]")
-_ORDINAL = re.compile(
-    r"(?<!\bI )\b(?:am|im|vom|zum|bis|beim|de[rsmn]|das|die|eine?[nrsm]?|jede[nrsm]?) \d{1,2}\.$", re.IGNORECASE
-)
-"""A German ordinal, as in `Am 3. Mai`, which ends no sentence."""
+_STOPPED = re.compile(rf"[.{STOPS}](?!\S)")
+_ENDED = re.compile(rf"[.!?…{STOPS}{OWN_SPACES}]$")
 
 
 @dataclass
@@ -169,11 +167,12 @@ class _Reading:
     _cites: list[tuple[int, ...]] = field(default_factory=list)  # of each sign
     _signs: dict[tuple[int, ...], int] = field(default_factory=dict)
     _units: list[tuple[str, list[int]]] = field(default_factory=list)
+    _text: str = ""
     _waiting: list[int] = field(default_factory=list)  # citations before any statement
 
     def signed(self, text: str) -> str:
         """Return *text* with a sign for each of its marks."""
-        text = SIGN.sub("", text)
+        self._text = text = SIGN.sub("", text)
         kept, position = [], 0
         for mark in marks(text):
             numbers = self.resolve(mark)
@@ -202,7 +201,7 @@ class _Reading:
         """
         plain, places, ends = _without_signs(words)
         numbers = [self._cites[ord(sign) - FIRST_SIGN] for sign in SIGN.findall(words)]
-        found = _sentences(plain, ends)
+        found = _sentences(plain, ends, self._text)
         if whole and not any(place < found[-1][0] for place in places if place):
             found = [(0, len(plain))] if found else []
         if not found:
@@ -252,6 +251,8 @@ def _without_signs(words: str) -> tuple[str, list[int], list[int]]:
             position += 1
         if stopped:
             ends.append(length)
+        elif _STOPPED.match(words, position):
+            ends.append(length + 1)
         if words[position : position + 1].isalnum() and length:
             kept.append(" ")
             length += 1
@@ -259,19 +260,17 @@ def _without_signs(words: str) -> tuple[str, list[int], list[int]]:
 
 
 def _ended_by(kept: Sequence[str]) -> bool:
-    last = next((one for one in reversed(kept) if one.strip()), "").rstrip("\"'”’»)")
-    return last.endswith((".", "!", "?", "…", "。", "！", "？", "؟", "।"))
+    last = next((one for one in reversed(kept) if one.strip()), "").rstrip("\"'“”‘’«»‹›」』)")
+    return _ENDED.search(last) is not None
 
 
-def _sentences(plain: str, ends: Sequence[int]) -> list[tuple[int, int]]:
+def _sentences(plain: str, ends: Sequence[int], within: str) -> list[tuple[int, int]]:
     """Return the spans of sentences; a mark behind a full stop ends one if a word with a capital or a digit follows."""
     cuts = [end for end in ends if plain[end:].strip() and not plain[end:].lstrip()[0].islower()]
-    found: list[tuple[int, int]] = []
-    for start, end in itertools.pairwise([0, *cuts, len(plain)]):
-        for one in sentences(plain[start:end]):
-            goes_on = found and _ORDINAL.search(plain[max(found[-1][1] - 16, found[-1][0]) : found[-1][1]])
-            found.append((found.pop()[0] if goes_on else start + one.start, start + one.end))
-    return found
+    pieces = itertools.pairwise([0, *cuts, len(plain)])
+    return [
+        (start + one.start, start + one.end) for start, end in pieces for one in sentences(plain[start:end], within)
+    ]
 
 
 def _owner(found: Sequence[tuple[int, int]], place: int, *, leading: bool) -> int:

@@ -264,3 +264,27 @@ def test_any_text_is_read_and_its_statements_are_read_again_as_they_are(text: st
 def test_hostile_texts_are_read_in_time(piece: str) -> None:
     """A time that grows as the square of the length would be hours, which no test is given."""
     statements(piece * 10_000)
+
+
+SENTENCES = {
+    "th": (["สภาเมืองลงมติให้สร้างสะพานใหม่", "การสร้างสะพานใหม่จะใช้เงิน 3.4 ล้านยูโร", "ห้องสมุดเปิดวันอาทิตย์"], ""),
+    "lo": (["ສະພາໄດ້ລົງມະຕິສ້າງຂົວໃໝ່", "ຫໍສະໝຸດເປີດວັນອາທິດ"], ""),
+    "km": (["ក្រុមប្រឹក្សាបានបោះឆ្នោត", "តម្លៃ ៣,៤ លានអឺរ៉ូ"], "។"),
+    "my": (["ကောင်စီသည် မဲပေးခဲ့သည်", "ကုန်ကျစရိတ် ၃.၄ သန်း"], "။"),
+    "hy": (["Խորհուրդը քվեարկեց մայիսի 3-ին", "Ծախսը 3,4 մլն եվրո է"], "։"),
+    "am": (["ምክር ቤቱ ድልድዩን ለመገንባት ወሰነ", "ወጪው 3.4 ሚሊዮን ዩሮ ነው"], "።"),
+    "ur": (["کونسل نے پل کے حق میں ووٹ دیا", "لاگت 3.4 ملین یورو ہوگی"], "۔"),
+    "de": (["Die Bürgermeisterin sagte: „Wir bauen.“", "Das 1. Quartal brachte der Stadt rd. 5 Euro"], "."),
+    "pt": (["O Sr. Silva e a Dra. Costa disseram “sim”", "A av. Brasil n.º 5 fica fechada"], "."),
+}
+
+
+@pytest.mark.parametrize(
+    "layout", ["- {words} [{number}]{stop}", "{words}{stop} [{number}]", "{words} [{number}]{stop}"]
+)
+@pytest.mark.parametrize("code", SENTENCES)
+def test_a_paragraph_of_any_script_has_the_statements_of_its_list(code: str, layout: str) -> None:
+    found, stop = SENTENCES[code]
+    said = [layout.format(words=words, number=place, stop=stop) for place, words in enumerate(found, 1)]
+    text = ("\n" if layout.startswith("-") else " ").join(said)
+    assert [one.citations for one in statements(text)] == [[place] for place in range(1, len(found) + 1)]
