@@ -25,7 +25,7 @@ from longform.text.reasoning import set_aside
 from longform.text.sentences import OWN_SPACES, STOPS, sentences
 from longform.text.source_lists import without_sources
 
-VERSION = "statements@2"
+VERSION = "statements@3"
 """Changes with any change of what a text is read as."""
 
 Resolve = Callable[[Mark], Sequence[int] | None]

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 from unicodedata import category
 
+from longform.text.sentences import STOPS
+
 FIRST_SIGN, MOST_SIGNS = 0xF0000, 0xFFFE
 SIGNS = "\U000f0000-\U000ffffd"
 SIGN = re.compile(f"[{SIGNS}]")
@@ -40,7 +42,7 @@ _SECOND = re.compile(r"\s*(?:\*\*)?(?:II|B)\.(?:\*\*)?\s", re.IGNORECASE)
 _ORNAMENT = re.compile(r"(\s*)([^\w\s!-~]{1,5})\s+(?=\D)")
 _SEPARATOR = re.compile(r"\s*[|+]?\s*:?[-=]+:?\s*(?:[|+]\s*:?[-=]+:?\s*)*[|+]?\s*$")
 _CELL = re.compile(r"(?<!\\)\|")
-_STOP = re.compile(rf"[.!?…。！？؟।:][\"'”’»)\]*_]*[\s{SIGNS}]*$")
+_STOP = re.compile(rf"[.!?…{STOPS}:][\"'”’»)\]*_]*[\s{SIGNS}]*$")
 _NOT_SAID = re.compile(f"[\\s{SIGNS},;]")
 _END_OF_A_LINE = 80
 _WORDS_OF_A_HEADING = 6

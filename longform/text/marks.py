@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from longform.text.citations import bounded
+from longform.text.sentences import STOPS
 
 _WORDS = (
     r"doc(?:ument(?:o|os|s)?|s)?|dokumente?n?|dok|sources?|src|quellen?|fuentes?|fontes?|fonti?|refs?|references?|"
@@ -48,7 +49,7 @@ _MOST_OF_A_RANGE = 50
 _MOST_WORDS_OF_A_NAME = 6
 _SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _MEASURED = re.compile(r"(?:(?<!\d{4})(?<=\d)|\b(?:[kcdmnµ]?m|ft|in|yd|mi|sq|s|ha|[xyznrE]|R|mc|CO|σ|χ))$")
-_ENDS = re.compile(r"[\s*_]*(?:[.,;:!?…。！？؟।)\]|\[【［(<]|$)|[*_]*\s+(?:[^\W\d_a-zа-яà-ÿ]|[-*•\d\"“])")
+_ENDS = re.compile(rf"[\s*_]*(?:[.,;:!?…{STOPS})\]|\[【［(<]|$)|[*_]*\s+(?:[^\W\d_a-zа-яà-ÿ]|[-*•\d\"“])")
 _COUNTED = (
     r"(?:documents?|docs?|sources?|dokumente?|quellen?)[ ]\#?\d{1,3}"
     r"(?:,?[ ](?:(?:and|und|&)[ ])?(?:(?:documents?|docs?|sources?|dokument|quelle)[ ])?\d{1,3}\b)*"
