@@ -23,6 +23,7 @@ _SHOWN = 200  # characters of a header
 HEADER = "(header)"
 _SEPARATOR = re.compile(r'"?sep=(.)"?(?:\r\n?|\n)', re.IGNORECASE)  # a line that Excel reads
 _NO_NAME = re.compile(r"Unnamed: \d+")  # a column that pandas read without a name
+_OPENED = re.compile(r'(?:^|\t)"(?:[^"\t]*|[^"\t]*"[^"\t]+)(?:\t|$)')  # a quote that closes nowhere, or before the end
 _QUOTED = re.compile(r"""'([^']*)'|"([^"]*)"|([^,;|'"]+)""")
 
 TEXT_NAMES = ("text", "contents", "content", "body", "document", "passage", "abstract", "page_content", "segment")
@@ -85,7 +86,9 @@ def _rows(text: str, file: str, faults: Faults) -> Iterator[tuple[str, list[str]
     stated = _SEPARATOR.match(text)
     before = 1 if stated else 0
     lines = io.StringIO(text[stated.end() :] if stated else text, newline="")
-    reader = csv.reader(lines, delimiter=stated[1] if stated else _delimiter(text, file), strict=True)
+    delimiter = stated[1] if stated else _delimiter(text, file)
+    quoting = csv.QUOTE_NONE if delimiter == "\t" and _is_unquoted(text) else csv.QUOTE_MINIMAL
+    reader = csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=True)
     while True:
         label = f"line {before + reader.line_num + 1}"
         try:
@@ -100,6 +103,13 @@ def _rows(text: str, file: str, faults: Faults) -> Iterator[tuple[str, list[str]
             if cells is None:
                 return
             yield label, cells
+
+
+def _is_unquoted(text: str) -> bool:
+    """Return whether quotes are characters of a text between tabs: every line is a row, and one opens no cell."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    is_row = len({line.count("\t") for line in lines}) == 1
+    return is_row and any(_OPENED.search(line) for line in lines)
 
 
 def _delimiter(text: str, file: str) -> str:

@@ -249,3 +249,17 @@ def test_texts_of_other_scripts_are_not_said_to_be_of_cp1252(encoding: str, data
 def test_files_of_other_forms_are_named(start: bytes, told: str) -> None:
     with pytest.raises(InputError, match=f"expected JSON Lines in UTF-8, an object a line, found .*{told}"):
         list(json_lines(MemoryFile("a.jsonl", start).lines(), "a.jsonl"))
+
+
+@pytest.mark.parametrize("text", ['"Title" of a book', '"open', 'He said "hi"', '"a" and "b"'])
+def test_quotes_between_tabs_are_characters_of_a_text_if_they_close_no_cell(text: str) -> None:
+    read = rows(f'id\ttext\n1\tfirst\n2\t{text}\n3\t"last\n', "t.tsv")
+
+    assert [row.content["text"] for row in read] == ["first", text, '"last']
+
+
+def test_a_table_of_tabs_may_quote_a_text_with_line_breaks() -> None:
+    assert [row.content["text"] for row in rows('id\ttext\n1\t"two\nlines, ""q"""\n2\tb\n', "t.tsv")] == [
+        'two\nlines, "q"',
+        "b",
+    ]
