@@ -5,7 +5,7 @@ The ordinal model learns from labels alone. A guard's strength is the one at whi
 they should score (`lab.fits.judge_examples`). What is left out, by haystack or by query, reaches neither.
 
 Not fitted, but chosen by hand: the features and guards of the judge by words, the constants of
-`longform.judges.offline_coverage`, and how far a denial reaches (`longform.text.statements`). They were chosen with
+`longform.judges.offline_coverage`, and how far a denial reaches (`longform.judges.claims`). They were chosen with
 labels of both news topics in sight, people's among them, so that figures against people are of held-out coefficients,
 not of a held-out design. What was tried and not taken reached r .80 to .83 there; the largest single step was from
 denials that reach to the end of the sentence (.81) to the published six words (.83). Other designs of words alone,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from longform.text.numbers import plain_numbers
+from longform.judges.claims import plain_numbers
 from longform.text.vectors import TextVectors
 from longform.text.words import STOP_WORDS, stems, words
 

@@ -21,12 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from longform.judges.claims import Statement, plain_numbers, read_statement
 from longform.judges.doubt import DENIALS, LIMITS, Beside, DoubtModel, WordReading, names_of, read_words
 from longform.models import read_model
 from longform.support.index import WINDOW, SupportIndex
-from longform.text.numbers import plain_numbers
 from longform.text.sentences import sentences
-from longform.text.statements import Statement, read_statement
 from longform.text.vectors import TextReader, TextVectors
 from longform.text.words import stems, without_marks, words
 

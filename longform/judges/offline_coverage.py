@@ -27,9 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longform.errors import LongformError, UsageError
+from longform.judges.claims import Statement, read_statement
 from longform.judges.coverage_model import WORDS, Answer, Evidence, Fit, JudgeModel
 from longform.models import read_model
-from longform.text.statements import Statement, read_statement
 from longform.text.vectors import TextVectors, WeighedPieces, token_recall
 from longform.text.words import TermWeights, stems, without_marks
 

@@ -1,6 +1,6 @@
 import pytest
 
-from longform.text.numbers import plain_numbers
+from longform.judges.claims import plain_numbers
 
 
 @pytest.mark.parametrize(

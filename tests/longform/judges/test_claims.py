@@ -1,6 +1,6 @@
 import pytest
 
-from longform.text.statements import read_statement
+from longform.judges.claims import read_statement
 
 SIX = {"alpha", "beta", "gamma", "delta", "epsilon", "zeta"}
 
