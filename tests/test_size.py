@@ -2,7 +2,8 @@
 The size of each room of the product: numbers that are only ever lowered.
 
 A change that makes a room smaller lowers its numbers, so that what was won is kept. A new capability is a new file in a
-room that lists kinds, studies, formats or parts, and something else goes for it.
+room that lists kinds, studies, formats or parts, and something else goes for it; or one file of at most 250 lines that is
+named in a room of its own.
 """
 
 from __future__ import annotations
