@@ -8,6 +8,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Literal
 
 from longform.errors import InputError, UsageError
 from longform.formats.bounds import refused
@@ -87,7 +88,8 @@ def _rows(text: str, file: str, faults: Faults) -> Iterator[tuple[str, list[str]
     before = 1 if stated else 0
     lines = io.StringIO(text[stated.end() :] if stated else text, newline="")
     delimiter = stated[1] if stated else _delimiter(text, file)
-    quoting = csv.QUOTE_NONE if delimiter == "\t" and _is_unquoted(text) else csv.QUOTE_MINIMAL
+    quoted = delimiter != "\t" or not _is_unquoted(text)
+    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
     reader = csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=True)
     while True:
         label = f"line {before + reader.line_num + 1}"
