@@ -82,12 +82,13 @@ def _work(arguments: argparse.Namespace) -> Outcome:
     from actors.storage.folder import Folder
     from jobs.cluster import cluster_of
     from jobs.configs import read_experiment
-    from jobs.runs.record import RECORD_FILE
+    from jobs.runs.record import RECORD_FILE, check_no_benchmark
 
     if arguments.depth is not None and not arguments.plan:
         raise UsageError("--depth says what a plan is to find: expected --plan beside it")
     if arguments.queries is not None and not arguments.plan:
         raise UsageError("--queries scales a plan: expected --plan beside it; --limit runs on the first queries only")
+    check_no_benchmark(arguments.out)
     changes = [f"citations={arguments.citations}"] if arguments.citations else []
     experiment = read_experiment(arguments.config, [*arguments.set, *changes])
     with cluster_of(arguments) as cluster:

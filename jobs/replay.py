@@ -23,8 +23,7 @@ def parser() -> VerbParser:
     made.used.add_argument("--out", required=True, metavar="RUN")
     told = "matrix: also with the documents that support each bullet"
     made.used.add_argument("--citations", choices=["released", "matrix"], help=told)
-    told = "a setting of the scoring"
-    made.used.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help=told)
+    made.used.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of the scoring")
     add_cluster_arguments(made)
     return made
 
@@ -35,8 +34,10 @@ def _work(arguments: argparse.Namespace) -> Outcome:
     from jobs.configs import validated
     from jobs.evaluations.replay import ReplaySettings, replay
     from jobs.runs.heartbeat import Heartbeat
+    from jobs.runs.record import check_no_benchmark
     from longform.report.overview import size_told
 
+    check_no_benchmark(arguments.out)
     given = {"citations": arguments.citations} if arguments.citations else {}
     settings = validated(ReplaySettings, given, arguments.set, where="replay")
     with cluster_of(arguments) as cluster, Heartbeat(command_name("replay"), "replay") as heartbeat:

@@ -43,6 +43,7 @@ def run_status(url: str, *, now: float) -> dict[str, Any]:
     current = next((one for one in heard if lives(one, now=now)), heard[0] if heard else None)
     state = _state(record, current, now)
     stages = _stages(run, record, current if state == "running" else None, heard[:1], now)
+    failures = sum((Counter(stage["failures"]) for stage in stages), Counter[str]())
     spend = run_spend(record)
     report = f"{url.rstrip('/')}/{_REPORT}" if run.has(_REPORT) else None
     complete = report is not None and all(stage["done"] >= stage["wanted"] for stage in stages)
@@ -61,7 +62,7 @@ def run_status(url: str, *, now: float) -> dict[str, Any]:
         "report": report,
         "live_report": stored_so_far(run),
         "live_report_reason": None,
-        "next": next_step(state, code, verb, url, complete=complete),
+        "next": next_step(state, code, verb, url, failures, complete=complete),
     }
 
 

@@ -25,7 +25,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from actors.chat.model import CallContext
-from actors.storage.benchmark import Benchmark
+from actors.storage.benchmark import MANIFEST, Benchmark
 from actors.storage.folder import Folder
 from actors.storage.json_files import RECORD
 from jobs.stages.runner import StageReport
@@ -214,6 +214,12 @@ def read_record(run: Folder) -> dict[str, Any]:
     if record["config"] is None:
         raise UsageError(f"{run.url}: this run has only been planned; do it with `longform evaluate` without --plan")
     return record
+
+
+def check_no_benchmark(url: str) -> None:
+    """Refuse a folder that holds a benchmark and no run: a run would write into it."""
+    if (run := Folder(url)).has(MANIFEST) and not run.has(RECORD_FILE):
+        raise UsageError(f"--out {url}: holds a benchmark, into which a run would write; name another folder")
 
 
 def check_goes_on(

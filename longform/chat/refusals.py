@@ -205,6 +205,11 @@ def may_pass_later(failure: str) -> bool:
     return may_pass(failure) or failure in (*OF_THE_ACCOUNT, *REDIRECTS)
 
 
+def lasting(failures: Mapping[str, int]) -> dict[str, int]:
+    """Return those of *failures*, with their numbers, that a later command meets again and does not try."""
+    return {name: n for name, n in failures.items() if name != RAISED and not may_pass_later(name)}
+
+
 def backoff_s(n_failed: int, draw: float, *, told_s: float | None = None) -> float:
     """
     Seconds to wait after the attempt that failed as number *n_failed* (from 1).

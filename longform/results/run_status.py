@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
+from longform.chat.refusals import lasting
 from longform.tables.files import aligned_text
 
 Status = Mapping[str, Any]
@@ -33,13 +34,10 @@ REFRESH_S = 30
 """Seconds after which a first page loads itself anew, as long as the run goes on."""
 
 
-def next_step(state: State, exit_code: int | None, verb: str, run: str, *, complete: bool) -> str:
-    """
-    Say what to do next with a run in the *state* of its last command.
-
-    Its exit code is None if it has not ended, was killed, or nothing is recorded. A *complete* run has a report, and
-    all that its stages want.
-    """
+def next_step(
+    state: State, exit_code: int | None, verb: str, run: str, failures: Mapping[str, int], *, complete: bool
+) -> str:
+    """Say what to do next; *exit_code* is None if none is recorded; a *complete* run has a report and all its rows."""
     same = f"the same command, longform {verb} ... with --out {run}, goes on where it stopped; nothing is done twice"
     if state == "running":
         return f"nothing: the command is at work. longform status {run} --watch follows it"
@@ -48,17 +46,20 @@ def next_step(state: State, exit_code: int | None, verb: str, run: str, *, compl
     if state == "killed":
         return f"the command is not heard of any more, so it was killed: {same}"
     if exit_code:
-        return _after(exit_code, same)
+        return _after(exit_code, same, failures)
     if complete:
         return "nothing: the run is done"
     return f"not everything is done; if --until ended the command early, leave it out: {same}"
 
 
-def _after(exit_code: int, same: str) -> str:
+def _after(exit_code: int, same: str, failures: Mapping[str, int]) -> str:
     if exit_code == _BUDGET:
         return f"the budget was reached: {same}, with a larger --max-cost or --max-calls"
     if exit_code == _FOUND_LATER:
-        return "done, but more failed or is unjudged than unjudged_threshold allows: the same command tries it again"
+        again = "the same command tries it again" if failures != (lasts := lasting(failures)) or not lasts else ""
+        cure = f"only another configuration cures {_reasons(lasts)}, which no command tries again" if lasts else ""
+        above = "done, but more failed or is unjudged than unjudged_threshold allows"
+        return f"{above}: {'; '.join(filter(None, [again, cure]))}"
     return f"the command ended with exit code {exit_code}: see its last line, then {same}"
 
 

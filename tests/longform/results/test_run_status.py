@@ -26,7 +26,23 @@ from longform.results.run_status import next_step, status_line, status_words
 def test_what_comes_next_follows_from_how_the_command_ended(
     state: Any, code: int | None, complete: bool, words: str
 ) -> None:
-    assert words in next_step(state, code, "evaluate", "runs/x", complete=complete)
+    assert words in next_step(state, code, "evaluate", "runs/x", {"timeout": 1}, complete=complete)
+
+
+@pytest.mark.parametrize(
+    ("failures", "again", "lasts"),
+    [
+        ({"timeout": 2, "http_503": 1, "raised": 1}, True, ""),
+        ({"length": 2, "http_400": 1}, False, "length 2, http_400 1"),
+        ({"length": 2, "connection": 1}, True, "length 2"),
+        ({}, True, ""),
+    ],
+)
+def test_what_no_try_cures_is_told_apart(failures: dict[str, int], again: bool, lasts: str) -> None:
+    told = next_step("ended", 3, "evaluate", "runs/x", failures, complete=True)
+    assert ("the same command tries it again" in told) == again
+    assert ("only another configuration" in told) == bool(lasts)
+    assert lasts in told
 
 
 def status(**changes: Any) -> Any:
