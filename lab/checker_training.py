@@ -23,8 +23,8 @@ from transformers import AutoTokenizer, BertModel
 from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
 from actors.local_models.checkpoint_scorer import supported_logits
-from actors.local_models.library_types import PairBatch, Resumable
 from actors.local_models.low_rank import add_low_rank, low_rank_tensors
+from actors.local_models.pair_tokens import PairBatch, Resumable
 from actors.local_models.weights import MINILM, model_path
 from lab.fits.checker_pairs import CheckerPair
 

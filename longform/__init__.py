@@ -9,7 +9,7 @@ from __future__ import annotations
 
 _MODULES = {
     "Benchmark": "actors.surface.folders",
-    "CitedSummary": "actors.surface.citations",
+    "CitedSummary": "actors.surface.summaries",
     "ComparedRuns": "jobs.results.compared",
     "Coverage": "actors.surface.coverage",
     "Insight": "actors.surface.coverage",
@@ -18,7 +18,7 @@ _MODULES = {
     "Sentence": "actors.surface.support",
     "Support": "actors.surface.support",
     "check": "actors.surface.support",
-    "cite": "actors.surface.citations",
+    "cite": "actors.surface.summaries",
     "compare": "jobs.results.compared",
     "judge": "actors.surface.coverage",
     "summarize": "actors.surface.summaries",

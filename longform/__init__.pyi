@@ -1,7 +1,6 @@
-from actors.surface.citations import CitedSummary, cite
 from actors.surface.coverage import Coverage, Insight, JudgedInsight, judge
 from actors.surface.folders import Benchmark, Run
-from actors.surface.summaries import summarize
+from actors.surface.summaries import CitedSummary, cite, summarize
 from actors.surface.support import Sentence, Support, check
 from jobs.results.compared import ComparedRuns, compare
 

@@ -10,7 +10,7 @@ from typing import NotRequired, TypedDict, TypeVar
 from pydantic import JsonValue
 
 from actors.chat.llama_cpp_client import LlamaChat
-from actors.local_models.gguf import gguf_content
+from actors.local_models.checkpoints import gguf_content
 from actors.serving.messages import About
 from longform.chat.refusals import http_failure
 from longform.keys import content_key

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from pydantic import JsonValue
 
-from actors.local_models.gguf import gguf_path
+from actors.local_models.checkpoints import gguf_path
 from longform.chat.call import ChatReply, ChatRequest, capabilities, failed, refusal_reason
 from longform.chat.completions import completion_parameters, read_completed
 from longform.errors import UsageError

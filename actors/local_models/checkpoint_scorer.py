@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actors.local_models.checkpoints import checkpoint_path
-from actors.local_models.library_types import ModelConfig, Tokenizer
-from actors.local_models.pair_tokens import ModelInput
+from actors.local_models.pair_tokens import ModelConfig, ModelInput, Tokenizer
 from actors.local_models.text_model import TEXTS_READ
 from actors.local_models.weights import cannot_load
 from longform.errors import UsageError

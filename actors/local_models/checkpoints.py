@@ -1,5 +1,5 @@
 """
-A checkpoint by hub name, folder, `package:NAME`, `s3://` or `shipped:NAME`.
+A checkpoint by hub name, folder, `package:NAME`, `s3://` or `shipped:NAME`, and a GGUF file by path or `s3://`.
 
 One on S3 is copied once into a folder of this machine that is named by its content, so that a new upload is a new
 folder and nobody reads half a copy; processes that want the same one wait for the first. One that ships is a change of
@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 
-from actors.local_models.checkpoint_files import S3, Stated, appear, check_whole, copy, listed
+from actors.local_models.checkpoint_files import S3, Stated, appear, check_whole, copy, listed, stated_of
 from actors.local_models.weights import MINILM, check, model_path
 from longform.errors import UsageError
 from longform.keys import content_key
@@ -139,3 +139,54 @@ def _content_of(content: Mapping[str, Stated]) -> str:
 def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+_MAGIC = b"GGUF"
+
+
+def gguf_path(model: str, *, cache: Path | None = None) -> str:
+    """
+    Return the path of a GGUF file on this machine.
+
+    Args:
+        model: A path, or an `s3://` URL of one file.
+        cache: The folder of copies from S3; None: the environment's.
+
+    Raises:
+        UsageError: There is no such file, or it is none of GGUF.
+    """
+    if not model.startswith(S3):
+        if not Path(model).is_file():
+            raise UsageError(f"model {model!r}: expected the path of a GGUF file, found no file there")
+        return model
+    url, _, name = model.rpartition("/")
+    stated = stated_of(model)
+    folder = (cache or cache_folder()) / _gguf_content(name, stated)
+    if not folder.is_dir():
+        appear(folder, model, lambda unfinished: copy(url, {name: stated}, unfinished), check=_check_magic)
+    return str(folder / name)
+
+
+def gguf_content(model: str) -> str:
+    """
+    Return a hash that changes with the file: of its name and its tag on S3, or of its name, size and time on a disk.
+
+    Raises:
+        UsageError: There is no such file.
+    """
+    if model.startswith(S3):
+        return _gguf_content(Path(model).name, stated_of(model))
+    file = Path(gguf_path(model)).stat()
+    return content_key("gguf", Path(model).name, file.st_size, file.st_mtime_ns)
+
+
+def _gguf_content(name: str, stated: Stated) -> str:
+    return content_key("gguf", name, stated.tag)
+
+
+def _check_magic(folder: Path, model: str) -> None:
+    (file,) = folder.iterdir()
+    with file.open("rb") as stream:
+        beginning = stream.read(len(_MAGIC))
+    if beginning != _MAGIC:
+        raise UsageError(f"model {model!r}: expected a file of GGUF, found one that begins with {beginning!r}")

@@ -7,12 +7,22 @@ import os
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Protocol
 
-from actors.local_models.library_types import Encoding
 from longform.errors import LongformError
 
 ENCODING = "cl100k_base"
 _RANKS_FILE = "9b5ad71b2ce5302211f9c61530b329a4922fc6a4"  # tiktoken's cache name for ENCODING: SHA-1 of its address
+
+
+class Encoding(Protocol):
+    """An encoding of tiktoken."""
+
+    def encode_ordinary(self, text: str) -> list[int]: ...
+
+    def encode_ordinary_batch(self, texts: list[str], *, num_threads: int) -> list[list[int]]: ...
+
+    def decode_bytes(self, tokens: Sequence[int]) -> bytes: ...
 
 
 class TokenCounter:

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from actors.python_class import actor_of
-from actors.retrieval.combined import ScoredOnce
-from actors.retrieval.haystack import Haystack
 from actors.retrieval.importance import Importance
+from actors.retrieval.model_free import ScoredOnce
 from actors.retrieval.reranker import Reranker
-from actors.retrieval.retriever import Resources, Retriever
+from actors.retrieval.retriever import Haystack, Resources, Retriever
 from longform.errors import LongformError
 from longform.records import Query
 from longform.retrieval.packing import BY_IMPORTANCE

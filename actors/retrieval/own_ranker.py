@@ -1,25 +1,35 @@
-"""Rankings by a system of one's own that is asked through the ledger: a server, or a class with `calls`."""
+"""Rankings by a system of one's own: a server, or a class, which may be asked through the ledger."""
 
 from __future__ import annotations
 
 import json
 from abc import abstractmethod
 from collections.abc import Awaitable, Mapping, Sequence
+from functools import cached_property
+from math import isnan
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import JsonValue
 
 from actors.chat.live import carry_out
 from actors.chat.model import ChatModel
 from actors.chat.opening import check_endpoint
-from actors.retrieval.retriever import Resources, Retriever, Settings
+from actors.chat.own_system_client import ClassChat
+from actors.python_class import check_class, class_version, listed, open_class, returned, user_code
+from actors.retrieval.reranker import Means, Reranked, Reranker, reranked
+from actors.retrieval.retriever import Haystack, Resources, Retriever, Scores, Settings
 from actors.storage.benchmark import Benchmark
 from longform.chat.asking import Asks, Name
 from longform.chat.call import ChatReply, ChatRequest
-from longform.chat.own_systems import body_of, ranking_request, read_scores
-from longform.records import Document, Query
+from longform.chat.own_systems import body_of, documents_of, ranking_request, read_scores
+from longform.given import Number
+from longform.protocols import Ranker
+from longform.records import Document, Query, shown_query
 from longform.retrieval.ranking import NOT_RANKED, OTHERS_VERSION, ranked, rounded
 from longform.rows import RankedRow
-from longform.settings.retrievers import HttpRetrieverSettings
+from longform.settings.python_class import PythonClassSettings
+from longform.settings.retrievers import HttpRetrieverSettings, PythonRerankerSettings, PythonRetrieverSettings
 
 
 class OwnRetriever(Retriever[Settings]):
@@ -106,3 +116,111 @@ def equal_scores(request: ChatRequest) -> str:
     documents = body_of(request)["documents"]
     assert isinstance(documents, list), "we have written it"
     return json.dumps([0.0] * len(documents))
+
+
+_Scores = list[Number | None]
+
+
+class PythonRanker:
+    """
+    Holds an object of the user's class.
+
+    Raises:
+        UsageError: The class cannot be used.
+        UserCodeError: Its constructor raised.
+    """
+
+    def __init__(self, settings: PythonClassSettings) -> None:
+        self._settings = settings
+        self._ranker = open_class(settings, Ranker)
+
+    def scores(self, query: Query, documents: Sequence[Document]) -> NDArray[np.float64]:
+        """
+        Return the score of each document, shape (documents,); NaN: it is not ranked.
+
+        Raises:
+            UserCodeError: The class raised, or returned something else.
+        """
+        with user_code(self._settings, "rank"):
+            found = self._ranker.rank(query, documents)
+        return numbers(self._settings, found, len(documents), query)
+
+
+def numbers(settings: PythonClassSettings, found: object, n_documents: int, query: Query) -> NDArray[np.float64]:
+    """Return the scores that a class returned, shape (documents,); NaN: it is not ranked. UserCodeError: not finite."""
+    expected = f"numbers, one a document (None: not ranked), for query {query.query_id!r}"
+    scores = listed(settings, "rank", found, n_documents, expected)
+    taken = returned(settings, "rank", scores, _Scores, expected=expected)
+    return np.array([np.nan if score is None else score for score in taken], dtype=np.float64)
+
+
+class PythonRetriever(OwnRetriever[PythonRetrieverSettings]):
+    """Ranks all documents of a haystack with the user's class."""
+
+    @classmethod
+    def version(cls, settings: PythonRetrieverSettings) -> list[str]:
+        return [class_version(settings), OTHERS_VERSION]
+
+    @classmethod
+    def about(cls, settings: PythonRetrieverSettings) -> dict[str, JsonValue]:
+        return {"model": f"{settings.class_}@{class_version(settings)}", "options": settings.options}
+
+    @classmethod
+    def client(cls, settings: PythonRetrieverSettings, benchmark: Benchmark, query_text: str) -> ClassChat:
+        """Return what asks the class; raise as `PythonRanker` does."""
+        ranker, asked = open_class(settings, Ranker), settings.asked_model
+        assert asked is not None, "its rankings are asked for"
+
+        def query_of(request: ChatRequest) -> Query:
+            told = body_of(request)["query"]
+            assert isinstance(told, dict), "we have written it"
+            return shown_query(benchmark.queries[str(told["id"])], query_text=query_text)
+
+        def given(request: ChatRequest) -> tuple[object, ...]:
+            query = query_of(request)
+            return query, documents_of(body_of(request), query.haystack_id)
+
+        def read(request: ChatRequest, returned: object) -> ChatReply:
+            query = query_of(request)
+            found = numbers(settings, returned, len(documents_of(body_of(request), "")), query)
+            return ChatReply(text=json.dumps([None if isnan(one) else one for one in found.tolist()]), failure=None)
+
+        return ClassChat(asked, settings, ranker.rank, given=given, read=read)
+
+    @classmethod
+    def check(cls, settings: PythonRetrieverSettings, _resources: Resources, /) -> None:
+        check_class(settings, Ranker)
+
+    def scores(self, haystack: Haystack, query: Query) -> Scores:
+        return self._ranker.scores(self._resources.shown(query), haystack.documents)
+
+    @cached_property
+    def _ranker(self) -> PythonRanker:
+        return PythonRanker(self._settings)
+
+
+class PythonReranker(Reranker[PythonRerankerSettings]):
+    """Scores the first documents of another's ranking with the user's class."""
+
+    def __init__(self, settings: PythonRerankerSettings, means: Means) -> None:
+        super().__init__(settings, means)
+        self._ranker = PythonRanker(settings)
+
+    @classmethod
+    def version(cls, settings: PythonRerankerSettings, _prompts: str | None, /) -> dict[str, JsonValue]:
+        return {"version": class_version(settings), "scores": OTHERS_VERSION}
+
+    @classmethod
+    def check(cls, settings: PythonRerankerSettings, _prompts: str | None, _with_keys: bool, /) -> None:
+        check_class(settings, Ranker)
+
+    async def order(self, query: Query, documents: Sequence[Document]) -> list[Reranked]:
+        """
+        Return all *documents* in their new order.
+
+        The first of them, down to the depth, stand by descending score. Documents that the class does not rank follow
+        those that it does.
+        """
+        scores = rounded(self._ranker.scores(query, documents[: self._settings.depth]), of_others=True)
+        places = ranked(scores, of_others=True)
+        return reranked([(place, float(scores[place])) for place in places], len(documents))

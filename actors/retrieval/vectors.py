@@ -1,4 +1,4 @@
-"""The retriever that compares vectors of an encoder."""
+"""Retrievers that compare vectors: of texts, or of the repeated statements that a document supports."""
 
 from __future__ import annotations
 
@@ -11,12 +11,20 @@ from numpy.typing import NDArray
 
 from actors.local_models.checkpoints import changing_content, check_checkpoint
 from actors.local_models.encoder import TextEncoder
+from actors.local_models.weights import MINILM
 from actors.retrieval.encoders import KIND
-from actors.retrieval.haystack import Haystack
-from actors.retrieval.retriever import Resources, Retriever, Scores
+from actors.retrieval.retriever import Haystack, Resources, Retriever, Scores, Settings
 from actors.serving.endpoint import token_of
 from longform.records import Query
-from longform.settings.retrievers import DenseSettings, EmbeddingsRetrieverSettings, EncoderRetrieverSettings
+from longform.retrieval.statements import cluster_feedback_scores, statement_scores, statements_version
+from longform.settings.retrievers import (
+    ClusterFeedbackRetrieverSettings,
+    DenseSettings,
+    EmbeddingsRetrieverSettings,
+    EncoderRetrieverSettings,
+    StatementsRetrieverSettings,
+)
+from longform.summaries.extractive import Extractor
 
 Dense = TypeVar("Dense", bound=DenseSettings)
 
@@ -101,3 +109,36 @@ class EmbeddingsRetriever(_VectorRetriever[EmbeddingsRetrieverSettings]):
 def _starts(chunked: Sequence[Sequence[str]]) -> NDArray[np.int64]:
     """Return the place of each document's first chunk among all chunks; every document has one."""
     return np.cumsum([0, *(len(chunks) for chunks in chunked[:-1])])
+
+
+class _StatementReader(Retriever[Settings]):
+    """Reads the sentences of a haystack; a haystack is read once for both kinds."""
+
+    @classmethod
+    def version(cls, _settings: Settings, /) -> list[str]:
+        return [statements_version()]
+
+    @classmethod
+    def check(cls, _settings: Settings, _resources: Resources, /) -> None:
+        check_checkpoint(MINILM)
+
+    def prepare(self, queries: Sequence[Query]) -> None:
+        self._resources.embed_queries(queries)
+
+    def _extractor(self, haystack: Haystack) -> Extractor:
+        return haystack.extractor(self._resources.encoder(MINILM))
+
+
+class ClusterFeedbackRetriever(_StatementReader[ClusterFeedbackRetrieverSettings]):
+    """Scores by the most relevant sentences that several documents repeat."""
+
+    def scores(self, haystack: Haystack, query: Query) -> Scores:
+        return cluster_feedback_scores(self._extractor(haystack).support, self._resources.embedded(query))
+
+
+class StatementsRetriever(_StatementReader[StatementsRetrieverSettings]):
+    """Scores by the quotes of the offline summarizer; short documents first."""
+
+    def scores(self, haystack: Haystack, query: Query) -> Scores:
+        embedded = self._resources.embedded(query)
+        return statement_scores(self._extractor(haystack), embedded, n_statements=self._settings.n_statements)

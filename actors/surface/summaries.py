@@ -1,21 +1,76 @@
-"""Summarizes documents for a query, offline."""
+"""Summaries that cite: made of documents for a query, or given and cited here, offline."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
 
 from actors.local_models.encoder import Encoder
 from actors.local_models.weights import MINILM
-from actors.surface.citations import CitedSummary
-from actors.surface.given import languages_told, number_of, text_of, texts_of
+from actors.surface.given import languages_told, number_of, summary_text, text_of, texts_of
 from longform.errors import UsageError
 from longform.records import Query, retrieval_text
+from longform.repair.by_matrix import BestPlace, best_evidence, repaired_texts
 from longform.summaries.extractive import Extractor, bullet_lines, shipped_ranker
 from longform.summaries.query_relevance import VectorQuery
 from longform.summaries.replies import OWN_BULLETS
+from longform.support.index import SupportIndex
 from longform.support.model import shipped_support_model
+from longform.text.answers import statements
+from longform.text.citations import Bullet
+from longform.text.units import lined
+
+
+@dataclass(frozen=True)
+class CitedSummary:
+    """
+    A summary that cites documents by their numbers, from 1 in the order given.
+
+    Attributes:
+        text: A statement a line, citations as `[3]` behind it.
+        documents: Texts of the documents.
+    """
+
+    text: str
+    documents: tuple[str, ...]
+
+    @cached_property
+    def bullets(self) -> tuple[Bullet, ...]:
+        """Statements of the summary, each with the numbers that it cites."""
+        return tuple(statements(self.text))
+
+    @cached_property
+    def evidence(self) -> tuple[BestPlace | None, ...]:
+        """The passage of the cited documents that shares most with each bullet; None for one that cites nothing."""
+        index, numbers = SupportIndex(self.documents), range(1, len(self.documents) + 1)
+        return tuple(best_evidence(bullet.text, bullet.citations, index, numbers) for bullet in self.bullets)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def cite(summary: str | Sequence[str], documents: Sequence[str]) -> CitedSummary:
+    """
+    Return a summary, a statement a line, that cite the documents whose words support them in place of those they cited.
+
+    These are the citations of `longform evaluate --citations matrix`. A statement that no
+    document supports cites none. Documents are read against each other, so give all of the collection.
+
+    Args:
+        summary: A text in Markdown or plain, or its bullets.
+        documents: Texts; the first is number 1.
+
+    Raises:
+        UsageError: An argument is not what it should be; the message names it.
+    """
+    texts = texts_of("documents", documents)
+    (text,) = repaired_texts(
+        [lined(summary_text(summary), "statements")], SupportIndex(texts), range(1, len(texts) + 1)
+    )
+    return CitedSummary(text, tuple(texts))
+
 
 USUAL_WORDS = 300
 """The words of a summary if no number is told, as in a configuration."""

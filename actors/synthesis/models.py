@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from actors.chat.model import CallContext, ChatModel
 from actors.chat.opening import load_prompt, open_pool, prompt_request, token_counter
 from actors.local_models.encoder import Encoder
-from actors.search_endpoint import SearchEndpoints
+from actors.serving.endpoint import SearchEndpoints
 from longform.chat.call import ChatRequest, call_id
 from longform.chat.refusals import may_pass
 from longform.errors import LongformError

@@ -38,7 +38,7 @@ class _Retriever(MayAskSettings):
 class RandomRetrieverSettings(_Retriever):
     """An order that a seed draws."""
 
-    actor = "actors.retrieval.query_free:RandomRetriever"
+    actor = "actors.retrieval.model_free:RandomRetriever"
     kind: Literal["random"]
     seed: int  # of the order that is drawn
 
@@ -46,14 +46,14 @@ class RandomRetrieverSettings(_Retriever):
 class KeywordRetrieverSettings(_Retriever):
     """Counts keywords that a document shares with the query."""
 
-    actor = "actors.retrieval.word_match:KeywordRetriever"
+    actor = "actors.retrieval.model_free:KeywordRetriever"
     kind: Literal["keywords"]
 
 
 class Bm25RetrieverSettings(_Retriever):
     """BM25 over stemmed words."""
 
-    actor = "actors.retrieval.word_match:Bm25Retriever"
+    actor = "actors.retrieval.model_free:Bm25Retriever"
     kind: Literal["bm25"]
     k1: float = Field(1.5, ge=0)  # how soon further occurrences of a word count less
     b: float = Field(0.75, ge=0, le=1)  # how far long documents are held back: 0 not at all, 1 in full
@@ -63,7 +63,7 @@ class Bm25RetrieverSettings(_Retriever):
 class OkapiRetrieverSettings(_Retriever):
     """BM25 as the package `rank_bm25` computes it (Okapi), over words that are split at single spaces, case kept."""
 
-    actor = "actors.retrieval.word_match:OkapiRetriever"
+    actor = "actors.retrieval.model_free:OkapiRetriever"
     kind: Literal["bm25_okapi"]
     k1: float = Field(1.5, ge=0)  # how soon further occurrences of a word count less
     b: float = Field(0.75, ge=0, le=1)  # how far long documents are held back: 0 not at all, 1 in full
@@ -115,7 +115,7 @@ DenseSettings = EncoderRetrieverSettings | EmbeddingsRetrieverSettings
 class FusionRetrieverSettings(_Retriever):
     """The sum of other retrievers' rankings, by z-scores or by reciprocal ranks."""
 
-    actor = "actors.retrieval.combined:FusionRetriever"
+    actor = "actors.retrieval.model_free:FusionRetriever"
     kind: Literal["fusion"]
     of: tuple[str, ...] = Field(min_length=2)  # names of other retrievers
     by: Literal["z_sum", "reciprocal_rank"]  # what is added up: z-scores, or 1 / (rank_constant + rank)
@@ -134,14 +134,14 @@ class FusionRetrieverSettings(_Retriever):
 class ShortFirstRetrieverSettings(_Retriever):
     """Shorter documents first; in a fusion, because more of them fit a budget."""
 
-    actor = "actors.retrieval.query_free:ShortFirstRetriever"
+    actor = "actors.retrieval.model_free:ShortFirstRetriever"
     kind: Literal["short_first"]
 
 
 class FeedbackRetrieverSettings(_Retriever):
     """RM3: expands the query by terms of the base retriever's best documents, adds the expansion's BM25 z-score."""
 
-    actor = "actors.retrieval.combined:FeedbackRetriever"
+    actor = "actors.retrieval.model_free:FeedbackRetriever"
     kind: Literal["feedback"]
     of: str  # the retriever whose ranking is expanded
     documents: int = Field(10, gt=0)  # the first of its ranking, whose terms are taken
@@ -152,7 +152,7 @@ class FeedbackRetrieverSettings(_Retriever):
 class ClusterFeedbackRetrieverSettings(_Retriever):
     """Documents that support the query's most relevant repeated sentences; learnt from no query."""
 
-    actor = "actors.retrieval.statements:ClusterFeedbackRetriever"
+    actor = "actors.retrieval.vectors:ClusterFeedbackRetriever"
     loads_model = True
     fitted_models = frozenset({"support"})
 
@@ -162,7 +162,7 @@ class ClusterFeedbackRetrieverSettings(_Retriever):
 class StatementsRetrieverSettings(_Retriever):
     """Documents that support the offline summarizer's quotes, short ones first."""
 
-    actor = "actors.retrieval.statements:StatementsRetriever"
+    actor = "actors.retrieval.vectors:StatementsRetriever"
     loads_model = True
     fitted_models = frozenset({"support", "ranker"})
 
@@ -173,21 +173,21 @@ class StatementsRetrieverSettings(_Retriever):
 class OracleRetrieverSettings(_Retriever):
     """Ranks by the relevance that people gave."""
 
-    actor = "actors.retrieval.query_free:OracleRetriever"
+    actor = "actors.retrieval.model_free:OracleRetriever"
     kind: Literal["oracle"]
 
 
 class GoldRetrieverSettings(_Retriever):
     """Ranks the documents that are judged relevant and no others; a query without them gets none."""
 
-    actor = "actors.retrieval.query_free:GoldRetriever"
+    actor = "actors.retrieval.model_free:GoldRetriever"
     kind: Literal["gold"]
 
 
 class NoDocumentsSettings(_Retriever):
     """Ranks nothing: prompts hold the query alone, which shows what a model knows by heart."""
 
-    actor = "actors.retrieval.query_free:NoDocuments"
+    actor = "actors.retrieval.model_free:NoDocuments"
     empty = True
     kind: Literal["none"]
 
@@ -195,7 +195,7 @@ class NoDocumentsSettings(_Retriever):
 class FullContextSettings(_Retriever):
     """All documents, as they stand in the haystack."""
 
-    actor = "actors.retrieval.query_free:FullContext"
+    actor = "actors.retrieval.model_free:FullContext"
     whole = True
     kind: Literal["full"]
 
@@ -203,7 +203,7 @@ class FullContextSettings(_Retriever):
 class ReleasedRetrieverSettings(_Retriever):
     """Scores that the benchmark ships, by the name they have there."""
 
-    actor = "actors.retrieval.query_free:ReleasedRetriever"
+    actor = "actors.retrieval.model_free:ReleasedRetriever"
     kind: Literal["released"]
     name: str  # the name of the scores in the benchmark
 
@@ -211,7 +211,7 @@ class ReleasedRetrieverSettings(_Retriever):
 class PythonRetrieverSettings(OwnClassSettings, _Retriever):
     """A class that scores documents."""
 
-    actor = "actors.retrieval.python_ranker:PythonRetriever"
+    actor = "actors.retrieval.own_ranker:PythonRetriever"
     loads_model = True
 
 
@@ -298,7 +298,7 @@ class EndpointRerankerSettings(MayAskSettings, EndpointSettings):
 class PythonRerankerSettings(MayAskSettings, PythonClassSettings):
     """A class that scores documents as a retriever's does."""
 
-    actor = "actors.retrieval.python_ranker:PythonReranker"
+    actor = "actors.retrieval.own_ranker:PythonReranker"
 
     depth: int = Field(20, gt=0)  # as above
 

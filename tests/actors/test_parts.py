@@ -17,7 +17,7 @@ from actors.measures import Described
 from actors.python_class import actor_of
 from actors.retrieval.haystack_retriever import HaystackRetriever
 from actors.retrieval.importance import Importance
-from actors.retrieval.query_free import ShortFirstRetriever
+from actors.retrieval.model_free import ShortFirstRetriever
 from actors.retrieval.reranker import Means as RerankerMeans
 from actors.retrieval.reranker import Reranked, Reranker
 from actors.retrieval.retriever import Retriever
@@ -64,7 +64,7 @@ def literal(settings: type[PartSettings], field: str) -> tuple[str, ...]:
 @pytest.fixture
 def moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Copies of shipped files under names of their own."""
-    for file in ("retrieval/word_match.py", "retrieval/python_ranker.py", "summarizers/own.py", "judges/python.py"):
+    for file in ("retrieval/model_free.py", "retrieval/own_ranker.py", "summarizers/own.py", "judges/python.py"):
         source = Path(actors.__file__).parent / file
         (tmp_path / f"moved_{source.name}").write_text(source.read_text())
         monkeypatch.delitem(sys.modules, f"moved_{source.stem}", raising=False)
@@ -80,11 +80,11 @@ def bench(folder: Path) -> str:
 
 
 class MovedRetrieverSettings(KeywordRetrieverSettings):
-    actor = "moved_word_match:KeywordRetriever"
+    actor = "moved_model_free:KeywordRetriever"
 
 
 class MovedRerankerSettings(PythonRerankerSettings):
-    actor = "moved_python_ranker:PythonReranker"
+    actor = "moved_own_ranker:PythonReranker"
 
 
 class MovedJudgeSettings(PythonJudgeSettings):
@@ -105,7 +105,7 @@ def test_a_retriever_of_another_module_ranks_as_the_shipped_one(tmp_path: Path) 
     ours, moved = ([(row["doc_id"], row["score"]) for row in rows if row["system"] == name] for name in retrievers)
     assert ours == moved
     assert ours[0][0] != "d1"
-    assert actor_of(retrievers["moved"], Retriever).__module__ == "moved_word_match"
+    assert actor_of(retrievers["moved"], Retriever).__module__ == "moved_model_free"
 
 
 @pytest.mark.usefixtures("moved")
@@ -177,7 +177,7 @@ def test_every_kind_names_a_class_of_its_role(kinds: Any, role: type) -> None:
 def test_a_class_of_another_role_is_refused() -> None:
     settings = ShortFirstRetrieverSettings(kind="short_first")
     assert actor_of(settings, Retriever) is ShortFirstRetriever
-    with pytest.raises(AssertionError, match="query_free:ShortFirstRetriever is no Reranker"):
+    with pytest.raises(AssertionError, match="model_free:ShortFirstRetriever is no Reranker"):
         actor_of(settings, Reranker)
 
 

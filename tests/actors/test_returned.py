@@ -16,7 +16,7 @@ from actors.chat.model import CallContext
 from actors.judges.opening import make_judge
 from actors.measures import open_measures
 from actors.python_class import UserCodeError
-from actors.retrieval.python_ranker import PythonRanker
+from actors.retrieval.own_ranker import PythonRanker
 from actors.summarizers.own import written_reply
 from actors.summarizers.summarizer import summary_row
 from longform.judges.kind import Group, Verdict

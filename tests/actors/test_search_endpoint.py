@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from actors.search_endpoint import ATTEMPTS, SearchEndpoints
 from actors.serving.client import Reply, Send
+from actors.serving.endpoint import ATTEMPTS, SearchEndpoints
 from longform.errors import LongformError, UsageError
 from longform.given import Json
 

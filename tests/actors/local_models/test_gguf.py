@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from actors.chat.llama_cpp_client import LlamaChat
-from actors.local_models.gguf import gguf_content, gguf_path
+from actors.local_models.checkpoints import gguf_content, gguf_path
 from actors.storage.folder import Folder
 from longform.chat.call import ChatRequest, Message
 from longform.errors import UsageError

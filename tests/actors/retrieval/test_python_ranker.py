@@ -10,7 +10,7 @@ import pytest
 
 from actors.python_class import UserCodeError
 from actors.retrieval.haystack_retriever import HaystackRetriever, check_loadable
-from actors.retrieval.python_ranker import PythonRanker, PythonReranker
+from actors.retrieval.own_ranker import PythonRanker, PythonReranker
 from actors.retrieval.reranker import Means, Reranked
 from actors.storage.folder import Folder
 from jobs.stages.retrieve import definition

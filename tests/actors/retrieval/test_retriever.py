@@ -279,7 +279,7 @@ def test_statement_retrievers_read_a_haystack_once_and_without_titles(
             seen.extend(text for _, text in documents)
             super().__init__(documents, *arguments, **keys)
 
-    monkeypatch.setattr("actors.retrieval.haystack.Extractor", Spy)
+    monkeypatch.setattr("actors.retrieval.retriever.Extractor", Spy)
     retriever.rank("east", ["library", "snow"], ["cluster", "statements"])
     retriever.rank("east", ["snow"], ["statements"])
     assert seen == TEXTS["east"]
@@ -312,7 +312,7 @@ def test_queries_and_their_subtopics_are_embedded_in_one_batch(
 @STATEMENT_RETRIEVERS
 def test_the_encoder_of_statement_retrievers_is_checked(bench: str, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     checked: list[str] = []
-    monkeypatch.setattr("actors.retrieval.statements.check_checkpoint", checked.append)
+    monkeypatch.setattr("actors.retrieval.vectors.check_checkpoint", checked.append)
     check_loadable(experiment({"bm25": RETRIEVERS["bm25"], name: RETRIEVERS[name]}), bench_url=bench)
     assert checked == [MINILM]
 

@@ -1,25 +1,59 @@
-"""Retrievers that do not read the query: they draw, keep an order, or look their scores up in the benchmark."""
+"""
+Retrievers without a model.
+
+They compare the words of documents with those of the query, do not read the query (they draw, keep an order, or look
+their scores up in the benchmark), or build on the scores of others.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
 
-from actors.retrieval.haystack import Haystack
-from actors.retrieval.retriever import Resources, Retriever, Scores
+from actors.retrieval.retriever import Haystack, Resources, Retriever, Scores
 from longform.errors import LongformError, UsageError
 from longform.keys import stable_seed
 from longform.records import Query
+from longform.retrieval.ranking import feedback_scores, keyword_overlap, keyword_tokens, reciprocal_rank_fusion, z_sum
 from longform.settings.retrievers import (
+    Bm25RetrieverSettings,
+    FeedbackRetrieverSettings,
     FullContextSettings,
+    FusionRetrieverSettings,
+    KeywordRetrieverSettings,
     NoDocumentsSettings,
+    OkapiRetrieverSettings,
     RandomRetrieverSettings,
     ReleasedRetrieverSettings,
     ShortFirstRetrieverSettings,
 )
+from longform.text.words import stems, words
+
+
+class KeywordRetriever(Retriever[KeywordRetrieverSettings]):
+    """Counts keywords that a document shares with the query."""
+
+    def scores(self, haystack: Haystack, query: Query) -> Scores:
+        return keyword_overlap(keyword_tokens(self._resources.text(query)), haystack.keywords)
+
+
+class Bm25Retriever(Retriever[Bm25RetrieverSettings]):
+    """Scores by BM25, over stems or over words."""
+
+    def scores(self, haystack: Haystack, query: Query) -> Scores:
+        text = self._resources.text(query)
+        return haystack.bm25(self._settings).scores(stems(text) if self._settings.stem else words(text))
+
+
+class OkapiRetriever(Retriever[OkapiRetrieverSettings]):
+    """Scores by BM25 as the package `rank_bm25` does."""
+
+    def scores(self, haystack: Haystack, query: Query) -> Scores:
+        return haystack.okapi(self._settings).scores(self._resources.text(query).split(" "))
 
 
 class RandomRetriever(Retriever[RandomRetrieverSettings]):
@@ -110,3 +144,57 @@ class ReleasedRetriever(Retriever[ReleasedRetrieverSettings]):
                 f"the benchmark's rankings of {self.system!r} have no rows for query {query.query_id!r}"
             )
         return np.array([found.get(doc_id, np.nan) for doc_id in haystack.doc_ids], dtype=np.float64)
+
+
+_FEEDBACK_INDEX = Bm25RetrieverSettings(kind="bm25")
+
+
+class ScoredOnce(Retriever[Any]):
+    """Scores each query once for all that build on *retriever*."""
+
+    def __init__(self, retriever: Retriever[Any]) -> None:
+        self._retriever = retriever
+        self.of_others = retriever.of_others
+        self._scored: dict[str, Scores] = {}
+
+    def prepare(self, queries: Sequence[Query]) -> None:
+        self._scored.clear()
+        self._retriever.prepare(queries)
+
+    def scores(self, haystack: Haystack, query: Query) -> Scores:
+        if query.query_id not in self._scored:
+            self._scored[query.query_id] = self._retriever.scores(haystack, query)
+        return self._scored[query.query_id]
+
+
+class FusionRetriever(Retriever[FusionRetrieverSettings]):
+    """Adds the z-scores or the reciprocal ranks of its bases."""
+
+    def __init__(self, settings: FusionRetrieverSettings, resources: Resources) -> None:
+        super().__init__(settings, resources)
+        self._bases = [resources.retrievers[name] for name in settings.of]
+
+    def scores(self, haystack: Haystack, query: Query) -> Scores:
+        scores = [base.scores(haystack, query) for base in self._bases]
+        of_others = [base.of_others for base in self._bases]
+        if self._settings.by == "z_sum":
+            return z_sum(scores, self._settings.weights, of_others=of_others)
+        return reciprocal_rank_fusion(scores, rank_constant=self._settings.rank_constant, of_others=of_others)
+
+
+class FeedbackRetriever(Retriever[FeedbackRetrieverSettings]):
+    """Expands the query by the best documents of its base."""
+
+    def __init__(self, settings: FeedbackRetrieverSettings, resources: Resources) -> None:
+        super().__init__(settings, resources)
+        self._base = resources.retrievers[settings.of]
+
+    def scores(self, haystack: Haystack, query: Query) -> Scores:
+        return feedback_scores(
+            haystack.bm25(_FEEDBACK_INDEX),
+            self._base.scores(haystack, query),
+            documents=self._settings.documents,
+            terms=self._settings.terms,
+            weight=self._settings.weight,
+            of_others=self._base.of_others,
+        )
