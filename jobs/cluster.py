@@ -44,17 +44,8 @@ class Cluster:
 
     A local one is always new (a plain `ray.init()` would join any Ray on the machine) and ends with the `with`.
 
-    Args:
-        address: Of a Ray that runs elsewhere.
-        workers: Processes that each stage uses; 0: none but the command's own; None: a Ray of its own is started for
-            stages that are done sooner on it, and each stage is begun without.
-        cpus: Of each process.
-
-    Attributes:
-        workers: Processes that a stage on Ray uses.
-        in_process: Whether every stage runs in the command's own process.
-        lacks_ray: Whether Ray is not installed: then every stage runs here, if no workers are asked for.
-        measures: Whether a stage begins there, and goes to Ray if that ends it sooner.
+    A stage uses so many *workers*, of *cpus* each; 0: none but the command's own; None: a Ray of its own is started for
+    stages that are done sooner on it, and each stage is begun without.
     """
 
     def __init__(self, *, address: str | None, workers: int | None, cpus: float = 1) -> None:

@@ -102,14 +102,10 @@ def ingest(
     reader: PythonClassSettings | None = None,
 ) -> Manifest:
     """
-    Return the manifest of the benchmark made of *urls*.
+    Return the manifest of the benchmark at *out* that is made of the files and folders *urls*.
 
-    Args:
-        kind: A format that ships, or `python`.
-        urls: Files and folders.
-        out: Where the benchmark comes to stand.
-        options: Of the format (`longform.formats.options`), by their names; those left out have their defaults.
-        reader: The class or function that reads; of `python` alone.
+    The *kind* is a format that ships, or `python`, which reads by *reader*. *options* are by the names in
+    `longform.formats.options`; those left out have their defaults.
 
     Raises:
         UsageError: The files are none of the format, the class cannot be used, or an option is another format's.

@@ -13,13 +13,7 @@ _NAMED = 3
 
 
 def large_package(runtime_env: Any, folder: Path) -> str | None:
-    """
-    Return the words for a job whose package, unpacked in *folder*, is large; None for another job or process.
-
-    Args:
-        runtime_env: Of the process, as Ray tells it.
-        folder: The current one.
-    """
+    """Return the words for a job whose package, unpacked in *folder*, is large; None for another job or process."""
     if not runtime_env.get("working_dir"):
         return None
     sizes = _sizes(folder)

@@ -57,11 +57,9 @@ def write_benchmark(
     """
     Return the manifest of the benchmark now at *out_url*: sources, rows of each table, and the dataset's hash.
 
-    Args:
-        out_url: A folder or s3:// URL.
-        haystacks: Consumed one at a time.
-        sources: What it is made from: {"name", "sha256"} each. The same sources again are not written again.
-        dataset: Names the data set of queries that state none; the hash does not depend on it.
+    Haystacks are consumed one at a time. The benchmark is made from *sources*, {"name", "sha256"} each; the same
+    sources again are not written again. *dataset* names the data set of queries that state none; the hash does not
+    depend on it.
 
     Raises:
         UsageError: Another benchmark stands there.

@@ -8,30 +8,17 @@ from typing import Any, NamedTuple
 
 
 class SystemAxes(NamedTuple):
-    """
-    Everything about a system except the writer of its summaries.
+    """Everything about a system except the writer of its summaries."""
 
-    Attributes:
-        retriever: Its name; of a summary that was written elsewhere, the name of its input.
-        reranker: Its name; None: none.
-        budget_tokens: Of the prompt's documents; None: no limit.
-        n_documents: The first so many of the ranking; None: all.
-        length_tokens: The first documents that fit whole into so many tokens; None: all.
-        order: Of the documents in the prompt; None: unknown.
-        permutation: Of order permuted: which one, from 0.
-        method: Of summarising.
-        document_tokens: Each document cut to its first so many tokens, before any budget; None: none is.
-    """
-
-    retriever: str
+    retriever: str  # for a summary that was written elsewhere, the name of its input
     reranker: str | None = None
-    budget_tokens: int | None = None
-    n_documents: int | None = None
-    length_tokens: int | None = None
-    order: str | None = "given"
-    permutation: int | None = None
-    method: str = "plain"
-    document_tokens: int | None = None
+    budget_tokens: int | None = None  # for the prompt's documents; None: no limit
+    n_documents: int | None = None  # documents from the top of the ranking; None: all
+    length_tokens: int | None = None  # length of the first documents, of which each fits whole; None: all
+    order: str | None = "given"  # the order of the documents in the prompt; None: unknown
+    permutation: int | None = None  # number of the order `permuted`, from 0
+    method: str = "plain"  # of `longform.summaries.methods`
+    document_tokens: int | None = None  # each document is cut to its first so many, before any budget; None: none is
 
     @property
     def ranking(self) -> str:

@@ -32,22 +32,12 @@ class Ranker(Protocol):
 
 
 class Written(NamedTuple):
-    """
-    A summary, and what is known of its making.
+    """A summary, and what is known of its making."""
 
-    Attributes:
-        text: A bullet or sentence a line, with citations as [3] or [1, 4]; None: there is none.
-        failure: The reason if there is no text, as one word such as `refused`.
-        cost_usd: What was paid for it; None: unknown.
-        model: The name of the model that wrote it, as its provider calls it.
-        input_tokens: What the model read.
-        output_tokens: What the model wrote.
-    """
-
-    text: str | None
-    failure: Text | None = None
-    cost_usd: Dollars | None = None
-    model: Text | None = None
+    text: str | None  # a bullet or sentence a line, with citations as [3] or [1, 4]; None: there is none
+    failure: Text | None = None  # why there is no text, as one word such as `refused`
+    cost_usd: Dollars | None = None  # None: unknown
+    model: Text | None = None  # the name by which its provider calls it
     input_tokens: Count | None = None
     output_tokens: Count | None = None
 

@@ -32,16 +32,16 @@ ROOMS = {
         2, 260, "longform/text/layout.py longform/text/abbreviations.py"
     ),
     "laboratory": Room(14, 2_496, "lab/*"),
-    "synthesis": Room(61, 10_276, "longform/synthesis/* jobs/synthesis/* jobs/synthesize*.py actors/synthesis/*"),
-    "serve": Room(27, 3_738, "serve/*"),
-    "rehearsal": Room(15, 2_259, "longform/rehearsal/* actors/rehearsal/*"),
-    "evidence as frames": Room(6, 653, "longform/evidence/* actors/surface/folders.py"),
-    "tables": Room(6, 787, "longform/tables/*"),
+    "synthesis": Room(61, 10_197, "longform/synthesis/* jobs/synthesis/* jobs/synthesize*.py actors/synthesis/*"),
+    "serve": Room(27, 3_737, "serve/*"),
+    "rehearsal": Room(15, 2_252, "longform/rehearsal/* actors/rehearsal/*"),
+    "evidence as frames": Room(6, 650, "longform/evidence/* actors/surface/folders.py"),
+    "tables": Room(6, 769, "longform/tables/*"),
     "results of older versions, for one release": Room(7, 940, "longform/studies/schema_1/*"),
-    "studies": Room(22, 4_195, "longform/studies/*"),
+    "studies": Room(22, 4_164, "longform/studies/*"),
     "results, report and the verbs that read": Room(
         87,
-        14_748,
+        14_725,
         "longform/results/* longform/report/* jobs/results/* actors/studies.py jobs/compar*.py jobs/gate.py"
         " jobs/correct.py jobs/export.py jobs/status.py jobs/report.py jobs/plan_sample.py",
     ),
@@ -50,23 +50,23 @@ ROOMS = {
     ),
     "chat, quota, ledger, spending": Room(
         64,
-        9_489,
+        9_484,
         "longform/chat/* longform/quota/* actors/chat/* actors/ledger/* jobs/spending/* longform/spending.py"
         " jobs/ledger.py jobs/calling.py jobs/probe.py",
     ),
     "stages, runs, evaluate, judge, replay, cluster": Room(
         47,
-        6_912,
+        6_897,
         "jobs/stages/* jobs/runs/* jobs/evaluat*.py jobs/judge.py jobs/replay.py jobs/aggregate.py jobs/cluster.py"
         " jobs/local_ray.py jobs/job_package.py",
     ),
-    "formats, ingest": Room(49, 6_966, "longform/formats/* jobs/ingest.py jobs/files/* jobs/write_benchmark.py"),
-    "metrics, statistics, measures": Room(22, 3_522, "longform/metrics/* longform/measures.py actors/measures.py"),
+    "formats, ingest": Room(49, 6_849, "longform/formats/* jobs/ingest.py jobs/files/* jobs/write_benchmark.py"),
+    "metrics, statistics, measures": Room(22, 3_404, "longform/metrics/* longform/measures.py actors/measures.py"),
     "settings, other verbs, presets": Room(36, 4_988, "longform/settings/* jobs/*"),
     "summaries, support, repair, text": Room(
         41, 4_953, "longform/summaries/* longform/support/* longform/repair/* longform/text/* actors/summarizers/*"
     ),
-    "retrieval, local models, storage, surface, the rest": Room(77, 9_696, "*"),
+    "retrieval, local models, storage, surface, the rest": Room(77, 9_645, "*"),
 }
 
 

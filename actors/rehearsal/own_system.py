@@ -58,22 +58,15 @@ STATUSES: Mapping[str, int] = {"http_400": 400, "http_429": 429, "http_500": 500
 
 class OwnSystem:
     """
-    The server; as a context manager it serves on 127.0.0.1, at `url`.
-
-    Args:
-        faults: The share of each kind in `SPOILED` and `STATUSES`.
-        port: 0: a free one.
-        cost_usd: That each answer states.
-
-    Attributes:
-        asked: Content hash -> how often a request of it came.
+    The server; as a context manager it serves on 127.0.0.1, at `url`. *faults* are the share of each kind in `SPOILED`
+    and `STATUSES`, and each answer states *cost_usd*. Port 0 is a free one.
     """
 
     def __init__(self, faults: Mapping[str, float] | None = None, *, port: int = 0, cost_usd: float = 0.001) -> None:
         self.faults, self.cost_usd = dict(faults or {}), cost_usd
         if unknown := sorted(self.faults.keys() - SPOILED.keys() - STATUSES.keys()):
             raise ValueError(f"expected faults of {sorted([*SPOILED, *STATUSES])}, found {unknown}")
-        self.asked: Counter[str] = Counter()
+        self.asked: Counter[str] = Counter()  # content hash -> requests of it that came
         self._lock = threading.Lock()
         system = self
 

@@ -84,13 +84,9 @@ async def ask_all(
     requests: Sequence[Callable[[], Awaitable[_T]]], *, deployment: str, board: Board, in_flight: int = 16
 ) -> list[_T]:
     """
-    Return the answers to *requests*, in order; unsent ones stand on the board.
+    Return the answers to *requests*, in order; unsent ones stand on the *board*.
 
-    Args:
-        requests: Each sends one, and waits for its answer.
-        deployment: Whom they ask, `judges-NAME` or `rerankers-NAME`.
-        board: Where the rest is published.
-        in_flight: Requests at once.
+    They ask a *deployment*, `judges-NAME` or `rerankers-NAME`, with *in_flight* requests at once.
 
     Raises:
         Exception: What a request raised; the unsent ones stay unsent.

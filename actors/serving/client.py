@@ -83,14 +83,10 @@ Send = Callable[[str, Mapping[str, Json]], Awaitable[Reply]]
 
 class ServedClient:
     """
-    Sends requests, and sends them again if that may help.
+    Sends requests by `over_http` or `over_handle`, and sends them again if that may help.
 
-    Args:
-        send: `over_http` or `over_handle`.
-        attempts: Of one request, at most; a refusal of 429, after which the server is there, is none.
-        patience_s: Waited in all after refusals of one request.
-        most_wait_s: Before one attempt, even if the server asks for more.
-        sleep: Waits.
+    A request has at most so many *attempts*; a refusal of 429, after which the server is there, is none. All waits
+    after refusals of one request last *patience_s* at most; one lasts *most_wait_s*, even if the server asks for more.
     """
 
     def __init__(

@@ -52,14 +52,7 @@ class Endpoint:
     """
     Asks one endpoint; overload and dead replicas are waited out.
 
-    Args:
-        kind: Of what stands there, for messages.
-        settings: Of the configuration.
-        sleep: Waits.
-
-    Attributes:
-        where: The model and its place, in words.
-        client: Asks.
+    Messages name the *kind* of model that stands there.
 
     Raises:
         UsageError: The variable with the token is unset, or this cluster has no such application.
@@ -68,7 +61,7 @@ class Endpoint:
     def __init__(
         self, kind: str, settings: EndpointSettings, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     ) -> None:
-        self.where = f"{kind} {settings.model!r} at {settings.url}"
+        self.where = f"{kind} {settings.model!r} at {settings.url}"  # the model and its place, in words
         self.client = ServedClient(_to_one_url(_sends(kind, settings)), attempts=settings.attempts, sleep=sleep)
         self._in_flight = settings.in_flight
         self._free: asyncio.Semaphore | None = None

@@ -54,17 +54,11 @@ DEADLINE_HEADER = "X-Request-Timeout"
 
 
 class Refusal(NamedTuple):
-    """
-    Attributes:
-        retry_after_s: Too much is waiting: ask again after so many seconds; None: the request is wrong, too late, or
-            too large for the queue whenever it comes.
-        fault: What is wrong with the request; None: nothing.
-        late: True if the request's own deadline passed.
-    """
-
+    # too much is waiting: ask again after so many seconds; None: the request is wrong, too late, or too large for the
+    # queue whenever it comes
     retry_after_s: float | None
-    fault: str | None = None
-    late: bool = False
+    fault: str | None = None  # the request's; None: it has none
+    late: bool = False  # the request's own deadline passed
 
 
 class QueueFullError(LongformError):

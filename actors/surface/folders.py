@@ -125,16 +125,13 @@ class Run:
 
     def explain(self, summary_id: str, judge: str, *, bench: str | PathLike[str] | None = None) -> pa.Table:
         """
-        Return why a summary has its scores: a row for each insight of its query.
+        Return why a summary has its scores by a judge of coverage: a row for each insight of its query.
 
         The columns are the insight, the answer to it (`full`, `partial`, `none`; null: unjudged), the bullet that says
         it, the documents which that bullet cites, the documents that state it, those cited `wrong` and those `missed`;
         documents are the numbers that summaries cite, from 1. All but the first two are null if no bullet says it.
 
-        Args:
-            summary_id: Of a row of `summaries`.
-            judge: The name of a judge of coverage.
-            bench: Where the run's benchmark is now, if it was moved; None: where it was.
+        *bench* is the place of the run's benchmark now, if it was moved.
 
         Raises:
             UsageError: The run has no such summary, the judge has judged no insight of it, or there is another

@@ -15,12 +15,7 @@ _LOG = logging.getLogger(__name__)
 
 def texts_of(argument: str, value: object, *, least: int = 1) -> list[str]:
     """
-    Return *value* as a list of texts.
-
-    Args:
-        argument: Its name, for messages.
-        value: Given by the caller.
-        least: The number of texts that are needed.
+    Return *value* as a list of *least* texts or more; messages name the *argument*.
 
     Raises:
         UsageError: It is something else, or has too few.

@@ -102,12 +102,9 @@ def add_outputs(
     """
     Read answers to the queries of a benchmark, and put them beside it.
 
-    Args:
-        bench_url: The benchmark.
-        files: Of JSON Lines; answers that stand there already are left as they are.
-        out: A copy of the benchmark that takes them; None: the benchmark itself does.
-        numbering: Of lines that name none.
-        tables: That a new copy has.
+    Answers in the *files* of JSON Lines that stand there already are left as they are. *out* is a copy of the
+    benchmark, of these *tables*, that takes the answers; None: the benchmark itself does. *numbering* is for lines that
+    name none.
 
     Raises:
         UsageError: A file has an error, each of which the message names by line; nothing was written. Or another

@@ -63,13 +63,11 @@ def synthesize(
     config: HaystackSettings, out_url: str, *, cluster: Cluster | None = None, calling: Calling | None = None
 ) -> Manifest:
     """
-    Return the manifest of the benchmark now at *out_url*: its tables, and the planted statements.
+    Return the manifest of the benchmark now at *out_url*, a folder or s3:// URL: its tables, and the planted
+    statements.
 
-    Args:
-        config: What to write.
-        out_url: A folder or s3:// URL.
-        cluster: Where haystacks are written, one a task; None: in this process, one after the other.
-        calling: The ledger and the budget of calls for prose; None: in the ledger beside the folder.
+    Haystacks are tasks on *cluster*; None: they are written in this process, one after the other. *calling* has the
+    ledger and the budget of calls for prose; None: the ledger stands beside the folder.
 
     Raises:
         UsageError: The sizes do not fit together, the model cannot be used, or another benchmark stands there.

@@ -29,9 +29,7 @@ class AnswerFile:
     """
     A table, or the text of one answer, whose lines are those of JSON Lines.
 
-    Args:
-        file: The table or text.
-        place: Its path below a folder that has the system's name as its own, such as `rag/q1.md`.
+    *place* is the path below a folder that has the system's name as its own, such as `rag/q1.md`.
     """
 
     def __init__(self, file: SourceFile, place: str) -> None:

@@ -17,78 +17,44 @@ from longform.rows import RankingRow, SummaryRow, VerdictRow
 
 
 class SystemOf(NamedTuple):
-    """
-    The system of a summary, as the report names it.
-
-    Attributes:
-        summarizer: Its name.
-        setting: Of the summarizer.
-        dataset: Of the query; None: not stated.
-    """
+    """The system of a summary, as the report names it."""
 
     summarizer: str
     setting: str
-    dataset: str | None
+    dataset: str | None  # the query's; None: not stated
 
     def __str__(self) -> str:
         return f"{self.summarizer}, {self.setting}{f' on {self.dataset}' if self.dataset else ''}"
 
 
 class HaystackOfRun(NamedTuple):
-    """
-    The rows of one haystack.
-
-    Attributes:
-        haystack_id: Of all rows.
-        documents: In their order.
-        queries: Of the haystack, whether or not they were run.
-        targets: Of the queries.
-        qrels: Of the queries.
-        rankings: Of the run.
-        summaries: Of the run, those of earlier steps included.
-        units: Summary id -> its lines.
-        verdicts: Summary id -> the verdicts of all judges.
-    """
+    """The rows of one haystack."""
 
     haystack_id: str
-    documents: Sequence[Document]
-    queries: Sequence[Query]
+    documents: Sequence[Document]  # in their order
+    queries: Sequence[Query]  # all of the haystack, whether or not they were run
     targets: Sequence[Target]
     qrels: Sequence[Qrel]
     rankings: Sequence[RankingRow]
-    summaries: Sequence[SummaryRow]
-    units: Mapping[str, Sequence[str]]
-    verdicts: Mapping[str, Sequence[VerdictRow]]
+    summaries: Sequence[SummaryRow]  # those of earlier steps included
+    units: Mapping[str, Sequence[str]]  # summary id -> its lines
+    verdicts: Mapping[str, Sequence[VerdictRow]]  # summary id -> the verdicts of all judges
 
 
 class ExportedFile(NamedTuple):
-    """
-    A file to write.
-
-    Attributes:
-        name: Of the file.
-        content: JSON; bytes: as they are.
-        n_summaries: That it holds, with labels of one judge.
-        left_out: What the format cannot express -> how many.
-    """
+    """A file to write."""
 
     name: str
-    content: Mapping[str, Any] | bytes
-    n_summaries: int = 0
-    left_out: Mapping[str, int] = {}
+    content: Mapping[str, Any] | bytes  # JSON; bytes: as they are
+    n_summaries: int = 0  # summaries in it, with labels of one judge
+    left_out: Mapping[str, int] = {}  # kind of thing that the format cannot express -> how many
 
 
 class RunToExport(Protocol):
     """
-    A run, whose parts are read as they are asked for.
-
-    Attributes:
-        haystacks: Its rows, a haystack at a time.
-        results: The content of `results.json`.
-        systems: Summary id -> its system, of the summaries that are results and no earlier steps.
-        judge: The judge of coverage whose labels are written; empty: the format writes none.
-        full_context: The retrievers that leave no document out.
-        exported_at: The time of the export, in ISO 8601.
+    A run, whose parts are read as they are asked for. `judge` is the judge of coverage whose labels are written, and
+    empty if the format writes none. `systems` maps a summary id to its system, for the summaries that are results and
+    no earlier steps. `full_context` names the retrievers that leave no document out, and `exported_at` is in ISO 8601.
     """
 
     @property
@@ -115,17 +81,9 @@ class RunToExport(Protocol):
 
 
 class Export(NamedTuple):
-    """
-    A format of files that a run is written in.
-
-    Attributes:
-        files: Yields the files of a run.
-        told: The format in one line.
-        of: The rows without which there is nothing to write, for messages.
-        labelled: Whether it writes the labels of one judge of coverage.
-    """
+    """A format of files that a run is written in."""
 
     files: Callable[[RunToExport], Iterable[ExportedFile]]
-    told: str
-    of: Literal["summaries", "rankings"] = "summaries"
-    labelled: bool = False
+    told: str  # the format in one line
+    of: Literal["summaries", "rankings"] = "summaries"  # rows without which there is nothing to write, for messages
+    labelled: bool = False  # the format writes the labels of one judge of coverage

@@ -10,16 +10,10 @@ from longform.formats.rows import HaystackRows
 
 
 class SourceFile(Protocol):
-    """
-    A file on this machine or on `s3://`; a gzipped one is unpacked as it is read.
+    """A file on this machine or on `s3://`; a gzipped one is unpacked as it is read."""
 
-    Attributes:
-        name: The last part of its path.
-        path: Its path below the folder that the command line names; the name if it was named itself.
-    """
-
-    name: str
-    path: str
+    name: str  # the last part of its path
+    path: str  # below the folder that the command line names; the name if the file was named itself
 
     def read(self) -> bytes: ...
 

@@ -7,25 +7,17 @@ from typing import NamedTuple
 
 
 class FormatOption(NamedTuple):
-    """
-    An option of a format.
+    """An option of a format."""
 
-    Attributes:
-        format: Its name; several have commas between.
-        name: Of the keyword argument, and of the option on the command line.
-        told: Value -> its note in the benchmark's manifest, as (key, words); None: nothing is noted. The first value is
-            the default.
-        help: For people.
-        key: Of the note of an option that takes any text, which is noted as it is; None: it takes a value of `told`.
-        files: Whether the value names a file or a folder, whose files the reader is given; they stand in the manifest.
-    """
-
-    format: str
-    name: str
+    format: str  # names of formats, with commas between
+    name: str  # the name of the keyword argument, and of the option on the command line
+    # value -> its note in the benchmark's manifest, as (key, words); None: nothing is noted. The first value is
+    # the default
     told: Mapping[str | bool, tuple[str, str] | None]
     help: str
+    # key of the note of an option that takes any text, which is noted as it is; None: it takes a value of `told`
     key: str | None = None
-    files: bool = False
+    files: bool = False  # the value names a file or folder, whose files the reader is given; they stand in the manifest
 
     @property
     def formats(self) -> list[str]:

@@ -86,20 +86,12 @@ def accounts_told(accounts: Sequence[MarksRead]) -> list[str]:
 
 @dataclass
 class Habits:
-    """
-    The way in which a system cites in all of its answers.
+    """The way in which a system cites in all of its answers."""
 
-    Attributes:
-        zero: True: it cites a number 0.
-        last: Whether it cites the last of the documents that its numbers count.
-        rounds: Numbers in parentheses that may be citations.
-        others: Marks of numbers, of other kinds, and numbers in parentheses that are none.
-    """
-
-    zero: bool = False
-    last: bool = False
-    rounds: int = 0
-    others: int = 0
+    zero: bool = False  # it cites a number 0
+    last: bool = False  # it cites the last of the documents that its numbers count
+    rounds: int = 0  # numbers in parentheses that may be citations
+    others: int = 0  # marks of numbers, of other kinds, and numbers in parentheses that are none
 
     def note(self, text: str, citations: Iterable[int | str], n_documents: int) -> None:
         """Take an answer's marks and its own citations into account; its numbers count so many documents."""
@@ -129,30 +121,18 @@ class Habits:
 
 @dataclass
 class Numbers:
-    """
-    Finds the documents that an answer cites.
-
-    Attributes:
-        names: The names of the haystack's documents.
-        seen: Numbers of the documents that the writer saw, in the order of its prompt; None: not named.
-        numbering: Of numbers; None: by the place among `seen` if that is known, else in the haystack.
-        habits: The habits of its system in citing.
-        sources: Number or label -> what the answer's list of sources says of it.
-        read: The account to which each mark is added.
-        place: Where the answer stands, for people.
-        errors: To which a citation is added that can be read in two ways.
-        warnings: To which one is added that names no document.
-    """
+    """Finds the documents that an answer cites."""
 
     names: DocumentNames
+    # numbers of the documents that the writer saw, in the order of its prompt; None: not named
     seen: Sequence[int] | None
-    numbering: Numbering | None
+    numbering: Numbering | None  # None: a number is the place among `seen` if that is known, else in the haystack
     habits: Habits
-    sources: Mapping[int | str, str]
-    read: MarksRead
-    place: str
-    errors: list[str]
-    warnings: list[str]
+    sources: Mapping[int | str, str]  # number or label -> its line in the answer's list of sources
+    read: MarksRead  # the account to which each mark is added
+    place: str  # file and line of the answer, for messages
+    errors: list[str]  # takes citations that can be read in two ways
+    warnings: list[str]  # takes citations that name no document
     _missing: dict[str, int] = field(default_factory=dict)  # citation -> a number that no document has
     _listed: Mapping[int | str, int | None] = field(default_factory=dict)
 

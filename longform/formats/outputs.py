@@ -105,17 +105,12 @@ class Problem(NamedTuple):
 
 
 class ReadAnswer(NamedTuple):
-    """
-    An answer that can be judged, with the documents that its writer saw if it names them.
-
-    Attributes:
-        aside: What stood in its text and is not judged: thinking, and a list of sources; empty: nothing.
-    """
+    """An answer that can be judged, with the documents that its writer saw if it names them."""
 
     summary: ShippedSummary
     context: ShippedContext | None
     file: str
-    aside: str
+    aside: str  # text that is not judged: thinking, and a list of sources; empty: none
 
 
 Identity = tuple[str, str, str, str | None, float | None, int]
@@ -143,25 +138,16 @@ class Queries(Protocol):
 
 @dataclass
 class OutputsReader:
-    """
-    Reads files of answers, and collects their problems.
-
-    Attributes:
-        queries: Of the benchmark.
-        numbering: Of lines that name none; None: by the place among the documents that a line names, else in the
-            haystack, unless a number may be an id too.
-        there: Summary id of each text that the benchmark has.
-        problems: Of the lines so far.
-        n_known: Answers that the benchmark has, word by word.
-        marks: System -> the account of its marks.
-    """
+    """Reads files of answers, and collects their problems."""
 
     queries: Queries
+    # for lines that name none; None: the place among the documents that a line names, else in the haystack, unless a
+    # number may be an id too
     numbering: Numbering | None
-    there: Mapping[Identity, str]
+    there: Mapping[Identity, str]  # each text of the benchmark -> its summary id
     problems: list[Problem] = field(default_factory=list)
-    n_known: int = 0
-    marks: dict[str, MarksRead] = field(default_factory=dict)
+    n_known: int = 0  # answers that the benchmark has, word by word
+    marks: dict[str, MarksRead] = field(default_factory=dict)  # system -> the account of its marks
     _seen: dict[Identity, str] = field(default_factory=dict)  # the place of each answer so far
     _waiting: list[_LineReading] = field(default_factory=list)
     _habits: dict[str, Habits] = field(default_factory=dict)

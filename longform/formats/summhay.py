@@ -88,15 +88,9 @@ class _Document(Entry):
 
 
 class _Metadata(Entry):
-    """
-    Attributes:
-        participants: Of conversations.
-        judge: Whose labels `eval_summaries` are; files that `longform export` writes have it.
-        summary_settings: Further beginnings of summary keys, of systems whose rankings the file does not hold.
-    """
-
-    participants: list[Text] | None = None
-    judge: Filled | None = None
+    participants: list[Text] | None = None  # conversations have them
+    judge: Filled | None = None  # the judge of `eval_summaries`, in files that `longform export` writes
+    # further beginnings of summary keys, of systems whose rankings the file does not hold
     summary_settings: list[Text] | None = None
 
 

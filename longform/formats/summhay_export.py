@@ -15,15 +15,10 @@ from longform.records import Document, Qrel, Query, Target
 
 
 class OfRun(NamedTuple):
-    """
-    The additions of a run to a haystack.
-
-    Attributes:
-        metadata: Of the haystack.
-        parts: Query id -> what its subtopic holds in `retriever`, `summaries` and `eval_summaries`.
-    """
+    """The additions of a run to a haystack."""
 
     metadata: Mapping[str, Any]
+    # query id -> its subtopic's content of `retriever`, `summaries` and `eval_summaries`
     parts: Mapping[str, Mapping[str, Any]]
 
 
@@ -37,15 +32,10 @@ def topic_file(
     of_run: OfRun | None = None,
 ) -> dict[str, Any]:
     """
-    Return the content of `topic_<haystack_id>.json`.
+    Return the content of `topic_<haystack_id>.json`, the file of one haystack; *documents* are in its order.
 
-    Args:
-        documents: Of one haystack, in its order.
-        queries: At least one.
-        targets: Of the queries.
-        qrels: The gold map; those of queries as a whole have no place in the layout.
-        settings: How the haystack was made, kept as metadata; None: not known.
-        of_run: What a run adds; None: nothing.
+    *qrels* of queries as a whole have no place in the layout. *settings*, by which the haystack was made, are kept as
+    metadata; None: not known.
 
     Raises:
         LongformError: A query lacks a topic or a subtopic, which the layout demands.

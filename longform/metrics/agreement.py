@@ -38,36 +38,23 @@ WEIGHTS: Mapping[str, float] = {"full": 1.0, "partial": 0.5, "none": 0.0}
 
 
 class Label(NamedTuple):
-    """
-    The answer of an annotator, who may be a judge.
-
-    Attributes:
-        item: What is labelled: two annotators' labels of one item are a pair.
-        link: The bullet that the answer names, from 0.
-        number: The annotator's own number in [0, 1], if it gives one beside its answer.
-    """
+    """The answer of an annotator, who may be a judge."""
 
     annotator: str
     summary_id: str
-    item: Hashable
+    item: Hashable  # the thing labelled: two annotators' labels of one item are a pair
     answer: str
-    link: int | None = None
-    number: float | None = None
+    link: int | None = None  # the bullet that the answer names, from 0
+    number: float | None = None  # the annotator's own, in [0, 1], if it gives one beside its answer
 
 
 class JudgedPair(NamedTuple):
-    """
-    An item that both people and a judge, or two people, gave an answer to.
+    """An item that both people and a judge, or two people, gave an answer to."""
 
-    Attributes:
-        cluster: What is resampled.
-        counts: What each answer counts.
-    """
-
-    cluster: Hashable
+    cluster: Hashable  # the thing that is resampled
     human: Label
     judge: Label
-    counts: Mapping[str, float] = WEIGHTS
+    counts: Mapping[str, float] = WEIGHTS  # answer -> the number that it counts
 
 
 def score_agreement(pairs: Sequence[JudgedPair], *, seed: int, resamples: int) -> Estimate:
@@ -179,12 +166,7 @@ def between_annotators(
     """
     Compare each two annotators who have labelled the same items.
 
-    Args:
-        labels: Of all annotators.
-        counts: What each answer counts.
-        seed: Of the intervals.
-        resamples: Of each interval.
-        named: The labels of which an answer may have several.
+    *counts* maps an answer to the number that it counts. *named* are the labels of which an answer may have several.
     """
     by_annotator: dict[str, dict[Hashable, Label]] = {}
     for label in labels:

@@ -49,12 +49,8 @@ def separation(
     """
     Measure how well judged items are told apart; both measures are null, with a reason, if a class is missing.
 
-    Args:
-        pairs: Items of which people's answer counts 1 or 0.
-        seed: Of the resampling.
-        resamples: Of each interval.
-        threshold: A number above it counts as supported.
-        n_unjudged: Labelled items that the judge gave no number to, for the reader.
+    People's answers to *pairs* count 1 or 0. A number above *threshold* counts as supported; to *n_unjudged* labelled
+    items the judge gave no number.
     """
     labels = answers_of_people(pairs) == 1
     numbers = scores_of(pairs)

@@ -52,14 +52,7 @@ class Contrast(TypedDict):
 
 
 def contrasts(family: Sequence[Compared], *, seed: int, resamples: int = 2000) -> list[Contrast]:
-    """
-    Estimate the differences of a family.
-
-    Args:
-        family: All of the same clusters, in the same order.
-        seed: Of the draws.
-        resamples: How many draws.
-    """
+    """Estimate the differences of a family, all of the same clusters in the same order."""
     if not family:
         return []
     with np.errstate(divide="ignore", invalid="ignore"), warnings.catch_warnings():

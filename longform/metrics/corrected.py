@@ -98,11 +98,9 @@ def corrected(judge: Array, people: Array, clusters: Sequence[Hashable], *, weig
     """
     Correct a judge's mean by people's labels.
 
-    Args:
-        judge: Total and count of each summary by the judge, shape (summaries, 2).
-        people: The same by people's labels; NaN for summaries that are not labelled.
-        clusters: One label a summary.
-        weight: Of the judge; None: the one that PPI++ takes, which makes the interval of unclustered means narrowest.
+    *judge* has the total and count of each summary, shape (summaries, 2), and *people* the same by people's labels, NaN
+    for summaries that are not labelled. *clusters* has one label a summary. *weight* is the judge's; None: that of
+    PPI++, which makes the interval of unclustered means narrowest.
     """
     labelled = ~np.isnan(people[:, 0])
     if not labelled.any():

@@ -20,11 +20,7 @@ _DRAWN_AT_ONCE = 500_000  # weights of items: 4 MB, however many items
 
 
 class Correlation(NamedTuple):
-    """
-    Attributes:
-        pearson: Of the values; its value is None if a side is constant or there are fewer than `FEWEST` points.
-        spearman: Of their ranks.
-    """
+    """Correlations, whose value is None if a side is constant or there are fewer than `FEWEST` points."""
 
     pearson: Estimate
     spearman: Estimate

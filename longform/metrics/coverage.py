@@ -57,14 +57,11 @@ def insight_score(
     partial_score: float = 0.5,
 ) -> InsightScore:
     """
-    The scores of one insight.
+    Return the scores of one insight.
 
-    Args:
-        answer: full, partial, none; None: unjudged.
-        linked_unit: Index of the bullet that covers it, from 0.
-        citations: Document numbers that each bullet of the summary cites, shape (bullets,).
-        gold: Numbers of the documents that state the insight; None: unknown, so no citation and no joint score.
-        partial_score: What partial coverage counts.
+    *linked_unit* is the index of the bullet that covers it, from 0. *citations* are numbers of documents, shape
+    (bullets,). *gold* has the numbers of the documents that state the insight; None: unknown, so no citation and no
+    joint score. Partial coverage counts *partial_score*.
     """
     if answer is None:
         return InsightScore(None, None, None, unlinked=False)
@@ -123,13 +120,10 @@ def score_summary(
     partial_score: float,
 ) -> list[Score]:
     """
-    The measures of one summary under one judge.
+    Return the measures of one summary under one judge, who gives a verdict for each insight of its query.
 
-    Args:
-        verdicts: One for each insight of its query.
-        units: Its bullets, in order.
-        gold: Target id -> numbers of the documents that state it; None: unknown.
-        partial_score: What partial coverage counts.
+    *units* are its bullets, in order. *gold* maps a target id to the numbers of the documents that state it; None:
+    unknown. Partial coverage counts *partial_score*.
     """
     citations = [unit.citations for unit in units]
     return summary_scores(

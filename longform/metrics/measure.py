@@ -41,18 +41,11 @@ class TokenModel(NamedTuple):
 
 
 class TokenVectors(NamedTuple):
-    """
-    The tokens of a text.
+    """The tokens of a text."""
 
-    Attributes:
-        vectors: Of unit length, shape (tokens, width).
-        counted: False for special tokens.
-        cut: True if the text is longer than the model's window.
-    """
-
-    vectors: NDArray[np.float32]
-    counted: NDArray[np.bool_]
-    cut: bool
+    vectors: NDArray[np.float32]  # unit vectors, shape (tokens, width)
+    counted: NDArray[np.bool_]  # False for special tokens
+    cut: bool  # the text is longer than the model's window
 
 
 class Score(NamedTuple):
@@ -90,56 +83,34 @@ class Haystack(Protocol):
 
 
 class Verdict(NamedTuple):
-    """
-    A verdict, as far as measures read it.
+    """A verdict, as far as measures read it."""
 
-    Attributes:
-        target_id: The target or document that is judged; None: unknown.
-        answer: None: unjudged.
-        number: What the answer counts, or the judge's own number, in [0, 1]; None: unjudged, or no measure reads it.
-        linked_unit: The unit that says the target, from 0.
-        unit_index: The unit that is judged, from 0; None: the summary as a whole.
-        doc_position: The place of the judged document in the prompt, from 0; None: all documents as one text.
-    """
-
-    target_id: str | None
-    answer: str | None
+    target_id: str | None  # the target or document that is judged; None: unknown
+    answer: str | None  # None: unjudged
+    # the answer as a number, or the judge's own, in [0, 1]; None: unjudged, or no measure reads it
     number: float | None = None
-    linked_unit: int | None = None
-    unit_index: int | None = None
+    linked_unit: int | None = None  # the unit that says the target, from 0
+    unit_index: int | None = None  # the unit that is judged, from 0; None: the summary as a whole
+    # the place of the judged document in the prompt, from 0; None: all documents as one text
     doc_position: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """
-    Everything that a measure may read of one summary, under one judge or under none.
-
-    Attributes:
-        query_id: The query that the summary answers.
-        failure: Why there is no text; None: there is.
-        text: None if the summary failed, or if the measure does not need it.
-        units: Its bullets or sentences, in order.
-        verdicts: Of one judge; empty for a measure without a judge.
-        haystack: Documents and targets; None if nothing of the benchmark is known.
-        partial_score: What partial coverage counts.
-        encode: The packaged encoder, which is loaded when it is first called; None: there is none.
-        tokens: Makes vectors of a text's tokens, by a model that is loaded when it is first asked; None: none does.
-        released: Scores that a release has of this text, by their names there.
-        checked_some: True if sentences are checked against some documents of the prompt: their support is the best of
-            these.
-    """
+    """Everything that a measure may read of one summary, under one judge or under none."""
 
     query_id: str = ""
-    failure: str | None = None
-    text: str | None = None
-    units: Sequence[Bullet] = ()
-    verdicts: Sequence[Verdict] = ()
-    haystack: Haystack | None = None
-    partial_score: float = 0.5
-    encode: Encode | None = None
+    failure: str | None = None  # why there is no text; None: there is
+    text: str | None = None  # None if the summary failed, or if the measure does not need it
+    units: Sequence[Bullet] = ()  # bullets or sentences, in order
+    verdicts: Sequence[Verdict] = ()  # those of one judge; empty for a measure without a judge
+    haystack: Haystack | None = None  # documents and targets; None if nothing of the benchmark is known
+    partial_score: float = 0.5  # the number that partial coverage counts
+    encode: Encode | None = None  # the packaged encoder, which is loaded when it is first called; None: there is none
+    # makes vectors of a text's tokens, by a model that is loaded when it is first asked
     tokens: Callable[[TokenModel, str], TokenVectors] | None = None
-    released: Mapping[str, float] = field(default_factory=dict)
+    released: Mapping[str, float] = field(default_factory=dict)  # name -> score that a release has of this text
+    # sentences are checked against some documents of the prompt: their support is the best of these
     checked_some: bool = False
 
     def targets(self, kind: str | None = None) -> list[Target]:
@@ -169,21 +140,13 @@ def beside_references(
 
 @dataclass(frozen=True)
 class Described:
-    """
-    A report's words on a measure.
+    """A report's words on a measure."""
 
-    Attributes:
-        name: In the scores table, in a configuration and at the head of a column.
-        title: For the reader; empty: the name.
-        unit: Of the printed number.
-        better: The better direction; None: neither.
-        told: Defines the measure in one sentence without the name; empty: the report's own text does.
-    """
-
-    name: str
-    title: str = field(default="", kw_only=True)
+    name: str  # key in the scores table and in a configuration, head of a column
+    title: str = field(default="", kw_only=True)  # for the reader; empty: the name
     unit: Unit = field(default="points", kw_only=True)
-    better: Better | None = field(default="higher", kw_only=True)
+    better: Better | None = field(default="higher", kw_only=True)  # None: neither
+    # defines the measure in one sentence without the name; empty: the report's own text does
     told: str = field(default="", kw_only=True)
 
     @property
@@ -194,27 +157,17 @@ class Described:
 
 @dataclass(frozen=True)
 class Measure(Described):
-    """
-    A measure of one summary.
+    """A measure of one summary."""
 
-    Attributes:
-        per_summary: A pure function from the facts to `total, n, n_unjudged`.
-        judged_by: The kind of judge whose verdicts it reads; None: it needs no judge.
-        needs: What else it reads.
-        settings: The settings of a configuration that its numbers depend on.
-        work: The first part of the keys of its stored scores.
-        beside: Names of measures that stand beside it, whether or not they are listed.
-        version: Stored scores are found by it: change it with the numbers. Measures of one version that read the same
-            are scored together. Empty: the measure is scored by itself.
-    """
-
-    per_summary: Callable[[Facts], Score]
-    judged_by: str | None = None
+    per_summary: Callable[[Facts], Score]  # pure; returns `total, n, n_unjudged`
+    judged_by: str | None = None  # kind of judge whose verdicts it reads; None: it needs no judge
     needs: frozenset[Need] = frozenset()
-    settings: frozenset[Setting] = frozenset()
-    work: str = "scores"
+    settings: frozenset[Setting] = frozenset()  # settings of a configuration that its numbers depend on
+    work: str = "scores"  # first part of the keys of its stored scores
+    # stored scores are found by it: change it with the numbers. Measures of one version that read the same are scored
+    # together; empty: the measure is scored by itself
     version: str = ""
-    beside: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()  # measures that stand beside it, whether or not they are listed
 
 
 @dataclass(frozen=True)

@@ -61,13 +61,10 @@ def order_sensitivity(
     sums: Array, statistic: Callable[[Array], Array], *, seed: int, resamples: int
 ) -> SensitivityColumns:
     """
-    A sensitivity with its null distribution: all exchanges if there are at most *resamples*, else so many drawn.
+    Return a sensitivity with its null distribution: all exchanges if there are at most *resamples*, else so many drawn.
 
-    Args:
-        sums: Shape (queries, orders, 2): total and count of each query's summary in each order; count 0: none.
-        statistic: Means in points (m, orders) -> (m,).
-        seed: Of the drawing.
-        resamples: How many exchanges at most.
+    *sums* has the total and count of each query's summary in each order, shape (queries, orders, 2); count 0: none.
+    *statistic* makes values (m,) of means in points (m, orders).
     """
     whole = sums[(sums[:, :, 1] > 0).all(axis=1)]
     n, k = whole.shape[:2]

@@ -62,27 +62,16 @@ def n_sign_changes(n_clusters: int) -> int:
 
 
 class FamilyTests(NamedTuple):
-    """
-    All tests of a family, an entry a pair.
+    """All tests of a family, an entry a pair."""
 
-    Attributes:
-        value: First less second; NaN for a pair that shares no cluster.
-        half: Half the width of its interval; NaN: so few clusters bound nothing.
-        error: Standard error; NaN: a single cluster has none.
-        p: Adjusted for the family.
-        p_alone: Of the pair as a family of its own, by the same changes of sign.
-        n: Clusters that both systems have.
-        few: True if these are too few for any difference to be shown.
-        critical: Smallest |value| / error that is told from chance, in a pair with all clusters; inf: none would be.
-    """
-
-    value: Array
-    half: Array
-    error: Array
-    p: Array
-    p_alone: Array
-    n: NDArray[np.int64]
-    few: NDArray[np.bool_]
+    value: Array  # first less second; NaN for a pair that shares no cluster
+    half: Array  # half the width of its interval; NaN: so few clusters bound nothing
+    error: Array  # standard error; NaN: a single cluster has none
+    p: Array  # adjusted for the family
+    p_alone: Array  # for the pair as a family of its own, by the same changes of sign
+    n: NDArray[np.int64]  # clusters that both systems have
+    few: NDArray[np.bool_]  # too few clusters for any difference to be shown
+    # smallest |value| / error that is told from chance, in a pair with all clusters; inf: none would be
     critical: float
 
 
@@ -92,11 +81,8 @@ def family_tests(first: Array, second: Array, *, seed: int, alpha: float = ALPHA
 
     Memory is that of a few arrays of _STATISTICS_AT_ONCE numbers and of the sums, however many sign changes there are.
 
-    Args:
-        first: Total and count of each pair's first system, shape (clusters, pairs, 2); a count of 0: not there.
-        second: The same of the second systems.
-        seed: Of the drawn sign changes.
-        alpha: The level of the test that intervals agree with.
+    *first* has the total and count of each pair's first system, shape (clusters, pairs, 2); a count of 0: not there.
+    *second* has the same of the second systems. Intervals agree with a test at level *alpha*.
     """
     shared = (first[..., 1] > 0) & (second[..., 1] > 0)  # (clusters, pairs)
     used = shared.any(axis=1)

@@ -131,20 +131,12 @@ U_SHAPED = "U-shaped"
 
 
 class BiasIndex(NamedTuple):
-    """
-    Distance of a curve from flat, in the measure's own unit.
+    """Distance of a curve from flat, in the measure's own unit."""
 
-    Attributes:
-        spread: Root of the weighted mean square distance of the bins from the mean of all; 0 is flat.
-        lead: Mean of the first third less that of the last; positive: the start is favoured.
-        ends: Mean of the first and last third less that of the middle one; positive: U-shaped.
-        p: Of `spread`, by permuting the places of each summary's documents; also of the two others.
-    """
-
-    spread: float
-    lead: float
-    ends: float
-    p: float
+    spread: float  # root of the weighted mean square distance of the bins from the mean of all; 0 is flat
+    lead: float  # mean of the first third less that of the last; positive: the start is favoured
+    ends: float  # mean of the first and last third less that of the middle one; positive: U-shaped
+    p: float  # for `spread`; this and the next two permute the places of each summary's documents
     p_lead: float
     p_ends: float
 

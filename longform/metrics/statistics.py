@@ -122,15 +122,10 @@ def bootstrap(
     resamples: int = 2000,
 ) -> Estimate:
     """
-    A statistic of column sums with its percentile interval over resampled clusters.
+    Return a statistic of column sums with its percentile interval over resampled clusters.
 
-    Args:
-        columns: Shape (rows, k).
-        clusters: One label a row.
-        statistic: Sums (m, k) -> values (m,), NaN where undefined.
-        n: Rows behind the value, for the reader.
-        seed: Of the resampling.
-        resamples: How many.
+    *columns* has the shape (rows, k), and *clusters* one label a row. *statistic* makes values (m,), NaN where
+    undefined, of sums (m, k). *n* is the number of rows behind the value, for the reader.
     """
     if not len(clusters):
         return Estimate(None, None, None, n)

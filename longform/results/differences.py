@@ -57,15 +57,12 @@ def differences(
     `first` and `second`; `n_units` that both have and `n_left_out`, `n_clusters` of these, True in `few` if they show
     nothing; and of the family its `critical` value and `n_family`, the clusters of all its pairs.
 
-    Args:
-        values: `total` and `n` of a system, with the `cluster`, for which signs are drawn in the order of rows.
-        pairs: Columns that tell of both systems (those that *values* have, too), and `first_X` and `second_X` for each
-            column X of *values* that tells them apart, such as the system and its run.
-        families: The columns of *pairs* that tell families apart; none: all are one.
-        seed: Of drawn changes of sign.
-        unit: The column whose units count if both systems have a value of them: `cluster` or `query_id`.
-        fewest: Clusters that a member of a family has; of a pair with fewer the p is null.
-        tests: The tests of a family, by `family_tests` or `stepwise_tests`.
+    *values* has the `total` and `n` of a system, with the `cluster`, for which signs are drawn in the order of rows.
+    *pairs* has columns that tell of both systems, and `first_X` and `second_X` for each column X of *values* that tells
+    them apart, such as the system and its run. A family has the pairs that are equal in the columns *families*.
+
+    A value counts if both systems have one of the same *unit*, `cluster` or `query_id`. A member of a family has
+    *fewest* clusters or more; the p of a pair with fewer is null. *tests* are `family_tests` or `stepwise_tests`.
     """
     numbered = pairs.with_row_index("pair")
     parts = numbered.partition_by(*families, maintain_order=True) if families and len(pairs) else [numbered]

@@ -36,18 +36,11 @@ _TIED = 1e-11  # of a share
 
 
 class Member(NamedTuple):
-    """
-    A system of a family, with those whose summaries are the same.
+    """A system of a family, with those whose summaries are the same."""
 
-    Attributes:
-        names: Its name, then theirs.
-        ordered: Whether its documents were ordered on purpose.
-        elsewhere: Whether it was written elsewhere, in a run that writes, too.
-    """
-
-    names: list[SystemName | str]
-    ordered: bool = False
-    elsewhere: bool = False
+    names: list[SystemName | str]  # its name, then theirs
+    ordered: bool = False  # its documents were ordered on purpose
+    elsewhere: bool = False  # it was written elsewhere, in a run that writes, too
 
     @property
     def words(self) -> str:
@@ -79,30 +72,18 @@ class Best(NamedTuple):
 
 @dataclass(frozen=True)
 class PairedFamily:
-    """
-    A family, of which pairs and the best tell systems by their places in *known*.
-
-    Attributes:
-        measure: The measure of all its tests.
-        members: In the configuration's order.
-        values: What each query adds to the mean of a system in words, by `longform.results.differences.values_of`.
-        sample: The queries of summaries that have a score: what is taken as independent, and counts.
-        seed: Of drawn changes of sign.
-        judge: None: the measure needs none.
-        dataset: None: it is not stated.
-        compare_with: Names the reference; None: it is the best system.
-        most: The most systems of which all pairs are tested.
-    """
+    """A family, of which pairs and the best tell systems by their places in *known*."""
 
     measure: Described
-    members: Sequence[Member]
+    members: Sequence[Member]  # in the configuration's order
+    # the part of each query in the mean of a system in words, by `longform.results.differences.values_of`
     values: pl.DataFrame
-    sample: Mapping[str, Any]
+    sample: Mapping[str, Any]  # counts of the queries, clusters and haystacks of summaries that have a score
     seed: int
-    judge: str | None = None
-    dataset: str | None = None
-    compare_with: str | None = None
-    most: int = MOST_SYSTEMS
+    judge: str | None = None  # None: the measure needs none
+    dataset: str | None = None  # None: it is not stated
+    compare_with: str | None = None  # names the reference; None: it is the best system
+    most: int = MOST_SYSTEMS  # the most systems of which all pairs are tested
 
     @property
     def key(self) -> dict[str, Any]:

@@ -76,15 +76,13 @@ def pack(
     """
     Choose, cut and order the documents of one prompt.
 
-    Args:
-        ranking: Document indices, best first; for full context the haystack's order.
-        document_tokens: Tokens of each document of the haystack, by document index.
-        budget_tokens: None: no limit.
-        order: The order of the documents in the prompt; see `arranged`.
-        importance: Of each document; read by top, middle and bottom, None for the others.
-        seed: Read by middle, random and permuted; one per query, or all queries share their coin flips.
-        permutation: The number of the drawn order, for `permuted`.
-        most_tokens: Each document is cut to its first so many before the budget is spent; None: none is.
+    *ranking* has indices of documents, best first; for full context in the haystack's order. *document_tokens* has the
+    tokens of each document by index; each is cut to its first *most_tokens* before *budget_tokens* are spent; None: no
+    limit.
+
+    *order* is one of `arranged`. Orders top, middle and bottom read *importance*; middle, random and permuted read
+    *seed*, one per query, or all queries share their coin flips; *permutation* is the number of the drawn order, for
+    permuted.
     """
     sizes = capped(document_tokens, most_tokens)
     kept = _within_budget(ranking, sizes, budget_tokens)

@@ -51,26 +51,15 @@ class Unknown(NamedTuple):
 
 @dataclass(frozen=True)
 class Cell:
-    """
-    A system under a judge.
+    """A system under a judge."""
 
-    Attributes:
-        judge: None: its measures need none.
-        facts: What its first summary says of it, with counts and the causes of failures.
-        scores: Measure -> its scores, a row for each repeat of the judge.
-        measures: The measures that the table shows.
-        summary_ids: Its summaries, if the run knows of costs.
-        evidence: The run.
-        n_cells: How many cells a judge of support was asked for; None: it is another judge.
-    """
-
-    judge: str | None
-    facts: Mapping[str, Any]
-    scores: Mapping[str, pl.DataFrame]
-    measures: Sequence[Measure]
-    summary_ids: Sequence[str]
+    judge: str | None  # None: its measures need none
+    facts: Mapping[str, Any]  # columns of its first summary, which all share, with counts and the causes of failures
+    scores: Mapping[str, pl.DataFrame]  # measure -> its scores, a row for each repeat of the judge
+    measures: Sequence[Measure]  # those that the table shows
+    summary_ids: Sequence[str]  # empty if the run knows of no costs
     evidence: Evidence
-    n_cells: int | None = None
+    n_cells: int | None = None  # cells that a judge of support was asked for; None: it is another judge
 
     @cached_property
     def means(self) -> Mapping[str, pl.DataFrame]:

@@ -146,10 +146,8 @@ def _figures(group: pl.DataFrame, points: pl.DataFrame, how: Averaging) -> Row:
     """
     Return the means of a system.
 
-    Args:
-        group: Its summaries, with the recall and precision of each as `value` and `value_precision`; null: none.
-        points: Its summaries with key points, with their totals and counts.
-        how: The averaging.
+    *group* has the recall and precision of each of its summaries as `value` and `value_precision`, null if there is
+    none; *points* has the totals and counts of those with key points.
     """
     recall, precision = pl.col("value"), pl.col("value_precision")
     f1_of_each = (2 * precision * recall / (precision + recall)).fill_nan(0.0)

@@ -120,10 +120,7 @@ def tables(name: str, section: str, rows: Parts) -> list[Table]:
     """
     Return the pairs, their systems and families, which a page offers to a reader's choice, and plans as a table.
 
-    Args:
-        name: Of the table of pairs, with which those of the others begin.
-        section: The table below whose head a page offers them.
-        rows: The rows.
+    Their names begin with *name*, that of the table of pairs; a page offers them at the head of the table *section*.
     """
 
     def table(end: str, columns: Sequence[Column], found: Sequence[Row], *key: str) -> Table:

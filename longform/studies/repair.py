@@ -311,16 +311,10 @@ def before_after(
     seed: int,
 ) -> list[dict[str, Any]]:
     """
-    One row for each (data set, setting, summarizer) that has repaired twins, sorted by these; scores in points.
+    Return a row for each (data set, setting, summarizer) that has repaired twins, sorted by these; scores in points.
 
-    The differences of one measure on one data set are a family.
-
-    Args:
-        scores: Means over the repeats of one judge.
-        summaries: Those of the scores, twins included.
-        judge: For the reader.
-        aggregate: How scores are averaged, as in the report's cells.
-        seed: Of drawn sign changes.
+    The differences of one measure on one data set are a family. *scores* are means over the repeats of one judge, of
+    *summaries*, twins included.
     """
     final_ = final(summaries)
     after = twins_in(final_)

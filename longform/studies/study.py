@@ -40,22 +40,13 @@ class RunStudy(Protocol):
 
 @dataclass(frozen=True)
 class Study:
-    """
-    A study of a run.
+    """A study of a run."""
 
-    Attributes:
-        name: In a configuration and in `results.json`.
-        needs: The TABLES that it reads.
-        result: A pure function from a run's evidence to a result; None: the run has nothing to study.
-        measures: Measures that are scored for it, whether or not a configuration lists them.
-        of_user: Whether a user brought it, perhaps under the name of a shipped one.
-    """
-
-    name: str
-    needs: Collection[str]
-    result: Callable[[Evidence], Result | None]
-    measures: tuple[str, ...] = ()
-    of_user: bool = False
+    name: str  # key in a configuration and in `results.json`
+    needs: Collection[str]  # the TABLES that it reads
+    result: Callable[[Evidence], Result | None]  # pure; None: the run has nothing to study
+    measures: tuple[str, ...] = ()  # scored for it, whether or not a configuration lists them
+    of_user: bool = False  # a user brought it, perhaps under the name of a shipped one
 
 
 def _opened(path: str) -> Study:

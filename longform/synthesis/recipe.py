@@ -106,20 +106,15 @@ class PlannedCalls(NamedTuple):
 
     Lowest: every first attempt is accepted. Highest: every loop goes round to its cap, and every reply has to be asked
     for up to its cap. What is given up saves calls of later steps; neither number knows of that.
-
-    Attributes:
-        step: The step that asks, by its name.
-        does: What the calls are for, in words.
-        cap: The caps of the loops, as arithmetic for one thing.
     """
 
     step: str
     prompt: str
-    does: str
+    does: str  # the purpose of the calls, in words
     role: Role
     lowest: int
     highest: int
-    cap: str
+    cap: str  # the caps of the loops, as arithmetic for one thing
     group: str = ""
 
 

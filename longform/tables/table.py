@@ -29,44 +29,26 @@ Value = str | float | Estimate | list[str] | None
 
 
 class Column(NamedTuple):
-    """
-    A column of a table.
+    """A column of a table."""
 
-    Attributes:
-        name: The key of its values in each row.
-        unit: Decides scale and digits wherever a value is shown.
-        title: The head; empty: the name.
-        told: A sentence that says what the values are.
-        better: The direction of a better value; None: neither.
-        of: The column of counts whose share stands beside each value; empty: none does.
-        shown: False if only programs and marks beside other cells read it.
-        digits: Decimals; None: as many as the unit has.
-        unknown: Why a value is unknown if its row says nothing else.
-        group: The head above it and its neighbours of the same; empty: there is none.
-        none: The text of a None that is no unknown, such as no limit; empty: None is an unknown.
-        beside: Columns, joined by commas, whose values stand smaller beside each value, below their heads; 0, none and
-            the same text do not.
-        brackets: What the bounds of its estimates are; empty: intervals of statistics.
-        headed: The column whose value is its head in a part that has one such value; empty: none is.
-        signed: True if its values are differences, whose sign is shown in any unit.
-        link: The column of pages that its values lead to, addresses beside the page that shows them; empty: none does.
-    """
-
-    name: str
-    unit: Unit = "text"
-    title: str = ""
-    told: str = ""
-    better: Literal["higher", "lower"] | None = None
-    of: str = ""
-    shown: bool = True
-    digits: int | None = None
-    unknown: str = ""
-    group: str = ""
-    none: str = ""
+    name: str  # the key of its values in each row
+    unit: Unit = "text"  # decides scale and digits wherever a value is shown
+    title: str = ""  # the head; empty: the name
+    told: str = ""  # a sentence that says what the values are
+    better: Literal["higher", "lower"] | None = None  # direction of a better value; None: neither
+    of: str = ""  # column of counts whose share stands beside each value; empty: none does
+    shown: bool = True  # False if only programs and marks beside other cells read it
+    digits: int | None = None  # None: as many as the unit has
+    unknown: str = ""  # why a value is unknown if its row says nothing else
+    group: str = ""  # the head above it and its neighbours of the same; empty: there is none
+    none: str = ""  # text of a None that is no unknown, such as no limit; empty: None is an unknown
+    # columns, joined by commas, whose values stand smaller beside each value, below their heads; 0, none and the same
+    # text do not
     beside: str = ""
-    brackets: str = ""
-    headed: str = ""
-    signed: bool = False
+    brackets: str = ""  # the bounds of its estimates in words; empty: intervals of statistics
+    headed: str = ""  # column whose value is its head in a part that has one such value; empty: none is
+    signed: bool = False  # values are differences, whose sign is shown in any unit
+    # column of pages that its values lead to, addresses beside the page that shows them; empty: none does
     link: str = ""
 
     @property

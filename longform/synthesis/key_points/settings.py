@@ -42,47 +42,31 @@ DOMAINS: Mapping[str, str] = {
 
 
 class GivenQuestions(Strict):
-    """
-    Questions of one's own.
-
-    Attributes:
-        files: JSON Lines with `query` or `question`; `query_id`, `category` and `domain` if they have them.
-        most: Drawn at random, in turn from each file; null: all.
-        sorted: The planner names the category and domain of a question that states none.
-        least_criteria: Of the five that a question must meet, as the planner reads them; null: nobody is asked.
-    """
+    """Questions of one's own."""
 
     kind: Literal["given"]
+    # JSON Lines with `query` or `question`; `query_id`, `category` and `domain` if they have them
     files: tuple[str, ...] = Field(min_length=1)
-    most: int | None = Field(None, gt=0)
-    sorted: bool = False
+    most: int | None = Field(None, gt=0)  # questions drawn at random, in turn from each file; null: all
+    sorted: bool = False  # the planner names the category and domain of a question that states none
+    # criteria, among five, that a question must meet, as the planner reads it; null: nobody is asked
     least_criteria: int | None = Field(None, ge=1, le=5)
 
 
 class EvolvedQuestions(Strict):
-    """
-    New questions that the planner makes from seeds, so many for each category and domain (LONG2RAG, section 3.1).
-
-    Attributes:
-        files: Of seeds; as those of given questions, with `answer` if there is one.
-        longest: Seeds are the questions with the longest answers, so many (LONG2RAG: 3,000).
-        least_criteria: Of five that a seed must meet (LONG2RAG: 4).
-        seeds: Of each category, those that meet most criteria first (LONG2RAG: 12, chosen by people).
-        per_cell: Questions of each category and domain (LONG2RAG: 7).
-        rounds: Of evolving a seed in depth and one in width, for each category and domain.
-        candidates: New questions asked for in a call.
-        alike: Two questions are the same if they share so much of their stems.
-    """
+    """New questions that the planner makes from seeds, so many for each category and domain (LONG2RAG, section 3.1)."""
 
     kind: Literal["evolved"]
+    # seeds, as the files of given questions, with `answer` if there is one
     files: tuple[str, ...] = Field(min_length=1)
-    longest: int = Field(3000, gt=0)
-    least_criteria: int = Field(4, ge=1, le=5)
+    longest: int = Field(3000, gt=0)  # seeds are the questions with the longest answers, so many (LONG2RAG: 3,000)
+    least_criteria: int = Field(4, ge=1, le=5)  # criteria, among five, that a seed must meet (LONG2RAG: 4)
+    # seeds of a category, those first that meet most criteria (LONG2RAG: 12, chosen by people)
     seeds: int = Field(12, gt=0)
-    per_cell: int = Field(7, gt=0)
-    rounds: int = Field(5, gt=0)
-    candidates: int = Field(3, gt=0)
-    alike: float = Field(0.8, gt=0, le=1)
+    per_cell: int = Field(7, gt=0)  # questions of each category and domain (LONG2RAG: 7)
+    rounds: int = Field(5, gt=0)  # each evolves a seed in depth and one in width, for each category and domain
+    candidates: int = Field(3, gt=0)  # new questions asked for in a call
+    alike: float = Field(0.8, gt=0, le=1)  # two questions are the same if they share so much of their stems
 
 
 QuestionSettings = Annotated[GivenQuestions | EvolvedQuestions, Field(discriminator="kind")]
@@ -98,26 +82,18 @@ class EndpointSettings(Strict):
 
 
 class SearchSettings(Strict):
-    """
-    The search for the documents of a question: in the files by BM25 over stems, and at endpoints.
+    """The search for the documents of a question: in the files by BM25 over stems, and at endpoints."""
 
-    Attributes:
-        decomposed: The planner names sub-questions, and each is searched; else the question itself is.
-        per_search: Documents of each search in the files and at each endpoint (LONG2RAG: 5).
-        endpoints: Servers that are searched, too (LONG2RAG: two).
-        documents: Of each question, those that fit it best among all found (LONG2RAG: 5).
-        encoder: The model whose cosine between question and document, as far as it reads, decides; null: BM25.
-        segments: The model whose cosine between question and segments of its documents tells how far they fit
-            (LONG2RAG, section 6.3); null: nobody looks.
-        segment_words: Of a segment (LONG2RAG: 1,024 tokens); it is read as far as the model reads.
-    """
-
-    decomposed: bool = False
-    per_search: int = Field(5, gt=0)
-    endpoints: tuple[EndpointSettings, ...] = ()
-    documents: int = Field(5, gt=0)
+    decomposed: bool = False  # the planner names sub-questions, and each is searched; else the question itself is
+    per_search: int = Field(5, gt=0)  # documents of each search in the files and at each endpoint (LONG2RAG: 5)
+    endpoints: tuple[EndpointSettings, ...] = ()  # servers that are searched, too (LONG2RAG: two)
+    documents: int = Field(5, gt=0)  # documents of a question, those that fit it best (LONG2RAG: 5)
+    # model whose cosine between question and document, as far as it reads, decides; null: BM25
     encoder: str | None = None
+    # model whose cosine between question and segments of its documents tells how far they fit (LONG2RAG, section 6.3);
+    # null: nobody looks
     segments: str | None = None
+    # length of a segment (LONG2RAG: 1,024 tokens); it is read as far as the model reads
     segment_words: int = Field(768, gt=0)
 
 
@@ -140,19 +116,13 @@ class RulesSettings(Strict):
 
 
 class ModelsSettings(Strict):
-    """
-    Key points by chat models: the writer extracts and merges them, the verifier scores them.
+    """Key points by chat models: the writer extracts and merges them, the verifier scores them."""
 
-    Attributes:
-        rounds: Of extraction from a document at most; each asks for what was missed.
-        merges: Tries at a list without repetitions in which every point stands once; then rules mend it.
-        threshold: P(YES) of a key point, at least (LONG2RAG: 0.7).
-        without_logprobs: A verifier that gives no log probabilities is refused, or its answer counts as 1 or 0.
-    """
-
-    rounds: int = Field(3, gt=0)
+    rounds: int = Field(3, gt=0)  # extractions from a document at most; each asks for what was missed
+    # tries at a list without repetitions in which every point stands once; then rules mend it
     merges: int = Field(2, gt=0)
-    threshold: float = Field(0.7, ge=0, le=1)
+    threshold: float = Field(0.7, ge=0, le=1)  # least P(YES) of a key point (LONG2RAG: 0.7)
+    # a verifier that gives no log probabilities is refused, or its answer counts as 1 or 0
     without_logprobs: Literal["refuse", "answers"] = "refuse"
 
 

@@ -15,16 +15,10 @@ class SummaryText(Form):
 
 
 class RewriteVerdict(Form):
-    """
-    A verifier's reading of a rewritten query.
+    """A verifier's reading of a rewritten query."""
 
-    Attributes:
-        same: Whether it asks for the same as before.
-        told: Parts of the answer that it tells.
-    """
-
-    same: bool
-    told: tuple[Words, ...]
+    same: bool  # the query asks for the same as before
+    told: tuple[Words, ...]  # parts of the answer that the query tells
 
 
 class MergeVerdict(Form):

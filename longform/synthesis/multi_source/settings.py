@@ -44,18 +44,13 @@ class CutSettings(Strict):
 
 
 class RewriteSettings(Strict):
-    """
-    Queries that make sense beside their document alone are given a vague description of it.
+    """Queries that make sense beside their document alone are given a vague description of it."""
 
-    Attributes:
-        variants: The queries of the benchmark. Those of the first have the ids of the sources, those of the second
-            end in `:VARIANT`, and are a data set of their own.
-        most_added_words: Of a description.
-        leak_words: A rewritten query tells an answer if it takes so many content words in a row from a reference.
-    """
-
+    # queries of the first have the ids of the sources; those of the second end in `:VARIANT`, and are a data set of
+    # their own
     variants: tuple[Variant, ...] = Field(("rewritten",), min_length=1)
-    most_added_words: int = Field(30, gt=0)
+    most_added_words: int = Field(30, gt=0)  # words of a description
+    # a rewritten query tells an answer if it takes so many content words in a row from a reference
     leak_words: int = Field(3, gt=0)
 
     @model_validator(mode="after")
@@ -69,27 +64,20 @@ class RewriteSettings(Strict):
 
 
 class ClusterSettings(Strict):
-    """
-    Queries that are alike become one.
-
-    Attributes:
-        encoder: Embeds queries.
-        threshold: Two queries whose cosine is above it are in one cluster, and so is what is connected through others.
-        least: Queries of a cluster; smaller ones are merged into the most similar one that has room.
-        most: Queries of a cluster.
-        least_similarity: Of the means of two clusters that are merged; null: as in the paper, the most similar one with
-            room is taken, however little it is alike.
-        oversize: Of larger ones: `raise` clusters them anew at higher and higher thresholds until they fit; `lower` is
-            the paper's word, and splits nothing, so that they stay and are told.
-        merge: Who merges queries and summaries: `rules` lists the one and joins the other, `writer` is asked.
-    """
+    """Queries that are alike become one."""
 
     encoder: str  # as of a retriever
+    # two queries whose cosine is above it are in one cluster, and so is what is connected through others
     threshold: float = Field(ge=-1, le=1)
-    least: int = Field(2, gt=0)
+    least: int = Field(2, gt=0)  # queries of a cluster; smaller ones are merged into the most similar one that has room
     most: int = Field(6, gt=0)
+    # cosine of the means of two clusters that are merged; null: as in the paper, the most similar one with room is
+    # taken, however little it is alike
     least_similarity: float | None = Field(None, ge=-1, le=1)
+    # clusters with more than `most`: `raise` clusters them anew at higher and higher thresholds until they fit; `lower`
+    # is the paper's word, and splits nothing, so that they stay and are told
     oversize: Literal["raise", "lower"] = "raise"
+    # merges queries and summaries: `rules` lists the one and joins the other, `writer` is asked
     merge: Literal["rules", "writer"] = "rules"
 
     @model_validator(mode="after")

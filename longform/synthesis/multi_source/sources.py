@@ -143,10 +143,8 @@ def cut_text(text: str, cut: CutSettings | None, *, html: bool) -> list[str]:
     """
     Return the chapters of *text*, without outer space; those between two marks with nothing between them are empty.
 
-    Args:
-        text: Of a source; in HTML, what a browser shows of it is read, a line for each block.
-        cut: The marks; None: the text is one chapter.
-        html: Whether the text is HTML.
+    Of HTML, the text that a browser shows is read, a line for each block. *cut* has the marks; None: the text is one
+    chapter.
     """
     parts = _shown(text, cut.tags if cut else ()) if html else [text.replace("\r\n", "\n")]
     marks = [re.compile(line) for line in cut.lines] if cut else []

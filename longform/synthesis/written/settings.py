@@ -64,28 +64,16 @@ Topic = Annotated[NewsTopic | ConversationTopic, Field(discriminator="domain")]
 
 
 class Sizes(Strict):
-    """
-    Sizes of one haystack.
+    """Sizes of one haystack."""
 
-    Attributes:
-        subtopics: Asked for (SummHay: 10, of which 9.2 came to be).
-        insights: Asked for, of each subtopic (SummHay: 5 to 10, mean 6.75).
-        least_insights: A subtopic with fewer is dropped as not expandable (SummHay: 3).
-        documents: How many (SummHay: 100).
-        words: Of each document, about (SummHay: 750).
-        subtopics_per_document: Whose insights one document states.
-        insights_per_document: As many of each of its subtopics.
-        least_documents: Documents that state each insight, at least (SummHay: 5).
-    """
-
-    subtopics: int = Field(gt=0)
-    insights: int = Field(gt=0)
-    least_insights: int = Field(gt=0)
-    documents: int = Field(gt=0)
-    words: int = Field(gt=0)
-    subtopics_per_document: int = Field(gt=0)
-    insights_per_document: int = Field(gt=0)
-    least_documents: int = Field(gt=0)
+    subtopics: int = Field(gt=0)  # asked for (SummHay: 10, of which 9.2 came to be)
+    insights: int = Field(gt=0)  # asked for, in each subtopic (SummHay: 5 to 10, mean 6.75)
+    least_insights: int = Field(gt=0)  # a subtopic with fewer is dropped as not expandable (SummHay: 3)
+    documents: int = Field(gt=0)  # SummHay: 100
+    words: int = Field(gt=0)  # rough length of a document (SummHay: 750)
+    subtopics_per_document: int = Field(gt=0)  # subtopics whose insights one document states
+    insights_per_document: int = Field(gt=0)  # as many from each of its subtopics
+    least_documents: int = Field(gt=0)  # documents that state each insight, at least (SummHay: 5)
 
     @model_validator(mode="after")
     def _fit_together(self) -> Self:
@@ -102,24 +90,14 @@ class Sizes(Strict):
 
 
 class Caps(Strict):
-    """
-    Caps on the rounds of each loop.
+    """Caps on the rounds of each loop."""
 
-    Attributes:
-        subtopics: Lists of subtopics.
-        insights: Lists of insights of one subtopic.
-        edits: Of one article in each of its two loops (SummHay: 5).
-        chapters: Tries at one chapter (SummHay: 10).
-        queries: Tries at one query.
-        replies: Tries at a readable reply, if nothing else is wrong.
-    """
-
-    subtopics: int = Field(gt=0)
-    insights: int = Field(gt=0)
-    edits: int = Field(ge=0)
-    chapters: int = Field(gt=0)
-    queries: int = Field(gt=0)
-    replies: int = Field(gt=0)
+    subtopics: int = Field(gt=0)  # lists of subtopics
+    insights: int = Field(gt=0)  # lists of insights of one subtopic
+    edits: int = Field(ge=0)  # edits of one article in each of its two loops (SummHay: 5)
+    chapters: int = Field(gt=0)  # tries at one chapter (SummHay: 10)
+    queries: int = Field(gt=0)  # tries at one query
+    replies: int = Field(gt=0)  # tries at a readable reply, if nothing else is wrong
 
 
 class ModelSynthesis(Strict):
