@@ -26,11 +26,9 @@ _LONGEST_NAMED_S = 1e9  # thirty years; a date beyond is no date
 
 class Calling:
     """
-    Args:
-        verb: The command; with the time it names the job in the ledger.
-        ledger: The ledger's folder.
-        prices: A price list; None: the one that ships with `litellm`.
-        budget: What the command may spend.
+    The model calls of one command; *verb* and the time name their job in the ledger.
+
+    *prices* is a list of the user's; None: the one that ships with `litellm`.
     """
 
     def __init__(self, verb: str, *, ledger: str, prices: str | None = None, budget: Budget = NO_LIMIT) -> None:

@@ -50,18 +50,11 @@ def _words(names: Sequence[Name]) -> str:
 
 
 class Name(NamedTuple):
-    """
-    A name that can stand in a configuration, or behind an option.
-
-    Attributes:
-        name: As it is written.
-        place: The key or the option that it is written at, such as `retrievers.NAME.kind`.
-        meaning: In one line; None: nothing is stated.
-    """
+    """A name that can stand in a configuration, or behind an option."""
 
     name: str
-    place: str
-    meaning: str | None
+    place: str  # the key or the option that it is written at, such as `retrievers.NAME.kind`
+    meaning: str | None  # one line; None: nothing is stated
 
 
 def kinds_of(union: Any, place: str) -> Iterator[Name]:

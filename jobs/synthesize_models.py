@@ -60,13 +60,7 @@ def _work(arguments: argparse.Namespace) -> Outcome:
 
 def synthesize_with_models(settings: Any, out_url: str, *, cluster: Cluster, calling: Calling) -> dict[str, Any]:
     """
-    Return the account (`synthesis.json`) of the benchmark now at *out_url*.
-
-    Args:
-        settings: A configuration of any kind of synthesis.
-        out_url: A folder or s3:// URL.
-        cluster: Where it is done.
-        calling: The ledger and the budget of model calls.
+    Return the account (`synthesis.json`) of the benchmark now at *out_url*; *settings* are of any kind of synthesis.
 
     Raises:
         UsageError: The configuration cannot be used, or another benchmark stands there; found before any call.

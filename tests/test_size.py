@@ -32,7 +32,7 @@ ROOMS = {
         2, 260, "longform/text/layout.py longform/text/abbreviations.py"
     ),
     "laboratory": Room(14, 2_496, "lab/*"),
-    "synthesis": Room(61, 10_197, "longform/synthesis/* jobs/synthesis/* jobs/synthesize*.py actors/synthesis/*"),
+    "synthesis": Room(61, 10_191, "longform/synthesis/* jobs/synthesis/* jobs/synthesize*.py actors/synthesis/*"),
     "serve": Room(27, 3_737, "serve/*"),
     "rehearsal": Room(15, 2_252, "longform/rehearsal/* actors/rehearsal/*"),
     "evidence as frames": Room(6, 650, "longform/evidence/* actors/surface/folders.py"),
@@ -50,19 +50,19 @@ ROOMS = {
     ),
     "chat, quota, ledger, spending": Room(
         64,
-        9_484,
+        9_441,
         "longform/chat/* longform/quota/* actors/chat/* actors/ledger/* jobs/spending/* longform/spending.py"
         " jobs/ledger.py jobs/calling.py jobs/probe.py",
     ),
     "stages, runs, evaluate, judge, replay, cluster": Room(
         47,
-        6_897,
+        6_586,
         "jobs/stages/* jobs/runs/* jobs/evaluat*.py jobs/judge.py jobs/replay.py jobs/aggregate.py jobs/cluster.py"
         " jobs/local_ray.py jobs/job_package.py",
     ),
     "formats, ingest": Room(49, 6_849, "longform/formats/* jobs/ingest.py jobs/files/* jobs/write_benchmark.py"),
     "metrics, statistics, measures": Room(22, 3_404, "longform/metrics/* longform/measures.py actors/measures.py"),
-    "settings, other verbs, presets": Room(36, 4_988, "longform/settings/* jobs/*"),
+    "settings, other verbs, presets": Room(36, 4_981, "longform/settings/* jobs/*"),
     "summaries, support, repair, text": Room(
         41, 4_953, "longform/summaries/* longform/support/* longform/repair/* longform/text/* actors/summarizers/*"
     ),

@@ -68,18 +68,11 @@ _SUPPORT = "offline"
 
 
 class JudgeChoice(NamedTuple):
-    """
-    The judges of some answers.
+    """The judges of some answers."""
 
-    Attributes:
-        judges: By name.
-        measures: Beside those of the judges.
-        left_out: Why something is not judged, in sentences.
-    """
-
-    judges: Mapping[str, JudgeSettings]
-    measures: Sequence[str]
-    left_out: Sequence[str]
+    judges: Mapping[str, JudgeSettings]  # by name
+    measures: Sequence[str]  # those beside the judges'
+    left_out: Sequence[str]  # sentences that say why something is not judged
 
 
 def choose(benchmark: Benchmark, answers: Collection[Released], named: Sequence[str] | None) -> JudgeChoice:

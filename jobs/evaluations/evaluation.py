@@ -38,17 +38,7 @@ _CALLS_HERE = 400  # summaries and judgements; several workers have more calls i
 
 class Evaluation:
     """
-    Args:
-        experiment: What to run.
-        bench_url: On which benchmark.
-        out_url: Where the run's tables are, and come to be.
-        cluster: Where stages run.
-        calling: Where model calls are recorded, and what they may cost.
-        limit: Only the first queries of the benchmark.
-        planning: Whether the command only plans.
-        goes_on: Whether what the command did before is part of its call, as with a further order of documents.
-        vectors: Kept beside the benchmark; None: there are none.
-        heartbeat: Tells other processes how far the command is; None: it tells nobody.
+    A run of an experiment on a benchmark, checked and ready to begin.
 
     Raises:
         UsageError: Something the experiment names cannot be used; found before any work.
@@ -58,15 +48,15 @@ class Evaluation:
         self,
         experiment: Experiment,
         bench_url: str,
-        out_url: str,
+        out_url: str,  # the folder of the run's tables, which it may hold already
         *,
         cluster: Cluster,
         calling: Calling,
-        limit: int | None = None,
-        planning: bool = False,
-        goes_on: bool = False,
-        vectors: Vectors | None = None,
-        heartbeat: Heartbeat | None = None,
+        limit: int | None = None,  # the first queries of the benchmark; None: all
+        planning: bool = False,  # the command only plans
+        goes_on: bool = False,  # what the command did before is part of its call, as with a further order of documents
+        vectors: Vectors | None = None,  # kept beside the benchmark; None: there are none
+        heartbeat: Heartbeat | None = None,  # tells other processes how far the command is
     ) -> None:
         served: dict[str, Any] = {}
         if not planning:
@@ -178,28 +168,17 @@ class Evaluation:
 def evaluate(
     experiment: Experiment,
     bench_url: str,
-    out_url: str,
+    out_url: str,  # the folder of the run's tables, which it may hold already
     *,
     cluster: Cluster,
     calling: Calling,
-    limit: int | None = None,
-    until: str = REPORT,
-    vectors: Vectors | None = None,
-    heartbeat: Heartbeat | None = None,
+    limit: int | None = None,  # the first queries of the benchmark; None: all
+    until: str = REPORT,  # the last stage to do
+    vectors: Vectors | None = None,  # kept beside the benchmark; None: there are none
+    heartbeat: Heartbeat | None = None,  # tells other processes how far the command is
 ) -> dict[str, Any]:
     """
     Return the results of an experiment; with an earlier *until*, the run's record.
-
-    Args:
-        experiment: What to run.
-        bench_url: On which benchmark.
-        out_url: Where the run's tables are, and come to be.
-        cluster: Where stages run.
-        calling: The ledger and the budget of model calls.
-        limit: Only the first queries of the benchmark.
-        until: The last stage to do.
-        vectors: Kept beside the benchmark; None: there are none.
-        heartbeat: Tells other processes how far the command is; None: it tells nobody.
 
     Raises:
         UsageError: Something the experiment names cannot be used; found before any work.

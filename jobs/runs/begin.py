@@ -27,51 +27,30 @@ from longform.settings.systems import SystemName, named_system
 
 
 class Begun(NamedTuple):
-    """
-    A run that may begin.
+    """A run that may begin."""
 
-    Attributes:
-        experiment: With what the run adds to it.
-        benchmark: The benchmark that the run is on.
-        run: Its folder.
-        plan: All that it will hold.
-        record: In the folder.
-    """
-
-    experiment: Experiment
+    experiment: Experiment  # with what the run adds to it
     benchmark: Benchmark
     run: Folder
-    plan: Plan
+    plan: Plan  # all that the run will hold
     record: RunRecord
 
 
 def begin(
     configured: Experiment,
     bench_url: str,
-    out_url: str,
+    out_url: str,  # the folder may hold what an earlier command did
     *,
     calling: Calling,
-    threads: int,
-    limit: int | None,
-    planning: bool,
-    goes_on: bool,
-    vectors: VectorsPlace | None = None,
-    served: Mapping[str, Any] | None = None,
+    threads: int,  # those of a local model
+    limit: int | None,  # the first queries; None: all
+    planning: bool,  # the command only plans, so that it needs no keys
+    goes_on: bool,  # what the command did before is part of its call
+    vectors: VectorsPlace | None = None,  # where vectors of texts are kept; None: they are not
+    served: Mapping[str, Any] | None = None,  # descriptions of served judges, by their names
 ) -> Begun:
     """
     Check everything that can be checked before any work.
-
-    Args:
-        configured: By the user.
-        bench_url: The benchmark's.
-        out_url: The run's; it may hold what an earlier command did.
-        calling: On whose behalf models are called.
-        threads: Of a local model.
-        limit: Queries, the first ones; None: all.
-        planning: Whether the command only plans, so that it needs no keys.
-        vectors: The place where vectors of texts are kept; None: they are not.
-        goes_on: Whether what the command did before is part of its call.
-        served: Descriptions of served judges, by their names.
 
     Raises:
         UsageError: Something that the configuration names cannot be used, or the folder holds another run.

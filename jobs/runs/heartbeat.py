@@ -58,10 +58,7 @@ class Heartbeat:
     """
     Writes how far a command is, from `begin` to the end of the `with`; without `begin` it writes nothing.
 
-    Args:
-        command: The command's name, as in the run's record.
-        verb: Of the command.
-        every_s: Seconds from one file to the next.
+    The file goes by the *command*'s name in the run's record, and is written again after *every_s* seconds.
     """
 
     def __init__(self, command: str, verb: str, *, every_s: float = EVERY_S) -> None:

@@ -48,19 +48,6 @@ class RunRecord:
     """
     The record of one run folder, written when the run begins, while stages run, and after each.
 
-    Args:
-        run: The folder.
-        command: The name of the command that works on it, as its ledger has it.
-        verb: What makes such runs.
-        benchmark: The benchmark that the run is on.
-        config: Of the run, as JSON values.
-        limit: Queries, the first ones; None: all.
-        fidelity: What the fidelity of the configuration changes, by component.
-        prompts: Version of each prompt that is asked with, and of each class of a user.
-        planning: Whether the command only plans: the folder is not bound to its configuration.
-        goes_on: Whether what the command did before is part of its call, as with a further order of documents.
-        served: Served judges' descriptions of themselves, by the names of the judges.
-
     Raises:
         UsageError: The folder holds a run of another benchmark, or of a format that this version does not know.
     """
@@ -69,16 +56,18 @@ class RunRecord:
         self,
         run: Folder,
         *,
-        command: str,
-        verb: str,
+        command: str,  # the command's name, as its ledger has it
+        verb: str,  # the verb that makes such runs
         benchmark: Benchmark,
-        config: Mapping[str, Any],
-        limit: int | None = None,
+        config: Mapping[str, Any],  # JSON values
+        limit: int | None = None,  # the first queries; None: all
+        # changes by the configuration's fidelity, by component
         fidelity: Mapping[str, Mapping[str, str]] | None = None,
+        # version of each prompt that is asked with, and of each class of a user
         prompts: Mapping[str, str] | None = None,
-        planning: bool = False,
-        goes_on: bool = False,
-        served: Mapping[str, Any] | None = None,
+        planning: bool = False,  # the command only plans: the folder is not bound to its configuration
+        goes_on: bool = False,  # what the command did before is part of its call, as with a further order of documents
+        served: Mapping[str, Any] | None = None,  # descriptions of served judges, by their names
     ) -> None:
         self._run, self._command = run, command
         before = _read(run)
@@ -223,22 +212,16 @@ def check_no_benchmark(url: str) -> None:
 
 
 def check_goes_on(
-    run: Folder,
+    run: Folder,  # one without a run takes any experiment
     experiment: Experiment,
     *,
-    limit: int | None = None,
-    n_queries: int | None = None,
+    limit: int | None = None,  # the first queries; None: all
+    n_queries: int | None = None,  # those of the benchmark; None: not known yet, so that the limit is not compared
+    # version of each prompt that is asked with, and of each class of a user; None: not compared
     prompts: Mapping[str, str] | None = None,
 ) -> None:
     """
     Make sure that *experiment* is what the folder holds a run of, or adds to it.
-
-    Args:
-        run: The folder; one without a run takes any.
-        experiment: What is to be run in it.
-        limit: Of its queries; None: all.
-        n_queries: That the benchmark has; None: not known yet, so that the limit is not compared.
-        prompts: Version of each prompt it asks with, and of each class of a user; None: not compared.
 
     Raises:
         UsageError: It changes what stored rows and results mean; each such key is named.

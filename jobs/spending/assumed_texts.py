@@ -30,28 +30,15 @@ class WrittenText(NamedTuple):
 
 
 class AssumedLine(NamedTuple):
-    """
-    A line of an assumed text.
+    """A line of an assumed text."""
 
-    Attributes:
-        fewer: Tokens, at most, by which it is shorter than assumed; 0 or less.
-        more: Tokens, at most, by which it is longer.
-        source: What its length is taken from, in words.
-    """
-
-    fewer: float
-    more: float
-    source: str
+    fewer: float  # tokens, at most, by which it is shorter than assumed; 0 or less
+    more: float  # tokens, at most, by which it is longer
+    source: str  # words for what its length is taken from
 
 
 class AssumedTexts:
-    """
-    Args:
-        counter: Of tokens.
-        stage: The name of the one that writes them.
-        written: Those that are there.
-        max_tokens: Of one text.
-    """
+    """Texts that a stage has yet to write, of at most *max_tokens* each, as long as the *written* ones."""
 
     def __init__(self, counter: TokenCounter, stage: str, written: Sequence[WrittenText], *, max_tokens: int) -> None:
         self._counter, self._max_tokens = counter, max_tokens

@@ -16,22 +16,16 @@ NOTHING = "no model is called"
 
 
 def bounded_plan(
+    # rows of `step`, `role`, `model`, `cap` (in words), `lowest` and `highest` (calls)
     steps: Sequence[Mapping[str, Any]],
-    calls: Mapping[str, Sequence[StageCalls]],
+    calls: Mapping[str, Sequence[StageCalls]],  # calls that each stage makes, for each of `BOUNDS`
     *,
-    notes: Sequence[str],
+    notes: Sequence[str],  # what the lowest number assumes, what the highest does, then what holds of both
     calling: Calling,
-    workers: int,
+    workers: int,  # processes that a stage may use
 ) -> dict[str, Any]:
     """
     Return the document of a plan with two numbers of calls.
-
-    Args:
-        steps: Rows of `step`, `role`, `model`, `cap` (in words), `lowest` and `highest` (calls).
-        calls: Of each of `BOUNDS`: what each stage asks.
-        notes: What the lowest number assumes, what the highest does, then what holds of both.
-        calling: Names the ledger and the prices.
-        workers: Processes a stage may use.
 
     Returns:
         `steps`, `lowest` and `highest` (plans as of other verbs), `notes`.

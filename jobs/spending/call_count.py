@@ -32,34 +32,23 @@ class Unasked:
 
 @dataclass(frozen=True, kw_only=True)
 class StageCalls:
-    """
-    Calls of one stage to its model.
+    """Calls of one stage to its model."""
 
-    Attributes:
-        stage: Its name in the ledger.
-        chat: The model.
-        history: What earlier calls of the model took in such stages.
-        inputs: Call id -> input tokens as counted before the call, of the calls that are still to be made.
-        n_paid: Calls that the ledger answers.
-        not_asked: Why rows will not be asked about -> how many.
-        assumed: What is assumed of summaries that are not written -> how many calls that concerns.
-    """
-
-    stage: str
+    stage: str  # its name in the ledger
     chat: ChatSettings
-    history: History = _NO_HISTORY
+    history: History = _NO_HISTORY  # what earlier calls of the model took in such stages
+    # call id -> input tokens as counted before the call, for calls that are still to be made
     inputs: dict[str, CountRange] = field(default_factory=dict)
-    n_paid: int = 0
-    not_asked: Counter[str] = field(default_factory=Counter)
+    n_paid: int = 0  # calls that the ledger answers
+    not_asked: Counter[str] = field(default_factory=Counter)  # reason -> rows that will not be asked about
+    # assumption about summaries that are not written -> calls that it concerns
     assumed: Counter[str] = field(default_factory=Counter)
 
 
 class CallCount:
     """
-    Adds up what stages will ask; a call that two of them make is the first one's.
-
-    Args:
-        ledger: What has been asked before; None: nothing.
+    Adds up what stages will ask; a call that two of them make is the first one's. Without a *ledger* nothing has been
+    asked before.
     """
 
     def __init__(self, ledger: Ledger | None) -> None:

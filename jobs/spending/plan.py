@@ -48,14 +48,9 @@ def spending_plan(
     run: Folder, plan: Plan, *, calling: Calling, workers: int, scale: Scale | None = None
 ) -> dict[str, Any]:
     """
-    Return the document of what is still to be asked.
+    Return the document of what is still to be asked; *scale* tells it for another number of queries than the run's.
 
-    Args:
-        run: With the rows of the stages that ask no model.
-        plan: The work it means.
-        calling: Names the ledger and the prices.
-        workers: Processes a stage may use.
-        scale: Tell it for another number of queries; None: for those of the run.
+    *run* has the rows of the stages that ask no model.
     """
     work = content_key(sorted(item.work_id for stage in plan.stages if stage.chat for item in plan.items(stage)))
     with opened_ledger(calling) as ledger:

@@ -14,15 +14,11 @@ from longform.spending import CallSample, CountRange, mean_of_more
 
 def for_queries(found: Sequence[StageCalls], *, n_planned: int, n_queries: int) -> list[StageCalls]:
     """
-    Return the calls of *n_queries* new queries, none paid already; calls grow in proportion to queries.
+    Return the calls of *n_queries* new queries, none paid already; calls grow in proportion to queries. *found* are
+    those of the *n_planned* queries of a plan.
 
     Ends of the input tokens move apart by the 95 % prediction interval of the mean of the new queries. Calls of a query
     read the same documents, so each planned query counts as one observation.
-
-    Args:
-        found: Calls of each stage for the queries planned.
-        n_planned: Their number.
-        n_queries: The number asked for.
 
     Raises:
         UsageError: No query is planned, or a stage has no call left that others could be like.

@@ -38,10 +38,8 @@ def calls_to_make(run: Folder, plan: Plan, ledger: Ledger | None) -> list[StageC
     """
     Count each stage's calls to its model, in their order; a call that two stages make is the first one's.
 
-    Args:
-        run: With the rows that calls are made from, as far as they are made from no call.
-        plan: The work it means.
-        ledger: Holds earlier calls; None if there are none.
+    *run* has the rows that calls are made from, as far as they are made from no call. Without a *ledger* there are no
+    earlier calls.
     """
     return list(_Walk(run, plan, ledger).calls())
 

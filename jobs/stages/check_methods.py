@@ -47,12 +47,7 @@ class MethodContext(NamedTuple):
 
 def check_methods(methods: Mapping[str, MethodSettings], run: Folder, wanted: Sequence[MethodContext]) -> None:
     """
-    Refuse what packed contexts tell.
-
-    Args:
-        methods: By their names.
-        run: With the contexts.
-        wanted: The methods that are asked for.
+    Refuse methods that cannot be used on the documents of the run's packed contexts; *methods* are by name.
 
     Raises:
         UsageError: A method cannot be used on the documents of a context.

@@ -19,23 +19,16 @@ _LOG = logging.getLogger(__name__)
 
 def receipts_of(
     perform: Callable[[Task], Awaitable[Receipt]],
-    tasks: Iterable[Task],
+    tasks: Iterable[Task],  # in the order in which they begin
     *,
-    slots: int,
-    closes: Sequence[Close],
-    close_s: float = _CLOSE_S,
+    slots: int,  # tasks that are open at once
+    closes: Sequence[Close],  # close what the worker opened, in the end
+    close_s: float = _CLOSE_S,  # the most seconds that open tasks and closing take in the end
 ) -> Generator[Receipt, None, None]:
     """
     Perform *tasks* on an event loop of this thread, and yield each receipt when it is there.
 
     The loop stands still while the caller has a receipt in hand. A caller that stops cancels what is under way.
-
-    Args:
-        perform: Performs one.
-        tasks: In the order in which they begin.
-        slots: Tasks that are open at once.
-        closes: Close what the worker opened, in the end.
-        close_s: The most seconds that both take.
     """
     left = iter(tasks)
     with asyncio.Runner() as runner:

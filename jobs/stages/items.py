@@ -40,18 +40,11 @@ class Source(NamedTuple):
 
 
 class Item(NamedTuple, Generic[Key]):
-    """
-    Rows that a run wants.
-
-    Attributes:
-        work_id: Of the rows.
-        key: What they are about, by the names of a configuration; it pickles, and is small.
-        sources: What they are made from, in the order that the stage's worker expects.
-    """
+    """Rows that a run wants."""
 
     work_id: str
-    key: Key
-    sources: tuple[Source, ...] = ()
+    key: Key  # what the rows are about, by the names of a configuration; it pickles, and is small
+    sources: tuple[Source, ...] = ()  # what they are made from, in the order that the stage's worker expects
 
 
 class RowPlace(NamedTuple):
@@ -167,10 +160,8 @@ class SourceReader:
     """
     Rows of sources by their places; the last few parts of each table are held.
 
-    Args:
-        run: The folder with the tables.
-        reads: Table -> the columns of it that rows have, or `WHOLE`.
-        held: Rows that stand in place of the run's, by their sources.
+    *reads* maps a table to the columns that its rows have, or to `WHOLE`. *held* rows stand in place of the run's, by
+    their sources.
     """
 
     def __init__(

@@ -54,22 +54,14 @@ Texts = Callable[[Given["Judged"]], JudgedText]
 
 
 class Judged(NamedTuple):
-    """
-    The verdicts of one judge on one summary.
+    """The verdicts of one judge on one summary."""
 
-    Attributes:
-        summary: Its work id.
-        judge: The name of the judge.
-        query_id: Of the summary.
-        context: Work id of the context whose documents it is judged against; None: the targets of the query.
-        repeat: Of the question, from 0.
-    """
-
-    summary: str
+    summary: str  # its work id
     judge: str
     query_id: str
+    # work id of the context whose documents it is judged against; None: the targets of the query
     context: str | None = None
-    repeat: int = 0
+    repeat: int = 0  # of the question, from 0
 
 
 def columns_of(kind: Kind, *more: str) -> Collection[str]:
@@ -90,13 +82,7 @@ def with_repeats(items: Iterable[Item[Judged]]) -> list[list[Item[Judged]]]:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeStage(Stage[Judged]):
-    """
-    Makes the verdicts of one judge.
-
-    Attributes:
-        judge: Its name.
-        settings: Of it.
-    """
+    """Makes the verdicts of one judge."""
 
     table = "verdicts"
 
@@ -122,20 +108,12 @@ class JudgeStage(Stage[Judged]):
 
 @dataclass(frozen=True, kw_only=True)
 class AskJudge(JudgeStage):
-    """
-    Asks one judge about summaries; a mean of judges is asked nothing.
+    """Asks one judge about summaries; a mean of judges is asked nothing."""
 
-    Attributes:
-        bench: URL of the benchmark.
-        version: Of what makes its verdicts beside its settings.
-        mode: The documents that a sentence is checked against, as `faithfulness` says.
-        threads: Of a local model.
-    """
-
-    bench: str
-    version: str
-    mode: str
-    threads: int
+    bench: str  # URL
+    version: str  # changes with what makes its verdicts beside its settings
+    mode: str  # the documents that a sentence is checked against, as `faithfulness` says
+    threads: int  # those of a local model
 
     @property
     def reads(self) -> Mapping[str, Collection[str]]:

@@ -28,19 +28,13 @@ _K1, _B = 1.5, 0.75  # as retriever bm25 has them by default
 
 
 class SummaryToJudge(TypedDict):
-    """
-    A summary, but for its lines.
+    """A summary, but for its lines."""
 
-    Attributes:
-        work_id: Of its verdicts.
-        failure: Why there is no summary; None: there is one.
-    """
-
-    work_id: str
+    work_id: str  # the one of its verdicts
     summary_id: str
     query_id: str
     haystack_id: str
-    failure: str | None
+    failure: str | None  # why there is no summary; None: there is one
 
 
 def judged_summary(

@@ -57,15 +57,7 @@ def how_packed(system: System) -> HowPacked:
 
 @dataclass(frozen=True, kw_only=True)
 class Pack(Stage[Packed]):
-    """
-    Puts the documents of rankings into prompts.
-
-    Attributes:
-        bench: URL of the benchmark.
-        kinds: How each system's contexts are packed: a `Packed` without its query.
-        importance: What orders by importance sort by.
-        seed: Of drawn orders.
-    """
+    """Puts the documents of rankings into prompts."""
 
     step = "pack"
     reads: ClassVar = {
@@ -77,10 +69,10 @@ class Pack(Stage[Packed]):
     columns = CONTEXTS.names
     per_task = 32
 
-    bench: str
-    kinds: tuple[HowPacked, ...]
-    importance: ImportanceSettings
-    seed: int
+    bench: str  # URL
+    kinds: tuple[HowPacked, ...]  # how each system's contexts are packed: a `Packed` without its query
+    importance: ImportanceSettings  # what orders by importance sort by
+    seed: int  # for drawn orders
 
     @property
     def embeds(self) -> bool:

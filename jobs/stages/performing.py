@@ -91,20 +91,13 @@ class TaskRow(TypedDict):
 
 
 class TaskReceipt(TypedDict):
-    """
-    A task's part of the table, or its error.
-
-    Attributes:
-        work_ids: As JSON.
-        error: What it means; empty: there is none.
-        words: Of the error.
-    """
+    """A task's part of the table, or its error."""
 
     path: str
     rows: int
-    work_ids: str
-    error: str
-    words: str
+    work_ids: str  # JSON
+    error: str  # what it means for other tasks; empty: there is none
+    words: str  # its message or traceback
 
 
 class _Pooled:

@@ -27,24 +27,13 @@ _MOST_TASKS_A_BLOCK = 8  # what a process that dies has to do again
 
 @dataclass
 class Place:
-    """
-    The place where a stage runs: this process, or workers of a cluster.
-
-    Args:
-        cluster: Decides, and has the workers.
-        here: Whether it is this process; None: as the cluster says.
-        told: Where workers say what they have read; None: they do not.
-
-    Attributes:
-        workers: Those that it has used; 0: none but this process.
-        cores: Those that the stage uses in this process.
-    """
+    """The place where a stage runs: this process, or workers of a cluster."""
 
     cluster: Cluster
-    here: bool | None
-    told: Told | None = None
-    workers: int = 0
-    cores: int = 1
+    here: bool | None  # this process; None: as the cluster says
+    told: Told | None = None  # workers say there what they have read; None: they do not
+    workers: int = 0  # those that the stage has used; 0: none but this process
+    cores: int = 1  # those that the stage uses in this process
     _since: float = field(default_factory=time.monotonic)
 
     @property

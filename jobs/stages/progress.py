@@ -25,12 +25,8 @@ class Progress:
 
     A thread of its own keeps it coming while nothing is finished.
 
-    Args:
-        name: Of the stage.
-        unit: What is counted, in the plural.
-        total: So many are to be done.
-        log: Where it is printed.
-        notice: What the line says besides, for example the calls so far; an empty text: nothing.
+    *unit* is in the plural, and *total* of them are to be done. The line ends with what *notice* returns, for example
+    the calls so far.
     """
 
     def __init__(self, name: str, unit: str, total: int, log: TextIO, notice: Callable[[], str]) -> None:

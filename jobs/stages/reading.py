@@ -54,12 +54,7 @@ class Told(NamedTuple):
 
 
 class Reading:
-    """
-    Says how many texts have been read since it was made.
-
-    Args:
-        told: Messages of workers about the texts that they read.
-    """
+    """Says how many texts were read since it was made, by this process and by the workers whose messages *told* has."""
 
     def __init__(self, told: Told) -> None:
         self._told, self._before = told, TEXTS_READ.count

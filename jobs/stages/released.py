@@ -31,23 +31,15 @@ _SAID = ("labels", "released_scores")  # what a release says of its summaries
 
 
 class Released(NamedTuple):
-    """
-    A summary that a benchmark ships.
-
-    Attributes:
-        setting: What its writer was given, in words.
-        order: Of the documents in its prompt; None: unknown.
-        retriever: That ranked them; None: unknown.
-        context_id: Of the documents that its writer saw; None: unknown.
-    """
+    """A summary that a benchmark ships."""
 
     summary_id: str
     query_id: str
     summarizer: str
-    setting: str
-    order: str | None
-    retriever: str | None
-    context_id: str | None
+    setting: str  # what its writer was given, in words
+    order: str | None  # the order of the documents in its prompt; None: unknown
+    retriever: str | None  # the one that ranked them; None: unknown
+    context_id: str | None  # the documents that its writer saw; None: unknown
 
     @property
     def name(self) -> SystemName:
@@ -113,17 +105,12 @@ def scored_measures(benchmark: Benchmark) -> list[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class _FromBenchmark(Stage[Key]):
-    """
-    Takes rows of a table that the benchmark ships, a task for each of its parts.
-
-    Attributes:
-        bench: URL of the benchmark.
-    """
+    """Takes rows of a table that the benchmark ships, a task for each of its parts."""
 
     shipped: ClassVar[str]  # a table of the benchmark
     named_by: ClassVar[Sequence[str]]  # columns of it
 
-    bench: str
+    bench: str  # URL
 
     def tasks(self, run: Folder, items: Sequence[Item[Key]]) -> list[Task]:
         benchmark, key = Benchmark(self.bench), self.key_of()
@@ -185,12 +172,7 @@ class CopySummaries(_FromBenchmark[Released]):
 
 @dataclass(frozen=True, kw_only=True)
 class ReadLabels(_FromBenchmark[Judged]):
-    """
-    Takes labels for verdicts; a target that nobody labelled is unjudged, but for tasks that need not judge all targets.
-
-    Attributes:
-        task_of: By annotator.
-    """
+    """Takes labels for verdicts; a target without one is unjudged, but for tasks that need not judge all targets."""
 
     step = "read"
     name = "labels"
@@ -200,7 +182,7 @@ class ReadLabels(_FromBenchmark[Judged]):
     shipped = "labels"
     named_by = ("summary_id", "annotator", "target_id")
 
-    task_of: Mapping[str, str]
+    task_of: Mapping[str, str]  # annotator -> task
 
     def items(self, plan: Plan) -> list[Item[Judged]]:
         units = {item.key.summary: item.work_id for item in plan.of(UnitsOf)}

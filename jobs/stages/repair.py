@@ -64,13 +64,7 @@ def check_documents(benchmark: Benchmark) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Repair(Stage[Twin]):
-    """
-    Cites by the words that bullets and documents share.
-
-    Attributes:
-        bench: URL of the benchmark.
-        units: The kind of text that cites: statements, bullets or sentences.
-    """
+    """Cites by the words that bullets and documents share."""
 
     step = "repair"
     reads: ClassVar = {"summaries": WHOLE, "documents": DOCUMENTS.names}
@@ -78,8 +72,8 @@ class Repair(Stage[Twin]):
     columns = SUMMARIES.names
     per_task = 64
 
-    bench: str
-    units: UnitKind
+    bench: str  # URL
+    units: UnitKind  # the kind of text that cites
 
     def items(self, plan: Plan) -> list[Item[Twin]]:
         by = versioned(repair.VERSION, self.units)
@@ -126,12 +120,7 @@ def _haystack(summary: SummaryRow) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class CopyVerdicts(Stage[Judged]):
-    """
-    Copies the verdicts of coverage on summaries to their twins.
-
-    Attributes:
-        by: What the twins were made by.
-    """
+    """Copies the verdicts of coverage on summaries to their twins."""
 
     step = "repair"
     name = "copy verdicts"
@@ -140,7 +129,7 @@ class CopyVerdicts(Stage[Judged]):
     columns = VERDICTS.names
     per_task = 256
 
-    by: str
+    by: str  # what the twins were made by
 
     def items(self, plan: Plan) -> list[Item[Judged]]:
         twins = twins_of(plan)

@@ -49,15 +49,7 @@ def judge_key(experiment: Experiment, name: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class RepairByJudge(Stage[Twin]):
-    """
-    Cites by the stored verdicts of a support judge.
-
-    Attributes:
-        bench: URL of the benchmark.
-        units: The kind of text that cites: statements, bullets or sentences.
-        judge: Its name.
-        by: Changes with any change of what is cited.
-    """
+    """Cites by the stored verdicts of a support judge."""
 
     step = "repair"
     reads: ClassVar = {"summaries": WHOLE, "verdicts": _COLUMNS, "documents": DOCUMENTS.names}
@@ -65,10 +57,10 @@ class RepairByJudge(Stage[Twin]):
     columns = SUMMARIES.names
     per_task = 64
 
-    bench: str
-    units: UnitKind
+    bench: str  # URL
+    units: UnitKind  # the kind of text that cites
     judge: str
-    by: str
+    by: str  # changes with any change of what is cited
 
     def items(self, plan: Plan) -> list[Item[Twin]]:
         return [
@@ -118,9 +110,8 @@ def support_of(verdicts: Iterable[VerdictRow], numbers: Mapping[str, int]) -> di
     """
     Map each unit of a summary, by index, to the judge's verdict for each document number, None if unjudged.
 
-    Args:
-        verdicts: Rows with `unit_index`, `target_id`, `answer`, `probability`.
-        numbers: Document id -> the number that cites it.
+    *verdicts* have `unit_index`, `target_id`, `answer` and `probability`; *numbers* map a document id to the number
+    that cites it.
     """
     found: dict[int, dict[int, Held | None]] = {}
     for row in merged_repeats(SUPPORT, verdicts):

@@ -38,17 +38,7 @@ Before = tuple[Ranking, list[RankingRow]]
 
 @dataclass(frozen=True, kw_only=True)
 class Rerank(Stage[Ranked]):
-    """
-    Reorders the first documents of rankings by one reranker.
-
-    Attributes:
-        bench: URL of the benchmark.
-        reranker: Its name.
-        settings: Of it.
-        retrievers: Those that systems combine it with.
-        query_text: What it is asked.
-        threads: Of a cross-encoder.
-    """
+    """Reorders the first documents of rankings by one reranker."""
 
     step = "rerank"
     reads: ClassVar = {"rankings": WHOLE, "documents": DOCUMENTS.names, "queries": QUERIES.names}
@@ -57,12 +47,12 @@ class Rerank(Stage[Ranked]):
     columns = RANKINGS.names
     holds_model = True
 
-    bench: str
+    bench: str  # URL
     reranker: str
     settings: RerankerSettings
-    retrievers: tuple[str, ...]
-    query_text: str
-    threads: int
+    retrievers: tuple[str, ...]  # those that systems combine it with
+    query_text: str  # what it is asked
+    threads: int  # those of a cross-encoder
 
     @property
     def name(self) -> str:

@@ -27,17 +27,12 @@ _QUERIES_A_TASK = 64
 
 
 class Ranked(NamedTuple):
-    """
-    A ranking.
-
-    Attributes:
-        reranker: The name of the one that reordered its first documents; None: none.
-    """
+    """A ranking."""
 
     query_id: str
     haystack_id: str
     retriever: str
-    reranker: str | None = None
+    reranker: str | None = None  # the one that reordered its first documents; None: none
 
     @property
     def system(self) -> str:
@@ -56,15 +51,7 @@ def definition(retrievers: Mapping[str, RetrieverSettings], name: str) -> dict[s
 
 @dataclass(frozen=True, kw_only=True)
 class Retrieve(Stage[Ranked]):
-    """
-    Ranks documents by the retrievers that systems begin with.
-
-    Attributes:
-        bench: URL of the benchmark.
-        names: Retrievers, those that others build on left out.
-        retrieval: All retrievers, and what they are asked.
-        threads: Of an encoder.
-    """
+    """Ranks documents by the retrievers that systems begin with."""
 
     step = "retrieve"
     reads: ClassVar = {"queries": QUERIES.names, "documents": DOCUMENTS.names}
@@ -72,10 +59,10 @@ class Retrieve(Stage[Ranked]):
     unit = "rankings"
     columns = RANKINGS.names
 
-    bench: str
-    names: tuple[str, ...]
-    retrieval: RetrievalSettings
-    threads: int
+    bench: str  # URL
+    names: tuple[str, ...]  # retrievers, those that others build on left out
+    retrieval: RetrievalSettings  # all retrievers, and what they are asked
+    threads: int  # those of an encoder
 
     @property
     def holds_model(self) -> bool:

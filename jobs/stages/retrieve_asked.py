@@ -30,15 +30,7 @@ from longform.settings.retrievers import RetrievalSettings, RetrieverSettings
 
 @dataclass(frozen=True, kw_only=True)
 class RetrieveAsked(Stage[Ranked]):
-    """
-    Asks one retriever for rankings.
-
-    Attributes:
-        bench: URL of the benchmark.
-        retriever: Its name.
-        settings: Of it.
-        retrieval: Of all retrievers.
-    """
+    """Asks one retriever for rankings."""
 
     step = "retrieve"
     reads: ClassVar = {"documents": DOCUMENTS.names, "queries": QUERIES.names}
@@ -46,10 +38,10 @@ class RetrieveAsked(Stage[Ranked]):
     unit = "rankings"
     columns = RANKINGS.names
 
-    bench: str
+    bench: str  # URL
     retriever: str
     settings: RetrieverSettings
-    retrieval: RetrievalSettings
+    retrieval: RetrievalSettings  # settings of all retrievers
 
     @property
     def name(self) -> str:

@@ -53,20 +53,15 @@ class Task:
 
 @dataclass(frozen=True, kw_only=True)
 class PlainStage:
-    """
-    A stage outside the plan of a run.
-
-    Attributes:
-        identity: What the worker depends on (URLs, configuration); two stages of one name and identity share a worker.
-        unit: What progress counts, in the plural; one for each work id.
-    """
+    """A stage outside the plan of a run."""
 
     name: str
     table: str
+    # what the worker depends on (URLs, configuration); two stages of one name and identity share a worker
     identity: str
     make_worker: Callable[[], Worker[Any]] = field(compare=False)
     columns: Collection[str] | None = None
-    unit: str = "rows"
+    unit: str = "rows"  # what progress counts, in the plural; one for each work id
     holds_model: bool = False
     asynchronous: bool = False
     slots: int = 32
@@ -119,30 +114,18 @@ def no_pulse(stage: Runnable, *, wanted: int, todo: int, done: int) -> None:
 def run_stage(
     run: Folder,
     stage: Runnable,
-    wanted: int,
-    tasks: Sequence[Task],
+    wanted: int,  # work ids that the stage is to have in the end, done ones included
+    tasks: Sequence[Task],  # those not done yet
     *,
-    cluster: Cluster,
-    note: Note = no_note,
-    log: TextIO | None = None,
-    notice: Callable[[], str] = str,
-    here: bool | None = None,
-    pulse: Pulse = no_pulse,
+    cluster: Cluster,  # started when there is work
+    note: Note = no_note,  # called after every commit, and at the end, whatever it be
+    log: TextIO | None = None,  # where progress goes; None: to standard error
+    notice: Callable[[], str] = str,  # what the line of progress says besides; an empty text: nothing
+    here: bool | None = None,  # in this process; None: as the cluster says
+    pulse: Pulse = no_pulse,  # called at the beginning and with every receipt
 ) -> StageReport:
     """
     Do *tasks* and commit what they make.
-
-    Args:
-        run: Where the table is.
-        stage: What to do.
-        wanted: Work ids the stage is to have in the end, done ones included.
-        tasks: Those not done yet.
-        cluster: Where they run; started when there is work.
-        note: Called after every commit, and at the end, whatever it be.
-        log: Where progress goes; None: to standard error.
-        notice: What the line of progress says besides; an empty text: nothing.
-        here: Whether they run in this process; None: as the cluster says.
-        pulse: Called at the beginning and with every receipt.
 
     Raises:
         StageError: A task failed, or none can succeed; the message has the first error, with a traceback if it is ours.

@@ -61,15 +61,7 @@ class TaskOf(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Score(Stage[Scored]):
-    """
-    Scores summaries.
-
-    Attributes:
-        bench: URL of the benchmark.
-        listed: The measures that are wanted.
-        partial_score: What partial coverage counts.
-        judges: Their tasks by name.
-    """
+    """Scores summaries."""
 
     step = "aggregate"
     name = "score"
@@ -77,10 +69,10 @@ class Score(Stage[Scored]):
     columns = SCORES.names
     per_task = 256
 
-    bench: str
-    listed: Listed
-    partial_score: float
-    judges: Mapping[str, TaskOf]
+    bench: str  # URL
+    listed: Listed  # the measures that are wanted
+    partial_score: float  # what partial coverage counts
+    judges: Mapping[str, TaskOf]  # by name
 
     @property
     def reads(self) -> Mapping[str, Collection[str]]:

@@ -33,17 +33,11 @@ VERSION = "shipped@1"
 
 
 class Shown(NamedTuple):
-    """
-    Documents that a shipped summary was made from, or at most can have been.
-
-    Attributes:
-        context_id: Of the benchmark's row that names them; None: all documents of the haystack.
-        ordered: Whether they stand in the order of the prompt.
-    """
+    """Documents that a shipped summary was made from, or at most can have been."""
 
     query_id: str
-    context_id: str | None
-    ordered: bool
+    context_id: str | None  # the benchmark's row that names them; None: all documents of the haystack
+    ordered: bool  # they stand in the order of the prompt
 
 
 def shown_to(summary: Released) -> Shown:
@@ -55,14 +49,7 @@ def shown_to(summary: Released) -> Shown:
 
 @dataclass(frozen=True, kw_only=True)
 class TakeContexts(Stage[Shown]):
-    """
-    Puts the documents that shipped summaries were made from into contexts.
-
-    Attributes:
-        bench: URL of the benchmark.
-        writers: Summarizers in it; None: all.
-        checked: Whether summaries are judged against documents, so that those without named documents need a context.
-    """
+    """Puts the documents that shipped summaries were made from into contexts."""
 
     step = "summarize"
     name = "shipped contexts"
@@ -72,9 +59,9 @@ class TakeContexts(Stage[Shown]):
     columns = CONTEXTS.names
     per_task = 64
 
-    bench: str
-    writers: Collection[str] | None
-    checked: bool
+    bench: str  # URL
+    writers: Collection[str] | None  # summarizers in the benchmark; None: all
+    checked: bool  # summaries are judged against documents, so that those without named documents need a context
 
     def items(self, plan: Plan) -> list[Item[Shown]]:
         shown = dict.fromkeys(shown_to(one) for one in chosen(plan, self.writers))
@@ -152,19 +139,14 @@ def _context_work_id(benchmark: Benchmark, shown: Shown) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class TakeSummaries(CopySummaries):
-    """
-    Copies the summaries of some writers, every setting and minute of them.
-
-    Attributes:
-        writers: Summarizers in the benchmark; None: all.
-    """
+    """Copies the summaries of some writers, every setting and minute of them."""
 
     step = "summarize"
     name = "shipped summaries"
     writes_summaries = True
     reads: ClassVar = {"queries": QUERIES.names}
 
-    writers: Collection[str] | None
+    writers: Collection[str] | None  # summarizers in the benchmark; None: all
 
     def items(self, plan: Plan) -> list[Item[Released]]:
         contexts = {item.key: (Source("contexts", item.work_id),) for item in plan.of(Shown)}

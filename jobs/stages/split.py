@@ -31,13 +31,7 @@ class UnitsOf(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Split(Stage[UnitsOf]):
-    """
-    Splits all summaries of the stages before it that are not split yet.
-
-    Attributes:
-        units: What into.
-        label: Its name; a run may split twice.
-    """
+    """Splits all summaries of the stages before it that are not split yet."""
 
     reads: ClassVar = {"summaries": ("work_id", "summary_id", "query_id", "haystack_id", "step", "text")}
     table = "units"
@@ -45,7 +39,7 @@ class Split(Stage[UnitsOf]):
     per_task = 256
 
     units: UnitKind = "bullets"
-    label: str = "split"
+    label: str = "split"  # its name; a run may split twice
     step: str = "split"
 
     @property

@@ -50,26 +50,16 @@ class Site(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Stage(ABC, Generic[Key]):
-    """
-    One stage of a run.
+    """One stage of a run."""
 
-    Attributes:
-        table: The table it writes.
-        unit: Its items in the plural, as progress counts them.
-        run: URL of the run's folder.
-        prompts: A folder whose files replace the project's own of the same name; None: there is none.
-        vectors: The place where vectors of texts are kept; None: they are not.
-        context: On whose behalf models are called; None: it calls none.
-    """
-
-    table: ClassVar[str]
-    unit: ClassVar[str] = "summaries"
+    table: ClassVar[str]  # the one that it writes
+    unit: ClassVar[str] = "summaries"  # its items in the plural, as progress counts them
     writes_summaries: ClassVar[bool] = False  # that are judged; twins are not, whose originals are
 
-    run: str
-    prompts: str | None = None
-    vectors: VectorsPlace | None = None
-    context: CallContext | None = None
+    run: str  # URL of the run's folder
+    prompts: str | None = None  # a folder whose files replace the project's own of the same name; None: there is none
+    vectors: VectorsPlace | None = None  # where vectors of texts are kept; None: they are not
+    context: CallContext | None = None  # on whose behalf models are called; None: it calls none
 
     @property
     @abstractmethod
@@ -206,23 +196,15 @@ class OfQuery(Protocol):
 
 
 class Plan:
-    """
-    Everything that a run will hold: the items of each stage, known before anything runs.
-
-    Args:
-        stages: In the order in which they run.
-        benchmark: Nothing is read of it but its manifest, queries and targets.
-        limit: Queries, the first ones; None: all.
-        only: Of these queries; None: all of them.
-    """
+    """Everything that a run will hold: the items of each stage, known before anything runs."""
 
     def __init__(
         self,
-        stages: Sequence[Stage[Any]],
-        benchmark: Benchmark,
+        stages: Sequence[Stage[Any]],  # in the order in which they run
+        benchmark: Benchmark,  # nothing is read of it but its manifest, queries and targets
         *,
-        limit: int | None = None,
-        only: Collection[str] | None = None,
+        limit: int | None = None,  # the first queries; None: all
+        only: Collection[str] | None = None,  # the queries that count; None: all of them
     ) -> None:
         self.stages = tuple(stages)
         self.benchmark = benchmark

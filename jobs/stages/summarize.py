@@ -33,24 +33,14 @@ from longform.text.sentences import sentences
 
 
 class Summarized(NamedTuple):
-    """
-    A summary.
-
-    Attributes:
-        summarizer: Its name.
-        setting: What it is given, in words.
-        method: The name of a method.
-        n_requested: Bullets or sentences that are asked for; None: the number is withheld.
-        packed: The context it is made from.
-        repeat: Of the same context by the same system, from 0.
-    """
+    """A summary."""
 
     summarizer: str
-    setting: str
-    method: str
-    n_requested: int | None
-    packed: Packed
-    repeat: int = 0
+    setting: str  # what it is given, in words
+    method: str  # the name of a method
+    n_requested: int | None  # bullets or sentences that are asked for; None: the number is withheld
+    packed: Packed  # the context that it is made from
+    repeat: int = 0  # of the same context by the same system, from 0
 
     @property
     def query_id(self) -> str:
@@ -68,19 +58,7 @@ class Wanted(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Summarize(Stage[Summarized]):
-    """
-    Writes the summaries of one summarizer.
-
-    Attributes:
-        bench: URL of the benchmark.
-        summarizer: Its name.
-        settings: Of it.
-        wanted: One of each system that has this summarizer.
-        methods: By the names that systems give them.
-        versions: Method -> version of what makes its summaries: its prompts, or its code.
-        bullets: Asked for; targets: as many as the query has.
-        threads: Of a local model.
-    """
+    """Writes the summaries of one summarizer."""
 
     step = "summarize"
     writes_summaries = True
@@ -89,14 +67,14 @@ class Summarize(Stage[Summarized]):
     columns = frozenset(SUMMARIES.names) - {"elapsed_minutes"}
     per_task = 8  # of the offline one
 
-    bench: str
+    bench: str  # URL
     summarizer: str
     settings: SummarizerSettings
-    wanted: tuple[Wanted, ...]
-    methods: Mapping[str, MethodSettings]
-    versions: Mapping[str, str]
-    bullets: int | str
-    threads: int
+    wanted: tuple[Wanted, ...]  # one of each system that has this summarizer
+    methods: Mapping[str, MethodSettings]  # by the names that systems give them
+    versions: Mapping[str, str]  # method -> version of what makes its summaries: its prompts, or its code
+    bullets: int | str  # those asked for; targets: as many as the query has
+    threads: int  # those of a local model
 
     @property
     def name(self) -> str:
