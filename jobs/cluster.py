@@ -53,7 +53,7 @@ class Cluster:
         self.workers, self.cpus = workers or _WORKERS, cpus
         self.lacks_ray = not self._address and find_spec("ray") is None
         self.in_process = workers == 0 or (workers is None and self.lacks_ray)
-        self.measures = workers is None and not self._address
+        self.measures = workers is None and not self._address  # a stage begins here, and goes on where it ends sooner
         self._started_here = False
         self._begun: Future[None] | None = None
         # Ray's processes end with the thread that started them, so this one lasts as long as the command

@@ -76,22 +76,13 @@ def mean_of_more(sample: CallSample, n: int) -> CountRange:
 
 
 class History(NamedTuple):
-    """
-    Totals of earlier calls of one model and stage.
+    """Totals of earlier calls of one model and stage."""
 
-    Attributes:
-        input_ratio: Input tokens that the provider stated, over those counted before the call.
-        output_tokens: A call, hidden ones included.
-        seconds: A call.
-        cached_share: Of the input tokens; None: not known.
-        reasoning_share: Of the output tokens; None: not known.
-    """
-
-    input_ratio: CallSample | None = None
-    output_tokens: CallSample | None = None
-    seconds: CallSample | None = None
-    cached_share: float | None = None
-    reasoning_share: float | None = None
+    input_ratio: CallSample | None = None  # input tokens that the provider stated, over those counted before the call
+    output_tokens: CallSample | None = None  # a call, hidden ones included
+    seconds: CallSample | None = None  # a call
+    cached_share: float | None = None  # of the input tokens; None: not known
+    reasoning_share: float | None = None  # of the output tokens; None: not known
 
 
 class Spending(NamedTuple):
@@ -107,12 +98,10 @@ def spending(
     inputs: Sequence[CountRange], *, max_tokens: int, history: History, price: Price | None, limits: QuotaLimits
 ) -> Spending:
     """
-    Args:
-        inputs: Shape (calls,): input tokens of each as counted before the call.
-        max_tokens: Of output, a call.
-        history: What earlier calls of the model and stage took.
-        price: Of the model; None: unknown.
-        limits: Those that are known.
+    Return what calls will spend.
+
+    *inputs* are the input tokens of each call as counted before it. *history* is of earlier calls of the same model and
+    stage. *price* is None if unknown, and *limits* are those that are known.
     """
     if not inputs:
         return Spending(NOTHING, NOTHING, NOTHING, NOTHING)

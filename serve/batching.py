@@ -61,10 +61,6 @@ class TokenBatcher(Generic[Unit, Answer]):
 
     *run* answers units in their order, and blocks. When *queue_tokens* wait, `ask` refuses; no request waits longer
     than *max_wait_s* for its turn, and the first one after a rest waits *wait_s* for company.
-
-    Attributes:
-        waiting_tokens: Tokens that are queued, and do not run.
-        n_batches: Batches that were run.
     """
 
     def __init__(
@@ -91,8 +87,8 @@ class TokenBatcher(Generic[Unit, Answer]):
         self._running_tokens = 0
         self._failures = 0
         self._last_failure = ""
-        self.waiting_tokens = 0
-        self.n_batches = 0
+        self.waiting_tokens = 0  # queued, not running
+        self.n_batches = 0  # run so far
 
     async def ask(self, units: Sequence[Unit], costs: Sequence[int], *, within_s: float | None = None) -> list[Answer]:
         """

@@ -35,9 +35,8 @@ class Door:
     """
     Passes requests on to one server.
 
-    Args:
-        url: In front of each path.
-        api_key_env: The variable with the server's token, on the door's node; None: it wants none.
+    *url* stands in front of each path. *api_key_env* is the variable with the server's token, on the door's node; None:
+    it wants none.
 
     Raises:
         UsageError: The variable is unset.

@@ -33,8 +33,8 @@ ROOMS = {
     ),
     "laboratory": Room(14, 2_496, "lab/*"),
     "synthesis": Room(61, 10_191, "longform/synthesis/* jobs/synthesis/* jobs/synthesize*.py actors/synthesis/*"),
-    "serve": Room(27, 3_737, "serve/*"),
-    "rehearsal": Room(15, 2_252, "longform/rehearsal/* actors/rehearsal/*"),
+    "serve": Room(27, 3_724, "serve/*"),
+    "rehearsal": Room(15, 2_233, "longform/rehearsal/* actors/rehearsal/*"),
     "evidence as frames": Room(6, 650, "longform/evidence/* actors/surface/folders.py"),
     "tables": Room(6, 769, "longform/tables/*"),
     "results of older versions, for one release": Room(7, 940, "longform/studies/schema_1/*"),
@@ -50,7 +50,7 @@ ROOMS = {
     ),
     "chat, quota, ledger, spending": Room(
         64,
-        9_441,
+        9_153,
         "longform/chat/* longform/quota/* actors/chat/* actors/ledger/* jobs/spending/* longform/spending.py"
         " jobs/ledger.py jobs/calling.py jobs/probe.py",
     ),

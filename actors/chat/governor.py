@@ -48,9 +48,7 @@ class Governor:
     """
     A quota with a clock and a memory.
 
-    Args:
-        domain: The quota domain's key.
-        memory: URL of a folder in which found limits are remembered; None if they are not remembered.
+    Limits that it finds are remembered in the folder at the URL *memory*; None: they are not.
     """
 
     def __init__(self, domain: str, memory: str | None) -> None:
@@ -97,11 +95,7 @@ _ON_THE_HEAD = {"node:__internal_head__": 0.001}
 
 class Governed:
     """
-    Leases from the governor of a quota domain.
-
-    Args:
-        governor: In this process or in an actor.
-        told: Limits in the job's configuration.
+    Leases from the governor of a quota domain; *told* are the limits in the job's configuration.
 
     Raises:
         ray.exceptions.RayActorError, OSError, EOFError: From `lease`: it did not come back within 30 seconds.
@@ -122,12 +116,10 @@ def open_governor(domain: str, told: QuotaLimits, *, memory: str | None) -> Gove
     Return the leases of the one authority over *domain*: the cluster's if Ray runs, else this process's.
 
     Jobs may tell different limits for one domain: the lowest holds, while a worker of the job that told it is alive.
+    The domain's key names the actor and the file, so that it holds no secret.
 
-    Args:
-        domain: The quota domain's key; it names the actor and the file, so that it holds no secret.
-        told: Limits in the job's configuration.
-        memory: URL of a folder in which found limits are remembered; None if they are not remembered. The first to open
-            a domain decides.
+    Found limits are remembered in the folder at the URL *memory*; None: they are not. The first to open a domain
+    decides.
     """
     if not ray_runs():
         return Governed(Local(_local_governor(domain, memory)), told)

@@ -28,27 +28,18 @@ class _WaitingCall(Generic[CallT]):
 
 
 class LeaseQueue(Generic[CallT]):
-    """
-    First come, first served; a call that was refused goes to the front.
-
-    Args:
-        leases: Of the model's quota.
-        worker: This worker's name.
-        job: The command it works for.
-        most: Calls that may be leased or under way at once.
-        begin: Records the intents of leased calls, and says what becomes of each.
-        not_made: Told of a call that was recorded, and given up before its turn came.
-    """
+    """First come, first served; a call that was refused goes to the front."""
 
     def __init__(
         self,
         leases: LeaseSource,
         *,
         worker: str,
-        job: str,
-        most: int,
+        job: str,  # the command that it works for
+        most: int,  # calls that may be leased or under way at once
+        # records the intents of leased calls, and says what becomes of each
         begin: Callable[[Sequence[CallT]], Awaitable[Sequence[Admission]]],
-        not_made: Callable[[CallT], None],
+        not_made: Callable[[CallT], None],  # told of a call that was recorded, and given up before its turn came
     ) -> None:
         self._leases, self._worker, self._job, self._most = leases, worker, job, most
         self._begin, self._not_made = begin, not_made

@@ -35,9 +35,8 @@ class LlamaChat:
     More at once would share the same cores and the same memory; for several slots on a GPU, run llama.cpp's own server
     and name it as `base_url`. A call that outlasts its deadline computes on to its end, and the next one waits for it.
 
-    Args:
-        settings: `model` is the path or `s3://` URL of the file; without a `context_window` it is the one the model
-            was trained with.
+    `model` of the settings is the path or `s3://` URL of the file; without a `context_window` it is the one that the
+    model was trained with.
 
     Raises:
         UsageError: The package is not installed, or the file is missing or no model that llama.cpp can load.

@@ -26,20 +26,13 @@ _FULLEST = 1.25  # times its even share that a replica may get
 
 
 class CallGroup(NamedTuple):
-    """
-    Calls about one text.
+    """Calls about one text."""
 
-    Attributes:
-        shared: The text's key.
-        shared_tokens: The most that a later prompt can take from the first; counted, or a quarter of its characters.
-        requests: In the order they are sent.
-        whole: True if one replica answers all, however many they are: each further one would read the text again.
-    """
-
-    shared: str
+    shared: str  # the text's key
+    # the most that a later prompt can take from the first; counted, or a quarter of its characters
     shared_tokens: float
-    requests: tuple[ChatRequest, ...]
-    whole: bool = False
+    requests: tuple[ChatRequest, ...]  # in the order in which they are sent
+    whole: bool = False  # one replica answers all, however many they are: each further one would read the text again
 
 
 _WORTH_WARMING = 1024  # tokens; providers that share prefixes between servers keep none that is shorter
@@ -149,9 +142,7 @@ def pieces(sizes: Sequence[int], n_replicas: int) -> list[list[range]]:
     """
     Each group as the pieces that are sent apart: whole, unless one group would keep a replica busy alone.
 
-    Args:
-        sizes: Shape (groups,): items of each.
-        n_replicas: The replicas that answer.
+    *sizes* holds the number of items of each group, and *n_replicas* answer.
 
     Returns:
         Shape (groups, pieces): ranges of item places.

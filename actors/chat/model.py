@@ -27,15 +27,9 @@ class ChatModel(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class CallContext:
-    """
-    Attributes:
-        job: The command that calls; its keeper goes by this name.
-        stage: The job's stage.
-        ledger: URL of the ledger's folder.
-        prices: A price list's path or URL; None: the one that ships with `litellm`.
-    """
+    """The command and stage on whose behalf a model is called."""
 
-    job: str
+    job: str  # the command that calls; its keeper goes by this name
     stage: str
-    ledger: str
-    prices: str | None = None
+    ledger: str  # URL of the ledger's folder
+    prices: str | None = None  # a price list's path or URL; None: the one that ships with `litellm`

@@ -37,16 +37,10 @@ class _Connections:
 
 
 class OpenAIChat:
-    """
-    Makes one attempt a request, each within `timeout_s`; the caller bounds how many are in flight.
+    """Makes one attempt a request, each within `timeout_s`; the caller bounds how many are in flight."""
 
-    Attributes:
-        path: Behind the base URL.
-        of_openai: Whether the environment's organization is told.
-    """
-
-    path = "/chat/completions"
-    of_openai = True
+    path = "/chat/completions"  # behind the base URL
+    of_openai = True  # the environment's organization is told
 
     def __init__(self, settings: ChatSettings) -> None:
         self.settings = settings

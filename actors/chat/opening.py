@@ -185,17 +185,11 @@ def _check_extra_body(settings: ChatSettings) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Asking:
-    """
-    The client, limits and counters with which a judge or a summarizer asks.
-
-    Attributes:
-        chat: The model.
-        prompts_folder: A folder whose files replace our prompts of the same name.
-        count_tokens: Tokens of a text, for the check against the model's window; None: cl100k.
-    """
+    """The client, limits and counters with which a judge or a summarizer asks."""
 
     chat: ChatModel
-    prompts_folder: str | None = None
+    prompts_folder: str | None = None  # its files replace our prompts of the same name
+    # tokens of a text, for the check against the model's window; None: cl100k
     count_tokens: Callable[[str], int] | None = None
 
     @property

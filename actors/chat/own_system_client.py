@@ -46,25 +46,18 @@ class ClassChat:
 
     An error of the class is the failure `raised: ...` of the attempt, and a deadline that passed is `timeout`. A thread
     cannot be ended: a method that never returns keeps one until the command is over.
-
-    Args:
-        settings: Of the pool.
-        code: The class, for messages.
-        method: Of an object of it.
-        given: Makes the arguments of a request.
-        read: Makes the reply of what the method returned for a request.
     """
 
     accepted = Capabilities()
 
     def __init__(
         self,
-        settings: ChatSettings,
-        code: PythonClassSettings,
-        method: Callable[..., object],
+        settings: ChatSettings,  # those of the pool
+        code: PythonClassSettings,  # the class, for messages
+        method: Callable[..., object],  # one of an object of the class
         *,
-        given: Callable[[ChatRequest], tuple[object, ...]],
-        read: Callable[[ChatRequest, object], ChatReply],
+        given: Callable[[ChatRequest], tuple[object, ...]],  # makes the arguments of a request
+        read: Callable[[ChatRequest, object], ChatReply],  # makes the reply of what the method returned for a request
     ) -> None:
         self._settings, self._code, self._method = settings, code, method
         self._given, self._read = given, read

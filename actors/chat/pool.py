@@ -47,29 +47,18 @@ class _Attempt:
 
 
 class ChatPool:
-    """
-    A `ChatModel` around one that makes single attempts; one a worker and model.
-
-    Args:
-        model: Makes the attempts.
-        settings: Of the model.
-        context: On whose behalf.
-        leases: Of the model's quota.
-        keeper: Of the job's ledger.
-        price: Of the model; None if it is unknown, and then costs are too.
-        server: The server, given up if all workers find that it is gone; None if it cannot be.
-    """
+    """A `ChatModel` around one that makes single attempts; one a worker and model."""
 
     def __init__(
         self,
-        model: ChatModel,
+        model: ChatModel,  # makes the attempts
         settings: ChatSettings,
         context: CallContext,
         *,
         leases: LeaseSource,
         keeper: Keeper,
-        price: Price | None,
-        server: Server | None = None,
+        price: Price | None,  # None: unknown, and then costs are too
+        server: Server | None = None,  # given up if all workers find that it is gone; None: it cannot be
     ) -> None:
         self._model, self._settings, self._context, self._price = model, settings, context, price
         self._leases, self._keeper = leases, keeper

@@ -35,16 +35,11 @@ _ORGANIZATION = {"OPENAI_ORG_ID": "OpenAI-Organization", "OPENAI_PROJECT_ID": "O
 
 
 class HttpAnswer(NamedTuple):
-    """
-    Attributes:
-        status: Of HTTP.
-        headers: Their names may be in any case.
-        body: At most `LARGEST_BODY` bytes.
-    """
+    """The answer to a request."""
 
     status: int
-    headers: Mapping[str, str]
-    body: bytes
+    headers: Mapping[str, str]  # their names may be in any case
+    body: bytes  # at most `LARGEST_BODY` bytes
 
 
 class BodyTooLargeError(Exception):
@@ -80,10 +75,8 @@ class HttpPosts:
     """
     One pool of connections to a server, on one event loop; it opens as many as there are requests.
 
-    Args:
-        base_url: In front of each path.
-        key: The bearer token; an empty one is not sent.
-        of_openai: Whether to tell the organization that the environment names.
+    *base_url* stands in front of each path. *key* is the bearer token; an empty one is not sent. A server *of_openai*
+    is told the organization that the environment names.
 
     Raises:
         UsageError: As of `proxy_of`.
@@ -137,9 +130,7 @@ class HandlePosts:
     """
     The application that a `serve://` URL names.
 
-    Args:
-        url: Its path stands in front of each path.
-        timeout_s: The deadline of the caller, told to the application, which works no longer.
+    The path of *url* stands in front of each path. The application is told the caller's deadline, and works no longer.
 
     Raises:
         UsageError: As of `Application`.

@@ -62,32 +62,20 @@ Walk = Callable[[], Iterable[ChatRequest]]
 
 
 class Prepayment:
-    """
-    The batches of one model for one stage.
-
-    Args:
-        settings: Of the model.
-        context: On whose behalf.
-        ledger: Knows the answered calls.
-        keeper: Of the job's calls in it.
-        batches: Of the provider.
-        price: Through the batch API; None: unknown.
-        log: Where progress goes.
-        limits: Of one file.
-        first_look_s: After which a batch is looked at; the time between two looks then grows to a minute.
-    """
+    """The batches of one model for one stage."""
 
     def __init__(
         self,
         settings: ChatSettings,
         context: CallContext,
         *,
-        ledger: Ledger,
+        ledger: Ledger,  # knows the answered calls
         keeper: Keeper,
         batches: ProviderBatches,
-        price: Price | None,
-        log: TextIO,
-        limits: BatchLimits = _OF_OPENAI,
+        price: Price | None,  # through the batch API; None: unknown
+        log: TextIO,  # where progress goes
+        limits: BatchLimits = _OF_OPENAI,  # those of one file
+        # seconds until a batch is looked at; the time between two looks then grows to a minute
         first_look_s: float = 2.0,
     ) -> None:
         self._settings, self._context, self._price, self._log = settings, context, price, log

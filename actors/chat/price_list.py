@@ -65,13 +65,7 @@ class _File(Strict):
 
 
 class PriceList:
-    """
-    A user's own prices over those of `litellm`.
-
-    Args:
-        own: Model name -> price.
-        origin: Where those stand, and of what date.
-    """
+    """A user's *own* prices by model name, over those of `litellm`; *origin* says where they stand, and their date."""
 
     def __init__(self, own: Mapping[str, Price], origin: str) -> None:
         self._own, self._origin = own, origin

@@ -28,22 +28,13 @@ _ENDED = ("completed", "expired", "cancelled", "failed")
 
 
 class BatchProgress(NamedTuple):
-    """
-    Progress of a batch.
+    """Progress of a batch."""
 
-    Attributes:
-        status: As the provider says.
-        n_done: Items with a reply.
-        n_failed: Items with an error.
-        files: Ids of the files that hold both, once it has ended.
-        faults: What the provider found wrong with the whole batch: its codes, sorted.
-    """
-
-    status: str
-    n_done: int
-    n_failed: int
-    files: tuple[str, ...]
-    faults: tuple[str, ...]
+    status: str  # the provider's word
+    n_done: int  # items with a reply
+    n_failed: int  # items with an error
+    files: tuple[str, ...]  # ids of the files that hold both, once it has ended
+    faults: tuple[str, ...]  # the provider's codes for what is wrong with the whole batch, sorted
 
     @property
     def has_ended(self) -> bool:

@@ -17,18 +17,11 @@ _CLOCK_STEP_S = 2.0  # psutil computes a start from the wall clock, and that may
 
 
 class Session(NamedTuple):
-    """
-    The process a ledger was opened by.
+    """The process a ledger was opened by."""
 
-    Attributes:
-        host: The machine, and which process numbers it means: containers of one name have numbers of their own.
-        pid: Its process number.
-        started: Its start, in seconds since 1970.
-    """
-
-    host: str
+    host: str  # the machine, and which process numbers it means: containers of one name have numbers of their own
     pid: int
-    started: float
+    started: float  # seconds since 1970
 
 
 def this_session() -> Session:
@@ -56,26 +49,15 @@ def process_lives(session: Session) -> bool:
 
 
 class LedgerEntry(NamedTuple):
-    """
-    One writer's addition in one durable step, in this order: receipts, attempts given up, attempts about to leave.
+    """A writer's addition in one durable step, in this order: receipts, attempts given up, attempts about to leave."""
 
-    Attributes:
-        entry_id: Unique, so that a writer knows its own again.
-        session: Whose attempts these are.
-        job: The command's name.
-        at_ms: When, in milliseconds since 1970.
-        receipts: What attempts came to.
-        abandoned: Attempts whose process died: nobody waits for them, they stay unsettled.
-        intents: Attempts that may leave.
-    """
-
-    entry_id: str
-    session: Session
-    job: str
-    at_ms: int
-    receipts: Sequence[Receipt] = ()
-    abandoned: Sequence[str] = ()
-    intents: Sequence[Intent] = ()
+    entry_id: str  # unique, so that a writer knows its own again
+    session: Session  # the process whose attempts these are
+    job: str  # the command's name
+    at_ms: int  # since 1970
+    receipts: Sequence[Receipt] = ()  # what attempts came to
+    abandoned: Sequence[str] = ()  # attempts whose process died: nobody waits for them, they stay unsettled
+    intents: Sequence[Intent] = ()  # attempts that may leave
 
     @property
     def is_empty(self) -> bool:

@@ -72,24 +72,17 @@ class WorkerMessage(NamedTuple):
 
 
 class LedgerKeeper:
-    """
-    Args:
-        ledger_url: The ledger's folder.
-        job: The command's name in it.
-        budget: Its limits; spending of an earlier keeper of the same job counts.
-        driver: When this process is gone, no call leaves any more; None: no driver but ourselves.
-        clock: Monotonic seconds.
-    """
+    """The one process that writes the calls of a command to a ledger, within its budget."""
 
     joins: ClassVar = {"exchange": "exchange_all"}  # in an actor: one durable step for all that wait
 
     def __init__(
         self,
         ledger_url: str,
-        job: str,
-        budget: Budget = NO_LIMIT,
-        driver: Driver | None = None,
-        clock: Callable[[], float] = time.monotonic,
+        job: str,  # the command's name in the ledger
+        budget: Budget = NO_LIMIT,  # spending of an earlier keeper of the same job counts
+        driver: Driver | None = None,  # if this process is gone, no call leaves any more; None: no driver but ourselves
+        clock: Callable[[], float] = time.monotonic,  # monotonic seconds
     ) -> None:
         # of the driver's process: what is in flight stays so for other commands while a keeper starts again
         session = None if driver is None else Session(this_host(), driver.pid, driver.started)

@@ -38,11 +38,9 @@ class Ledger:
 
     Whatever a method has written is durable when it returns. All of them may be called from any thread.
 
-    Args:
-        url: A folder, local or `s3://`; made if it is not there.
-        job: The name under which this process writes.
-        session: The process that owns the attempts: another may make them only once this one is gone. None: ours.
-        reading: True: nothing is added, and its disk may be read-only.
+    The folder, local or `s3://`, is made if it is not there; *job* is the name under which this process writes. The
+    attempts are of *session*, by default this process: another may make them only once it is gone. If it is only for
+    *reading*, nothing is added, and its disk may be read-only.
     """
 
     def __init__(self, url: str, *, job: str, session: Session | None = None, reading: bool = False) -> None:

@@ -117,10 +117,10 @@ Found = TypeVar("Found")
 
 class CallRecords:
     """
-    Args:
-        path: The file; made if it is not there.
-        durable: Commits outlive a loss of power, and not only of this process.
-        reading: Whether nothing is added: then a folder that may not be written to will do.
+    Calls in a file of SQLite, which is made if it is not there.
+
+    Commits of a *durable* one outlive a loss of power, and not only of this process. If it is only for *reading*, a
+    folder that may not be written to will do.
 
     Raises:
         LongformError: The file is not one of these, or is of another version.

@@ -31,43 +31,25 @@ json_group_array(DISTINCT answered_model)
 
 @dataclass(frozen=True, kw_only=True)
 class Totals:
-    """
-    Sums over attempts. Tokens of a class are None if no attempt states it.
+    """Sums over attempts. Tokens of a class are None if no attempt states it."""
 
-    Attributes:
-        calls: All attempts; the sum of answered, failed and open ones.
-        different: Calls that were attempted; a call that is tried again is the same one.
-        answered: With a text.
-        failed: With a reason; refused ones among them.
-        refused: The provider did not let them in (429), so that they cost nothing.
-        open: Without a receipt: under way, or unsettled for good because their process died.
-        input_tokens: Neither cached nor output, and so on: the four classes do not overlap.
-        cached_share: Cached tokens in all tokens of input, over attempts that state both; None if none does.
-        known_usd: Dollars of the attempts whose cost is known.
-        n_unknown_usd: Settled attempts whose cost is not known.
-        unknown_at_most_usd: The most that these can have cost, if known.
-        unsettled_usd: The most that open attempts can have cost, if known.
-        n_unsettled_unknown_usd: Open attempts for which that is not known.
-        answered_models: As providers answered, sorted.
-    """
-
-    calls: int
-    different: int
-    answered: int
-    failed: int
-    refused: int
-    open: int
-    input_tokens: int | None
+    calls: int  # all attempts; the sum of answered, failed and open ones
+    different: int  # calls that were attempted; a call that is tried again is the same one
+    answered: int  # with a text
+    failed: int  # with a reason; refused ones among them
+    refused: int  # the provider did not let them in (429), so that they cost nothing
+    open: int  # without a receipt: under way, or unsettled for good because their process died
+    input_tokens: int | None  # neither cached nor output, and so on: the four classes do not overlap
     cached_tokens: int | None
     output_tokens: int | None
     reasoning_tokens: int | None
-    cached_share: float | None
-    known_usd: float
-    n_unknown_usd: int
-    unknown_at_most_usd: float
-    unsettled_usd: float
-    n_unsettled_unknown_usd: int
-    answered_models: tuple[str, ...]
+    cached_share: float | None  # cached tokens in all tokens of input, over attempts that state both; None if none does
+    known_usd: float  # dollars of the attempts whose cost is known
+    n_unknown_usd: int  # settled attempts whose cost is not known
+    unknown_at_most_usd: float  # the most that these can have cost, if known
+    unsettled_usd: float  # the most that open attempts can have cost, if known
+    n_unsettled_unknown_usd: int  # open attempts for which that is not known
+    answered_models: tuple[str, ...]  # as providers answered, sorted
 
 
 def totals(
@@ -76,11 +58,7 @@ def totals(
     """
     Return sums for each value of *by*, in its order; for None alone if *by* is None.
 
-    Args:
-        records: The ledger's calls.
-        by: What to sum apart; a day is one of UTC.
-        jobs: The jobs whose calls are counted.
-        stage: Of this stage only.
+    A day is one of UTC. Only the calls of *jobs* and of *stage* are counted; None: all.
     """
     group = "NULL" if by is None else _GROUPS[by]
     asked = {"jobs": None if jobs is None else json.dumps(list(jobs)), "stage": stage}

@@ -98,9 +98,7 @@ def read_completion(body: bytes, *, charset: str | None = None) -> ChatReply:
     Failures: `bad_body` (no completion), `bad_encoding` (its text is damaged), `reply_too_large`, and those of
     `read_completed`.
 
-    Args:
-        body: The response body, of a status that says success.
-        charset: The encoding that the answer's headers name, for a body that is not UTF-8.
+    The status says success. *charset* is the encoding that the headers name, for a body that is not UTF-8.
     """
     if len(body) > LARGEST_BODY:
         return failed(TOO_LARGE)

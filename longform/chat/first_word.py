@@ -44,11 +44,9 @@ def stated_word(reply: str, *, words: tuple[str, ...] = _WORDS, fidelity: Fideli
     """
     Return the answer that *reply* states, yes or no, or another of *words*; None if it states none.
 
-    Args:
-        reply: What the model wrote.
-        words: The answers, in lower case.
-        fidelity: `ours`: the one of `stated_words`. `release`: as the authors' code reads it, by how the reply starts,
-            else by whether "yes", else "no" stands anywhere in it, inside of words too.
+    *words* are the answers, in lower case. The fidelity `ours` takes the one of `stated_words`; `release` reads as the
+    authors' code does, by how the reply starts, else by whether "yes", else "no" stands anywhere in it, inside of words
+    too.
     """
     if fidelity == "release":
         return _anywhere(reply, words)
@@ -86,10 +84,8 @@ def yes_probability(
     """
     Compute P(yes) / (P(yes) + P(no)) in the place of the reply's answer, over all ways to write the words.
 
-    Args:
-        logprobs: Of the reply's tokens in order; None: the reply has none.
-        words: The answers, yes among them; all of them stand below the line.
-        fidelity: `release`: the answer is the reply's first word.
+    *logprobs* are of the reply's tokens in order; None: it has none. All *words*, yes among them, stand below the line.
+    By the fidelity `release` the answer is the reply's first word.
 
     Returns:
         In [0, 1]; None if nothing was given, if no word is among the likely ones, or if a word's value is no log

@@ -9,49 +9,27 @@ from longform.chat.server_standing import Server
 
 
 class Intent(NamedTuple):
-    """
-    One attempt of a call, about to leave.
+    """One attempt of a call, about to leave."""
 
-    Attributes:
-        attempt_id: Unique.
-        call_id: The content hash of the request and its model; attempts of one call share it.
-        stage: The job's stage.
-        provider: As configured.
-        model: As configured.
-        repeat: Tells apart calls that ask the same again on purpose.
-        reserved_usd: The most it can cost; None: its price is not known.
-        deadline_s: It will have ended by then, from now.
-        counted_tokens: Input tokens, as counted or guessed by the caller; None: not counted.
-    """
-
-    attempt_id: str
-    call_id: str
+    attempt_id: str  # unique
+    call_id: str  # content hash of the request and its model; attempts of one call share it
     stage: str
-    provider: str
-    model: str
-    repeat: int
-    reserved_usd: float | None
-    deadline_s: float
-    counted_tokens: float | None = None
+    provider: str  # as configured
+    model: str  # as configured
+    repeat: int  # tells apart calls that ask the same again on purpose
+    reserved_usd: float | None  # the most that it can cost; None: its price is not known
+    deadline_s: float  # seconds from now until it has ended at the latest
+    counted_tokens: float | None = None  # input tokens, counted or guessed by the caller; None: not counted
 
 
 class Receipt(NamedTuple):
-    """
-    The outcome of an attempt. Its reply holds a text, or the reason why there is none.
-
-    Attributes:
-        attempt_id: Of the intent.
-        call_id: Of the intent.
-        reply: The text or the failure.
-        server: The server that was asked, if it is watched. Not stored.
-        again: The reason why the call asks once more for a reply that can be read, if it does. Not stored.
-    """
+    """The outcome of an attempt. Its reply holds a text, or the reason why there is none."""
 
     attempt_id: str
     call_id: str
     reply: ChatReply
-    server: Server | None = None
-    again: str | None = None
+    server: Server | None = None  # the one that was asked, if it is watched; not stored
+    again: str | None = None  # why the call asks once more for a reply that can be read, if it does; not stored
 
 
 Admission = Literal["go", "busy", "finished", "budget", "stopped"]

@@ -46,12 +46,9 @@ def summary_request(
     """
     Ask for a summary.
 
-    Args:
-        about: Who is asked, with its options; a part of the content of the call.
-        query: That the summary answers.
-        documents: In the order of the prompt, cut to its budget.
-        n_requested: Bullets or sentences.
-        repeat: Of the same question, from 0.
+    *about* says who is asked, with its options, and is a part of the content of the call. Documents are in the order of
+    the prompt, cut to its budget. *n_requested* counts bullets or sentences, and *repeat* the times that the same was
+    asked before.
     """
     asked: dict[str, JsonValue] = {"n_requested": n_requested, "repeat": repeat}
     body = {**_body("summarize", about, query, documents), **asked}

@@ -11,28 +11,17 @@ _MILLION = 1_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class Price:
-    """
-    Dollars a million tokens.
+    """Dollars a million tokens."""
 
-    Attributes:
-        input: Of input that no cache held.
-        cached_input: Of input from the provider's cache; None: not known, or it has no cache.
-        output: Of output.
-        reasoning: Of hidden output; None: as other output.
-        batch: The price through the provider's batch API; None: not known, or there is none.
-        above_tokens: Calls with more input than this, cached or not, are charged by `above`, from the first token on.
-        above: The price of those; None: one price for all lengths.
-        per_call: Dollars a call, whatever its tokens; None: tokens are charged.
-    """
-
-    input: float
+    input: float  # of input that no cache held
     output: float
-    cached_input: float | None = None
-    reasoning: float | None = None
-    batch: Price | None = None
+    cached_input: float | None = None  # of input from the provider's cache; None: not known, or it has no cache
+    reasoning: float | None = None  # of hidden output; None: as other output
+    batch: Price | None = None  # through the provider's batch API; None: not known, or there is none
+    # calls with more input than this, cached or not, are charged by `above`, from the first token on
     above_tokens: int | None = None
-    above: Price | None = None
-    per_call: float | None = None
+    above: Price | None = None  # None: one price for all lengths
+    per_call: float | None = None  # dollars a call, whatever its tokens; None: tokens are charged
 
     @property
     def is_free(self) -> bool:

@@ -33,13 +33,10 @@ _SECONDS = {"d": 86_400.0, "h": 3_600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 
 def read_signals(headers: Mapping[str, str], *, now: float) -> Signals:
     """
-    The signals in *headers*, whose names may be in any case.
+    The signals in the *headers* of one reply, whose names may be in any case.
 
-    A limit is read as one for a minute, as both providers state it.
-
-    Args:
-        headers: Of one reply.
-        now: The time the reply came, in seconds since 1970; dates become waits from it.
+    A limit is read as one for a minute, as both providers state it. Dates become waits from *now*, when the reply came,
+    in seconds since 1970.
     """
     stated = {key: value for name, value in headers.items() if (key := name.lower()).startswith(_TELLING)}
     if not stated:

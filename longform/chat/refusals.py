@@ -93,11 +93,9 @@ class _Error(NamedTuple):
 
 def http_failure(status: int, error: object) -> str:
     """
-    The failure that a refusing status means.
+    The failure that a refusing status, 300 or above, means.
 
-    Args:
-        status: 300 or above.
-        error: The decoded body, or its `error`; anything else says nothing.
+    *error* is the decoded body, or its `error`; anything else says nothing.
 
     Returns:
         `context_exceeds_window`, `content_filter`, `insufficient_quota` (an empty account: waiting does not help), or
@@ -121,13 +119,9 @@ def error_reply(stated: JsonValue) -> ChatReply:
 @guarded
 def refused_reply(status: int, body: bytes, *, url: str = "", location: str | None = None) -> ChatReply:
     """
-    Return the failure that an answer with a refusing status means.
+    Return the failure that an answer with a refusing status, 300 or above, means.
 
-    Args:
-        status: 300 or above.
-        body: The response body.
-        url: The address that was asked.
-        location: The address that the answer names in its place, which is not asked.
+    *url* was asked; the answer names *location* in its place, which is not asked.
     """
     if 300 <= status < 400:
         return failed(f"http_{status}", redirect_words(status, url, location))

@@ -31,55 +31,30 @@ _FAILING = ("timeout", "bad_body", "provider_error", "reply_too_large", "http_40
 
 
 class Server(NamedTuple):
-    """
-    A server, as a command asks it.
+    """A server, as a command asks it."""
 
-    Attributes:
-        name: Its base URL, or the provider.
-        model: As configured.
-        key_env: The environment variable with the key.
-        timeout_s: The deadline of one attempt.
-        patience_s: How long it may refuse every call.
-    """
-
-    name: str
-    model: str
-    key_env: str
-    timeout_s: float
-    patience_s: float
+    name: str  # its base URL, or the provider
+    model: str  # as configured
+    key_env: str  # the environment variable with the key
+    timeout_s: float  # the deadline of one attempt
+    patience_s: float  # how long it may refuse every call
 
 
 class Standing(NamedTuple):
-    """
-    A command's findings about a server.
-
-    Attributes:
-        server: Its address.
-        n_succeeded: Attempts with any answer.
-        failures: Failure, in words -> attempts; refusals are not among them.
-        n_refused_lately: Refusals within the last minute.
-        unusable: Why no call can succeed, in one sentence; None: some have, or it is not known.
-        wait_s: The seconds from now that it asks to wait while it lets nothing in; None: it does not, or not so long.
-        unread: Reason -> calls that asked once more for a reply that can be read.
-    """
+    """A command's findings about a server."""
 
     server: Server
-    n_succeeded: int
-    failures: dict[str, int]
-    n_refused_lately: int
-    unusable: str | None
+    n_succeeded: int  # attempts with any answer
+    failures: dict[str, int]  # failure, in words -> attempts; refusals are not among them
+    n_refused_lately: int  # within the last minute
+    unusable: str | None  # why no call can succeed, in one sentence; None: some have, or it is not known
+    # the seconds from now that it asks to wait while it lets nothing in; None: it does not, or not so long
     wait_s: float | None = None
-    unread: Mapping[str, int] = {}
+    unread: Mapping[str, int] = {}  # reason -> calls that asked once more for a reply that can be read
 
 
 class Watch:
-    """
-    Follows one server's replies.
-
-    Args:
-        server: Its address.
-        has_succeeded: True if a call of this command has succeeded before.
-    """
+    """Follows one server's replies; *has_succeeded*: a call of this command has succeeded before."""
 
     def __init__(self, server: Server, *, has_succeeded: bool = False) -> None:
         self._server, self._has_succeeded = server, has_succeeded
@@ -122,10 +97,8 @@ class Watch:
         """
         Return why the command should end, in one sentence; None if it should go on.
 
-        Args:
-            now: Monotonic seconds.
-            has_answered: True if the model is known to have answered other commands: then calls that fail one by one
-                (timeouts, 5xx) may be at fault themselves.
+        *now* is in monotonic seconds. If the model *has_answered* other commands, calls that fail one by one (timeouts,
+        5xx) may be at fault themselves.
         """
         if (since := self._refused_since) is not None and now - since > self._server.patience_s:
             return self._refuses(now, now - since)

@@ -36,17 +36,11 @@ class CountSpan(Enum):
 
 
 class Bursts:
-    """
-    Say by which factor the calls of one quota domain may run ahead of the pace.
-
-    Attributes:
-        factor: Of the pace; 1 unless a burst is tried or allowed.
-        counts: What is known of the provider.
-    """
+    """Say by which factor the calls of one quota domain may run ahead of the pace."""
 
     def __init__(self) -> None:
-        self.factor = 1.0
-        self.counts = CountSpan.UNKNOWN
+        self.factor = 1.0  # of the pace; 1 unless a burst is tried or allowed
+        self.counts = CountSpan.UNKNOWN  # what is known of the provider
         self._said = False
         self._begun = self._sent = inf  # the first and the last accepted call of the trial
         self._accepted = 0.0

@@ -35,22 +35,14 @@ class FairWorker:
 
 @dataclass(frozen=True)
 class Turn:
-    """
-    A worker's turn: its share of the quota, as the others leave it.
+    """A worker's turn: its share of the quota, as the others leave it."""
 
-    Attributes:
-        seconds: Of the quota that it may take; if positive, at least one call.
-        dues: The times at which the waiting others ask again, in order, and the share of the quota due to each.
-        share: Of the quota that is due to it.
-        smallest_share: Of the workers that wait, this one included.
-        in_flight: Calls of the others.
-    """
-
-    seconds: float
+    seconds: float  # of the quota that it may take; if positive, at least one call
+    # the times at which the waiting others ask again, in order, and the share of the quota due to each
     dues: tuple[tuple[float, float], ...]
-    share: float
-    smallest_share: float
-    in_flight: int
+    share: float  # of the quota that is due to it
+    smallest_share: float  # among the workers that wait, this one included
+    in_flight: int  # calls of the others
 
 
 class Shares:

@@ -46,36 +46,21 @@ class Refused(NamedTuple):
 
 
 class LeaseAsk(NamedTuple):
-    """
-    A worker's request, with its news since the last one.
+    """A worker's request, with its news since the last one."""
 
-    Attributes:
-        worker: One process's name, never used again.
-        job: Jobs share a quota evenly, with any number of workers.
-        sizes: Tokens to reserve for each of the next waiting calls, in their order; not all that wait need be here.
-        waiting: All that wait.
-        in_flight: Calls under way, and leased ones about to leave.
-        left: Leased calls that left since, answered or not.
-        returned: Tokens of leased calls that will not be made.
-        accepted: Answered since.
-        refused: Refused since; an ask with one comes at once.
-        signals: The last headers that said something.
-        signals_sent_s_ago: When the call left that they answer.
-        known: The limits of the worker's last lease, from which a restarted authority goes on.
-    """
-
-    worker: str
-    job: str
+    worker: str  # one process's name, never used again
+    job: str  # jobs share a quota evenly, with any number of workers
+    # tokens to reserve for each of the next waiting calls, in their order; not all that wait need be here
     sizes: tuple[float, ...]
-    waiting: int
-    in_flight: int
-    returned: tuple[float, ...] = ()
-    accepted: tuple[Accepted, ...] = ()
-    refused: tuple[Refused, ...] = ()
-    signals: Signals | None = None
-    known: QuotaLimits | None = None
-    signals_sent_s_ago: float = 0.0
-    left: tuple[Left, ...] = ()
+    waiting: int  # all that wait
+    in_flight: int  # calls under way, and leased ones about to leave
+    returned: tuple[float, ...] = ()  # tokens of leased calls that will not be made
+    accepted: tuple[Accepted, ...] = ()  # answered since
+    refused: tuple[Refused, ...] = ()  # refused since; an ask with one comes at once
+    signals: Signals | None = None  # the last headers that said something
+    known: QuotaLimits | None = None  # the limits of the worker's last lease, from which a restarted authority goes on
+    signals_sent_s_ago: float = 0.0  # when the call left that they answer
+    left: tuple[Left, ...] = ()  # leased calls that left since, answered or not
 
 
 class Lease(NamedTuple):

@@ -64,13 +64,10 @@ class MinuteFinder:
 
     def refused(self, now: float, used: MinuteLimits, retry_after_s: float | None, *, closed: bool) -> None:
         """
-        Take in a refusal.
+        Take in a refusal that was heard at *now*.
 
-        Args:
-            now: When it was heard.
-            used: Let in within the minute before.
-            retry_after_s: The stated wait; None if there is none, or none to be believed.
-            closed: Nothing but refusals has been met since more than one event.
+        *used* was let in within the minute before. *retry_after_s* is the stated wait; None: none is stated, or none to
+        be believed. *closed*: nothing but refusals has been met since more than one event.
         """
         self._since = min(self._since, now) if closed else now
         if self.known and used.requests < _CONTRADICTED * self.found.requests:

@@ -28,15 +28,11 @@ class Minute:
     One resource. A leased amount counts until its call has left, and for a minute and a little from then on.
 
     Amounts of a provider that refills drain evenly.
-
-    Attributes:
-        limit: A minute; infinite if not known.
-        used: The sum of what counts now.
     """
 
     def __init__(self) -> None:
-        self.limit = inf
-        self.used = 0.0
+        self.limit = inf  # a minute; infinite if not known
+        self.used = 0.0  # the sum of what counts now
         self._leased: deque[tuple[float, float]] = deque()  # (when, amount), not told of yet
         self._left: dict[int, float] = {}  # by bins of time
         self._reset = (-inf, inf)  # what left by the first counts no more from the second on
@@ -118,13 +114,10 @@ class Minute:
 
     def heed(self, now: float, sent: float, remaining: float, reset_s: float | None) -> None:
         """
-        Correct the count by the headers of one reply.
+        Correct the count by the headers of one reply, heard at *now*.
 
-        Args:
-            now: When they were heard.
-            sent: When their call left: what left since is not yet part of *remaining*, or may be.
-            remaining: What could leave.
-            reset_s: Until nothing counts, from now.
+        *remaining* could leave; what left since their call was *sent* is not yet part of it, or may be. Nothing counts
+        any more *reset_s* from now.
         """
         if self.limit == inf:
             return

@@ -49,9 +49,8 @@ class Quota:
     """
     The authority over one quota domain.
 
-    Args:
-        told: Limits that always hold. Others may come with an ask; the lowest of each holds.
-        known: Limits that a predecessor found.
+    Limits *told* to it always hold. Others may come with an ask; the lowest of each holds. *known* are limits that a
+    predecessor found.
     """
 
     def __init__(self, told: QuotaLimits = NOTHING_TOLD, known: QuotaLimits | None = None) -> None:
@@ -85,11 +84,8 @@ class Quota:
         """
         Return the worker's next lease.
 
-        Args:
-            now: Monotonic seconds, never less than the last.
-            ask: Its wishes and its news.
-            told: Limits in the job's configuration. They hold while a worker of the job is alive; if its stages state
-                different ones, the lowest holds.
+        *now* is in monotonic seconds, never less than the last. Limits *told* in a job's configuration hold while a
+        worker of the job is alive; if its stages state different ones, the lowest holds.
         """
         if told is not None and self._told.get(ask.job) != (lowest := _lowest([told, self._told.get(ask.job, told)])):
             self._told[ask.job] = lowest

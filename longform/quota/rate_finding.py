@@ -78,12 +78,7 @@ class Goodput:
 
 
 class RateFinder:
-    """
-    The pace of one quota domain, from told limits and from findings.
-
-    Args:
-        known: Limits found earlier, from which to go on.
-    """
+    """The pace of one quota domain, from told limits and from findings; it goes on from limits *known* earlier."""
 
     def __init__(self, known: QuotaLimits | None = None) -> None:
         self.goodput = Goodput()
@@ -165,12 +160,9 @@ class RateFinder:
 
     def refused(self, sent: float, *, new: bool, hold_s: float) -> None:
         """
-        A refusal: cut the pace to the goodput.
+        Cut the pace to the goodput: a call that left at *sent* was refused.
 
-        Args:
-            sent: When the refused call was.
-            new: It begins an event; the others of an event only sharpen the goodput.
-            hold_s: What the event costs.
+        A *new* refusal begins an event, which costs *hold_s*; the others of an event only sharpen the goodput.
         """
         if new:
             self._before, self._sought = self.pace, self._seeking

@@ -38,61 +38,42 @@ HUGE_BYTES = 100 * 2**20
 
 @dataclass(frozen=True, kw_only=True)
 class FakeSettings:
-    """
-    Behaviour of the fake; the defaults are a provider without limits or faults.
+    """Behaviour of the fake; the defaults are a provider without limits or faults."""
 
-    Attributes:
-        requests_per_minute: None: no limit.
-        tokens_per_minute: Of prompt and reply together, charged when a request is let in; None: no limit.
-        limiter: A bucket holds the worth of `window_s` and refills continuously; a window counts the last `window_s`, a
-            fixed one since its last begin.
-        window_s: Seconds.
-        retry_after: The wait that a refusal states: the true one, none, or `wrong_retry_after_s`.
-        wrong_retry_after_s: Whole seconds.
-        retry_after_ms: Say the wait in milliseconds too.
-        limit_headers: `x-ratelimit-*` on every reply.
-        delay_s: Of a reply.
-        slow_share: Of replies that take `slow_factor` times as long.
-        slow_factor: See above.
-        faults: The share of each kind in `FAULTS` and `BODY_FAULTS`; a fault comes when its reply would have.
-        seed: Of delays and faults.
-        prefix_cache_blocks: Blocks of 64 tokens that the prefix cache remembers; 0: there is none.
-        context_window: Tokens of prompt and output limit above which a request is a 400; None: no window.
-        refused_parameters: Parameters that are a 400, as newer models refuse `temperature`.
-        key: Requests without it are a 401; None: anyone may ask.
-        unauthorized_after: Requests let in before all others are a 401, as with a key that expires; None: never.
-        refused_after: Requests let in before all others are a 429, as with a quota for a day; None: never.
-        echo_key: Where replies repeat the key that they were asked with; `base64` is in the text.
-        logprobs: What is wrong with the log probabilities of replies.
-        batch_s: How long a batch takes.
-        batch_failed_share: Of a batch's items that fail.
-        batch_done_share: Of a batch's items that are done when it expires; None: it does not.
-    """
-
-    requests_per_minute: float | None = None
+    requests_per_minute: float | None = None  # None: no limit
+    # of prompt and reply together, charged when a request is let in; None: no limit
     tokens_per_minute: float | None = None
+    # a bucket holds the worth of `window_s` and refills continuously; a window counts the last `window_s`, a fixed one
+    # since its last begin
     limiter: Literal["bucket", "window", "fixed"] = "bucket"
     window_s: float = 1.0
+    # the wait that a refusal states: the true one, none, or `wrong_retry_after_s`
     retry_after: Literal["right", "missing", "wrong"] = "right"
     wrong_retry_after_s: int = 20
-    retry_after_ms: bool = False
-    limit_headers: bool = False
-    delay_s: float = 0.2
-    slow_share: float = 0.01
+    retry_after_ms: bool = False  # say the wait in milliseconds too
+    limit_headers: bool = False  # `x-ratelimit-*` on every reply
+    delay_s: float = 0.2  # of a reply
+    slow_share: float = 0.01  # of replies that take `slow_factor` times as long
     slow_factor: float = 20.0
+    # the share of each kind in `FAULTS` and `BODY_FAULTS`; a fault comes when its reply would have
     faults: Mapping[str, float] = field(default_factory=dict)
-    seed: int = 0
-    prefix_cache_blocks: int = 0
+    seed: int = 0  # of delays and faults
+    prefix_cache_blocks: int = 0  # blocks of 64 tokens that the prefix cache remembers; 0: there is none
+    # tokens of prompt and output limit above which a request is a 400; None: no window
     context_window: int | None = None
-    refused_parameters: tuple[str, ...] = ()
-    key: str | None = field(default=None, repr=False)
+    refused_parameters: tuple[str, ...] = ()  # those that are a 400, as newer models refuse `temperature`
+    key: str | None = field(default=None, repr=False)  # requests without it are a 401; None: anyone may ask
+    # requests let in before all others are a 401, as with a key that expires; None: never
     unauthorized_after: int | None = None
+    # requests let in before all others are a 429, as with a quota for a day; None: never
     refused_after: int | None = None
+    # where replies repeat the key that they were asked with; `base64` is in the text
     echo_key: Literal["nowhere", "content", "model", "base64"] = "nowhere"
+    # what is wrong with the log probabilities of replies
     logprobs: Literal["right", "above_zero", "nan", "infinite", "null"] = "right"
-    batch_s: float = 0.0
-    batch_failed_share: float = 0.0
-    batch_done_share: float | None = None
+    batch_s: float = 0.0  # how long a batch takes
+    batch_failed_share: float = 0.0  # of a batch's items that fail
+    batch_done_share: float | None = None  # of a batch's items that are done when it expires; None: it does not
 
     def __post_init__(self) -> None:
         unknown = set(self.faults) - set(ALL_FAULTS)

@@ -25,14 +25,9 @@ NO_CARD = "this judge has not been measured against people: no card is shipped o
 
 @runtime_checkable
 class JudgeWorker(Protocol):
-    """
-    A judge of any kind.
+    """A judge of any kind."""
 
-    Attributes:
-        item: The type of one item of a request.
-    """
-
-    item: type[Strict]
+    item: type[Strict]  # the type of one item of a request
     about: About
 
     def split(self, item: JudgeItem) -> list[JudgeUnit]:

@@ -24,12 +24,9 @@ _T = TypeVar("_T")
 
 
 class CallsOfBatch(NamedTuple):
-    """
-    Attributes:
-        replies: Call -> the replies to all calls of its question, by their ids: a second one if the first could not
-            be read.
-    """
+    """The calls that a batch made."""
 
+    # call -> the replies to all calls of its question, by their ids: a second one if the first could not be read
     replies: Mapping[str, Mapping[str, ChatReply]]
 
     def work(self, verdict: Mapping[str, JsonValue]) -> Work:
