@@ -138,11 +138,8 @@ class Authority:
 
 class Connection:
     """
-    Carries messages to an authority, on one event loop, one at a time.
-
-    Args:
-        find: The actor's handle, of an `Authority`.
-        patience_s: How long an authority that is gone is waited for. All it is asked must bear to be asked twice.
+    Carries messages to an authority, on one event loop, one at a time. *find* gives the actor's handle; an authority
+    that is gone is waited for *patience_s*. All it is asked must bear to be asked twice.
     """
 
     def __init__(self, find: Callable[[], Actor], *, patience_s: float) -> None:
@@ -216,11 +213,8 @@ class Local(Generic[T]):
 
 class Remote(Generic[T]):
     """
-    Asks an authority in an actor, as `actor_of` makes one.
-
-    Args:
-        find: The actor's handle.
-        patience_s: How long an authority that is gone is waited for. All it is asked must bear to be asked twice.
+    Asks an authority in an actor, as `actor_of` makes one. *find* gives its handle; an authority that is gone is waited
+    for *patience_s*. All it is asked must bear to be asked twice.
     """
 
     def __init__(self, find: Callable[[], Actor], *, patience_s: float) -> None:

@@ -26,12 +26,7 @@ SHORTEST = 8
 
 
 class Redaction:
-    """
-    Knows a set of secrets.
-
-    Args:
-        secrets: Those shorter than `SHORTEST` are passed over.
-    """
+    """Knows a set of secrets. Those shorter than `SHORTEST` are passed over."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
         usable = {secret for secret in secrets if len(secret) >= SHORTEST}

@@ -32,13 +32,13 @@ ROOMS = {
         2, 260, "longform/text/layout.py longform/text/abbreviations.py"
     ),
     "laboratory": Room(14, 2_496, "lab/*"),
-    "synthesis": Room(61, 10_191, "longform/synthesis/* jobs/synthesis/* jobs/synthesize*.py actors/synthesis/*"),
+    "synthesis": Room(61, 10_032, "longform/synthesis/* jobs/synthesis/* jobs/synthesize*.py actors/synthesis/*"),
     "serve": Room(27, 3_724, "serve/*"),
     "rehearsal": Room(15, 2_233, "longform/rehearsal/* actors/rehearsal/*"),
-    "evidence as frames": Room(6, 650, "longform/evidence/* actors/surface/folders.py"),
-    "tables": Room(6, 769, "longform/tables/*"),
-    "results of older versions, for one release": Room(7, 940, "longform/studies/schema_1/*"),
-    "studies": Room(22, 4_164, "longform/studies/*"),
+    "evidence as frames": Room(6, 645, "longform/evidence/* actors/surface/folders.py"),
+    "tables": Room(6, 737, "longform/tables/*"),
+    "results of older versions, for one release": Room(7, 938, "longform/studies/schema_1/*"),
+    "studies": Room(22, 4_151, "longform/studies/*"),
     "results, report and the verbs that read": Room(
         87,
         14_725,
@@ -60,13 +60,13 @@ ROOMS = {
         "jobs/stages/* jobs/runs/* jobs/evaluat*.py jobs/judge.py jobs/replay.py jobs/aggregate.py jobs/cluster.py"
         " jobs/local_ray.py jobs/job_package.py",
     ),
-    "formats, ingest": Room(49, 6_849, "longform/formats/* jobs/ingest.py jobs/files/* jobs/write_benchmark.py"),
-    "metrics, statistics, measures": Room(22, 3_404, "longform/metrics/* longform/measures.py actors/measures.py"),
+    "formats, ingest": Room(49, 6_799, "longform/formats/* jobs/ingest.py jobs/files/* jobs/write_benchmark.py"),
+    "metrics, statistics, measures": Room(22, 3_306, "longform/metrics/* longform/measures.py actors/measures.py"),
     "settings, other verbs, presets": Room(36, 4_981, "longform/settings/* jobs/*"),
     "summaries, support, repair, text": Room(
         41, 4_953, "longform/summaries/* longform/support/* longform/repair/* longform/text/* actors/summarizers/*"
     ),
-    "retrieval, local models, storage, surface, the rest": Room(77, 9_645, "*"),
+    "retrieval, local models, storage, surface, the rest": Room(77, 9_617, "*"),
 }
 
 

@@ -22,12 +22,7 @@ _AGAIN_S = 5.0
 
 
 class Backlog:
-    """
-    The board.
-
-    Args:
-        clock: In seconds.
-    """
+    """The board; *clock* is in seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

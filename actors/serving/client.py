@@ -221,12 +221,7 @@ def over_http(base_url: str, *, token: str | None = None, timeout_s: float = 300
 def read_answer(status: int, headers: Mapping[str, str], body: bytes, url: str) -> Reply:
     """
     Return the reply in a server's answer; one of success that is no JSON is 502, as that of a gateway that is lost.
-
-    Args:
-        status: The HTTP status.
-        headers: The response headers.
-        body: The whole response body.
-        url: The address that was asked.
+    *body* is the whole response, and *url* the address that was asked.
     """
     if 300 <= status < 400:
         return Reply(status, redirect_words(status, url, headers.get("location")))

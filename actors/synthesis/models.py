@@ -52,10 +52,8 @@ class SynthesisModels:
     """
     Many plans at once, on one event loop.
 
-    Args:
-        config: Which models.
-        open_model: Opens one; a model in several roles is opened once.
-        forms: Prompt -> the form of its reply, of the prompts that plans name; None: plain text, as a passage is.
+    A model in several roles is opened once. *forms* maps each prompt that plans name to the form of its reply; None:
+    plain text, as a passage is.
     """
 
     def __init__(

@@ -36,26 +36,15 @@ _IDENTITY = ["summary_id", "query_id", "summarizer", "setting", "order", "elapse
 
 
 class Added(NamedTuple):
-    """
-    Answers that stand beside a benchmark.
+    """Answers that stand beside a benchmark."""
 
-    Attributes:
-        benchmark: Where they stand.
-        n_answers: New ones.
-        n_known: Answers that the benchmark had before.
-        n_empty: New ones without words.
-        systems: Name -> number of its answers in these files.
-        problems: Warnings, by file and line.
-        marks: The account of each system's citations.
-    """
-
-    benchmark: str
-    n_answers: int
-    n_known: int
-    n_empty: int
-    systems: Mapping[str, int]
-    problems: Sequence[Problem]
-    marks: Sequence[MarksRead]
+    benchmark: str  # URL of the benchmark that has them
+    n_answers: int  # new answers
+    n_known: int  # answers that the benchmark had before
+    n_empty: int  # new answers without words
+    systems: Mapping[str, int]  # name -> number of its answers in these files
+    problems: Sequence[Problem]  # warnings, by file and line
+    marks: Sequence[MarksRead]  # each system's citations
 
     def document(self) -> dict[str, Any]:
         """Return the same as JSON has it."""

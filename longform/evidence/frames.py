@@ -17,11 +17,10 @@ class Frames:
     """
     The tables of a run. A query reads the columns that it asks for; `collect()` makes it.
 
-    Args:
-        summaries: A row for each, in the report's order, as `longform.evidence.summaries` has them; asked for once.
-        scores: The scores of these and of others, by `longform.evidence.scores.score_frame`; asked for once.
-        read: Table -> what gives its rows; a table that is missing has none.
-        calls: Rows of the study of calls.
+    *summaries* gives a row for each, in the report's order, as `longform.evidence.summaries` has them, and *scores*
+    those of these and of others, by `longform.evidence.scores.score_frame`; both are asked once. *read*
+    returns, for the name of a table, what reads its rows; a missing one has none. *calls* gives rows of the study of
+    calls.
     """
 
     def __init__(

@@ -24,9 +24,7 @@ def score_frame(parts: Iterable[pa.Table], summary_ids: Iterable[str]) -> pl.Dat
     """
     Return the scores of the summaries *summary_ids*, in the order read; rows of others are left out.
 
-    Args:
-        parts: Rows of the scores table, with SCORE_COLUMNS.
-        summary_ids: Distinct ids, in the order of the summaries.
+    *parts* are rows of the scores table, with SCORE_COLUMNS. *summary_ids* are distinct, in the order of the summaries.
     """
     columns: dict[str, str | pl.Expr] = {
         "judge": "judge",
@@ -140,11 +138,9 @@ def samples(scores: pl.DataFrame, aggregate: str, *by: str, with_empty: bool = F
     The repeats of one query are one summary. It counts as often as it has insights, or once if *aggregate* is
     per_summary.
 
-    Args:
-        scores: Means over the repeats of a judge, with the columns `query_id`, `cluster` and `summary_repeat`.
-        aggregate: pooled or per_summary.
-        by: Columns that tell means apart: the system, the measure.
-        with_empty: True if summaries without the measure stand there, too, with 0 of 0.
+    *scores* are means over the repeats of a judge, with the columns `query_id`, `cluster` and `summary_repeat`; *by*
+    are columns that tell means apart: the system, the measure. Summaries without the measure stand there, too,
+    *with_empty*, as 0 of 0.
     """
     some = pl.col("n") > 0
     times = pl.lit(1) if aggregate == "pooled" else pl.col("n")

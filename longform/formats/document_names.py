@@ -35,16 +35,10 @@ class NamedDocument(NamedTuple):
 
 @dataclass(frozen=True)
 class DocumentNames:
-    """
-    Finds the documents of a haystack by their names.
+    """Finds the documents of a haystack by their names."""
 
-    Attributes:
-        ids: Number, from 1, of each document by its id.
-        titles: Title of each document that has one, by its id.
-    """
-
-    ids: Mapping[str, int]
-    titles: Mapping[str, str]
+    ids: Mapping[str, int]  # id -> number of the document, from 1
+    titles: Mapping[str, str]  # id -> title, for documents that have one
 
     def find(self, name: str) -> NamedDocument | None:
         """Return the document with this id, file name, address or title; None if there is none, or several."""

@@ -30,17 +30,12 @@ class Faults:
     """
     Collects the errors of rows while a reader goes on with the others.
 
-    Args:
-        skip: Rows with errors are left out and told; otherwise they end the reading after the last row.
-
-    Attributes:
-        n: The number of faults.
-        blind: A row of a file that others refer to is faulty, so that a reference to nothing tells nothing new.
+    Rows with errors are left out and told if *skip*; otherwise they end the reading after the last row.
     """
 
     def __init__(self, *, skip: bool = False) -> None:
         self.n = 0
-        self.blind = False
+        self.blind = False  # a row that others refer to is faulty: a reference to nothing tells nothing new
         self._skip = skip
         self._first: list[InputError] = []
 

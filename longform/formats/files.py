@@ -31,18 +31,11 @@ Named = Mapping[str, Mapping[str, SourceFile]]
 
 
 class Found(NamedTuple):
-    """
-    The content of files.
-
-    Attributes:
-        files: The files that were read.
-        haystacks: Read as they are asked for.
-        dataset: Names the data set of queries that state none.
-    """
+    """The content of files."""
 
     files: Sequence[SourceFile]
-    haystacks: Iterable[HaystackRows]
-    dataset: str | None = None
+    haystacks: Iterable[HaystackRows]  # read as they are asked for
+    dataset: str | None = None  # names the data set of queries that state none
 
 
 def only_folder(named: Named, kind: str) -> tuple[str, Mapping[str, SourceFile]]:

@@ -40,10 +40,7 @@ class PageText(HTMLParser):
     Collects the words of a page.
 
     Scripts, styles, navigation and the head are left out. Blocks stand on lines of their own, and space is one blank
-    except in `pre`.
-
-    Attributes:
-        title: The page's title; None: it has none.
+    except in `pre`. `title` is None for a page without one.
     """
 
     def __init__(self, page: str) -> None:

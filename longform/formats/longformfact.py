@@ -80,10 +80,8 @@ def longformfact_files(named: Named, *, keep_empty: bool = False, likert_top: st
     """
     Return the examples of the files that are named, and of all files of folders.
 
-    Args:
-        named: Files and folders.
-        keep_empty: Keep documents without text, as the release does.
-        likert_top: The highest score of the Likert scale of all labels; empty: labels are 0 and 1.
+    Documents without text are kept, as the release does, if *keep_empty*. *likert_top* is the highest score of the
+    Likert scale of all labels; empty: labels are 0 and 1.
 
     Raises:
         UsageError: A file is no `.jsonl` or `.jsonl.gz`, or the top is none.

@@ -67,10 +67,8 @@ def msrs_files(named: Named, *, missing_gold: MissingGold = "drop") -> Found:
     """
     Return the corpus of the one folder that is named, as a haystack `msrs:FOLDER`.
 
-    Args:
-        named: The folder.
-        missing_gold: Gold documents that the corpus lacks: `drop` leaves them out, `keep` leaves their judgements in
-            the qrels, so that they count as missed, `refuse` is an error.
+    Of gold documents that the corpus lacks, *missing_gold* `drop` leaves them out, `keep` leaves their judgements in
+    the qrels, so that they count as missed, and `refuse` is an error.
 
     Raises:
         UsageError: Several folders are named, or a file is missing.

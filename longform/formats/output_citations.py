@@ -23,20 +23,14 @@ _NO_ID = "is the id of no document of the haystack"
 
 @dataclass
 class MarksRead:
-    """
-    The account of a system's marks: each was read as numbers or as names, or was not understood.
-
-    Attributes:
-        places: Mark that was not understood -> where it stands first.
-        told: Sentences that say what was decided about its marks.
-    """
+    """The account of a system's marks: each was read as numbers or as names, or was not understood."""
 
     system: str
     numbers: int = 0
     names: int = 0
     not_understood: dict[str, int] = field(default_factory=dict)
-    places: dict[str, str] = field(default_factory=dict)
-    told: list[str] = field(default_factory=list)
+    places: dict[str, str] = field(default_factory=dict)  # mark that was not understood -> its first place
+    told: list[str] = field(default_factory=list)  # sentences that say what was decided about its marks
 
     def document(self) -> dict[str, Any]:
         """Return the same as JSON has it."""

@@ -86,19 +86,12 @@ class OutputLine(_OutputLine):
 
 
 class Problem(NamedTuple):
-    """
-    A problem of a file.
-
-    Attributes:
-        line: From 1.
-        kind: error: a fault of the file; warning: a thing that a system did.
-        told: In words.
-    """
+    """A problem of a file."""
 
     file: str
-    line: int
-    kind: Literal["error", "warning"]
-    told: str
+    line: int  # from 1
+    kind: Literal["error", "warning"]  # error: a fault of the file; warning: a thing that a system did
+    told: str  # the problem in words
 
     def __str__(self) -> str:
         return f"{self.file}: line {self.line}: {self.kind}: {self.told}"

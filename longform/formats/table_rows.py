@@ -126,9 +126,8 @@ class Columns:
     """
     Finds the column of each field: the one that is named, else the first of the usual names that a row has.
 
-    Args:
-        named: Field -> the column that the user names by an option, empty if by none; without it: a usual one.
-        usual: Field -> its usual names.
+    *named* maps a field to the column that the user names by an option, empty if by none; *usual* maps it to its usual
+    names.
     """
 
     def __init__(self, named: Mapping[str, str], usual: Mapping[str, Sequence[str]]) -> None:

@@ -133,26 +133,17 @@ def _clusters(pairs: Sequence[JudgedPair]) -> list[Hashable]:
 
 
 class Between(TypedDict):
-    """
-    The agreement of two annotators on what both have labelled; intervals resample summaries.
-
-    Attributes:
-        same: Share of equal answers.
-        kappa: Cohen's: chance agreement as often as each annotator gives each answer.
-        free_kappa: Randolph's free-marginal kappa (2005), (same - 1 / k) / (1 - 1 / k) of k answers: chance agreement
-            as if all were given equally often.
-        pearson: Correlation of what the answers count.
-        links: Share of equal links over the pairs that both linked.
-        by_label: Label -> Cohen's kappa of having it, of answers that have several labels.
-    """
+    """The agreement of two annotators on what both have labelled; intervals resample summaries."""
 
     annotators: list[str]
-    same: EstimateColumns
-    kappa: EstimateColumns
+    same: EstimateColumns  # share of equal answers
+    kappa: EstimateColumns  # Cohen's: chance agreement as often as each annotator gives each answer
+    # Randolph's free-marginal kappa (2005), (same - 1 / k) / (1 - 1 / k) of k answers: chance agreement as if all were
+    # given equally often
     free_kappa: EstimateColumns
-    pearson: EstimateColumns
-    links: EstimateColumns
-    by_label: dict[str, EstimateColumns]
+    pearson: EstimateColumns  # correlation of the numbers that answers count
+    links: EstimateColumns  # share of equal links over the pairs that both linked
+    by_label: dict[str, EstimateColumns]  # label -> Cohen's kappa of having it, for answers that have several labels
 
 
 def between_annotators(
@@ -202,18 +193,11 @@ def _between(
 
 
 class RepeatedPair(NamedTuple):
-    """
-    The answers of a judge to one question.
+    """The answers of a judge to one question."""
 
-    Attributes:
-        cluster: The unit of resampling that the question belongs to.
-        answers: An answer for each repeat; None: unjudged.
-        numbers: A number in [0, 1] for each repeat; None: unjudged.
-    """
-
-    cluster: Hashable
-    answers: Sequence[str | None]
-    numbers: Sequence[float | None]
+    cluster: Hashable  # the unit of resampling that the question belongs to
+    answers: Sequence[str | None]  # one for each repeat; None: unjudged
+    numbers: Sequence[float | None]  # one in [0, 1] for each repeat; None: unjudged
 
 
 class Retest(TypedDict):

@@ -23,24 +23,15 @@ ONE_CLASS = "all judged items are {label}: no number can tell them apart"
 
 
 class Separation(TypedDict):
-    """
-    Both measures in [0, 1], with 95 % intervals over clusters.
-
-    Attributes:
-        threshold: A number above it counts as supported.
-        n_supported: Judged items that people call supported.
-        n_unsupported: The others among the judged.
-        n_unjudged: Labelled items without a number; they are in neither measure.
-        reason: Why both measures are null; null: they are not.
-    """
+    """Both measures in [0, 1], with 95 % intervals over clusters."""
 
     balanced_accuracy: EstimateColumns
     auroc: EstimateColumns
-    threshold: float
-    n_supported: int
-    n_unsupported: int
-    n_unjudged: int
-    reason: str | None
+    threshold: float  # a number above it counts as supported
+    n_supported: int  # judged items that people call supported
+    n_unsupported: int  # the others among the judged
+    n_unjudged: int  # labelled items without a number; they are in neither measure
+    reason: str | None  # why both measures are null; null: they are not
 
 
 def separation(

@@ -24,19 +24,12 @@ _NOTHING = 1e-12  # of a standard deviation of draws
 
 
 class Compared(NamedTuple):
-    """
-    A difference to estimate.
+    """A difference to estimate."""
 
-    Attributes:
-        sums: Column sums of each cluster, shape (clusters, k); rows of zeros are clusters that are not in it.
-        statistic: Sums (m, k) -> differences (m,), NaN where undefined.
-        n: Rows behind the value, for the reader.
-        n_clusters: Clusters that bound it; None: those with a row. A mean of parts has those of its smallest part.
-    """
-
-    sums: Array
-    statistic: Callable[[Array], Array]
-    n: int
+    sums: Array  # column sums of each cluster, shape (clusters, k); rows of zeros are clusters that are not in it
+    statistic: Callable[[Array], Array]  # sums (m, k) -> differences (m,), NaN where undefined
+    n: int  # rows behind the value, for the reader
+    # clusters that bound it; None: those with a row. A mean of parts has those of its smallest part
     n_clusters: int | None = None
 
 

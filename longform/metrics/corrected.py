@@ -46,26 +46,16 @@ _NOTHING = 1e-12  # shares are sums of few floats
 
 
 class Corrected(NamedTuple):
-    """
-    A corrected mean, or a difference of two, with the parts that make its interval.
+    """A corrected mean, or a difference of two, with the parts that make its interval."""
 
-    Attributes:
-        value: The corrected mean; None: there is none.
-        weight: The weight of the judge, from 0 (labels alone) to 1.
-        moves: Cluster -> how far it moves the value from what is expected; the sum of squares is the variance.
-        n_labelled: Labelled summaries.
-        n_clusters: Clusters with a labelled summary.
-        n_fitted: Numbers that were fitted to these clusters: the mean, and a weight that was tuned.
-        missing: Says why there is no value.
-    """
-
-    value: float | None = None
-    weight: float = 0.0
+    value: float | None = None  # None: there is none
+    weight: float = 0.0  # the judge's, from 0 (labels alone) to 1
+    # cluster -> how far it moves the value from what is expected; the sum of squares is the variance
     moves: Mapping[Hashable, float] = {}
-    n_labelled: int = 0
-    n_clusters: int = 0
-    n_fitted: int = 1
-    missing: str | None = None
+    n_labelled: int = 0  # labelled summaries
+    n_clusters: int = 0  # clusters with a labelled summary
+    n_fitted: int = 1  # numbers that were fitted to these clusters: the mean, and a weight that was tuned
+    missing: str | None = None  # says why there is no value
 
     @property
     def standard_error(self) -> float:

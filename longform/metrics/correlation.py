@@ -55,9 +55,7 @@ class Resampling:
         """
         Correlate the means of systems over the items.
 
-        Args:
-            x: Shape (systems, items, 2): total and count of each item.
-            y: The same of the other side.
+        Each side has the shape (systems, items, 2): total and count of each item.
         """
         if len(x) < FEWEST:
             return _unknown(len(x))

@@ -54,9 +54,7 @@ def merge_documents(cells: Array, how: Merge) -> Array:
     missing verdict could change these. (The release ignores missing cells, so that one unread verdict among noes reads
     as no.) A mean needs all cells.
 
-    Args:
-        cells: Shape (documents, sentences), in [0, 1]; NaN: unjudged.
-        how: min, mean or max.
+    *cells* have the shape (documents, sentences), in [0, 1]; NaN: unjudged.
 
     Raises:
         ValueError: No documents.
@@ -132,8 +130,7 @@ def sensitivity(scores: Sequence[Sequence[float]]) -> tuple[list[float], list[fl
     """
     Measure how much the order of documents moves a score (Tables 4 and 5, whose formula is not stated but recovered).
 
-    Args:
-        scores: Shape (data sets, orders).
+    *scores* have the shape (data sets, orders).
 
     Returns:
         Of each data set the largest minus the smallest over orders; of each order the mean over data sets of how far it

@@ -172,13 +172,9 @@ class Measure(Described):
 
 @dataclass(frozen=True)
 class RankingMeasure(Described):
-    """
-    A measure of one query's ranking.
+    """A measure of one query's ranking."""
 
-    Attributes:
-        at: A function of the ranking, its gold documents and a cutoff; None if the query has no gold documents.
-    """
-
+    # ranking, its gold documents and a cutoff -> number; None if the query has no gold documents
     at: Callable[[Sequence[str], Collection[str], int], float | None]
     unit: Unit = field(default="share", kw_only=True)
 

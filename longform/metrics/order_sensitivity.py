@@ -25,24 +25,15 @@ _ROUNDING = 1e-9  # points
 
 
 class SensitivityColumns(TypedDict):
-    """
-    A sensitivity in points of 100; null: no value.
+    """A sensitivity in points of 100; null: no value."""
 
-    Attributes:
-        sensitivity: Over all queries.
-        chance: The mean over exchanges of orders within queries.
-        p: The share of exchanges that reach the observed one, itself counted.
-        n_independent: Queries or other clusters that have all orders; `chance` and `p` are of them.
-        chance_high: The sensitivity that 95 of 100 exchanges do not exceed; absent from older results.
-        p_holm: Adjusted for the rows of a family; null: no p, or not adjusted yet.
-    """
-
-    sensitivity: float | None
-    chance: float | None
-    p: float | None
-    n_independent: int
+    sensitivity: float | None  # over all queries
+    chance: float | None  # the mean over exchanges of orders within queries
+    p: float | None  # the share of exchanges that reach the observed one, itself counted
+    n_independent: int  # queries or other clusters that have all orders; `chance` and `p` are of them
+    # the sensitivity that 95 of 100 exchanges do not exceed; absent from older results
     chance_high: NotRequired[float | None]
-    p_holm: float | None
+    p_holm: float | None  # adjusted for the rows of a family; null: no p, or not adjusted yet
 
 
 def largest_from_first(means: Array) -> Array:

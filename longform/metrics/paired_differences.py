@@ -114,18 +114,11 @@ def family_tests(first: Array, second: Array, *, seed: int, alpha: float = ALPHA
 
 
 class _Contributions(NamedTuple):
-    """
-    Contributions of each cluster to each pair's difference.
+    """Contributions of each cluster to each pair's difference."""
 
-    Attributes:
-        parts: Sum over clusters to the difference, shape (clusters, pairs).
-        weights: Shares of the clusters in the counts, of the same shape; they sum to 1.
-        n: Clusters of each pair, shape (pairs,).
-    """
-
-    parts: Array
-    weights: Array
-    n: NDArray[np.int64]
+    parts: Array  # shape (clusters, pairs); their sum over clusters is the difference
+    weights: Array  # shares of the clusters in the counts, of the same shape; they sum to 1
+    n: NDArray[np.int64]  # clusters of each pair, shape (pairs,)
 
     @classmethod
     def of(cls, first: Array, second: Array, shared: NDArray[np.bool_]) -> _Contributions:
@@ -159,9 +152,7 @@ class _Contributions(NamedTuple):
         """
         Return what changes of sign give.
 
-        Args:
-            signs: Each of shape (tosses, clusters).
-            own: Statistic of each pair as observed.
+        *signs* are of shape (tosses, clusters) each; *own* is the statistic of each pair as observed.
 
         Returns:
             The largest statistic of any pair under each toss, ascending; and for each pair the number of tosses whose

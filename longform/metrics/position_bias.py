@@ -31,20 +31,12 @@ _CLEAR = 20  # permutations that reach the spread after which no verdict is left
 
 
 class SummaryPlaces(NamedTuple):
-    """
-    One summary's numbers by the sentence, and by the place of documents in its prompt.
+    """One summary's numbers by the sentence, and by the place of documents in its prompt."""
 
-    Attributes:
-        numbers: The number of each sentence, merged over documents, shape (sentences,); NaN: undecided.
-        best: For each sentence the places of the documents that support it best.
-        covered: Sum of the numbers of all sentences against the document at each place, shape (documents,).
-        n_covered: The number of these cells that are judged, of the same shape.
-    """
-
-    numbers: Array
-    best: Sequence[Sequence[int]]
-    covered: Array
-    n_covered: Array
+    numbers: Array  # merged over documents, shape (sentences,); NaN: undecided
+    best: Sequence[Sequence[int]]  # for each sentence the places of the documents that support it best
+    covered: Array  # sum of the numbers of all sentences against the document at each place, shape (documents,)
+    n_covered: Array  # judged ones among these cells, of the same shape
 
     @property
     def unplaced(self) -> NDArray[np.bool_]:

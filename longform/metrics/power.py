@@ -106,18 +106,11 @@ def clusters_for_difference(
 
 
 class Sized(NamedTuple):
-    """
-    Two sides of one plan: the differences that *n* clusters show, and the clusters that show a difference.
+    """Two sides of one plan: the differences that *n* clusters show, and the clusters that show a difference."""
 
-    Attributes:
-        spread: Standard deviation of a difference of two systems between clusters.
-        n: Clusters.
-        critical: Critical |t| of a test among those of its family; inf: none passes.
-    """
-
-    spread: float
-    n: int
-    critical: float
+    spread: float  # standard deviation of a difference of two systems between clusters
+    n: int  # clusters
+    critical: float  # critical |t| of a test among those of its family; inf: none passes
 
     def shown(self, power: float = POWER) -> dict[str, float | None]:
         """Return the smallest true difference that a test shows, chosen beforehand, and in its family."""

@@ -78,11 +78,7 @@ def bertscores(name: str, model: TokenModel, *, shown: str, version: str = "") -
     """
     Return a BERTScore, and the share of summaries of which a text is cut at the model's window.
 
-    Args:
-        name: The measure's; that of the share ends in CUT.
-        model: The one whose vectors they are.
-        shown: The model for the reader.
-        version: The hash of the model's weights.
+    *shown* names the model for the reader; *version* is the hash of its weights. The name of the share ends in CUT.
     """
     needs: frozenset[Need] = frozenset({"text", "references", "tokens"})
     versions = f"{BERTSCORE_VERSION} {name} {model.name} {model.layers} {version}"
@@ -141,11 +137,8 @@ def embedding_similarity(name: str, *, shown: str, encode: Encode | None = None,
     """
     Return the similarity by one encoder.
 
-    Args:
-        name: The measure's.
-        shown: The encoder for the reader.
-        encode: Makes the vectors; None: the packaged encoder does, as the facts have it.
-        version: The encoder's; empty: the packaged one.
+    *shown* names the encoder for the reader, and *version* is the encoder's. Without them
+    it is the packaged one, as the facts have it.
     """
     return Measure(
         name,

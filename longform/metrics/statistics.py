@@ -76,14 +76,7 @@ def cluster_sums(columns: Array, clusters: Sequence[Hashable]) -> Array:
 
 
 def drawn_places(n: int, *, seed: int, resamples: int) -> Iterator[NDArray[np.integer]]:
-    """
-    Yield the places of clusters in each draw, shape (draws, n), some draws at a time.
-
-    Args:
-        n: Clusters, at least one; a draw has as many.
-        seed: The start of the random numbers.
-        resamples: Draws in all.
-    """
+    """Yield the places of *n* clusters, at least one, in each draw, shape (draws, n), some draws at a time."""
     rng = np.random.default_rng(seed)
     at_once = max(1, _PLACES_AT_ONCE // n)
     kind = np.uint16 if n <= _FEW else np.uint32

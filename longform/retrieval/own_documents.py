@@ -30,10 +30,7 @@ def own_documents_told(
 
     An id of digits alone is likely a number of both, and no sign of it. What is judged relevant is an answer.
 
-    Args:
-        queries: The queries that are ranked for.
-        qrels: Their relevance judgements.
-        documents: Tables of doc_id, haystack_id and text, read once.
+    *documents* are tables of doc_id, haystack_id and text, read once.
     """
     asked: dict[tuple[str, str], set[str]] = {}  # haystack, and id or words -> queries
     for query in queries:

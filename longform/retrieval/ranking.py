@@ -105,10 +105,8 @@ def reciprocal_rank_fusion(
     Cormack, Clarke and Buettcher, Reciprocal Rank Fusion outperforms Condorcet (SIGIR 2009); their constant is 60.
     Neighbouring ranks below about 900 differ by less than the 6 decimals that scores keep, and then tie.
 
-    Args:
-        score_arrays: Each retriever's scores, shape (documents,).
-        rank_constant: The larger, the less first places count.
-        of_others: Which retrievers are other people's systems; None: none is.
+    The larger *rank_constant*, the less first places count. Scores have the shape (documents,) each; *of_others* tells
+    the retrievers that are other people's systems; None: none is.
     """
     fused = np.zeros(len(np.asarray(score_arrays[0])))
     for scores, others in zip(score_arrays, of_others or [False] * len(score_arrays), strict=True):
@@ -132,9 +130,7 @@ def keyword_overlap(query_tokens: Iterable[str], documents: Sequence[Collection[
 
     SummHay's released `keywords` retriever, with this project's own stop words.
 
-    Args:
-        query_tokens: From `keyword_tokens`.
-        documents: The distinct tokens of each document.
+    *query_tokens* are from `keyword_tokens`, *documents* the distinct tokens of each.
 
     Returns:
         Shape (documents,), in [0, 1]; all zero if the query holds nothing but stop words.

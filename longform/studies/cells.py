@@ -142,18 +142,11 @@ def _n_repeats(asked: pl.DataFrame) -> int:
 
 
 class Fact(NamedTuple):
-    """
-    A value of a system that is no score.
-
-    Attributes:
-        column: Name, unit, head and words.
-        of: Returns it; None: the system has no such value.
-        shown: Where reports show it.
-    """
+    """A value of a system that is no score."""
 
     column: Column
-    of: Callable[[Cell], float | Unknown | None]
-    shown: str = WITH_EVERY_SYSTEM
+    of: Callable[[Cell], float | Unknown | None]  # returns the value; None: the system has none
+    shown: str = WITH_EVERY_SYSTEM  # the place in reports
 
 
 def _counted(name: str, title: str, told: str = "") -> Fact:

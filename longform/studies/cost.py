@@ -107,12 +107,8 @@ class Cost:
 
 def tables(points: Sequence[Row], systems: Sequence[Row], judges: Sequence[Row]) -> list[Table]:
     """
-    Return systems by cost and quality, and below them the cost of each system and of each judge.
-
-    Args:
-        points: One for each system of a judge and data set, those of a frontier from the cheapest.
-        systems: The mean cost of each, with reasons of what is unknown.
-        judges: The sums of each.
+    Return systems by cost and quality, and below them the cost of each system and of each judge. *points* are one for
+    each system of a judge and data set, those of a frontier from the cheapest.
     """
     placed = Table(
         "cost",

@@ -97,10 +97,8 @@ def measured(
 ) -> list[Row]:
     """
     Return rows of each ranker and budget, best recall first; a ranker without a prompt has them of no budget.
-
-    Args:
-        rankings: Ranker -> measure -> its mean.
-        prompts: Ranker and budget -> recall, and the share of its prompts that the budget cut.
+    *rankings* maps a ranker and a measure to its mean, *prompts* a ranker and a budget to the recall, and the share of
+    its prompts that the budget cut.
     """
     with_prompts = {system for system, _ in prompts}
     others = {(system, None): (_UNKNOWN, None) for system in rankings if system not in with_prompts}

@@ -27,22 +27,14 @@ Value = TypeVar("Value")
 
 
 class Ask(NamedTuple):
-    """
-    One question: a prompt and its fields.
-
-    Attributes:
-        role: Who is asked.
-        prompt: The name of a prompt; in the role `search` the URL of an endpoint.
-        fields: The prompt's; `notes` names the faults of earlier attempts, so that a second attempt is another call.
-        temperature: Replaces the model's; None: as configured.
-        top_logprobs: Alternatives a token whose log probabilities are wanted; None: none are.
-    """
+    """One question: a prompt and its fields."""
 
     role: Role
-    prompt: str
+    prompt: str  # name of a prompt; in the role `search` the URL of an endpoint
+    # the prompt's; `notes` names the faults of earlier attempts, so that a second attempt is another call
     fields: Mapping[str, str]
-    temperature: float | None = None
-    top_logprobs: int | None = None
+    temperature: float | None = None  # replaces the model's; None: as configured
+    top_logprobs: int | None = None  # alternatives a token whose log probabilities are wanted; None: none are
 
 
 class Reply(NamedTuple):
@@ -59,21 +51,14 @@ Plan = Generator[Sequence[Ask], Sequence[Reply], Value]
 
 
 class Attempt(NamedTuple):
-    """
-    One verdict of one check.
-
-    Attributes:
-        number: Counts the attempts of this check at this subject, from 1.
-        verdict: An `Outcome`; exhausted: rejected, and nothing more is tried.
-        call_id: The call that decided; None if a rule did.
-    """
+    """One verdict of one check."""
 
     check: str
     subject: str
-    number: int
-    verdict: str
+    number: int  # counts the attempts of this check at this subject, from 1
+    verdict: str  # an `Outcome`; exhausted: rejected, and nothing more is tried
     reason: str | None
-    call_id: str | None
+    call_id: str | None  # the call that decided; None if a rule did
 
 
 class Log:

@@ -59,23 +59,14 @@ class Step(NamedTuple):
 
 
 class Work(NamedTuple):
-    """
-    A plan that is to be carried out.
+    """A plan that is to be carried out."""
 
-    Attributes:
-        key: A hash of everything that decides the piece.
-        payload: The input of the plan, besides the recipe and the pieces that it needs.
-        needs: Keys of pieces of earlier steps.
-        doc_index: The document that the plan writes; None: another thing.
-        group: Prompts of one group are about as long.
-    """
-
-    key: str
+    key: str  # a hash of everything that decides the piece
     haystack_id: str
-    payload: JsonValue
-    needs: tuple[str, ...] = ()
-    doc_index: int | None = None
-    group: str = ""
+    payload: JsonValue  # the input of the plan, besides the recipe and the pieces that it needs
+    needs: tuple[str, ...] = ()  # keys of pieces of earlier steps
+    doc_index: int | None = None  # the document that the plan writes; None: another thing
+    group: str = ""  # prompts of one group are about as long
 
 
 class Piece(NamedTuple):
@@ -140,22 +131,13 @@ def bounded(
 
 
 class SynthesisWords(NamedTuple):
-    """
-    The accounts of a synthesis in words.
+    """The accounts of a synthesis in words."""
 
-    Attributes:
-        first: Counts, for the first line.
-        table: The table `made`, a row a haystack or a group of them.
-        columns: The columns of the table that a terminal has room for.
-        notes: Lines below the table.
-        is_short: True if less was made than asked for.
-    """
-
-    first: str
-    table: Table
-    columns: Sequence[str]
-    notes: Sequence[str]
-    is_short: bool
+    first: str  # counts, for the first line
+    table: Table  # `made`, a row a haystack or a group of them
+    columns: Sequence[str]  # those of the table that a terminal has room for
+    notes: Sequence[str]  # lines below the table
+    is_short: bool  # less was made than asked for
 
 
 Settings = TypeVar("Settings", bound=SynthesisSettings)
@@ -226,23 +208,14 @@ class Recipe(ABC, Generic[Settings]):
 
 
 class SynthesisKind(NamedTuple):
-    """
-    A kind of synthesis.
-
-    Attributes:
-        settings: The model of its configuration.
-        forms: Prompt -> the form of its reply; all prompts that its plans name; None: plain text.
-        checks: Check -> when it accepts, in the order of the work.
-        make: (settings, read, versions of the prompts) -> the recipe.
-        told: (accounts of haystacks) -> the same in words.
-        is_audited: True if its gold map lists insights in documents, which `audit.json` and SummHay's files tell of.
-        scripted: Models that rehearse it: one without a fault, and others for prompts that it never leads to.
-    """
+    """A kind of synthesis."""
 
     settings: type[Strict]
+    # prompt -> the form of its reply, for all prompts that its plans name; None: plain text
     forms: Mapping[str, type[Form] | None]
-    checks: Mapping[str, str]
-    make: Callable[[Any, Read, Sequence[str]], Recipe[Any]]
-    told: Callable[[Sequence[Mapping[str, Any]]], SynthesisWords]
-    is_audited: bool
+    checks: Mapping[str, str]  # check -> the condition on which it accepts, in the order of the work
+    make: Callable[[Any, Read, Sequence[str]], Recipe[Any]]  # (settings, read, versions of the prompts) -> recipe
+    told: Callable[[Sequence[Mapping[str, Any]]], SynthesisWords]  # accounts of haystacks -> the same in words
+    is_audited: bool  # its gold map lists insights in documents, which `audit.json` and SummHay's files tell of
+    # models that rehearse it: one without a fault, and others for prompts that it never leads to
     scripted: tuple[str, ...]

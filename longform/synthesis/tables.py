@@ -43,13 +43,7 @@ class DescribedTables(TypedDict):
 
 
 def benchmark_tables(audit: Json | None, account: Json | None) -> DescribedTables | None:
-    """
-    Return what a benchmark says of itself; None if it has neither audit nor account.
-
-    Args:
-        audit: The content of `audit.json`.
-        account: The content of `synthesis.json`.
-    """
+    """Return what a benchmark says of itself in `audit.json` and `synthesis.json`; None if it has neither."""
     if not audit and not account:
         return None
     found = [*(_audited(audit) if audit else ()), *(_accounted(account, audited=bool(audit)) if account else ())]

@@ -77,40 +77,24 @@ def _fitting(read: Read, fits: Callable[[Answer], str | None]) -> Read:
 
 
 class Verified(NamedTuple):
-    """
-    The verifier's part in a try.
-
-    Attributes:
-        ask: (answer of the writer) -> the question about it.
-        form: The form of the verdict.
-        fault: (verdict) -> what it finds wrong; None: nothing.
-        fits: (verdict) -> why it makes no sense; None if it does.
-    """
+    """The verifier's part in a try."""
 
     check: str
-    ask: Callable[[Any], Ask]
+    ask: Callable[[Any], Ask]  # answer of the writer -> question about it
     form: type[Form]
-    fault: Callable[[Any], str | None]
-    fits: Callable[[Any], str | None] = lambda _: None
+    fault: Callable[[Any], str | None]  # verdict -> the fault that it finds; None: none
+    fits: Callable[[Any], str | None] = lambda _: None  # verdict -> why it makes no sense; None if it does
 
 
 class WantedText(NamedTuple, Generic[Answer]):
-    """
-    A text that the writer is asked for.
-
-    Attributes:
-        fields: The fields of the prompt, without `notes`.
-        form: The form of the reply.
-        read: The check that a reply can be read; the verifier's own if no attempt is accepted before its verdict.
-        rules: Check -> (answer) -> what is wrong with it; None: nothing.
-    """
+    """A text that the writer is asked for."""
 
     subject: str
     prompt: str
-    fields: Mapping[str, str]
+    fields: Mapping[str, str]  # those of the prompt, without `notes`
     form: type[Answer]
-    read: str
-    rules: Mapping[str, Callable[[Any], str | None]] = {}
+    read: str  # the check that a reply can be read; the verifier's own if no attempt is accepted before its verdict
+    rules: Mapping[str, Callable[[Any], str | None]] = {}  # check -> answer -> its fault; None: it has none
     verified: Verified | None = None
 
 

@@ -12,16 +12,10 @@ Row = TypeVar("Row", bound=Mapping[str, object])
 
 
 class LayoutPart(NamedTuple):
-    """
-    Rows of a table that stand below one line.
+    """Rows of a table that stand below one line."""
 
-    Attributes:
-        values: The columns that the table keeps apart -> their values in these rows.
-        table: The rows, with nothing left to be laid out.
-    """
-
-    values: Mapping[str, Value]
-    table: Table
+    values: Mapping[str, Value]  # the columns that the table keeps apart -> their values in these rows
+    table: Table  # the rows, with nothing left to be laid out
 
     @property
     def titled(self) -> Table:

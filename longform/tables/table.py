@@ -60,77 +60,51 @@ class Axes(NamedTuple):
     """
     A table's figure.
 
-    Attributes:
-        form: line: the values of *y* over *x*, a line for each *by*; dots: the same, not joined, as *x* has no order;
-            scatter: a point a row, which *label* names; change: a band a value of *y*, in it a line for each *by* from
-            *x* to *to*; forest: the estimates of *x*, one below the other, which *y* names.
-        x: A column of numbers, or of texts, which stand in their order of appearance.
-        y: A column of numbers or estimates, or of texts that name bands.
-        by: A column of texts, or several joined by commas, a series each; None: one series.
-        label: The column that names a point of a scatter; None: the key.
-        apart: Columns whose values make figures of their own; None: those that the table keeps apart.
-        first: Columns of whose values a figure draws the first alone; None: there are none.
-        to: The column of numbers at which a change ends.
-        but: The column that says why a row is not drawn; None: all rows are.
-        joined: The series of a scatter whose points steps join; None: none is.
-        within: A column of texts: a line joins only points of one value of it; None: all points of a series.
-        panels: A column whose values stand side by side in one figure, on one scale; None: a figure has one panel.
-        beside: A column of labels of series: a series that has one is drawn beside that one, a few a figure; None: all
-            series stand in one figure.
+    In the form `line` a figure has the values of *y* over *x*, a line for each *by*; in `dots` the same, not joined, as
+    *x* has no order; in `scatter` a point a row, which *label* names; in `change` a band a value of *y*, in it a line
+    for each *by* from *x* to *to*; in `forest` the estimates of *x*, one below the other, which *y* names.
     """
 
     form: Form
-    x: str
-    y: str
-    by: str | None = None
-    label: str | None = None
+    x: str  # column of numbers, or of texts, which stand in their order of appearance
+    y: str  # column of numbers or estimates, or of texts that name bands
+    by: str | None = None  # column of texts, or several joined by commas, a series each; None: one series
+    label: str | None = None  # column that names a point of a scatter; None: the key
+    # columns whose values make figures of their own; None: those that the table keeps apart
     apart: Sequence[str] | None = None
-    first: Sequence[str] | None = None
-    to: str | None = None
-    but: str | None = None
-    joined: str | None = None
+    first: Sequence[str] | None = None  # columns of whose values a figure draws the first alone; None: there are none
+    to: str | None = None  # column of numbers at which a change ends
+    but: str | None = None  # column that says why a row is not drawn; None: all rows are
+    joined: str | None = None  # the series of a scatter whose points steps join; None: none is
+    # column of texts: a line joins only points of one value of it; None: all points of a series
     within: str | None = None
+    # column whose values stand side by side in one figure, on one scale; None: a figure has one panel
     panels: str | None = None
+    # column of labels of series: a series that has one is drawn beside that one, a few a figure; None: all series stand
+    # in one figure
     beside: str | None = None
 
 
 class Table(NamedTuple):
-    """
-    Rows of values under columns that describe them.
+    """Rows of values under columns that describe them."""
 
-    Attributes:
-        name: In `results.json`, and of the file when it is exported.
-        columns: The columns, in the order in which they are shown.
-        rows: A mapping of column names to values each; a name left out is unknown.
-        title: The head of its section; empty: the name.
-        told: Sentences about the table as a whole; an empty line parts paragraphs.
-        key: The columns that tell rows apart.
-        reasons: For each row, why a value is unknown, by column; empty: no reason is recorded.
-        plot: The columns that a figure of the table draws; None: the table has no figure.
-        apart: Columns whose values make tables, and figures, of their own, below a line that names these values.
-        across: The column whose values are heads, above the values of the next column that is shown.
-        under: The columns that stand below each such head; empty: that next column alone.
-        section: The table below whose head it stands; empty: it has a section of its own.
-        page: The page of a report that it stands on, such as scores; empty: that of further studies.
-        aside: The column that says why a row stands in files alone, and not in a report; empty: all rows do in both.
-        shown: False if only programs read it.
-    """
-
-    name: str
-    columns: Sequence[Column]
-    rows: Sequence[Mapping[str, Value]]
-    title: str = ""
-    told: str = ""
-    key: Sequence[str] = ()
+    name: str  # key in `results.json`, and name of the file when it is exported
+    columns: Sequence[Column]  # in the order in which they are shown
+    rows: Sequence[Mapping[str, Value]]  # column -> value; a name left out is unknown
+    title: str = ""  # the head of its section; empty: the name
+    told: str = ""  # sentences about the table as a whole; an empty line parts paragraphs
+    key: Sequence[str] = ()  # columns that tell rows apart
+    # for each row, why a value is unknown, by column; empty: no reason is recorded
     reasons: Sequence[Mapping[str, str]] = ()
-    plot: Axes | None = None
+    plot: Axes | None = None  # the figure of the table; None: it has none
+    # columns whose values make tables, and figures, of their own, below a line that names these values
     apart: Sequence[str] = ()
-    across: str = ""
-    under: Sequence[str] = ()
-    section: str = ""
-    page: str = ""
-    aside: str = ""
-    shown: bool = True
+    across: str = ""  # column whose values are heads, above the values of the next column that is shown
+    under: Sequence[str] = ()  # columns that stand below each such head; empty: that next column alone
+    section: str = ""  # table below whose head it stands; empty: it has a section of its own
+    page: str = ""  # page of a report that it stands on, such as scores; empty: that of further studies
+    aside: str = ""  # column that says why a row stands in files alone, and not in a report; empty: all rows do in both
+    shown: bool = True  # False if only programs read it
 
     def column(self, name: str) -> Column:
         """

@@ -48,11 +48,9 @@ from longform.tables.table import Table, table_of
 
 def as_before(tables: Mapping[str, Json], users: Collection[str] = ()) -> dict[str, Any]:
     """
-    Return what the tables of `results.json` were in older results.
+    Return what the *tables* of `results.json`, by name, were in older results.
 
-    Args:
-        tables: Their content by name.
-        users: The names of studies that users brought, which may be those of shipped ones.
+    *users* are the names of studies that users brought, which may be those of shipped ones.
     """
     found: dict[str, Any] = {}
     for name, content in tables.items():

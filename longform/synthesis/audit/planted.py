@@ -16,18 +16,14 @@ class Planted(NamedTuple):
     """
     A sentence that a document was made to state.
 
-    Attributes:
-        doc_id: The document.
-        target_id: The insight that it states or contradicts; None for a distractor.
-        kind: An insight's statements are the gold map; a contradiction states another number for the same fact; a
-            distractor is a statement of the same kind that belongs to no insight. Neither is in the gold map.
-        text: The sentence, as it stands in the document.
+    An insight's statements are the gold map. A `contradiction` states another number for the same fact, and a
+    `distractor` is a statement of the same kind that belongs to no insight; neither is in the gold map.
     """
 
     doc_id: str
-    target_id: str | None
+    target_id: str | None  # the insight that it states or contradicts; None for a distractor
     kind: Kind
-    text: str
+    text: str  # the sentence, as it stands in the document
 
 
 class HaystackFacts(NamedTuple):

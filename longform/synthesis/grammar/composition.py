@@ -32,16 +32,10 @@ class MustStand(NamedTuple):
 
 
 class FieldPassage(NamedTuple):
-    """
-    A document's consecutive sentences on one field.
+    """A document's consecutive sentences on one field."""
 
-    Attributes:
-        place: The index of the statement among the document's; None if there is none.
-        parts: The paragraph of an article, the turns of a conversation.
-    """
-
-    place: int | None
-    parts: Sequence[str]
+    place: int | None  # index of the statement among the document's; None if there is none
+    parts: Sequence[str]  # the paragraph of an article, the turns of a conversation
 
 
 class Composition(NamedTuple):

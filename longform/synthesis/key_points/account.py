@@ -27,27 +27,16 @@ _STEPS = 20  # of the distribution of scores
 
 @dataclass(frozen=True, kw_only=True)
 class AskedQuestion:
-    """
-    A question as far as it came.
-
-    Attributes:
-        kind: Simple, complex or vague; None: it was not decomposed.
-        searches: Texts that were searched for.
-        ranked: Documents of the question, the best first.
-        documents: The same, whole.
-        fits: Cosine of the question and each segment of its documents; None: nobody looked.
-        n_extracted: Points of all documents before repetitions were merged.
-        points: After it, kept ones and others.
-    """
+    """A question as far as it came."""
 
     question: SourceQuestion
-    kind: str | None
-    searches: Sequence[str]
-    ranked: Sequence[RankedDocument]
-    documents: Sequence[SourceDocument]
-    fits: Sequence[float] | None
-    n_extracted: int
-    points: Sequence[Selected]
+    kind: str | None  # simple, complex or vague; None: it was not decomposed
+    searches: Sequence[str]  # texts that were searched for
+    ranked: Sequence[RankedDocument]  # documents of the question, the best first
+    documents: Sequence[SourceDocument]  # the same, whole
+    fits: Sequence[float] | None  # cosine of the question and each segment of its documents; None: nobody looked
+    n_extracted: int  # points of all documents before repetitions were merged
+    points: Sequence[Selected]  # after it, kept ones and others
 
     @property
     def kept(self) -> list[Selected]:

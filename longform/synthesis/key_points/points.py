@@ -41,20 +41,12 @@ class FoundPoint(NamedTuple):
 
 
 class Selected(NamedTuple):
-    """
-    A point of a question after repetitions were merged.
+    """A point of a question after repetitions were merged."""
 
-    Attributes:
-        point: The text, with the passages of all points that it came from.
-        numbers: Numbers of those points, from 1 in the order of the documents.
-        score: P(YES), or its score by rank in [0, 1]; None: it could not be read.
-        kept: True if it is a key point of the benchmark.
-    """
-
-    point: FoundPoint
-    numbers: tuple[int, ...]
-    score: float | None
-    kept: bool
+    point: FoundPoint  # text, with the passages of all points that it came from
+    numbers: tuple[int, ...]  # those of these points, from 1 in the order of the documents
+    score: float | None  # P(YES), or its score by rank in [0, 1]; None: it could not be read
+    kept: bool  # it is a key point of the benchmark
 
     def as_json(self) -> dict[str, JsonValue]:
         return {**self.point.as_json(), "numbers": [*self.numbers], "score": self.score, "kept": self.kept}

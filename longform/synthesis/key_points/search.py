@@ -40,22 +40,13 @@ class RankedDocument(NamedTuple):
 
 
 class Searched(NamedTuple):
-    """
-    The documents of a question.
+    """The documents of a question."""
 
-    Attributes:
-        kind: Simple, complex or vague; None: the question was not decomposed.
-        searches: The texts that were searched for.
-        documents: Those that fit best, the best first.
-        fits: Cosine of the question and each segment of its documents; None: nobody looked.
-        fetched: Those of the documents that endpoints gave.
-    """
-
-    kind: str | None
-    searches: list[str]
-    documents: list[RankedDocument]
-    fits: list[float] | None = None
-    fetched: Sequence[SourceDocument] = ()
+    kind: str | None  # simple, complex or vague; None: the question was not decomposed
+    searches: list[str]  # texts that were searched for
+    documents: list[RankedDocument]  # those that fit best, the best first
+    fits: list[float] | None = None  # cosine of the question and each segment of its documents; None: nobody looked
+    fetched: Sequence[SourceDocument] = ()  # those of the documents that endpoints gave
 
 
 class Corpus:

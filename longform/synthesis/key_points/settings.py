@@ -98,21 +98,14 @@ class SearchSettings(Strict):
 
 
 class RulesSettings(Strict):
-    """
-    Key points without a model: sentences of the documents that share stems with the question.
+    """Key points without a model: sentences of the documents that share stems with the question."""
 
-    Attributes:
-        shared_stems: A sentence is on the question if it shares so many.
-        least_words, most_words: Of a sentence.
-        alike: Two sentences with the same numbers and names say the same if they share so much of their stems.
-        most: Key points of a question, by rank.
-    """
-
-    shared_stems: int = Field(1, gt=0)
+    shared_stems: int = Field(1, gt=0)  # a sentence is on the question if it shares so many
     least_words: int = Field(6, gt=0)
     most_words: int = Field(60, gt=0)
+    # two sentences with the same numbers and names say the same if they share so much of their stems
     alike: float = Field(0.6, gt=0, le=1)
-    most: int = Field(8, gt=0)
+    most: int = Field(8, gt=0)  # key points of a question, by rank
 
 
 class ModelsSettings(Strict):

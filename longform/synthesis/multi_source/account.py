@@ -20,15 +20,11 @@ def corpus_account(
     merged: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any]:
     """
-    Count what became of a corpus, the one haystack of the benchmark.
+    Count what became of a corpus, the one haystack of the benchmark, whose id is *name*.
 
-    Args:
-        name: The id of the haystack.
-        sources: The long documents.
-        n_written: Queries of the benchmark.
-        rewritten: Each query, and its new text if a try was right; None: queries were not rewritten.
-        clustering: Fields of `Clusters`; None: queries were not clustered.
-        merged: Fields of `Merged`, of each cluster.
+    *n_written* is the number of its queries. *rewritten* has each query, and its new text if a try was right; None:
+    queries were not rewritten. *clustering* has the fields of `Clusters`; None: queries were not clustered. *merged*
+    has those of `Merged` for each cluster.
     """
     return {
         "haystack_id": name,

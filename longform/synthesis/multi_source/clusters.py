@@ -27,32 +27,17 @@ Sums = NDArray[np.float64]
 
 
 class Clusters(NamedTuple):
-    """
-    A partition of queries, by their places.
+    """A partition of queries, by their places."""
 
-    Attributes:
-        placed: Clusters of at least `least` queries; each ascends, and they ascend by their first query.
-        oversize: How many of them have more than `most`.
-        unplaced: Queries of clusters that are too small, and found none that is alike and has room.
-        n_split: Clusters that were too large, and were split.
-        n_merged: Times that a cluster was merged into another.
-    """
-
-    placed: list[list[int]]
-    oversize: int
-    unplaced: list[int]
-    n_split: int
-    n_merged: int
+    placed: list[list[int]]  # clusters of at least `least` queries; each ascends, and they ascend by their first query
+    oversize: int  # number of them with more than `most`
+    unplaced: list[int]  # queries of clusters that are too small, and found none that is alike and has room
+    n_split: int  # clusters that were too large, and were split
+    n_merged: int  # times that a cluster was merged into another
 
 
 def cluster_queries(vectors: Vectors, settings: ClusterSettings) -> Clusters:
-    """
-    Return the clusters of queries.
-
-    Args:
-        vectors: Unit vectors, shape (queries, dimensions).
-        settings: Threshold and sizes.
-    """
+    """Return the clusters of queries, from unit vectors of shape (queries, dimensions)."""
     cosines = np.round(vectors @ vectors.T, _DIGITS)
     found = _components(cosines, list(range(len(vectors))), settings.threshold)
     large = [cluster for cluster in found if len(cluster) > settings.most]

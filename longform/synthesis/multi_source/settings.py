@@ -15,15 +15,10 @@ Variant = Literal["rewritten", "original"]
 
 
 class CutSettings(Strict):
-    """
-    The marks between the chapters of a document. A mark is no part of a chapter.
+    """The marks between the chapters of a document. A mark is no part of a chapter."""
 
-    Attributes:
-        tags: HTML elements, as `name` or `name.class`, before which a chapter ends.
-        lines: Regular expressions; a line that one of them matches whole, without outer space, is a mark.
-    """
-
-    tags: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()  # HTML elements, as `name` or `name.class`, before which a chapter ends
+    # regular expressions; a line that one of them matches whole, without outer space, is a mark
     lines: tuple[str, ...] = ()
 
     @field_validator("lines")
@@ -88,16 +83,10 @@ class ClusterSettings(Strict):
 
 
 class MultiSourceCaps(Strict):
-    """
-    Caps on the rounds of each loop.
+    """Caps on the rounds of each loop."""
 
-    Attributes:
-        tries: At one query or summary.
-        replies: Tries at a readable verdict.
-    """
-
-    tries: int = Field(4, gt=0)
-    replies: int = Field(3, gt=0)
+    tries: int = Field(4, gt=0)  # tries at one query or summary
+    replies: int = Field(3, gt=0)  # tries at a readable verdict
 
 
 class MultiSourceSynthesis(Strict):

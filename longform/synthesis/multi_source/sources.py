@@ -45,18 +45,12 @@ class SourceChapter(NamedTuple):
 
 
 class LongSource(NamedTuple):
-    """
-    A long document, cut.
-
-    Attributes:
-        chapters: Those with text, in their order.
-        n_empty: Chapters without text, which are left out.
-    """
+    """A long document, cut."""
 
     source_id: str
-    chapters: tuple[SourceChapter, ...]
+    chapters: tuple[SourceChapter, ...]  # those with text, in their order
     queries: tuple[SourceQuery, ...]
-    n_empty: int
+    n_empty: int  # chapters without text, which are left out
 
     @property
     def text(self) -> str:

@@ -52,21 +52,15 @@ class Brief:
 
 
 class Draft(Strict):
-    """
-    A document, or the reason why there is none.
+    """A document, or the reason why there is none."""
 
-    Attributes:
-        title: None for a conversation.
-        text: None if it was not written; see the log.
-        stated: The insights that it states by the verifier's last word, ascending; the gold map is made from them.
-        unchecked: Insights on which the verifier's last word could not be read; they are in `stated` as assigned.
-        reread: Insights found when the finished document was read once more; None: it was not, or could not be.
-    """
-
-    title: str | None = None
-    text: str | None = None
+    title: str | None = None  # None for a conversation
+    text: str | None = None  # None if it was not written; see the log
+    # insights that it states by the verifier's last word, ascending; the gold map is made from them
     stated: tuple[int, ...] = ()
+    # insights on which the verifier's last word could not be read; they are in `stated` as assigned
     unchecked: tuple[int, ...] = ()
+    # insights found when the finished document was read once more; None: it was not, or could not be
     reread: tuple[int, ...] | None = None
 
 

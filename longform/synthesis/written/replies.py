@@ -104,18 +104,12 @@ CHECKS: Mapping[str, str] = {
 
 
 class Rules(NamedTuple):
-    """
-    Rules that differ between domains (SummHay, appendix A.1).
+    """Rules that differ between domains (SummHay, appendix A.1)."""
 
-    Attributes:
-        regenerate: A list of subtopics with an overlap is asked for anew, at temperature 1; else overlaps are removed.
-        sequential: Subtopics get their insights one after the other, each shown those of all others as exclusions.
-        chapters: A document is written chapter by chapter, one insight each; else as a whole, and edited.
-    """
-
+    # a list of subtopics with an overlap is asked for anew, at temperature 1; else overlaps are removed
     regenerate: bool
-    sequential: bool
-    chapters: bool
+    sequential: bool  # subtopics get their insights one after the other, each shown those of all others as exclusions
+    chapters: bool  # a document is written chapter by chapter, one insight each; else as a whole, and edited
 
 
 RULES: Mapping[str, Rules] = {
