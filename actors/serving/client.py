@@ -44,16 +44,9 @@ _DOUBLINGS = 10  # of it; beyond, any cap is reached
 
 
 class Reply(NamedTuple):
-    """
-    Attributes:
-        status: HTTP's; 503 if no server was reached.
-        body: JSON; of an error, its message.
-        retry_after_s: The wait that the server asked for; None if it did not say.
-    """
-
-    status: int
-    body: Any
-    retry_after_s: float | None = None
+    status: int  # HTTP's; 503 if no server was reached
+    body: Any  # JSON; the message of an error
+    retry_after_s: float | None = None  # the wait that the server asked for; None if it did not say
 
 
 class _Row(BaseModel):

@@ -21,10 +21,8 @@ from longform.errors import LongformError
 
 class StorageError(LongformError, OSError):
     """
-    A place could not be read or written; nobody knows whether a write has happened.
-
-    Attributes:
-        lasts: Whether the next try will end alike: a disk is full, or may not be written to.
+    A place could not be read or written; nobody knows whether a write has happened. `lasts` is True if the next try
+    will end alike: a disk is full, or may not be written to.
     """
 
     def __init__(self, message: str, *, lasts: bool = False) -> None:
@@ -142,8 +140,7 @@ def explained(doing: str) -> Callable[[Method[Place, Given, Result]], Method[Pla
     """
     Make the `OSError`s of a method into `StorageError`s that say what to do; a file not found by a read stays one.
 
-    Args:
-        doing: What cannot be done then, such as "be read".
+    *doing* follows the word "cannot", such as "be read".
     """
 
     def wrap(method: Method[Place, Given, Result]) -> Method[Place, Given, Result]:
@@ -171,11 +168,8 @@ def storage_message(
     """
     Describe a fault in words, with the region and the endpoint in use.
 
-    Args:
-        url: Where.
-        doing: What cannot be done.
-        error: What came of trying.
-        listing_fault: Asks again in a way that is answered with a reason; None if *error* is all there is.
+    *doing* follows the word "cannot", such as "be read". *listing_fault* asks again in a way that is answered with a
+    reason, and returns None if *error* is all there is.
     """
     said = str(error)
     if listing_fault is not None and (_REFUSED_WITHOUT_REASON.search(said) or _known(said) is None):
@@ -186,14 +180,7 @@ def storage_message(
 
 
 def disk_message(place: str, doing: str, error: OSError) -> str:
-    """
-    Say what went wrong on a disk of this machine.
-
-    Args:
-        place: Where.
-        doing: What cannot be done.
-        error: What came of trying.
-    """
+    """Say what went wrong on a disk of this machine; *doing* follows the word "cannot", such as "be read"."""
     said = os.strerror(error.errno) if error.errno else _short(str(error))
     found, advice = _ON_DISK.get(error.errno, (said, "look at the path and at its disk"))
     return f"{place}: cannot {doing}: {found}; {advice}. The answer: {_short(str(error))}"

@@ -62,9 +62,7 @@ def of_bytes(content: bytes, *, needs: Collection[str] | None = None) -> Any:
     """
     Return what a file holds.
 
-    Args:
-        content: The whole file.
-        needs: Keys that the object must have; None: it may be a list.
+    The object must have the keys *needs*; None: it may be a list.
 
     Raises:
         ValueError: It is damaged; the words say how.

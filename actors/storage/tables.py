@@ -65,10 +65,6 @@ class CommitLog:
     A checkpoint sums the commits of 32 numbers, a checkpoint of the next level those of 1,024, and so on. Its name has
     a hash of the names of its commits, and a reader uses it for exactly these commits. So a checkpoint never hides a
     commit, a missing one costs time alone, and two writers write the same file.
-
-    Args:
-        files: The folder that the table is in.
-        table: Its name.
     """
 
     def __init__(self, files: Files, table: str) -> None:
@@ -185,13 +181,7 @@ def _fewest(commits: Sequence[str], level: int, held: Collection[str]) -> Iterat
 
 
 class HeldParts:
-    """
-    Reads parts, and holds those that were read last.
-
-    Args:
-        read_part: Reads one part.
-        most_bytes: Of all that are held; the last one is held in any case.
-    """
+    """Reads parts, and holds those read last, of *most_bytes* in all; the very last one is held in any case."""
 
     def __init__(self, read_part: ReadPart, most_bytes: int) -> None:
         self._read_part, self._most = read_part, most_bytes
@@ -216,10 +206,7 @@ class Snapshot:
     Take one a stage and read from it as often as you like: the log of commits is read once, and a read costs what the
     parts with the wanted rows cost.
 
-    Args:
-        table: Its name.
-        entries: Of its commits, the oldest first.
-        read_part: Reads one part.
+    *entries* are those of the commits of *table*, the oldest first.
     """
 
     def __init__(self, table: str, entries: Iterable[Entry], read_part: ReadPart) -> None:

@@ -108,12 +108,12 @@ def judge(
 
     Args:
         summary: A text in Markdown or plain, or its bullets; citations are numbers, as `[3]`, `[1-4]`, `【1†source】`.
-        insights: Of the query that the summary answers. They compete for bullets, so give all of them.
+        insights: All insights of the query that the summary answers, since they compete for bullets.
         background: Insights of all queries to the same documents, by which words weigh; none: *insights*.
-        calibration: Whose marks the judge was fitted to: `people` or `gpt-4o`.
+        calibration: The annotators to whose marks the judge was fitted: `people` or `gpt-4o`.
         features: `words`, or `vectors`, which compares meanings too and was fitted to people's marks alone; None:
             vectors for people's marks, words for those of gpt-4o.
-        partial_score: What a partly said insight counts.
+        partial_score: The number that a partly said insight counts, where one that is said counts 1.
 
     Raises:
         UsageError: An argument is not what it should be; the message names it.

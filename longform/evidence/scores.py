@@ -167,12 +167,11 @@ def with_facts(scores: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
 
 class ScoreTable:
     """
-    Args:
-        rows: Rows of the scores table. Of two rows of a judge, its repeat, measure and summary the later counts.
-        summary_ids: The summaries that are reported; rows of others are left out.
-        judges: In the report's order. A judge that is not among them comes first, like scores without a judge.
-        aside: Judges whose scores are kept, and that are not among `judges`.
-        parts: Further rows as Arrow, with `longform.evidence.scores.SCORE_COLUMNS`.
+    The scores of the summaries that are reported, *summary_ids*; rows of others are left out.
+
+    Of two *rows* of a judge, its repeat, measure and summary the later counts. *judges* are in the report's order; one
+    that is not among them comes first, like scores without a judge. Those *aside* have scores that are kept, and are
+    not among `judges`. *parts* are further rows as Arrow, with SCORE_COLUMNS.
     """
 
     def __init__(

@@ -146,22 +146,12 @@ def _fewest(enough: Callable[[int], bool], least: int = 2, near: int = 2) -> int
 
 
 class Assumed(NamedTuple):
-    """
-    Attributes:
-        depth: The best place of the U less the worst one, in shares of 1.
-        mean: Faithfulness over all places.
-        n_documents: In a prompt.
-        n_sentences: In a summary, as many about each document.
-        accuracy: Balanced accuracy of the judge of sentences.
-        n_tests: Rows of the family, for which the p-values are adjusted.
-    """
-
-    depth: float
-    mean: float
-    n_documents: int
-    n_sentences: float
-    accuracy: float = 1.0
-    n_tests: int = 1
+    depth: float  # the best place of the U less the worst one, in shares of 1
+    mean: float  # faithfulness over all places
+    n_documents: int  # documents in a prompt
+    n_sentences: float  # sentences in a summary, as many about each document
+    accuracy: float = 1.0  # balanced accuracy of the judge of sentences
+    n_tests: int = 1  # rows of the family, for which the p-values are adjusted
 
     @property
     def bins(self) -> int:
