@@ -16,8 +16,7 @@ from actors.chat.model import CallContext
 from actors.judges.opening import Judge, JudgeBackend
 from actors.local_models.checkpoint_scorer import CheckpointScorer, WorkDone, own_weights
 from actors.local_models.checkpoints import check_checkpoint, checkpoint_content
-from actors.local_models.nearest_windows import NearestWindows, Nearness
-from actors.local_models.pair_tokens import Ids, ModelInput, PairTokens, TextTokens
+from actors.local_models.pair_tokens import Ids, ModelInput, NearestWindows, Nearness, PairTokens, TextTokens
 from longform.errors import UsageError
 from longform.judges.cards import Version
 from longform.judges.kind import Group, Kind, Pair, Verdict, Verdicts, in_place, open_groups, shared_of, unjudged

@@ -171,11 +171,7 @@ def appear(
     """
     Fill a folder under another name, then rename it to *folder*; other processes of this machine wait for the first.
 
-    Args:
-        folder: To be there.
-        model: For messages.
-        fill: Puts the files into a folder.
-        check: Looks at them before the folder has its name; None: `check_whole`.
+    *check* looks at the files before the folder has its name; None: `check_whole`.
 
     Raises:
         UsageError: It cannot be filled, or *check* does not pass.

@@ -176,9 +176,7 @@ def supported_logits(wrong: Tensor, of_sentence: Tensor) -> Tensor:
     Return logits that a sentence is supported, shape (pairs,): its odds are one over the sum of the odds that its
     tokens are wrong.
 
-    Args:
-        wrong: Logits of each token, shape (pairs, tokens).
-        of_sentence: Which tokens are the sentence's, the same shape.
+    *wrong* are logits of each token, *of_sentence* says which are the sentence's; shape (pairs, tokens).
     """
     return -wrong.float().masked_fill(~of_sentence, -inf).logsumexp(dim=1)
 

@@ -27,11 +27,8 @@ _SHIPPED = "shipped:"
 
 def checkpoint_path(model: str, *, cache: Path | None = None) -> str:
     """
-    Return the folder of a checkpoint, on S3 or not; a hub name as it is.
-
-    Args:
-        model: As the configuration names it.
-        cache: The folder of copies from S3; None: the environment's.
+    Return the folder of a checkpoint, on S3 or not; a hub name as it is. *cache* has copies from S3; None: the
+    environment's.
 
     Raises:
         UsageError: There is no checkpoint of that name, or it is not whole.
@@ -146,11 +143,7 @@ _MAGIC = b"GGUF"
 
 def gguf_path(model: str, *, cache: Path | None = None) -> str:
     """
-    Return the path of a GGUF file on this machine.
-
-    Args:
-        model: A path, or an `s3://` URL of one file.
-        cache: The folder of copies from S3; None: the environment's.
+    Return the path of a GGUF file on this machine. *cache* has copies from S3; None: the environment's.
 
     Raises:
         UsageError: There is no such file, or it is none of GGUF.

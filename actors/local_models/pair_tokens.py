@@ -1,8 +1,9 @@
 """
-Texts and sentences as token ids, each read once, and the sequences a cross-encoder sees of a window and a sentence.
+Texts as a cross-encoder reads them: token ids, each read once, and the windows that are worth scoring.
 
 A sequence is put together from ids as the tokenizer would make it of the two strings, without reading either again. The
-protocols are of what is called of Transformers and its kin, which have no types.
+windows are those whose sentences are nearest in meaning to the sentence that is asked about. The protocols are of what
+is called of Transformers and its kin, which have no types.
 """
 
 from __future__ import annotations
@@ -10,6 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol, overload
 
+import numpy as np
+from numpy.typing import NDArray
+
+from actors.local_models.encoder import Encoder
+from actors.local_models.weights import MINILM
 from longform.errors import UsageError
 from longform.text.sentences import sentences
 from longform.text.windows import Window
@@ -86,15 +92,10 @@ class ModelInput(NamedTuple):
 
 class PairTokens:
     """
-    Token ids of texts and sentences.
+    Token ids of texts, each after a prefix, and of sentences.
 
-    Args:
-        tokenizer: Of the model, a fast one.
-        joined: `pair`: the tokenizer's own way to join two; `eos`: by its end-of-sequence token alone.
-        prefix: Stands before each text.
-
-    Attributes:
-        overhead: Tokens of a sequence that are neither text nor sentence.
+    They are joined as `pair`, the tokenizer's own way, or as `eos`, by its end-of-sequence token alone. `overhead`
+    counts the tokens of a sequence that are neither text nor sentence.
 
     Raises:
         UsageError: The tokenizer has no such token.
@@ -152,3 +153,43 @@ class PairTokens:
         between = ids[lead + lengths[0] : len(ids) - trail - lengths[-1]] if joined == "pair" else []
         between = [eos] if joined == "eos" and eos is not None else between
         return ids[:lead], between, ids[len(ids) - trail :], sides
+
+
+class Nearness(NamedTuple):
+    """Nearness of one sentence to a document."""
+
+    sentences: NDArray[np.float32]  # its cosine with each of the document's sentences
+    best: float  # the largest of these, or with the sum of two neighbours; not below 0
+
+
+class NearestWindows:
+    """
+    Chooses at *most* so many windows of a document for a sentence; None: all of them.
+
+    Raises:
+        UsageError: The encoder cannot be loaded.
+    """
+
+    def __init__(self, most: int | None, *, threads: int) -> None:
+        self._most = most
+        self._encoder = Encoder(MINILM, threads=threads)
+
+    def nearness(self, text: str, asked: Sequence[str]) -> dict[str, Nearness]:
+        """Return the nearness to *text* of each asked sentence; neither may be empty."""
+        said = [sentence for sentence in asked if sentence.strip()]
+        vectors = self._encoder.embed([sentence.text for sentence in sentences(text)])
+        neighbours = vectors[:-1] + vectors[1:]
+        neighbours /= np.maximum(np.linalg.norm(neighbours, axis=1, keepdims=True), np.finfo(np.float32).tiny)
+        asked_for = self._encoder.embed(said)
+        near = asked_for @ vectors.T
+        best = np.hstack([near, asked_for @ neighbours.T]).max(axis=1)
+        return {one: Nearness(row, max(0.0, float(top))) for one, row, top in zip(said, near, best, strict=True)}
+
+    def chosen(self, windows: Sequence[Window], near: NDArray[np.float32]) -> list[int]:
+        """Choose the windows whose best sentence is nearest, in the document's order; the earlier at a tie."""
+        best = np.array([near[window.first : window.end].max() for window in windows])
+        return sorted(np.argsort(-best, kind="stable")[: self._most].tolist())
+
+    def forget(self) -> None:
+        """Drop the vectors in memory."""
+        self._encoder.forget()

@@ -32,15 +32,10 @@ _KEY_BYTES = 16
 
 
 class Shard(NamedTuple):
-    """
-    Attributes:
-        keys: Of the texts, shape (texts,).
-        vectors: Shape (texts, dimensions).
-        n_bytes: Of the file.
-    """
+    """A shard, mapped into memory."""
 
-    keys: Keys
-    vectors: Halves
+    keys: Keys  # shape (texts,)
+    vectors: Halves  # shape (texts, dimensions)
     n_bytes: int
 
 

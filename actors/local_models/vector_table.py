@@ -51,14 +51,7 @@ class VectorsPlace(NamedTuple):
 
 
 class VectorTable:
-    """
-    The vectors of one encoder beside one benchmark, as this process sees and extends them.
-
-    Args:
-        place: Of the benchmark's tables.
-        key: Of the encoder.
-        cache: The folder of copies from S3.
-    """
+    """The vectors of one encoder beside one benchmark, as this process sees and extends them."""
 
     def __init__(self, place: VectorsPlace, key: str, *, cache: Path) -> None:
         self._folder = Folder(place.bench).child(FOLDER).child(key)
@@ -237,10 +230,7 @@ def current_table(key_of: Callable[[str], str], model: str, *, cache: Path) -> V
     """
     Return the table of an encoder where this process keeps vectors; None if it keeps none.
 
-    Args:
-        key_of: The model's folder or place -> the key of its vectors; not asked if none are kept.
-        model: The folder, or the place where the model is asked.
-        cache: The folder of copies from S3.
+    *model* is the folder, or the place where the model is asked, and *key_of* gives the key of its vectors.
     """
     if not _place:
         return None

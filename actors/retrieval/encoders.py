@@ -36,10 +36,6 @@ class EndpointEncoder(TextEncoder):
     """
     Asks for the vectors of texts that no table holds, several requests at once.
 
-    Args:
-        settings: Of the configuration.
-        sleep: Waits.
-
     Raises:
         UsageError: The variable with the token is unset, or this cluster has no such application.
     """

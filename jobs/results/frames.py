@@ -24,8 +24,7 @@ from longform.metrics.position_bias import summary_places
 from longform.metrics.retrieval import MEASURES
 from longform.records import Qrel
 from longform.results.ranked import ranked_values, ranking_rows
-from longform.retrieval.own_documents import grades_told, own_documents_told
-from longform.retrieval.ranking import NOT_RANKED
+from longform.retrieval.ranking import NOT_RANKED, grades_told, own_documents_told
 from longform.schemas import CONTEXTS
 from longform.settings.experiment import Experiment
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from longform.records import Qrel, Query
-from longform.retrieval.own_documents import grades_told, own_documents_told
+from longform.retrieval.ranking import grades_told, own_documents_told
 
 
 @pytest.mark.parametrize(
