@@ -41,12 +41,12 @@ ROOMS = {
     "studies": Room(22, 4_151, "longform/studies/*"),
     "results, report and the verbs that read": Room(
         87,
-        14_725,
+        14_724,
         "longform/results/* longform/report/* jobs/results/* actors/studies.py jobs/compar*.py jobs/gate.py"
         " jobs/correct.py jobs/export.py jobs/status.py jobs/report.py jobs/plan_sample.py",
     ),
     "judges, cards, calibration, sheets": Room(
-        56, 9_661, "longform/judges/* actors/judges/* jobs/calibration/* jobs/calibrate.py jobs/annotate.py"
+        56, 9_660, "longform/judges/* actors/judges/* jobs/calibration/* jobs/calibrate.py jobs/annotate.py"
     ),
     "chat, quota, ledger, spending": Room(
         64,
@@ -66,7 +66,7 @@ ROOMS = {
     "summaries, support, repair, text": Room(
         41, 4_953, "longform/summaries/* longform/support/* longform/repair/* longform/text/* actors/summarizers/*"
     ),
-    "retrieval, local models, storage, surface, the rest": Room(75, 9_529, "*"),
+    "retrieval, local models, storage, surface, the rest": Room(75, 9_515, "*"),
 }
 
 

@@ -28,20 +28,13 @@ _EMBEDDED = ("word", "token_type", "position")
 
 
 class PlainBert(NamedTuple):
-    """
-    A folder that this module can run.
-
-    Attributes:
-        weights: By their names in BERT.
-        window: Tokens read of a text, special ones included.
-        pooling: `mean` of a text's tokens, or the first (`cls`).
-    """
+    """A folder that this module can run."""
 
     folder: Path
     shape: BertShape
-    weights: Weights
-    window: int
-    pooling: str
+    weights: Weights  # name in BERT -> array
+    window: int  # tokens read of a text, special ones included
+    pooling: str  # `mean` of a text's tokens, or the first (`cls`)
 
 
 def plain_bert(folder: Path) -> PlainBert | None:

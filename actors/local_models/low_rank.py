@@ -79,10 +79,8 @@ def write_checkpoint(base: Path, change: Mapping[str, Tensor], folder: Path) -> 
     """
     Write a classifier of tokens, of one output, as Transformers loads it, from a BERT encoder and a change of it.
 
-    Args:
-        base: With config.json, model.safetensors and the tokenizer's files; its pooling is left out.
-        change: Layers of the encoder by their names in it (`encoder.layer.0...`), and `classifier`'s own tensors.
-        folder: Where the files are written; it stands.
+    *base* has config.json, model.safetensors and the tokenizer's files; its pooling is left out. *change* has layers of
+    the encoder by their names in it (`encoder.layer.0...`), and `classifier`'s own tensors. The *folder* stands.
     """
     from safetensors.torch import load_file, save_file
 

@@ -101,14 +101,9 @@ _RELEASED_COLUMNS = ["query_id", "system", "doc_id", "score"]
 
 
 class Retriever(ABC, Generic[Settings]):
-    """
-    Scores the documents of a haystack. It loads its model on first use, so that making it costs nothing.
+    """Scores the documents of a haystack. It loads its model on first use, so that making it costs nothing."""
 
-    Attributes:
-        of_others: True: its scores are another system's, on a scale of their own.
-    """
-
-    of_others: bool = False
+    of_others: bool = False  # its scores are another system's, on a scale of their own
 
     def __init__(self, settings: Settings, resources: Resources) -> None:
         self._settings, self._resources = settings, resources
