@@ -58,12 +58,8 @@ class WorkDone:
 
 class CheckpointScorer:
     """
-    One model in memory.
-
-    Attributes:
-        tokenizer: The model's own.
-        window: Tokens of a sequence that the model takes as it was trained.
-        bounded: True if a longer sequence is impossible, and not merely longer than those it was trained on.
+    One model in memory. `window` is the length in tokens of a sequence that the model takes as it was trained; it is
+    `bounded` if a longer one is impossible, and not merely longer than those it was trained on.
 
     Raises:
         UsageError: The checkpoint cannot be loaded whole, or which output means supported cannot be told.

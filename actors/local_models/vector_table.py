@@ -38,16 +38,10 @@ _ASK_AGAIN = 64  # texts not found before others' new shards are looked for: a l
 
 
 class VectorsPlace(NamedTuple):
-    """
-    The place of the tables of a benchmark.
-
-    Attributes:
-        bench: URL of the benchmark.
-        max_bytes: Of the shards of one encoder; what is embedded when they have as many is not kept.
-    """
+    """The place of the tables of a benchmark."""
 
     bench: str
-    max_bytes: int
+    max_bytes: int  # size at which the shards of one encoder take no further vectors
 
 
 class VectorTable:

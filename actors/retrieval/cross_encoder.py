@@ -27,8 +27,7 @@ class CrossEncoderModel:
     """
     A Sentence Transformers cross-encoder with one output, by hub name, folder, `package:NAME` or `s3://`.
 
-    Attributes:
-        window: Tokens the model reads of a pair, special tokens included.
+    `window` is the number of tokens that it reads of a pair, special tokens included.
 
     Raises:
         UsageError: The model cannot be loaded, was not trained to score pairs, or has several outputs (an entailment

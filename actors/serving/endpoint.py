@@ -115,13 +115,7 @@ def _over_http(url: str, token: str | None) -> Send:
 
 
 class SearchEndpoints:
-    """
-    All endpoints of a worker.
-
-    Args:
-        opened: Opens an endpoint.
-        sleep: Waits.
-    """
+    """All endpoints of a worker."""
 
     def __init__(self, opened: Open = _over_http, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
         self._open, self._sleep = opened, sleep
@@ -131,9 +125,7 @@ class SearchEndpoints:
         """
         Return the answer of the endpoint at *url* as JSON.
 
-        Args:
-            url: Of the endpoint.
-            fields: `query`, `n`, and `api_key_env`, the variable with the token; empty: none.
+        *fields* are `query`, `n`, and `api_key_env`, the variable with the token; empty: none.
 
         Raises:
             UsageError: The variable is unset.

@@ -46,9 +46,6 @@ def summary_text(value: object) -> str:
     """
     Return a summary as one text; its bullets, if it is a list of them, are the items of a list.
 
-    Args:
-        value: A text, or its bullets.
-
     Raises:
         UsageError: It is neither.
     """

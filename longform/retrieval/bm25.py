@@ -27,10 +27,8 @@ class Bm25:
     """
     An index of one haystack.
 
-    Attributes:
-        terms: Term -> its column.
-        term_frequency: Occurrences, shape (documents, terms), by column.
-        idf: Shape (terms,).
+    `terms` maps a term to its column, `term_frequency` has its occurrences, shape (documents, terms), and `idf` the
+    shape (terms,).
     """
 
     def __init__(self, documents: Sequence[Sequence[str]], *, k1: float, b: float) -> None:
