@@ -207,7 +207,8 @@ def read_results(run: Folder) -> Results:
     """
     if not run.has(RESULTS):
         raise UsageError(f"{run.url}: expected a finished run with {RESULTS}; run it to its end first")
-    content = run.read_json(RESULTS, needs=())
+    if (content := run.read_json(RESULTS, needs=())).get("schema", 1) not in (1, SCHEMA):
+        raise UsageError(f"{run.url}: {RESULTS} is of schema {content['schema']!r:.40}, expected 1 or {SCHEMA}")
     return of_document(content if content.get("schema") == SCHEMA else with_tables(content))
 
 

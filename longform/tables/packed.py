@@ -7,6 +7,8 @@ from itertools import islice
 from types import NoneType
 from typing import Any
 
+from longform.errors import UsageError
+
 MOST_ROWS = 2_000  # of a table that are written as rows
 Json = Mapping[str, Any]
 
@@ -20,7 +22,18 @@ def packed(tables: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def unpacked(tables: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the contents of tables with rows, however they were written."""
+    """
+    Return the contents of tables with rows, however they were written.
+
+    Raises:
+        UsageError: One has another form, as after a change by hand.
+    """
+    for name, content in tables.items() if isinstance(tables, Mapping) else [("(all)", tables)]:
+        for part in ("columns", "rows"):
+            found = content.get(part) if isinstance(content, Mapping) else None
+            if not isinstance(found, list) or not all(isinstance(one, Mapping) for one in found):
+                what = f"expected {part} as a list of objects, found {type(found).__name__}"
+                raise UsageError(f"results.json: table {name}: {what}; aggregate the run again")
     return {name: _with_rows(**content) for name, content in tables.items()}
 
 
