@@ -41,7 +41,7 @@ ROOMS = {
     "studies": Room(22, 4_151, "longform/studies/*"),
     "results, report and the verbs that read": Room(
         87,
-        14_724,
+        14_718,
         "longform/results/* longform/report/* jobs/results/* actors/studies.py jobs/compar*.py jobs/gate.py"
         " jobs/correct.py jobs/export.py jobs/status.py jobs/report.py jobs/plan_sample.py",
     ),

@@ -45,20 +45,7 @@ class AskedAgain(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence(ABC):
-    """
-    A run that is reported.
-
-    Attributes:
-        frames: The tables of the run, to be queried with polars; without summaries that repeat another order's.
-        score_table: The scores in a few bytes each.
-        contents: For each `summary_id`, a `content` that is equal for summaries of the same text and citations.
-        datasets: Query id -> its data set; None: not stated.
-        facets: Query id -> name -> value, of the queries that state any.
-        gold: Query id -> target id -> the documents that state it.
-        checked: A row for each support judge and summary, with the cells of its verdicts and where they put sentences,
-            by `longform.metrics.position_bias.SummaryPlaces`; None: no such judge was asked.
-        spent: `summary_id`, and what its calls took in the columns SPENT; empty: the run knows of no cost.
-    """
+    """A run that is reported."""
 
     averaging: Averaging
     measures: Sequence[Measure]  # those that the configuration lists
@@ -71,27 +58,33 @@ class Evidence(ABC):
     driver: TwinDriver = field(default_factory=lambda: BY_MATRIX)
     calls: Sequence[CallsRow] | None = None  # a row for each stage and model that was called; None: none was asked
 
+    # the tables of the run, to be queried with polars; without summaries that repeat another order's
     @property
     @abstractmethod
     def frames(self) -> Frames: ...
     @property
     @abstractmethod
-    def score_table(self) -> ScoreTable: ...
+    def score_table(self) -> ScoreTable: ...  # the scores in a few bytes each
+    # for each `summary_id`, a `content` that is equal for summaries of the same text and citations
     @property
     @abstractmethod
     def contents(self) -> pl.DataFrame: ...
     @property
     @abstractmethod
-    def datasets(self) -> Mapping[str, str | None]: ...
+    def datasets(self) -> Mapping[str, str | None]: ...  # query id -> its data set; None: not stated
     @property
     @abstractmethod
-    def facets(self) -> Mapping[str, Mapping[str, str]]: ...
+    def facets(self) -> Mapping[str, Mapping[str, str]]: ...  # query id -> name -> value, of the queries that state any
+    # query id -> target id -> the documents that state it
     @property
     @abstractmethod
     def gold(self) -> Mapping[str, Mapping[str, frozenset[str]]]: ...
+    # a row for each support judge and summary, with the cells of its verdicts and where they put sentences, by
+    # `longform.metrics.position_bias.SummaryPlaces`; None: no such judge was asked
     @property
     @abstractmethod
     def checked(self) -> pl.DataFrame | None: ...
+    # `summary_id`, and what its calls took in the columns SPENT; empty: the run knows of no cost
     @property
     @abstractmethod
     def spent(self) -> pl.DataFrame: ...
