@@ -65,7 +65,7 @@ def running_head(*, cpus: int, further_nodes: int = 0) -> Iterator[Head]:
     A cluster on ports and in a folder of its own; at the end only its own processes are stopped.
 
     Args:
-        cpus: That each node says it has.
+        cpus: Processors that each node says it has.
         further_nodes: Beside the head.
     """
     with ExitStack() as stack:

@@ -52,8 +52,8 @@ class Shape(NamedTuple):
 
     Attributes:
         name: In the table.
-        run: Its calls, workers and tasks; the hours are found out.
-        reply_s: Of the provider.
+        run: Calls, workers and tasks; the hours are found out.
+        reply_s: Seconds of a reply of the provider.
         per_minute: Requests that the provider lets in, and the configuration tells; None: no limit.
         on_s3: Run and ledger, not the benchmark's source.
     """
@@ -86,13 +86,13 @@ class Taken(NamedTuple):
 
     Attributes:
         seconds: From the first call to the last reply.
-        calls: That the provider let in.
+        calls: Calls that the provider let in.
         processors: Seconds of each part meanwhile.
         memory: Bytes that each part held at most, and those that the driver's grew by.
         requests: To S3.
-        steps: Of the ledger on S3: its objects.
+        steps: Objects of the ledger on S3.
         ledger: Bytes.
-        usd: Of calls, by the ledger.
+        usd: Cost of calls, by the ledger.
         planned_usd: The least, by `--plan`.
     """
 

@@ -55,13 +55,13 @@ class Load:
     Calls of one or several jobs that start together.
 
     Attributes:
-        fake: What the provider does.
+        fake: Behaviour of the provider.
         told: Limits in the configuration.
         n: Calls, of all jobs together, dealt in turn.
         in_flight: Places of all workers together.
         jobs: How many workers each has.
-        attempts: Of a call, at most.
-        timeout_s: Of one attempt.
+        attempts: Most attempts of a call.
+        timeout_s: Limit of one attempt.
     """
 
     fake: FakeSettings
@@ -107,14 +107,14 @@ class Outcome(NamedTuple):
     """
     Attributes:
         seconds: From the first call to the last reply.
-        perfect_s: Of the perfect client.
+        perfect_s: Time of the perfect client.
         n: Calls that were to be made.
         refused: Requests that the provider did not let in.
         refused_late: Those after the first half of all requests that it let in.
         failures: Calls without an answer, by reason.
         lost: Calls with neither an answer nor a reason.
         served_again: Requests let in for a call that had been answered.
-        cpu_ms: Of workers, governor and keepers, a request that was let in.
+        cpu_ms: Time of workers, governor and keepers, a request that was let in.
         served: When each request was let in, and of which job it is.
     """
 
@@ -206,7 +206,7 @@ def on_cluster(load: Load, *, plain: bool = False) -> Outcome:
     The load on the cluster that runs.
 
     Args:
-        load: What is asked, of whom.
+        load: Requests, and the provider that gets them.
         plain: Ask the model without a pool; only the workers' own places bound what is in flight.
     """
     return observed(load, partial(_ask_workers, load, plain=plain))

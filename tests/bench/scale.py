@@ -34,11 +34,11 @@ class Shape(NamedTuple):
     The rows of a haystack of a run.
 
     Attributes:
-        haystacks: Of the large size.
-        queries: Of a haystack.
-        targets: Of a query.
-        systems: That summarise each query.
-        judges: That judge each summary.
+        haystacks: Haystacks of the large size.
+        queries: Queries of a haystack.
+        targets: Targets of a query.
+        systems: Systems that summarise each query.
+        judges: Judges of each summary.
     """
 
     haystacks: int

@@ -76,10 +76,10 @@ def deploy(*, unit_s: float, waiting: int = 1000, max_wait_s: float = 600.0, **o
     The paced judge, up and running; the present one is replaced.
 
     Args:
-        unit_s: What a request takes.
+        unit_s: Time that a request takes.
         waiting: Requests that may wait in a replica.
         max_wait_s: None of them longer.
-        options: Of Serve.
+        options: Options of Serve.
     """
     from ray import serve
 

@@ -115,9 +115,9 @@ class Command:
     `longform VERB` as a process that leads a session; leaving the context ends whatever of it is left.
 
     Args:
-        place: What to run.
+        place: The work to run.
         folder: Where its run, its ledger and what it says go.
-        address: Of the Ray to join; None: one of its own.
+        address: Address of the Ray to join; None: one of its own.
         until: The last stage to do.
         workers: Processes on Ray; 0: none, for a run that nobody disturbs, whose tables are the same.
     """
@@ -265,7 +265,7 @@ class Nodes:
     Args:
         folder: Where each node has a folder of its own, for its ledger, its caches and its temporary files.
         n: Nodes beside the head.
-        cpus: Of each.
+        cpus: Processors of each.
     """
 
     def __init__(self, folder: Path, *, n: int, cpus: int) -> None:

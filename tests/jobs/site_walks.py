@@ -144,9 +144,9 @@ class Focused(NamedTuple):
     The element that has the focus.
 
     Attributes:
-        tag: Its name.
-        words: That name it, or its text.
-        seen: Whether it stands within the window, with an outline of its own.
+        tag: Name of the element.
+        words: Accessible name, or text.
+        seen: True if it stands within the window, with an outline of its own.
     """
 
     tag: str

@@ -142,8 +142,8 @@ def judges_app(judges: Mapping[str, Any], *, ledger: str | None = None, version:
 
     Args:
         judges: Name -> entry, as under `judges:` of a configuration.
-        ledger: Of chat judges.
-        version: That all state; None: their own.
+        ledger: The ledger of chat judges.
+        version: The version that all state; None: their own.
     """
     entries = parse_settings({"judges": dict(judges), "ledger": ledger}).judges
     found = {}

@@ -21,10 +21,10 @@ def perfect_makespan(
     goes wrong and may pass is tried again at once, by the same place.
 
     Args:
-        settings: What the provider does.
+        settings: Behaviour of the provider.
         calls: Content hash, and tokens of prompt and reply together, in the order they are made.
         in_flight: Places.
-        deadline_s: What a call that hangs costs.
+        deadline_s: Time that a call that hangs costs.
     """
     gate = BothLimits(settings)
     seen: Counter[str] = Counter()
