@@ -160,11 +160,11 @@ class _Summarizer(MayAskSettings):
     The facts of a kind of summarizer.
 
     Attributes:
-        from_documents: Whether it writes, from documents that a retriever gives.
-        takes_methods: Whether it can be asked by other methods than the plain one.
+        from_documents: True if it writes, from documents that a retriever gives.
+        takes_methods: True if it can be asked by other methods than the plain one.
         writer: The one of the benchmark whose texts it takes; None: it writes itself, or it takes all texts.
         named_retrievers: Retrievers that its settings name.
-        is_free: Whether the number of bullets is withheld (SummHay, section 6).
+        is_free: True if the number of bullets is withheld (SummHay, section 6).
     """
 
     from_documents: ClassVar[bool] = True

@@ -39,8 +39,8 @@ class AnyJudgeSettings(CodeSettings, MayAskSettings):
     Settings that judges of all kinds share.
 
     Attributes:
-        tasks: What judges of this kind can judge.
-        judges_own: Whether they can judge what a user has defined; settings are then as for key points.
+        tasks: Kinds of judgement that judges of this kind give.
+        judges_own: True if they can judge what a user has defined; settings are then as for key points.
         only_for: Field -> the tasks that have a use for it; a field that is not named serves all of them.
         same_each_time: Why such a judge has no repeats; None: it may answer otherwise when it is asked again.
         costs: Why a question to it may cost something; None: it computes its answers here.

@@ -19,9 +19,9 @@ class _Retriever(MayAskSettings):
     The facts of a kind of retriever.
 
     Attributes:
-        loads_model: Whether its worker loads something that takes a while.
-        whole: Whether it gives all documents, as they stand.
-        empty: Whether it gives none.
+        loads_model: True if its worker loads something that takes a while.
+        whole: True if it gives all documents, as they stand.
+        empty: True if it gives none.
         bases: The names of the retrievers that it combines or expands.
     """
 

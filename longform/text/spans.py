@@ -11,8 +11,8 @@ class Span(NamedTuple):
     The place of a passage in a text.
 
     Attributes:
-        start: Of its first character, from 0.
-        end: Behind its last character.
+        start: Place of its first character, from 0.
+        end: Place behind its last character.
         exact: False if its white space differs from the passage's.
     """
 

@@ -87,7 +87,7 @@ def statements(sentences: Sequence[str], opens_line: Sequence[bool]) -> list[Quo
     Return one statement for each sentence of a document, in order.
 
     Args:
-        sentences: Of one document.
+        sentences: Sentences of one document, in order.
         opens_line: True for each that is the first of its line; a transcript has one turn a line.
     """
     found: list[Quoted] = []

@@ -16,7 +16,7 @@ class TextVectors(NamedTuple):
     The vectors of one text; special tokens are left out.
 
     Attributes:
-        sentence: Of unit length, shape (dimensions,).
+        sentence: A vector of unit length, shape (dimensions,).
         pieces: The tokenizer's pieces of words, in order.
         tokens: One vector of unit length a piece, by the last layer, shape (pieces, dimensions).
     """
