@@ -65,10 +65,15 @@ def test_every_class_of_the_page_works_in_a_run_on_two_workers(folder: Path) -> 
     study = results["tables"]["hard_queries"]
     assert results["own_studies"]["hard_queries"]["rows"] == study["rows"], "as versions before wrote it"
     assert [column["unit"] for column in study["columns"]] == ["text", "points", "count"]
-    assert {row["query"]: row["scores"] for row in study["rows"]} == {"dam.txt?": 12, "tram.txt?": 12}
-    found = [row["value"] for row in run.read("scores").to_pylist() if row["measure"] == "coverage"]
-    assert sum(row["coverage"] * row["scores"] for row in study["rows"]) == pytest.approx(100 * sum(found))
-    assert study["rows"] == sorted(study["rows"], key=lambda row: row["coverage"])
+    *queries, every = study["rows"]
+    assert {row["query"]: row["scores"] for row in study["rows"]} == {"dam.txt?": 12, "tram.txt?": 12, "all": 24}
+    found = [row for row in run.read("scores").to_pylist() if row["measure"] == "coverage"]
+    values = sum(row["value"] for row in found)
+    assert sum(row["coverage"] * row["scores"] for row in queries) == pytest.approx(100 * values)
+    assert queries == sorted(queries, key=lambda row: row["coverage"])
+    pooled = 100 * sum(row["total"] for row in found) / sum(row["n"] for row in found)
+    assert every["coverage"]["value"] == pytest.approx(pooled)
+    assert every["coverage"]["low"] < pooled < every["coverage"]["high"]
     assert study["title"] == "Hard queries"
     assert "position" not in results
     (answer, *_) = map(json.loads, (folder / "answers/dam.txt.jsonl").read_text().splitlines())
