@@ -172,7 +172,7 @@ def _task() -> asyncio.Task[Any] | None:
     return None
 
 
-def returned(code: PythonClassSettings, method: str, value: object, kind: type[P], *, expected: str) -> P:
+def returned(code: PythonClassSettings | str, method: str, value: object, kind: type[P], *, expected: str) -> P:
     """Return what a *method* of a user's class returned, if it is a *kind*; UserCodeError names a field that is odd."""
     if not isinstance(value, get_origin(kind) or kind):
         raise wrong(code, method, expected, value)
@@ -196,12 +196,12 @@ def listed(code: PythonClassSettings, method: str, value: object, n: int, expect
     return found
 
 
-def wrong(code: PythonClassSettings, method: str, expected: str, found: object) -> UserCodeError:
+def wrong(code: PythonClassSettings | str, method: str, expected: str, found: object) -> UserCodeError:
     """Return the error of a *method* that returned something else than *expected*."""
     told = type(found).__name__
     with suppress(Exception):  # of a class of theirs, or of a number with too many digits
-        told = f"{told} {str(found)[:60]}"
-    return UserCodeError(f"{code.class_}: {method}: expected {expected}, found {told}")
+        told = f"{told} {repr(found[:60]) if isinstance(found, str) else str(found)[:60]}"
+    return UserCodeError(f"{code if isinstance(code, str) else code.class_}: {method}: expected {expected}, found {told}")
 
 
 # ---------------------------------------------------------------- modules

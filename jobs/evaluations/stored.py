@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -11,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from actors.python_class import guarded, named_value
+from actors.python_class import named_value
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.calling import Calling, ledger_beside
@@ -19,6 +18,7 @@ from jobs.cluster import Cluster
 from jobs.configs import validated
 from jobs.evaluations.evaluation import Evaluation
 from jobs.evaluations.replay import Replay, ReplaySettings
+from jobs.files.exported import write_files
 from jobs.results.evidence import by_summary
 from jobs.results.write import read_results
 from jobs.runs.record import read_record
@@ -27,12 +27,13 @@ from jobs.stages.released import labelled_tasks
 from jobs.stages.retrieve import Ranked
 from jobs.stages.split import UnitsOf
 from jobs.stages.stage import Plan
-from longform.errors import UsageError
+from longform.errors import UsageError, meant
 from longform.evidence.summaries import summaries
 from longform.formats.exported import Export, HaystackOfRun, SystemOf
 from longform.formats.names import EXPORTS, FULL_CONTEXT
 from longform.keys import in_groups
 from longform.retrieval.ranking import NOT_RANKED
+from longform.schemas import SCHEMAS
 from longform.settings.experiment import Experiment
 
 
@@ -88,6 +89,9 @@ class _Stored:
         return read_results(self.run)
 
     def table(self, name: str, /) -> pa.Table:
+        if name not in SCHEMAS:
+            known = sorted({stage.table for stage in self.plan.stages})
+            raise LookupError(f"table: expected one of {', '.join(known)}, found {name!r}{meant(name, known)}")
         return self.run.read(name, work_ids=self.plan.work_ids(name))
 
     @cached_property
@@ -135,23 +139,15 @@ def export(url: str, out: str, *, form: str, judge: str | None) -> dict[str, Any
     Raises:
         UsageError: No run stands there, it names no such judge, it holds nothing that the format can say, or there is
             no such format.
-        UserCodeError: A user's format raised.
+        UserCodeError: A user's format raised, or yielded what is no file.
     """
     made = named_value(form, EXPORTS, Export, asked="--as")
     opened = _open(url)
     chosen = _chosen(url, opened.judges, judge) if made.labelled else None
     if chosen is None and judge is not None:
         raise UsageError(f"--judge {judge}: --as {form} writes no labels of one judge; leave it out")
-    folder, left_out, names, n_summaries = Folder(out), Counter[str](), list[str](), 0
-    run = replace(opened, judge=chosen or "")
-    for file in guarded(form, "files", lambda: made.files(run)):
-        if isinstance(file.content, bytes):
-            folder.write_bytes(file.name, file.content)
-        else:
-            folder.write_json(file.name, file.content)
-        names.append(file.name)
-        n_summaries += file.n_summaries
-        left_out.update(file.left_out)
+    folder, run = Folder(out), replace(opened, judge=chosen or "")
+    names, n_summaries, left_out = write_files(form, lambda: made.files(run), folder)
     if not names or (made.labelled and not n_summaries):
         raise UsageError(f"{url}: expected a run with {made.of}, found none that can be written")
     return {

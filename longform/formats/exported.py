@@ -7,11 +7,15 @@ A new format is a file with an `Export`, which `--as MODULE:NAME` names; one tha
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Annotated, Any, Literal, NamedTuple, Protocol
 
 import pyarrow as pa
+from pydantic import AfterValidator, SkipValidation
+from pydantic_core import PydanticCustomError
 
+from longform.given import Count, Text
 from longform.records import Document, Qrel, Query, Target
 from longform.rows import RankingRow, SummaryRow, VerdictRow
 
@@ -41,13 +45,24 @@ class HaystackOfRun(NamedTuple):
     verdicts: Mapping[str, Sequence[VerdictRow]]  # summary id -> the verdicts of all judges
 
 
+_PART = r"(?!(?:\.\.?|\s*)(?:/|\Z))[^/\\\0-\x1f\x7f]+"
+_BELOW = re.compile(f"{_PART}(?:/{_PART})*")
+
+
+def _below(name: str) -> str:
+    """Refuse a *name* that leads out of the folder, or that a system of files may read as another."""
+    if not _BELOW.fullmatch(name):
+        raise PydanticCustomError("name", "a name below the folder, as scores/mine.json,")
+    return name
+
+
 class ExportedFile(NamedTuple):
     """A file to write."""
 
-    name: str
-    content: Mapping[str, Any] | bytes  # JSON; bytes: as they are
-    n_summaries: int = 0  # summaries in it, with labels of one judge
-    left_out: Mapping[str, int] = {}  # kind of thing that the format cannot express -> how many
+    name: Annotated[Text, AfterValidator(_below)]  # its folders, if any, stand before it, each with a `/`
+    content: Annotated[Mapping[str, Any] | bytes, SkipValidation]  # JSON; bytes: as they are
+    n_summaries: Count = 0  # summaries in it, with labels of one judge
+    left_out: Mapping[Text, Count] = {}  # kind of thing that the format cannot express -> how many
 
 
 class RunToExport(Protocol):

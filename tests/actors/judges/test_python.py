@@ -83,12 +83,12 @@ async def test_what_a_class_does_not_judge_has_a_reason(write: Write, tmp_path: 
     ("returned", "said"),
     [
         ("[1]", "expected 2 judgements, one an item, found list \\[1\\]"),
-        ("'full'", "expected 2 judgements, one an item, found str full"),
+        ("'full'", "expected 2 judgements, one an item, found str 'full'"),
         ("None", "expected 2 judgements, one an item, found NoneType None"),
         ("[1, 7]", "expected a number from 0 to 1, one of supported, unsupported, .*, found int 7"),
         ("[0.5, float('nan')]", "found float nan"),
         ("[True, 1]", "found bool True"),
-        ("['full', 1]", "found str full"),
+        ("['full', 1]", "found str 'full'"),
         ("3", "expected 2 judgements, one an item, found int 3"),
     ],
 )

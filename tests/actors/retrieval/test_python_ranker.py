@@ -131,7 +131,7 @@ async def test_documents_that_a_reranker_does_not_rank_follow_those_it_does(writ
     [
         ("[1, 2]", r"expected 4 numbers, one a document \(None: not ranked\), for query 'q', found list \[1, 2\]"),
         ("None", "found NoneType None"),
-        ("'dcba'", "found str dcba"),
+        ("'dcba'", "found str 'dcba'"),
         ("[1, 2, 3, float('inf')]", "expected a finite number as 3, found float inf"),
         ("{'d1': 2}", r"found dict \{'d1': 2\}"),
     ],
