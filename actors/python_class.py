@@ -201,7 +201,7 @@ def wrong(code: PythonClassSettings | str, method: str, expected: str, found: ob
     told = type(found).__name__
     with suppress(Exception):  # of a class of theirs, or of a number with too many digits
         told = f"{told} {repr(found[:60]) if isinstance(found, str) else str(found)[:60]}"
-    return UserCodeError(f"{code if isinstance(code, str) else code.class_}: {method}: expected {expected}, found {told}")
+    return UserCodeError(f"{getattr(code, 'class_', code)}: {method}: expected {expected}, found {told}")
 
 
 # ---------------------------------------------------------------- modules
