@@ -53,7 +53,7 @@ class VerbParser(argparse.ArgumentParser):
 
     def _get_value(self, action: argparse.Action, text: str) -> Any:
         """Read a value; an empty one is that of a variable of the shell that is not set."""
-        if not text.strip() and text != action.default:
+        if not text.strip() and text not in (action.default, action.const):
             raise argparse.ArgumentError(action, "expected a value, found an empty text")
         return super()._get_value(action, text)
 

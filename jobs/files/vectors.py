@@ -17,7 +17,6 @@ from actors.local_models.vector_table import (
     vectors_held,
 )
 from actors.terminal import say
-from longform.errors import UsageError
 
 
 class Vectors:
@@ -50,7 +49,5 @@ class Vectors:
 
 
 def vectors_of(arguments: argparse.Namespace, bench_url: str) -> Vectors | None:
-    """Return the vectors that the command keeps; None if it is to keep none. Too little room is a UsageError."""
-    if arguments.vectors_mb < 1:
-        raise UsageError(f"--vectors-mb: expected 1 or more, found {arguments.vectors_mb}; --no-vectors keeps none")
+    """Return the vectors that the command keeps; None if it is to keep none."""
     return None if arguments.no_vectors else Vectors(bench_url, arguments.vectors_mb * 1_000_000)

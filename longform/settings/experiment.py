@@ -68,7 +68,7 @@ class Experiment(Strict):
     query_text: Literal["query", "query_subtopic"] = "query_subtopic"  # what retrievers search with
     ranking_depth: int = Field(1000, gt=0)  # documents kept of each ranking
     cutoffs: tuple[Count, ...] = Field((5, 10, 20), min_length=1)  # K of P@K, R@K, nDCG@K, MAP@K
-    measures: tuple[str | MeasureSettings, ...] | None = Field(None, min_length=1)  # null: what follows from the judges
+    measures: tuple[str | MeasureSettings, ...] | None = None  # null: those that follow from the judges; []: none
     studies: tuple[str | PythonClassSettings, ...] | None = None  # null: all that the run has anything for
     bullets: Literal["targets"] | Annotated[int, Field(gt=0, le=1000)] = "targets"
     """Bullets or sentences asked for: a number; or as many as the query has insights (without: 8), as its paper asks

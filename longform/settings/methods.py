@@ -62,7 +62,7 @@ class CalibrationMethodSettings(_Method):
     kind: Literal["calibration"]
     orders: Literal["rotations", "all", "sampled"]  # the n cyclic ones, all n!, or some that are drawn
     n_orders: int | None = Field(None, gt=1, le=1000)  # sampled only
-    most: int = Field(24, gt=0, le=1000)  # all, and sampled with a spread
+    most: int = Field(24, gt=0, le=1_000_000)  # all, and sampled with a spread
     seed: int = 0  # of the orders that are drawn
     spread: float | None = Field(None, gt=0, lt=1)  # sampled only: of summaries over orders; null: `n_orders`, no more
 

@@ -53,7 +53,7 @@ class Permutations(Strict):
     """
 
     n_orders: int = Field(3, ge=2, le=1000)  # drawn at first
-    most: int = Field(24, ge=2, le=1000)  # orders, with a `half_width`
+    most: int = Field(24, ge=2, le=1_000_000)  # orders, with a `half_width`
     half_width: float | None = Field(None, gt=0)  # points of 100; null: `n_orders` and no more
 
     @model_validator(mode="after")

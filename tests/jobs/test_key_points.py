@@ -339,5 +339,6 @@ def test_what_nobody_accepts_and_a_copy_of_other_labels_are_refused(
     assert "expected key_points that people accept, found none" in capsys.readouterr().err
     assert annotate([bench, "--accepted", str(tmp_path / "none")]) == 2
     assert "--accepted: expected --task key_point_check, found coverage" in capsys.readouterr().err
-    assert annotate([bench, *task, "--sheets", f"{sheets}2", "--annotator", "bo", "--overlap", "2"]) == 2
-    assert "--overlap: expected a share from 0 to 1, found 2" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):
+        annotate([bench, *task, "--sheets", f"{sheets}2", "--annotator", "bo", "--overlap", "2"])
+    assert "--overlap: expected a share from 0 to 1, found '2'" in capsys.readouterr().err

@@ -191,7 +191,8 @@ def test_modes_are_read_each_once() -> None:
 
 def test_wrong_use_is_exit_2(bench: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([bench, "--judge", "gpt"]) == USAGE
-    assert main([bench, "--judge", "offline", "--threshold", "1"]) == USAGE
+    with pytest.raises(SystemExit, match=str(USAGE)):
+        main([bench, "--judge", "offline", "--threshold", "1"])
     assert main([bench, "--judge", "offline", "--modes", "full", "--out", str(tmp_path / "card")]) == USAGE
     assert "a card is of mode document" in capsys.readouterr().err
     (tmp_path / "plain.jsonl").write_text(json.dumps({"documents": ["a"], "summary": "a."}))

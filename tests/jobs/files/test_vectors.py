@@ -100,8 +100,9 @@ def test_a_benchmark_that_cannot_be_written_is_told_of_once(
 def test_a_table_without_room_is_refused(
     config: str, bench: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([config, "--bench", str(bench), "--out", str(tmp_path), "--vectors-mb", "0"]) == 2
-    assert "--vectors-mb: expected 1 or more, found 0; --no-vectors keeps none" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):
+        main([config, "--bench", str(bench), "--out", str(tmp_path), "--vectors-mb", "0"])
+    assert "--vectors-mb: expected a whole number from 1 to 1,000,000, found '0'" in capsys.readouterr().err
 
 
 def test_a_stage_alone_in_its_process_embeds_on_all_its_cores(
