@@ -16,7 +16,7 @@ from longform.formats.exported import ExportedFile
 
 
 class Exported(NamedTuple):
-    """What was written, and what the format cannot express."""
+    """Names of the written files, and counts of what the format cannot express."""
 
     names: list[str]
     n_summaries: int

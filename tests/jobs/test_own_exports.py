@@ -1,4 +1,4 @@
-"""What an export of a user's own yields is written below its folder, or refused before anything is written."""
+"""Exports of users write below their folder what they yield, or are refused before anything is written."""
 
 from __future__ import annotations
 
