@@ -4,28 +4,38 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar
 
+from pydantic import TypeAdapter, ValidationError
+
 from actors.chat.model import CallContext
 from actors.chat.opening import Asking
-from actors.python_class import actor_of, named_value, user_code, version_of
+from actors.python_class import actor_of, named_value, user_code, version_of, wrong
 from longform.chat.asking import Asks
 from longform.chat.call import ChatRequest
 from longform.errors import UsageError
+from longform.given import Share, Text
 from longform.judges.cards import Version
 from longform.judges.kind import Group, Kind, Verdicts
 from longform.keys import content_key
+from longform.records import TARGET_KINDS
 from longform.settings.judge import LISTED
 from longform.settings.judges import JudgeSettings
 
 P = ParamSpec("P")
 R = TypeVar("R")
+_COUNTS = TypeAdapter[Mapping[str, float]](Mapping[Text, Share])
 
 
 def kind_of(settings: JudgeSettings) -> Kind:
-    """Return the kind of a judge, as `named_kind` says."""
-    return named_kind(settings.task, folder=settings.folder)
+    """Return the kind of a judge, as `named_kind` says; a user's is tried with numbers and the judge's bounds."""
+    kind = named_kind(settings.task, folder=settings.folder)
+    if settings.task not in LISTED and settings.bounds:
+        for tenths in range(11):
+            kind.decide(tenths / 10, settings.bounds)
+    return kind
 
 
 def named_kind(path: str, *, folder: str | None) -> Kind:
@@ -33,15 +43,13 @@ def named_kind(path: str, *, folder: str | None) -> Kind:
     Return the kind of a task, or of a user at an import path, whose module is looked for in *folder* first.
 
     Raises:
-        UsageError: There is no such task, or the kind of a user cannot be loaded or is none.
+        UsageError: There is no such task, or the kind of a user cannot be loaded, is none, or has a field
+            that no judge could work with.
     """
     found = named_value(path, LISTED, Kind, asked="task", folder=folder)
     if path in LISTED:
         return found
-    if found.of_documents:
-        raise UsageError(
-            f"{path}: expected targets insight, key_point or reference; documents are judged by task support"
-        )
+    _check_kind(path, found)
     return replace(
         found,
         task=path,
@@ -49,8 +57,45 @@ def named_kind(path: str, *, folder: str | None) -> Kind:
         show=_guarded(path, found.show, "show"),
         settle=_guarded(path, found.settle, "settle"),
         read=_guarded(path, found.read, "read"),
-        decide=_guarded(path, found.decide, "decide"),
+        decide=_deciding(path, found),
     )
+
+
+def _check_kind(path: str, kind: Kind) -> None:
+    """Refuse fields of a user's kind that no judge could work with."""
+    wanted = {
+        "targets: expected insight, key_point or reference; documents are judged by task support": (
+            kind.targets,
+            kind.targets in TARGET_KINDS,
+        ),
+        "shared: expected summary": (kind.shared, kind.shared == "summary"),
+        "counts: expected a mapping from answers, which are texts, to numbers from 0 to 1": (
+            kind.counts,
+            _are_counts(kind.counts),
+        ),
+    }
+    for expected, (value, is_met) in wanted.items():
+        if not is_met:
+            raise UsageError(f"{path}: {expected}, found {value!r}")
+
+
+def _are_counts(counts: object) -> bool:
+    with suppress(ValidationError):
+        return bool(_COUNTS.validate_python(counts))
+    return False
+
+
+def _deciding(path: str, kind: Kind) -> Callable[[float, Sequence[float]], str]:
+    """Return its `decide`, whose answers are those of its counts."""
+    decide = _guarded(path, kind.decide, "decide")
+
+    def decided(number: float, bounds: Sequence[float]) -> str:
+        answer = decide(number, bounds)
+        if not isinstance(answer, str) or answer not in kind.counts:
+            raise wrong(path, "decide", f"one of {', '.join(kind.counts)} for {number} and bounds {bounds}", answer)
+        return answer
+
+    return decided
 
 
 def with_kind(version: Version, settings: JudgeSettings) -> Version:

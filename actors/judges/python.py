@@ -63,8 +63,10 @@ class PythonJudge:
         wanted = {
             expected: answer is None or answer in answers,
             "no failure beside an answer": answer is None or failure is None,
-            f"a linked_unit of {n_shared}, from 0": unit is None or unit < n_shared,
         }
+        if unit is not None and unit >= n_shared:
+            there = f"a linked_unit from 0 to {n_shared - 1} ({n_shared} lines, counted from 0)"
+            raise wrong(self._settings, "judge", there if n_shared else "no linked_unit, as there is no line", unit)
         if missed := [want for want, is_met in wanted.items() if not is_met]:
             raise wrong(self._settings, "judge", missed[0], judgement)
         return verdict if answer or failure else verdict._replace(failure=NOT_JUDGED)

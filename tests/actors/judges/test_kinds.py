@@ -12,7 +12,7 @@ from actors.chat.model import CallContext
 from actors.chat.opening import load_prompt
 from actors.judges.opening import kind_of, make_judge
 from actors.python_class import UserCodeError
-from longform.errors import UsageError
+from longform.errors import LongformError, UsageError
 from longform.judges.kind import Group, Verdict
 from longform.settings.judges import JudgeSettings
 from longform.settings.python_class import FOLDER
@@ -95,6 +95,40 @@ def test_what_is_no_kind_is_refused(write: Write, tmp_path: Path, task: str, sai
 
     with pytest.raises(UsageError, match=f"^{task}: .*{said}"):
         kind_of(settings(tmp_path, task=task))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ('"insight",\n    shared', '"insights",\n    shared', "targets: expected insight, .*, found 'insights'"),
+        ('"insight",\n    shared', '"document",\n    shared', "targets: expected insight, .*, found 'document'"),
+        ('"summary",\n', '"insight",\n', "shared: expected summary, found 'insight'"),
+        ('"summary",\n', '"target",\n', "shared: expected summary, found 'target'"),
+        (
+            '{"mentioned": 1.0, "left_out": 0.0}',
+            '["mentioned"]',
+            r"counts: expected a mapping .*, found \['mentioned'\]",
+        ),
+        ('{"mentioned": 1.0, "left_out": 0.0}', "{}", "counts: expected a mapping .*, found {}"),
+        (
+            '"left_out": 0.0',
+            '"left_out": -1',
+            "counts: expected a mapping .*, found {'mentioned': 1.0, 'left_out': -1}",
+        ),
+        ('"left_out": 0.0', "7: 0.0", "counts: expected a mapping .*, found {'mentioned': 1.0, 7: 0.0}"),
+        ('else "left_out"', 'else "gone"', "decide: expected one of mentioned, left_out for 0.0 .*, found str 'gone'"),
+        ('else "left_out"', "else False", "decide: expected one of mentioned, left_out for 0.0 .*, found bool False"),
+        ('else "left_out"', "else []", "decide: expected one of mentioned, left_out for 0.0 .*, found list"),
+    ],
+)
+def test_a_kind_is_checked_before_anything_is_judged(
+    write: Write, tmp_path: Path, before: str, after: str, said: str
+) -> None:
+    assert before in MENTION
+    write("their_kind", MENTION.replace(before, after))
+
+    with pytest.raises(LongformError, match=f"^their_kind:MENTION: {said}"):
+        kind_of(settings(tmp_path))
 
 
 def test_only_some_judges_can_judge_it(tmp_path: Path) -> None:

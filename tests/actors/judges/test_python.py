@@ -90,10 +90,15 @@ async def test_what_a_class_does_not_judge_has_a_reason(write: Write, tmp_path: 
         ("[True, 1]", "found bool True"),
         ("['full', 1]", "found str 'full'"),
         ("3", "expected 2 judgements, one an item, found int 3"),
+        (
+            "[Verdict('supported', 1.0, linked_unit=1), Verdict('supported', 1.0, linked_unit=2)]",
+            r"judge: expected a linked_unit from 0 to 1 \(2 lines, counted from 0\), found int 2$",
+        ),
     ],
 )
 async def test_a_judgement_is_of_the_kind(write: Write, tmp_path: Path, returned: str, said: str) -> None:
-    write("their_judge", f"class Odd:\n    def judge(self, group): return {returned}")
+    source = f"class Odd:\n    def judge(self, group): return {returned}"
+    write("their_judge", f"from longform.judges.kind import Verdict\n{source}")
 
     with pytest.raises(UserCodeError, match=f"^their_judge:Odd: .*{said}"):
         await asked(tmp_path, "their_judge:Odd", GROUPS[:1])
