@@ -35,10 +35,16 @@ def python_files(named: Named, settings: PythonClassSettings) -> Found:
                 raise TypeError(f"expected a longform.formats.files.Found, found {found!r:.60}")
     else:
         reader, files = open_class(settings, Reader), [file for of in named.values() for file in of.values()]
-        found = Found(files, guarded(settings.class_, "read", lambda: reader.read(files)))
+        found = Found(files, guarded(settings.class_, "read", lambda: _haystacks(reader.read(files))))
     checks = Checks(settings.class_)
     haystacks = guarded(settings.class_, "read", lambda: found.haystacks)
     return found._replace(haystacks=(checks.checked(_guarded(one, settings)) for one in haystacks))
+
+
+def _haystacks(found: object) -> Iterable[HaystackRows]:
+    if not isinstance(found, Iterable):
+        raise TypeError(f"expected haystacks, returned or yielded, found {found!r:.60}")
+    return found
 
 
 def _guarded(haystack: HaystackRows, settings: PythonClassSettings) -> HaystackRows:

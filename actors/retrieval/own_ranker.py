@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections.abc import Awaitable, Mapping, Sequence
 from functools import cached_property
 from math import isnan
+from typing import SupportsFloat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from actors.chat.live import carry_out
 from actors.chat.model import ChatModel
 from actors.chat.opening import check_endpoint
 from actors.chat.own_system_client import ClassChat
-from actors.python_class import check_class, class_version, listed, open_class, returned, user_code
+from actors.python_class import check_class, class_version, listed, open_class, returned, user_code, wrong
 from actors.retrieval.reranker import Means, Reranked, Reranker, reranked
 from actors.retrieval.retriever import Haystack, Resources, Retriever, Scores, Settings
 from actors.storage.benchmark import Benchmark
@@ -150,6 +151,10 @@ def numbers(settings: PythonClassSettings, found: object, n_documents: int, quer
     """Return the scores that a class returned, shape (documents,); NaN: it is not ranked. UserCodeError: not finite."""
     expected = f"numbers, one a document (None: not ranked), for query {query.query_id!r}"
     scores = listed(settings, "rank", found, n_documents, expected)
+    for place, score in enumerate(scores):
+        if not isinstance(score, SupportsFloat | None):
+            each = f"a number for each of {n_documents} documents, in their order, for query {query.query_id!r}"
+            raise wrong(settings, "rank", f"{each}; document {place + 1}", score)
     taken = returned(settings, "rank", scores, _Scores, expected=expected)
     return np.array([np.nan if score is None else score for score in taken], dtype=np.float64)
 

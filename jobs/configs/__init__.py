@@ -9,7 +9,7 @@ from copy import deepcopy
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, JsonValue, ValidationError
 from pydantic_core import ErrorDetails
@@ -218,9 +218,11 @@ def _describe(problem: ErrorDetails, model: type[BaseModel], content: Content, s
     """Return a problem in one line; *short* are names that may stand at the top besides keys."""
     place = place_in_file(problem["loc"], content)
     if problem["type"] == "extra_forbidden":
-        return (
-            f"{place}: no such key{_meant(str(problem['loc'][-1]), model, short if len(problem['loc']) == 1 else ())}"
-        )
+        return f"{place}: no such key{_meant(problem['loc'], model, short)}"
+    if problem["type"] == "union_tag_not_found":
+        section, *below = problem["loc"]
+        kinds = _kinds(model.model_json_schema()["properties"].get(section)) if len(below) == 1 else ()
+        return f"{place}: has no kind{'; expected one of ' if kinds else ''}{', '.join(kinds)}"
     if problem["type"] == "union_tag_invalid":
         kinds = [kind.strip("' ") for kind in problem["ctx"]["expected_tags"].split(",")]
         tag = str(problem["ctx"]["tag"])
@@ -239,11 +241,23 @@ def _meant_value(problem: ErrorDetails) -> str:
     return meant(str(problem["input"]), re.findall(r"'([^']*)'", str(problem["ctx"]["expected"])))
 
 
-def _meant(key: str, model: type[BaseModel], short: Sequence[str]) -> str:
-    """The key that is most like *key*, of all that the model has anywhere and of *short* names."""
+def _kinds(schema: Any) -> Sequence[str]:
+    """Return the kinds that a section of a schema tells its parts apart by; none if it has no such parts."""
+    if isinstance(schema, list):
+        return next(filter(None, map(_kinds, schema)), ())
+    if not isinstance(schema, dict):
+        return ()
+    told = schema.get("discriminator")
+    return list(told["mapping"]) if isinstance(told, dict) else _kinds(list(schema.values()))
+
+
+def _meant(loc: tuple[int | str, ...], model: type[BaseModel], short: Sequence[str]) -> str:
+    """The key that is most like the last of *loc*, of all that the model has anywhere and, at the top, of *short*."""
+    key, is_top = str(loc[-1]), len(loc) == 1
     schema = model.model_json_schema()
     parts = [schema, *schema.get("$defs", {}).values()]
     names = sorted({name for part in parts for name in part.get("properties", {})})
     if key in names:
-        return " here; keys of this name stand elsewhere in a configuration"
-    return meant(key, [*short, *names])
+        near = meant(key, model.model_fields) if is_top else ""
+        return f" here; keys of this name stand elsewhere in a configuration{near}"
+    return meant(key, [*(short if is_top else ()), *names])

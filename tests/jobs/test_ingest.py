@@ -256,6 +256,7 @@ def test_another_version_of_a_reader_makes_another_benchmark(
     [
         (("text.split()[0]", "text.splits()"), "their_format:Notes: read raised AttributeError: 'str' object has no"),
         (('"notes", i,', '"notes", 7,'), "their_format:Notes: haystack 'notes', Document 0: field 'doc_index'"),
+        (("yield HaystackRows", "HaystackRows"), "TypeError: expected haystacks, returned or yielded, found None"),
         (("def read(", "def reads("), "expected a method read(files), found ['reads']"),
     ],
 )

@@ -133,6 +133,10 @@ async def test_documents_that_a_reranker_does_not_rank_follow_those_it_does(writ
         ("None", "found NoneType None"),
         ("'dcba'", "found str 'dcba'"),
         ("[1, 2, 3, float('inf')]", "expected a finite number as 3, found float inf"),
+        (
+            "[1, 'd1', 2, 3]",
+            "expected a number for each of 4 documents, in their order, for query 'q'; document 2, found str 'd1'",
+        ),
         ("{'d1': 2}", r"found dict \{'d1': 2\}"),
     ],
 )

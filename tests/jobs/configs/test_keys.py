@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from jobs.configs import read_experiment
+from jobs.configs import read_experiment, validated
 from jobs.configs.keys import changed, place_in_file
 from longform.errors import UsageError
 from longform.settings.experiment import Experiment
@@ -42,11 +42,26 @@ def test_a_place_is_the_key_in_the_file(place: tuple[int | str, ...], key: str) 
         ("retrievers.bm25.kind=bm52", r"retrievers\.bm25\.kind: no kind 'bm52'.*did you mean 'bm25'"),
         ("systems.0.retriever=[bm52]", r"systems\.retriever names 'bm52'.*did you mean 'bm25'"),
         ("resample=100", r"resample: no such key; did you mean 'resamples'"),
+        ("judges.a.retriever=1", r"judges\.a: has no kind; expected one of .*\bchat\b"),
+        ("rerankers.new.depth=3", r"rerankers\.new: has no kind; expected one of [^\n]*\bcross_encoder\b.*\bpython\b"),
+        ("retrievers.bm25.retriever=1", r"retriever: no such key here; .* in a configuration$"),
     ],
 )
 def test_what_is_wrong_is_named_and_mended(change: str, told: str) -> None:
     with pytest.raises(UsageError, match=told):
         read_experiment("demo", [change])
+
+
+def test_a_key_that_stands_elsewhere_is_mended_at_the_top_alone() -> None:
+    content: Any = {"reranker": {}, "judges": {"a": {"kind": "offline", "reranker": 1}}}
+
+    with pytest.raises(UsageError) as raised:
+        validated(Experiment, content, [], where="mine.yaml")
+
+    elsewhere = "reranker: no such key here; keys of this name stand elsewhere in a configuration"
+    told = str(raised.value).splitlines()
+    assert f"  {elsewhere}; did you mean 'rerankers'?" in told
+    assert f"  judges.a.{elsewhere}" in told
 
 
 def test_a_preset_is_mended() -> None:
