@@ -89,11 +89,11 @@ async def test_a_kind_of_another_module_judges_as_the_shipped_one(tmp_path: Path
     said = (
         "class Said:\n    version = 1\n    def judge(self, group): return [int(x in group.text) for x in group.items]"
     )
-    (tmp_path / "said.py").write_text(said)
+    (tmp_path / "said_kind.py").write_text(said)
     tasks = ["key_point", moved(KINDS["key_point"])]
     judges = {
         task: PythonJudgeSettings.model_validate(
-            {"kind": "python", "class": "said:Said", "task": task}, context={FOLDER: str(tmp_path)}
+            {"kind": "python", "class": "said_kind:Said", "task": task}, context={FOLDER: str(tmp_path)}
         )
         for task in tasks
     }
