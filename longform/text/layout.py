@@ -54,7 +54,7 @@ _SOURCES = re.compile(
 
 
 def laid_out(text: str) -> str:
-    """Return *text* in lines, without tags that part it and fences around all of it; time is linear in its length."""
+    """Return *text* in lines, without tags that part it and fences around prose; time is linear in its length."""
     text = _LINE_ENDS.sub("\n", text)
     if "\n" not in text and len(_WRITTEN_END.findall(text)) > 1:  # as files of one line a row write it
         text = _WRITTEN_END.sub("\n", text)
@@ -85,10 +85,9 @@ def _of_json(text: str) -> str:
     if text.strip()[:1] not in ("{", "["):
         return text
     try:
-        content = json.loads(text)
-    except (ValueError, RecursionError):
+        items = [*_texts(json.loads(text))]
+    except (ValueError, RecursionError):  # the latter if it is nested so deep that nobody wrote it to be read
         return text
-    items = [*_texts(content)]
     return "\n".join(f"- {item}" for item in items) if any(len(item.split()) > 1 for item in items) else text
 
 

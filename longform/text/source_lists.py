@@ -33,6 +33,7 @@ _LABEL = re.compile(
     r"([⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})|<sup>(\d{1,4})</sup>"
 )
 _DEFINITION = re.compile(r" {0,3}\[(\^[^\]\n]{1,60}|[^\]\n]{1,60})\]:\s*(\S.*)")
+_BRACKETED = re.compile(r"\[([^\[\]\n]{1,61})\]")
 _IN_A_LINE = re.compile(r"[\[［【(]\^?(\d{1,4})[^\]］】)\n]{0,20}[\]］】)]\s*[:=]?\s*([^\[［【(\n]*[^\[［【(\s,;])")
 _NAMES_FILE = re.compile(r"\w\.\w{2,5}\W*$|://")
 _MOST_WORDS = 14
@@ -40,16 +41,10 @@ _MOST_WORDS = 14
 
 
 class Sourced(NamedTuple):
-    """
-    An answer without its list of sources.
-
-    Attributes:
-        body: The text without its list of sources.
-        names: Number, or label of a footnote -> the words that say what it stands for.
-    """
+    """An answer without its list of sources."""
 
     body: str
-    names: Mapping[int | str, str]
+    names: Mapping[int | str, str]  # number, or label of a footnote -> the words that say what it stands for
 
 
 def without_sources(text: str) -> Sourced:
@@ -57,16 +52,17 @@ def without_sources(text: str) -> Sourced:
     lines = text.split("\n")
     defined = _definitions(lines)
     body = "\n".join(line for place, line in enumerate(lines) if place not in defined)
-    cited = _cited(body) if defined else set()
-    names: dict[int | str, str] = {}
-    for label, told in dict.fromkeys(defined.values()):
-        plain = label.strip("^ ")
-        key = int(plain) if plain.isdecimal() else plain
-        if key in cited or f"[{label}]" in body or "://" in told:
-            names[key] = told
-    kept = [line for place, line in enumerate(lines) if place not in defined or defined[place][1] not in names.values()]
+    cited = _cited(body) | {found[1] for found in _BRACKETED.finditer(body)} if defined else set()
+    names = {_key(label): told for label, told in defined.values() if "://" in told or {label, _key(label)} & cited}
+    kept = [line for place, line in enumerate(lines) if place not in defined or _key(defined[place][0]) not in names]
     left, listed = _at_the_end(kept)
     return Sourced("\n".join(left), {**listed, **names})
+
+
+def _key(label: str) -> int | str:
+    """Return what a mark cites by the label of a definition."""
+    plain = label.strip("^ ")
+    return int(plain) if plain.isdecimal() else plain
 
 
 def _definitions(lines: Sequence[str]) -> dict[int, tuple[str, str]]:

@@ -228,6 +228,14 @@ def test_any_text_is_read_and_its_statements_are_read_again_as_they_are(text: st
     assert [one.citations for one in again] == [one.citations for one in read]
 
 
+@given(depth=st.integers(1, 5_000), opened=st.sampled_from(["[", '{"a":']))
+def test_json_is_read_however_deep_it_is(depth: int, opened: str) -> None:
+    closed = "]" if opened == "[" else "}"
+    text = f'{opened * depth}"It was so."{closed * depth}'
+
+    assert [one.citations for one in statements(text)] in ([[]], [])
+
+
 @pytest.mark.parametrize(
     "piece",
     [

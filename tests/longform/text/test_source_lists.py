@@ -60,3 +60,9 @@ def test_what_states_something_is_no_list(text: str) -> None:
 def test_a_list_of_numbers_that_are_cited_says_nothing_more(line: str) -> None:
     assert without_sources(f"{BODY}\n\n{line}") == (f"{BODY}\n", {})
     assert without_sources(f"It is so [3].\n\n{line}") == (f"It is so [3].\n\n{line}", {})
+
+
+def test_a_definition_that_nothing_cites_stays_though_another_says_the_same() -> None:
+    text = "It is so [^1].\n[^1]: town-hall\n[Costs]: town-hall"
+
+    assert without_sources(text) == ("It is so [^1].\n[Costs]: town-hall", {1: "town-hall"})
