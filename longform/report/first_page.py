@@ -13,7 +13,7 @@ from textwrap import shorten
 from urllib.parse import quote
 
 from longform.metrics.statistics import LEVEL
-from longform.report.forms import BandMark, band_plot, name_of
+from longform.report.forms import BandMark, band_plot
 from longform.report.parts import by_judge, judged_words, main_cells
 from longform.report.plots import BLUE, Plot
 from longform.report.scores import estimate
@@ -83,7 +83,7 @@ def forest(results: Results) -> tuple[Plot, int] | None:
         colour = BLUE if system_of(cell) in alike else ""
         for row in [cell, *([twin] if twin else [])]:
             label = names.get(str(system_of(row)), str(system_of(row)))
-            band = name_of(label, IN_SAMPLE if row.get("in_sample") else "")
+            band = f"{label} ({IN_SAMPLE})" if row.get("in_sample") else label
             own = "" if row is twin else colour
             marks.append(BandMark(band, head.name, estimate(row, head.name), None, own, twin=row is twin))
             drawn.append(row)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from textwrap import shorten, wrap
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from longform.metrics.statistics import Estimate
 from longform.report import plots
 from longform.report.plots import GREY, INK, LINE_IN, Plot, series_style
-from longform.report.tables import IN_SAMPLE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -109,7 +108,7 @@ def _draw_bands(axes: Axes, bands: Mapping[str, Sequence[BandMark]], series: Seq
         height = _height(band, len(series))
         middle = top + height / 2
         if not band[0].twin:
-            ticks[middle] = name_of(label) if alone else "\n".join(_wrapped(label))
+            ticks[middle] = _name(label) if alone else "\n".join(_wrapped(label))
         for mark in band:
             if mark.value.value is not None:
                 place = series.index(mark.series)
@@ -123,10 +122,10 @@ def _draw_bands(axes: Axes, bands: Mapping[str, Sequence[BandMark]], series: Seq
     axes.grid(axis="x")
 
 
-def name_of(system: str, mark: str = "") -> str:
-    """Return the name of a system as it fits before a line, with a mark behind it."""
-    marked = f" ({mark})" if mark else f" ({IN_SAMPLE})" if system.endswith(f" ({IN_SAMPLE})") else ""
-    return shorten(system.removesuffix(marked), _LINE_CHARACTERS - len(marked), placeholder="…") + marked
+def _name(system: str) -> str:
+    """Return the name of a system as it fits before a line: long ones keep their ends, which tell them apart."""
+    half = _LINE_CHARACTERS // 2
+    return system if len(system) <= _LINE_CHARACTERS else f"{system[: half - 1].rstrip()}…{system[-half:].lstrip()}"
 
 
 def _style(place: int, *, hollow: bool) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from longform.results.results import Results
 from longform.results.run_status import time_words
 from longform.tables.cells import TextCell, words
 
-_NAMED = 8
+_NAMED = 5
 """Names in a line."""
 _OLDER = "results of this version do not say; longform aggregate RUN writes them anew"
 

@@ -128,7 +128,8 @@ def _tables(results: Results, cells: Sequence[CellRow], first: Sequence[CellRow]
     beside = [head for head in [*beside, *fact_heads(results, cells, BESIDE_SCORES)] if _is_new(head, cells, first)]
     known = [*(group if is_grid(cells) else ()), *_frontier(results, cells), *_spread(cells)]
     if beside or known:
-        yield _systems(results, cells, beside, "Beside the scores of the same systems.", known=known)
+        table = _systems(results, cells, beside, "", known=known)
+        yield table._replace(caption=f"Beside the scores of the same systems. {table.caption}")
 
 
 def _is_new(head: Column, cells: Sequence[Columns], first: Sequence[Columns]) -> bool:

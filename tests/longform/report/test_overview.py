@@ -1,5 +1,6 @@
 """The head of a report: what was run, on how much, when, and what it cost; and its one figure."""
 
+import re
 from typing import Any
 
 from longform.report.first_page import forest
@@ -100,6 +101,17 @@ def test_the_figure_marks_nobody_if_queries_are_too_few_to_tell_any_system_from_
     )
     assert drawn is not None
     assert "Blue" not in drawn[0].caption
+
+
+def test_systems_whose_names_begin_alike_have_a_line_each() -> None:
+    long = "a-model-whose-name-is-longer-than-a-figure-has-place-for"
+    cells = [cell(f"{long}-{n}, {setting}", 10.0 * n) for n in (1, 2, 3) for setting in ("full", "bm25")]
+    drawn = forest(results(cells=cells))
+    assert drawn is not None
+    points = re.findall(r'<use xlink:href="#forest-m\w+" x="[\d.]+" y="([\d.]+)" style="fill-opacity', drawn[0].svg)
+    assert len({*points}) == len(cells)
+    assert all(f"{long}-{n}" in drawn[0].alt for n in (1, 2, 3))
+    assert all(f"-{n}, full" in drawn[0].svg for n in (1, 2, 3)), "a name is cut in its middle"
 
 
 def test_the_figure_of_many_systems_fits_a_screen_and_counts_the_others() -> None:
