@@ -1,4 +1,4 @@
-"""The commands: a stage a file, in the order of the data, and the verbs over them."""
+"""The commands: a verb a file; the rooms hold what several verbs share."""
 
 import sys
 

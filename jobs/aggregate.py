@@ -26,8 +26,8 @@ def parser() -> VerbParser:
 
 
 def _work(arguments: argparse.Namespace) -> Outcome:
-    from jobs.cluster import cluster_of
     from jobs.evaluations.stored import aggregate
+    from jobs.stages.cluster import cluster_of
     from longform.report.overview import size_told
 
     with cluster_of(arguments) as cluster:

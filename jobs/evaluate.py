@@ -32,7 +32,7 @@ from jobs.command.run import Outcome, command
 from longform.errors import UsageError
 
 if TYPE_CHECKING:
-    from jobs.cluster import Cluster
+    from jobs.stages.cluster import Cluster
     from longform.results.results import Results
     from longform.settings.experiment import Experiment
 
@@ -80,9 +80,9 @@ def parser() -> VerbParser:
 
 def _work(arguments: argparse.Namespace) -> Outcome:
     from actors.storage.folder import Folder
-    from jobs.cluster import cluster_of
     from jobs.configs import read_experiment
     from jobs.runs.record import RECORD_FILE, check_no_benchmark
+    from jobs.stages.cluster import cluster_of
 
     if arguments.depth is not None and not arguments.plan:
         raise UsageError("--depth says what a plan is to find: expected --plan beside it")
@@ -98,7 +98,7 @@ def _work(arguments: argparse.Namespace) -> Outcome:
 
 
 def _evaluated(arguments: argparse.Namespace, experiment: Experiment, cluster: Cluster) -> Outcome:
-    from jobs.calling import calling_of
+    from jobs.command.calling import calling_of
     from jobs.evaluations.evaluation import Evaluation, benchmark_url, evaluate
     from jobs.files.vectors import vectors_of
     from jobs.runs.heartbeat import Heartbeat

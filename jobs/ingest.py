@@ -41,7 +41,7 @@ from longform.formats.options import OPTIONS, FormatOption
 if TYPE_CHECKING:
     from actors.storage.folder import Folder
     from jobs.files.located_file import LocatedFile
-    from jobs.write_benchmark import Manifest
+    from jobs.files.write_benchmark import Manifest
     from longform.settings.python_class import PythonClassSettings
 
 PYTHON, IR_DATASETS, OUTPUTS = "python", "ir_datasets", "outputs"
@@ -114,7 +114,7 @@ def ingest(
     from actors.python_reader import made_by, python_files
     from actors.storage.folder import Folder
     from jobs.files.located_file import files_under
-    from jobs.write_benchmark import write_benchmark
+    from jobs.files.write_benchmark import write_benchmark
     from longform.settings.strict import imported
 
     if kind == IR_DATASETS:
@@ -179,7 +179,7 @@ def _files_of(option: FormatOption, url: str | bool) -> list[LocatedFile]:
 def _ingest_ir_datasets(names: Sequence[str], out: str, options: Mapping[str, str | bool]) -> Manifest:
     """Return the manifest of the benchmark made of a data set that `ir_datasets` knows."""
     from actors.python_reader import open_ir_dataset
-    from jobs.write_benchmark import write_benchmark
+    from jobs.files.write_benchmark import write_benchmark
     from longform.formats.ir_rows import ir_rows
 
     _changed(IR_DATASETS, options)

@@ -67,7 +67,7 @@ def _of_run(url: str, jobs: Sequence[Mapping[str, Any]]) -> Ledger:
     Raises:
         UsageError: They called no model, or their calls are in neither place.
     """
-    from jobs.calling import ledger_beside
+    from jobs.command.calling import ledger_beside
     from jobs.spending.plan import open_ledger
 
     if not jobs:

@@ -29,12 +29,12 @@ def parser() -> VerbParser:
 
 
 def _work(arguments: argparse.Namespace) -> Outcome:
-    from jobs.calling import command_name
-    from jobs.cluster import cluster_of
+    from jobs.command.calling import command_name
     from jobs.configs import validated
     from jobs.evaluations.replay import ReplaySettings, replay
     from jobs.runs.heartbeat import Heartbeat
     from jobs.runs.record import check_no_benchmark
+    from jobs.stages.cluster import cluster_of
     from longform.report.overview import size_told
 
     check_no_benchmark(arguments.out)

@@ -31,11 +31,11 @@ from actors.serving.client import ServedClient
 from actors.serving.handle import SCHEME
 from actors.storage.folder import Folder
 from actors.terminal import say
-from jobs.cluster import cluster_of
 from jobs.command import DONE, FAILURES_ABOVE_THRESHOLD
 from jobs.command.options import add_cluster_arguments
 from jobs.command.parser import VerbParser
 from jobs.command.run import Outcome, run_verb
+from jobs.stages.cluster import cluster_of
 from longform.errors import LongformError, UsageError
 from longform.judges.kind import Group, Verdict, unjudged
 from longform.judges.kinds.support import SUPPORT

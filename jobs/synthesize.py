@@ -45,9 +45,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _work(arguments: argparse.Namespace) -> Outcome:
     from actors.storage.benchmark import AUDIT
     from actors.storage.folder import Folder
-    from jobs.calling import calling_of
-    from jobs.cluster import cluster_of
+    from jobs.command.calling import calling_of
     from jobs.spending.bounded_plan import bounded_plan_words
+    from jobs.stages.cluster import cluster_of
     from jobs.synthesis.haystacks import chats_of, left_to_write, make_benchmark, read_config, wants_workers
     from jobs.synthesis.prose_plan import prose_plan
     from jobs.synthesis.words import written_words

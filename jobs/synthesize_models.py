@@ -21,8 +21,8 @@ from jobs.command.parser import VerbParser
 from jobs.command.run import Outcome, command
 
 if TYPE_CHECKING:
-    from jobs.calling import Calling
-    from jobs.cluster import Cluster
+    from jobs.command.calling import Calling
+    from jobs.stages.cluster import Cluster
     from jobs.synthesis.model_synthesis import Synthesis
 
 
@@ -36,9 +36,9 @@ def parser() -> VerbParser:
 def _work(arguments: argparse.Namespace) -> Outcome:
     from actors.storage.benchmark import AUDIT
     from actors.storage.folder import Folder
-    from jobs.calling import calling_of
-    from jobs.cluster import cluster_of
+    from jobs.command.calling import calling_of
     from jobs.spending.bounded_plan import bounded_plan_words
+    from jobs.stages.cluster import cluster_of
     from jobs.synthesis.config import read_config
     from jobs.synthesis.model_synthesis import Synthesis
     from jobs.synthesis.plan import synthesis_plan

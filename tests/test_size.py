@@ -52,15 +52,14 @@ ROOMS = {
         64,
         9_153,
         "longform/chat/* longform/quota/* actors/chat/* actors/ledger/* jobs/spending/* longform/spending.py"
-        " jobs/ledger.py jobs/calling.py jobs/probe.py",
+        " jobs/ledger.py jobs/command/calling.py jobs/probe.py",
     ),
     "stages, runs, evaluate, judge, replay, cluster": Room(
         47,
         6_586,
-        "jobs/stages/* jobs/runs/* jobs/evaluat*.py jobs/judge.py jobs/replay.py jobs/aggregate.py jobs/cluster.py"
-        " jobs/local_ray.py jobs/job_package.py",
+        "jobs/stages/* jobs/runs/* jobs/evaluat*.py jobs/judge.py jobs/replay.py jobs/aggregate.py",
     ),
-    "formats, ingest": Room(50, 6_872, "longform/formats/* jobs/ingest.py jobs/files/* jobs/write_benchmark.py"),
+    "formats, ingest": Room(50, 6_872, "longform/formats/* jobs/ingest.py jobs/files/*"),
     "metrics, statistics, measures": Room(22, 3_296, "longform/metrics/* longform/measures.py actors/measures.py"),
     "settings, other verbs, presets": Room(36, 4_995, "longform/settings/* jobs/*"),
     "summaries, support, repair, text": Room(

@@ -26,7 +26,7 @@ from jobs.calibration.subjects import (
     read_sheets,
 )
 from jobs.command.run import Outcome
-from jobs.write_benchmark import write_benchmark
+from jobs.files.write_benchmark import write_benchmark
 from longform.errors import UsageError
 from longform.formats.rows import HaystackRows
 from longform.judges.card_figures import with_interval

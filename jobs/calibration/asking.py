@@ -19,11 +19,11 @@ from actors.judges.opening import Judge, make_judge
 from actors.local_models.tokenizer import TokenCounter
 from actors.storage.folder import Folder
 from jobs.calibration.labelled import Calibration, Labelled, Piece, Verdicts
-from jobs.calling import Calling, open_rows
-from jobs.cluster import Cluster
+from jobs.command.calling import Calling, open_rows
 from jobs.runs.retry import passing_failures
 from jobs.spending.call_count import CallCount, StageCalls, Unasked
 from jobs.spending.plan import opened_ledger, plan_document
+from jobs.stages.cluster import Cluster
 from jobs.stages.runner import PlainStage, Task, run_stage
 from longform.chat.call import ChatRequest
 from longform.judges.matrix import groups_of

@@ -17,13 +17,13 @@ from jobs.calibration.card import PAGE, Failed, answer_of, calibrate, calibrate_
 from jobs.calibration.label_texts import importance_by
 from jobs.calibration.labelled import RELEASED, Calibration, Labelled, kind_of_judge
 from jobs.calibration.measured import Measured, compared, fitted_haystacks
-from jobs.calling import calling_of
-from jobs.cluster import Cluster, cluster_of
 from jobs.command import DONE, FAILURES_ABOVE_THRESHOLD
+from jobs.command.calling import calling_of
 from jobs.command.run import Outcome, answered
 from jobs.configs import Content, read_experiment, validated
 from jobs.runs.served_judges import described, with_versions
 from jobs.spending.plan import plan_words
+from jobs.stages.cluster import Cluster, cluster_of
 from longform.errors import LongformError, StoppedError, UsageError, meant
 from longform.judges.adversarial import ADVERSARIAL, adversarial_words
 from longform.judges.cards import describe

@@ -11,9 +11,9 @@ from actors.storage.folder import Folder
 from jobs.calibration.asking import ask, requests, verdicts_of
 from jobs.calibration.labelled import Calibration, Verdicts
 from jobs.calibration.measured import NOTHING_OLDER, Measured, compared, measured
-from jobs.calling import Calling
-from jobs.cluster import Cluster
+from jobs.command.calling import Calling
 from jobs.spending.plan import opened_ledger
+from jobs.stages.cluster import Cluster
 from longform.chat.call import call_id
 from longform.errors import LongformError, StoppedError
 from longform.judges.card_columns import CostColumns

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 from actors.storage.benchmark import MANIFEST, Benchmark
 from actors.storage.folder import Folder
 from actors.terminal import say
-from jobs.calling import Calling, ledger_beside
-from jobs.cluster import Cluster, cluster_of
 from jobs.command import DONE, FAILURES_ABOVE_THRESHOLD
+from jobs.command.calling import Calling, ledger_beside
 from jobs.command.run import Outcome
 from jobs.evaluations.evaluation import evaluate
 from jobs.files.answer_paths import output_files
@@ -33,6 +32,7 @@ from jobs.results.gated import (
 from jobs.runs.heartbeat import Heartbeat
 from jobs.runs.record import RECORD_FILE
 from jobs.runs.unscored import NO_INSIGHTS, NOBODY
+from jobs.stages.cluster import Cluster, cluster_of
 from jobs.stages.released import Released, shipped_summaries
 from longform.errors import UsageError, meant
 from longform.formats.answer_files import ENDINGS, AnswerFile

@@ -11,8 +11,7 @@ from typing import Any
 
 from actors.python_class import load
 from actors.storage.folder import Folder
-from jobs.calling import Calling
-from jobs.cluster import Cluster
+from jobs.command.calling import Calling
 from jobs.command.options import REPORT
 from jobs.files.vectors import Vectors
 from jobs.results.calls import noted_calls
@@ -28,6 +27,7 @@ from jobs.runs.stage_order import steps_until
 from jobs.runs.unscored import unranked, unscored
 from jobs.spending.plan import Scale, keep_plan, spending_plan
 from jobs.spending.prepay import prepay_stage
+from jobs.stages.cluster import Cluster
 from jobs.stages.runner import no_pulse, run_stage
 from jobs.stages.stage import Stage
 from longform.errors import BudgetReachedError, UsageError

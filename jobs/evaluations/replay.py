@@ -10,14 +10,14 @@ from pydantic import Field
 from actors.measures import Listed, measures_of, with_studies
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.calling import command_name
-from jobs.cluster import Cluster
+from jobs.command.calling import command_name
 from jobs.results.evidence import ReportedWork, RunEvidence, by_summary
 from jobs.results.write import write_results
 from jobs.runs.cards import released_judge_row
 from jobs.runs.heartbeat import Heartbeat, sizes_of
 from jobs.runs.record import RunRecord, check_replay_goes_on
 from jobs.runs.stage_order import check_order
+from jobs.stages.cluster import Cluster
 from jobs.stages.judge import Judged
 from jobs.stages.released import CopySummaries, ReadLabels, Released, labelled_tasks, scored_measures
 from jobs.stages.repair import CopyVerdicts, Repair, check_documents, twins_of, with_twins

@@ -13,8 +13,7 @@ import pyarrow as pa
 from actors.python_class import named_value
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.calling import Calling, ledger_beside
-from jobs.cluster import Cluster
+from jobs.command.calling import Calling, ledger_beside
 from jobs.configs import validated
 from jobs.evaluations.evaluation import Evaluation
 from jobs.evaluations.replay import Replay, ReplaySettings
@@ -22,6 +21,7 @@ from jobs.files.exported import write_files
 from jobs.results.evidence import by_summary
 from jobs.results.write import read_results
 from jobs.runs.record import read_record
+from jobs.stages.cluster import Cluster
 from jobs.stages.judge import Judged
 from jobs.stages.released import labelled_tasks
 from jobs.stages.retrieve import Ranked

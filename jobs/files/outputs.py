@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from actors.storage.benchmark import MANIFEST, Benchmark
 from actors.storage.folder import Folder
-from jobs.write_benchmark import TABLES
+from jobs.files.write_benchmark import TABLES
 from longform.errors import UsageError
 from longform.formats.document_names import DocumentNames
 from longform.formats.files import SourceFile

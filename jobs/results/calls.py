@@ -13,7 +13,7 @@ from actors.ledger.ledger import Ledger
 from actors.ledger.totals import Totals
 from actors.storage.errors import without_the_unreachable
 from actors.storage.folder import Folder
-from jobs.calling import Calling
+from jobs.command.calling import Calling
 from jobs.runs.record import RunRecord
 from jobs.spending.plan import PLAN, open_ledger
 from jobs.stages.stage import Stage

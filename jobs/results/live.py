@@ -25,7 +25,7 @@ from actors.secret_values import redacted
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from actors.storage.tables import Snapshot
-from jobs.calling import Calling, ledger_beside
+from jobs.command.calling import Calling, ledger_beside
 from jobs.configs import validated
 from jobs.results.documents import kept_documents
 from jobs.results.drilldown import kept_unfolded

@@ -13,7 +13,7 @@ from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from actors.studies import check_studies
 from actors.terminal import say
-from jobs.calling import Calling, chat_models
+from jobs.command.calling import Calling, chat_models
 from jobs.runs.cards import judge_rows
 from jobs.runs.checks import check_batches, check_experiment, prompt_versions
 from jobs.runs.record import RunRecord, check_goes_on

@@ -9,8 +9,8 @@ from actors.judges.opening import About, Judge
 from actors.python_class import actor_of
 from actors.serving.handle import is_of_cluster
 from actors.storage.folder import Folder
-from jobs.cluster import Cluster
 from jobs.runs.record import RECORD_FILE
+from jobs.stages.cluster import Cluster
 from longform.settings.experiment import Experiment
 from longform.settings.judges import JudgeSettings
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from jobs.command.options import STEPS
+from jobs.files.write_benchmark import TABLES
 from jobs.stages import (
     judge,
     mean,
@@ -23,7 +24,6 @@ from jobs.stages import (
 )
 from jobs.stages.items import WHOLE
 from jobs.stages.stage import Site, Stage
-from jobs.write_benchmark import TABLES
 from longform.schemas import SCHEMAS
 from longform.settings.experiment import Experiment
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jobs.calling import Calling
+from jobs.command.calling import Calling
 from jobs.spending.call_count import StageCalls
 from jobs.spending.plan import plan_document, plan_words
 from longform.tables.files import aligned_text

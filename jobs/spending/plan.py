@@ -14,7 +14,7 @@ from actors.chat.opening import quota_domain
 from actors.chat.price_list import PriceList
 from actors.ledger.ledger import Ledger
 from actors.storage.folder import Folder
-from jobs.calling import Calling
+from jobs.command.calling import Calling
 from jobs.spending.call_count import StageCalls
 from jobs.spending.scaled import for_queries, scaling_notes
 from jobs.spending.walk import calls_to_make

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from actors.closing import noting
 from actors.storage.folder import Folder
-from jobs.cluster import Cluster
+from jobs.stages.cluster import Cluster
 from jobs.stages.in_process import receipts_of
 from jobs.stages.performing import AsyncPerformer, Performer, Runnable, TaskReceipt, TaskRow, perform
 from jobs.stages.reading import Told

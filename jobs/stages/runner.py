@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, Protocol, Self, TextIO
 from actors.storage.commit_files import Part
 from actors.storage.errors import StorageError
 from actors.storage.folder import Folder
-from jobs.cluster import Cluster
+from jobs.stages.cluster import Cluster
 from jobs.stages.items import Made
 from jobs.stages.performing import BUDGET, GONE, HOPELESS, Runnable, TaskRow, Worker
 from jobs.stages.place import Place, receipts

@@ -19,7 +19,7 @@ from actors.chat.opening import Asking, open_pool
 from actors.local_models.vector_table import VectorsPlace, use_vectors
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.calling import Calling, open_rows
+from jobs.command.calling import Calling, open_rows
 from jobs.stages.items import Given, Item, Key, Made, Source, SourceReader, to_do
 from jobs.stages.performing import Worker
 from jobs.stages.runner import Task

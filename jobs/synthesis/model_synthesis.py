@@ -19,12 +19,12 @@ from pydantic import JsonValue
 from actors.chat.model import CallContext
 from actors.storage.benchmark import ACCOUNT, MANIFEST
 from actors.storage.folder import Folder
-from jobs.calling import Calling, open_rows
-from jobs.cluster import Cluster
+from jobs.command.calling import Calling, open_rows
+from jobs.files.write_benchmark import Manifest, same_or_refuse, write_benchmark
+from jobs.stages.cluster import Cluster
 from jobs.stages.items import RowPlace, SourceReader
 from jobs.stages.runner import PlainStage, Task, run_stage
 from jobs.synthesis.config import KINDS, check_synthesis, open_recipe
-from jobs.write_benchmark import Manifest, same_or_refuse, write_benchmark
 from longform import __version__
 from longform.keys import content_key, in_groups
 from longform.rows import CheckAttemptRow, PieceRow

@@ -16,7 +16,7 @@ import numpy as np
 from actors.local_models.tokenizer import TokenCounter
 from actors.synthesis.models import embed
 from actors.synthesis.scripted import say
-from jobs.calling import Calling
+from jobs.command.calling import Calling
 from jobs.spending.bounded_plan import BOUNDS, NOT_IN_IT, bounded_plan
 from jobs.spending.call_count import CallCount, StageCalls
 from jobs.spending.plan import opened_ledger

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from actors.ledger.ledger import Ledger
 from actors.synthesis.models import SynthesisModels
-from jobs.calling import Calling
+from jobs.command.calling import Calling
 from jobs.spending.bounded_plan import BOUNDS, NOT_IN_IT, bounded_plan
 from jobs.spending.call_count import CallCount, StageCalls, Unasked
 from jobs.spending.plan import opened_ledger

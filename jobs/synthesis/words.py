@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from jobs.write_benchmark import Manifest
+from jobs.files.write_benchmark import Manifest
 from longform.synthesis.recipe import SynthesisWords
 from longform.synthesis.tables import checks_table, given_up_table
 from longform.tables.cells import row_cell

@@ -27,7 +27,7 @@ import yaml
 from actors.ledger.ledger import Ledger
 from actors.rehearsal.fake_provider import fake_process
 from actors.storage.folder import Folder
-from jobs.write_benchmark import write_benchmark
+from jobs.files.write_benchmark import write_benchmark
 from longform.formats.rows import HaystackRows
 from longform.records import Document, Qrel, Query, Target
 from longform.rehearsal.settings import FakeSettings

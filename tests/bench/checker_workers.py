@@ -12,10 +12,10 @@ from pathlib import Path
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.calling import Calling
-from jobs.cluster import Cluster
+from jobs.command.calling import Calling
 from jobs.configs import read_experiment
 from jobs.runs.stage_order import stages_of
+from jobs.stages.cluster import Cluster
 from jobs.stages.stage import Site
 from tests.bench.checker import save_cross_encoder
 from tests.bench.measure import Figure, Pairs

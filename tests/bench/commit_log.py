@@ -21,8 +21,8 @@ from typing import NamedTuple
 from actors.storage.benchmark import Benchmark
 from actors.storage.commit_files import Part
 from actors.storage.folder import Folder
+from jobs.files.write_benchmark import HaystackRows, write_benchmark
 from jobs.stages.runner import RECEIPTS_A_COMMIT
-from jobs.write_benchmark import HaystackRows, write_benchmark
 from longform.records import Document, Query, Target
 from tests.bench.measure import Figure, Spread
 from tests.s3_server import BUCKET, binary, running_s3_server

@@ -29,7 +29,7 @@ from actors.authority import Remote, actor_of
 from actors.chat.governor import Governor
 from actors.ledger.keeper import Budget, LedgerKeeper, this_process
 from actors.storage.folder import Folder
-from jobs.cluster import Cluster
+from jobs.stages.cluster import Cluster
 from jobs.stages.performing import TaskReceipt, Worker
 from jobs.stages.runner import RECEIPTS_A_COMMIT, PlainStage, Task, run_stage
 from longform.chat.call import ChatReply, Usage

@@ -20,11 +20,11 @@ from unittest.mock import patch
 from actors.local_models.encoder import Encoder
 from actors.local_models.vector_table import FOLDER
 from actors.local_models.weights import MINILM
-from jobs.calling import Calling
-from jobs.cluster import Cluster
+from jobs.command.calling import Calling
 from jobs.evaluations.evaluation import Evaluation
 from jobs.files.vectors import Vectors
-from jobs.write_benchmark import write_benchmark
+from jobs.files.write_benchmark import write_benchmark
+from jobs.stages.cluster import Cluster
 from longform.formats.rows import HaystackRows
 from longform.records import Document, Query
 from longform.settings.experiment import Experiment

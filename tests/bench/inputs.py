@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from jobs.files.write_benchmark import HaystackRows, write_benchmark
 from jobs.ingest import ingest
-from jobs.write_benchmark import HaystackRows, write_benchmark
 from longform.keys import content_key, stable_seed
 from longform.synthesis.grammar.assignment import Bounds
 from longform.synthesis.grammar.haystack import HaystackSize, Woven, write_haystack

@@ -14,8 +14,8 @@ from pathlib import Path
 from statistics import median
 
 from actors.storage.folder import Folder
-from jobs.cluster import Cluster
 from jobs.evaluations.replay import Replay, ReplaySettings
+from jobs.stages.cluster import Cluster
 from jobs.stages.performing import Runnable, Worker
 from jobs.stages.runner import PlainStage, Task, run_stage
 from tests.bench.inputs import make_benchmark, make_small_benchmark

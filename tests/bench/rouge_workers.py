@@ -11,10 +11,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from jobs.cluster import Cluster
 from jobs.evaluations.replay import Replay, ReplaySettings
+from jobs.files.write_benchmark import write_benchmark
+from jobs.stages.cluster import Cluster
 from jobs.stages.stage import Stage
-from jobs.write_benchmark import write_benchmark
 from longform.formats.rows import HaystackRows, ShippedSummary
 from longform.records import Query, Target
 from tests.bench.measure import Figure, Pairs

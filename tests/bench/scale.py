@@ -112,11 +112,11 @@ def _peak_mb() -> float:
 
 def _step(step: str, place: Path, shape: Shape) -> Callable[[], object]:
     """Return the work of a step; what it needs is imported."""
-    from jobs.cluster import Cluster
     from jobs.evaluations.replay import Replay, ReplaySettings
     from jobs.evaluations.stored import aggregate
+    from jobs.files.write_benchmark import write_benchmark
     from jobs.report import report
-    from jobs.write_benchmark import write_benchmark
+    from jobs.stages.cluster import Cluster
 
     bench, run, cluster = str(place / "bench"), str(place / "run"), Cluster(address=None, workers=0)
 

@@ -11,9 +11,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from jobs.calling import Calling
-from jobs.cluster import Cluster
+from jobs.command.calling import Calling
 from jobs.evaluations.evaluation import Evaluation
+from jobs.stages.cluster import Cluster
 from jobs.stages.judge import AskJudge
 from longform.settings.experiment import Experiment
 from longform.settings.judges import JudgeSettings

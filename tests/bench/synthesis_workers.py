@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from jobs.cluster import Cluster
+from jobs.stages.cluster import Cluster
 from jobs.synthesis.haystacks import make_benchmark, read_config
 from tests.bench.measure import Figure, Pairs
 

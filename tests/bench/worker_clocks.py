@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from jobs.cluster import Cluster
+from jobs.stages.cluster import Cluster
 from jobs.stages.performing import Worker
 from jobs.stages.runner import PlainStage, Task, run_stage
 from jobs.stages.stage import Stage

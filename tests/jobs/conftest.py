@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from actors.local_models.encoder import Encoder
 from actors.local_models.weights import MINILM
-from jobs.cluster import Cluster
+from jobs.stages.cluster import Cluster
 from longform.report import plots
 from longform.summaries.extractive import Extractor
 from longform.text.vectors import RecentTexts, TextVectors

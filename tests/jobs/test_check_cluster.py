@@ -15,10 +15,10 @@ import pytest
 from actors.rehearsal.fake_provider import fake_process
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.calling import Calling
-from jobs.cluster import Cluster
+from jobs.command.calling import Calling
 from jobs.configs import read_experiment
 from jobs.runs.stage_order import stages_of
+from jobs.stages.cluster import Cluster
 from jobs.stages.performing import Runnable, Worker
 from jobs.stages.runner import PlainStage, run_stage
 from jobs.stages.stage import Site

@@ -10,11 +10,11 @@ import pyarrow as pa
 import pytest
 
 from actors.storage.folder import Folder
-from jobs.calling import Calling
-from jobs.cluster import Cluster
+from jobs.command.calling import Calling
 from jobs.configs import read_experiment
 from jobs.evaluate import main
 from jobs.evaluations.evaluation import evaluate
+from jobs.stages.cluster import Cluster
 from jobs.synthesis.haystacks import read_config, synthesize
 from longform.errors import UsageError
 from longform.settings.experiment import Experiment

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from actors.storage.folder import Folder
-from jobs.calling import Calling
-from jobs.cluster import Cluster
+from jobs.command.calling import Calling
 from jobs.evaluate import main
 from jobs.evaluations.evaluation import evaluate
+from jobs.stages.cluster import Cluster
 from jobs.synthesis.haystacks import read_config, synthesize
 from longform.settings.experiment import Experiment
 

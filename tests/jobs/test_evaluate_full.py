@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from actors.storage.folder import Folder
-from jobs.calling import Calling
-from jobs.cluster import Cluster
+from jobs.command.calling import Calling
 from jobs.evaluations.evaluation import evaluate
+from jobs.stages.cluster import Cluster
 from jobs.synthesis.haystacks import make_benchmark, read_config
 from longform.settings.experiment import Experiment
 

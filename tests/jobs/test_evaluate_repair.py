@@ -11,11 +11,11 @@ import pytest
 
 from actors.storage.benchmark import MANIFEST
 from actors.storage.folder import Folder
-from jobs.calling import Calling
-from jobs.cluster import Cluster
+from jobs.command.calling import Calling
 from jobs.evaluate import main
 from jobs.evaluations.evaluation import evaluate
 from jobs.evaluations.stored import aggregate
+from jobs.stages.cluster import Cluster
 from longform.repair.twins import LABEL, METHOD
 from longform.settings.experiment import Experiment
 from tests.made.store import copied

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from actors.storage.folder import Folder
-from jobs.cluster import Cluster
 from jobs.evaluate import main as evaluate
 from jobs.evaluations.replay import ReplaySettings, replay
 from jobs.evaluations.stored import export
 from jobs.export import main
 from jobs.ingest import ingest
+from jobs.stages.cluster import Cluster
 from longform.errors import UsageError
 
 SCRIPTED = "{provider: scripted, model: m, script: obedient}"

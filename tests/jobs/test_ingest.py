@@ -12,8 +12,8 @@ from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.evaluate import main as evaluate
 from jobs.files.located_file import files_under
+from jobs.files.write_benchmark import write_benchmark
 from jobs.ingest import main
-from jobs.write_benchmark import write_benchmark
 from longform.formats.summhay import summhay_files
 from tests.modules import Write
 

@@ -16,9 +16,9 @@ import pytest
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.annotate import main as annotate
-from jobs.calling import Calling
-from jobs.cluster import Cluster
+from jobs.command.calling import Calling
 from jobs.command_line import main as command
+from jobs.stages.cluster import Cluster
 from jobs.synthesis.config import asks_models, read_config
 from jobs.synthesize_models import main, synthesize_with_models
 from longform.errors import UsageError

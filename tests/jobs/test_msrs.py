@@ -13,10 +13,10 @@ from ir_measures import AP, P, R, nDCG
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.cluster import Cluster
 from jobs.evaluate import main
 from jobs.evaluations.replay import Replay, ReplaySettings, replay
 from jobs.ingest import main as ingest
+from jobs.stages.cluster import Cluster
 
 CLUSTER = Cluster(address=None, workers=0)
 PARTS = {"story": ("msrs_story", 8), "meeting": ("msrs_meet", 3)}

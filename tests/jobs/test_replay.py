@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from actors.storage.folder import Folder
-from jobs.cluster import Cluster
 from jobs.evaluations.replay import ReplaySettings, replay
 from jobs.evaluations.stored import aggregate
 from jobs.ingest import ingest
+from jobs.stages.cluster import Cluster
 from longform.errors import UsageError
 from longform.repair.twins import LABEL
 from tests.made import released as released_runs

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from jobs.cluster import Cluster
 from jobs.evaluations.replay import ReplaySettings, replay
-from jobs.write_benchmark import write_benchmark
+from jobs.files.write_benchmark import write_benchmark
+from jobs.stages.cluster import Cluster
 from longform.errors import UsageError
 from longform.formats.rows import HaystackRows, ShippedLabel, ShippedSummary
 from longform.records import Query, Target, TargetKind

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from jobs.cluster import Cluster
 from jobs.evaluations.replay import ReplaySettings, replay
 from jobs.ingest import ingest
 from jobs.report import main
+from jobs.stages.cluster import Cluster
 from tests.longform.report.pages import long_texts
 from tests.made.demo import two_systems
 

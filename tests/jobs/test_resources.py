@@ -12,8 +12,8 @@ import pytest
 from pydantic import ValidationError
 
 from actors.storage.folder import Folder
-from jobs.cluster import Cluster
 from jobs.evaluate import main
+from jobs.stages.cluster import Cluster
 from jobs.stages.runner import PlainStage, Task, run_stage
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings

@@ -11,9 +11,9 @@ import pytest
 import yaml
 
 from actors.storage.folder import Folder
-from jobs.calling import Calling
-from jobs.cluster import Cluster
+from jobs.command.calling import Calling
 from jobs.evaluations.evaluation import evaluate
+from jobs.stages.cluster import Cluster
 from longform.settings.experiment import Experiment
 from tests.head import ROOT, Head, command, running_head
 from tests.jobs.killing import until
@@ -117,7 +117,7 @@ def test_upload_holds_the_four_packages_and_little_else(head: Head, submitted: F
 def test_job_with_a_large_package_says_so(head: Head, tmp_path: Path) -> None:
     (tmp_path / "bench").mkdir()
     (tmp_path / "bench" / "part.parquet").write_bytes(bytes(25_000_000))
-    join = "from jobs.cluster import Cluster; Cluster(address=None, workers=1).start()"
+    join = "from jobs.stages.cluster import Cluster; Cluster(address=None, workers=1).start()"
     options = ["--address", head.address, "--working-dir", str(tmp_path)]
 
     done = command("ray", "job", "submit", *options, "--", "python", "-c", join)

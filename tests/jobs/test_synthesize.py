@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from actors.storage.benchmark import Benchmark
-from jobs.cluster import Cluster
+from jobs.stages.cluster import Cluster
 from jobs.synthesis.haystacks import read_config, synthesize, wants_workers
 from jobs.synthesize import main
 from longform.errors import UsageError

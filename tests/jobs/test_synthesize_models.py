@@ -16,9 +16,9 @@ import yaml
 from actors.rehearsal.fake_provider import fake_process
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.calling import Calling
-from jobs.cluster import Cluster
+from jobs.command.calling import Calling
 from jobs.evaluate import main as evaluate
+from jobs.stages.cluster import Cluster
 from jobs.synthesis.config import read_config
 from jobs.synthesis.model_synthesis import Synthesis
 from jobs.synthesize_models import main, synthesize_with_models

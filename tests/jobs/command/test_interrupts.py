@@ -152,7 +152,7 @@ def test_ray_that_does_not_start_or_answer_is_one_sentence(
     """One of its own that takes too long, and one where nobody listens."""
     import ray
 
-    from jobs.cluster import Cluster
+    from jobs.stages.cluster import Cluster
 
     there = f"127.0.0.1:{unused_tcp_port}"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jobs.calling import Calling
+from jobs.command.calling import Calling
 from jobs.configs import read_experiment
 from jobs.results.calls import asking
 from jobs.runs.stage_order import stages_of

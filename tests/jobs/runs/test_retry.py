@@ -10,11 +10,11 @@ import pytest
 from actors.rehearsal.fake_provider import fake_process
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.calling import Calling
-from jobs.cluster import Cluster
+from jobs.command.calling import Calling
 from jobs.evaluations.evaluation import evaluate
 from jobs.runs.retry import forget_passing_failures
 from jobs.runs.stage_order import stages_of
+from jobs.stages.cluster import Cluster
 from jobs.stages.stage import Plan, Site
 from longform.chat.refusals import may_pass
 from longform.rehearsal.settings import FakeSettings

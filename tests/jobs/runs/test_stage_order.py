@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import pytest
 
 from actors.storage.folder import Folder
-from jobs.calling import Calling
+from jobs.command.calling import Calling
 from jobs.command.options import STEPS
 from jobs.runs.stage_order import check_order, stages_of
 from jobs.stages.items import Item, Row, SourceReader

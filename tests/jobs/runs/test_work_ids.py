@@ -9,7 +9,7 @@ import pytest
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.calling import Calling
+from jobs.command.calling import Calling
 from jobs.runs.stage_order import stages_of
 from jobs.stages.stage import Plan, Site
 from longform.keys import content_key

@@ -13,10 +13,10 @@ import pytest
 from actors.ledger.ledger import Ledger
 from actors.rehearsal.fake_provider import fake_process
 from actors.storage.folder import Folder
-from jobs.calling import Calling
-from jobs.cluster import Cluster
+from jobs.command.calling import Calling
 from jobs.evaluations.evaluation import evaluate
 from jobs.runs.checks import check_batches
+from jobs.stages.cluster import Cluster
 from longform.errors import UsageError
 from longform.rehearsal.settings import FakeSettings
 from longform.settings.chat import ChatSettings

@@ -10,11 +10,11 @@ import pytest
 
 from actors.ledger.ledger import Ledger
 from actors.storage.folder import Folder
-from jobs.calling import Calling
-from jobs.cluster import Cluster
+from jobs.command.calling import Calling
 from jobs.evaluate import main
 from jobs.evaluations.evaluation import Evaluation, evaluate
 from jobs.spending.plan import PLAN, keep_plan, plan_words, span_words
+from jobs.stages.cluster import Cluster
 from longform.settings.experiment import Experiment
 
 CHAT = {"provider": "scripted", "model": "scripted", "script": "obedient", "context_window": 100_000}

@@ -19,9 +19,9 @@ from actors.chat.pool import ChatPool
 from actors.closing import close_later, noting
 from actors.ledger.keeper import LedgerKeeper
 from actors.storage.folder import Folder
-from jobs.cluster import Cluster
 from jobs.command.interrupts import Interrupted, Interruptible
 from jobs.stages import place
+from jobs.stages.cluster import Cluster
 from jobs.stages.in_process import receipts_of
 from jobs.stages.items import Row
 from jobs.stages.performing import Worker

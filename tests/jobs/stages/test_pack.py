@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from actors.local_models.tokenizer import TokenCounter
-from jobs.calling import Calling
-from jobs.cluster import Cluster
+from jobs.command.calling import Calling
 from jobs.evaluations.evaluation import Evaluation
+from jobs.stages.cluster import Cluster
 from jobs.stages.pack import Pack, Packed
 from longform.settings.experiment import Experiment
 from longform.settings.systems import RelevanceImportanceSettings

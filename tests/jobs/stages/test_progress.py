@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from actors.ledger.keeper import LedgerKeeper, Spent
-from jobs.calling import Calling, time_words
+from jobs.command.calling import Calling, time_words
 from jobs.stages import progress
 from jobs.stages.progress import Progress
 from longform.chat.call import Signals, failed
@@ -95,7 +95,7 @@ def test_a_long_wait_is_told_once_as_soon_as_it_is_heard(
 ) -> None:
     server = Server("http://host/v1", "m", "A_KEY", timeout_s=400, patience_s=300)
     keeper = LedgerKeeper(str(tmp_path), "evaluate", clock=lambda: 0.0)
-    monkeypatch.setattr("jobs.calling.start_keeper", lambda *_: keeper)
+    monkeypatch.setattr("jobs.command.calling.start_keeper", lambda *_: keeper)
     calling = Calling("evaluate", ledger=str(tmp_path))
     calling.start()
     keeper.exchange("w", [Intent("a", "c", "judge j", "openai", "m", 0, None, 400.0)], [])

@@ -11,8 +11,8 @@ import pytest
 
 from actors.local_models.text_model import TEXTS_READ, TextsRead
 from actors.storage.folder import Folder
-from jobs.cluster import Cluster
 from jobs.stages import progress, reading
+from jobs.stages.cluster import Cluster
 from jobs.stages.items import Row
 from jobs.stages.performing import Worker, perform
 from jobs.stages.reading import Reading, Told

@@ -12,12 +12,12 @@ from actors.ledger.ledger import Ledger
 from actors.python_class import actor_of
 from actors.retrieval.reranker import Reranker
 from actors.storage.folder import Folder
-from jobs.calling import Calling
-from jobs.cluster import Cluster
+from jobs.command.calling import Calling
 from jobs.evaluations.evaluation import Evaluation, evaluate
 from jobs.runs.retry import forget_passing_failures
 from jobs.runs.unscored import unranked
 from jobs.spending.prepay import open_requests
+from jobs.stages.cluster import Cluster
 from jobs.stages.rerank import VERSION
 from longform.chat.refusals import may_pass_later
 from longform.keys import content_key

@@ -9,10 +9,10 @@ import pytest
 
 from actors.local_models.weights import MINILM
 from actors.storage.folder import Folder
-from jobs.calling import Calling
-from jobs.cluster import Cluster
+from jobs.command.calling import Calling
 from jobs.evaluations.evaluation import evaluate
 from jobs.files.vectors import Vectors
+from jobs.stages.cluster import Cluster
 from jobs.stages.retrieve import definition
 from longform.keys import content_key
 from longform.settings.experiment import Experiment

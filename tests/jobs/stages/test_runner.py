@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from actors.storage.folder import Folder
-from jobs.cluster import Cluster
 from jobs.stages import runner
+from jobs.stages.cluster import Cluster
 from jobs.stages.items import Row
 from jobs.stages.performing import Worker
 from jobs.stages.runner import PlainStage, Task, run_stage

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from actors.measures import check_measures, open_measures
-from jobs.calling import Calling
+from jobs.command.calling import Calling
 from jobs.stages.score import Score, stages
 from jobs.stages.stage import Site
 from longform.errors import UsageError

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from actors.storage.folder import Folder
-from jobs.cluster import Cluster
+from jobs.stages.cluster import Cluster
 from jobs.stages.items import Row
 from jobs.stages.performing import Worker
 from jobs.stages.place import tasks_a_block

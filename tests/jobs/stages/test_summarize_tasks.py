@@ -15,7 +15,7 @@ from actors.storage.folder import Folder
 from actors.summarizers.chat import ChatSummarizer
 from actors.summarizers.summarizer import Means
 from jobs import ingest
-from jobs.calling import Calling
+from jobs.command.calling import Calling
 from jobs.runs.stage_order import stages_of
 from jobs.stages.pack import Packed
 from jobs.stages.runner import Task

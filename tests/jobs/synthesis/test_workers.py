@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from actors.storage.folder import Folder
-from jobs.calling import Calling
-from jobs.cluster import Cluster
+from jobs.command.calling import Calling
 from jobs.stages import runner as stages
+from jobs.stages.cluster import Cluster
 from jobs.stages.performing import Performer, Runnable, TaskReceipt, TaskRow
 from jobs.stages.place import Place, tasks_a_block
 from jobs.synthesis.config import read_config as read_models_config

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.job_package import LARGE_BYTES, large_package
+from jobs.stages.job_package import LARGE_BYTES, large_package
 from tests.places import ROOT
 
 CODE = ("actors", "jobs", "longform", "serve")

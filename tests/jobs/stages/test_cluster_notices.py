@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.cluster import Cluster
+from jobs.stages.cluster import Cluster
 from tests.jobs.killing import until
 
 

@@ -21,8 +21,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from actors.terminal import say
-from jobs.job_package import large_package
-from jobs.local_ray import start_local_ray, without_its_log_level
+from jobs.stages.job_package import large_package
+from jobs.stages.local_ray import start_local_ray, without_its_log_level
 from longform.errors import LongformError, UsageError
 
 _WORKERS = 2  # unless told

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.cluster import Cluster, ClusterError
+from jobs.stages.cluster import Cluster, ClusterError
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -9,7 +9,7 @@ import pytest
 
 from actors.storage.benchmark import MANIFEST, Benchmark
 from actors.storage.folder import Folder
-from jobs.write_benchmark import HaystackRows, write_benchmark
+from jobs.files.write_benchmark import HaystackRows, write_benchmark
 from longform.records import Document, Query
 
 
