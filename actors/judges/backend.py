@@ -8,10 +8,10 @@ from collections.abc import Generator, Mapping, Sequence
 from actors.chat.model import CallContext
 from actors.judges.opening import Judge, JudgeBackend
 from longform.judges.cards import Version
-from longform.judges.kind import Group, Kind, Pair, Verdict, Verdicts, in_place, open_groups, shared_of
+from longform.judges.kind import Group, Kind, Verdict, Verdicts, in_place, open_groups, shared_of
 from longform.judges.matrix import JudgedText, groups_of, rows_of
 from longform.judges.means import MEAN_VERSION, mean_verdict
-from longform.keys import content_key
+from longform.keys import content_key, in_groups
 from longform.rows import VerdictRow
 from longform.settings.judges import MeanJudgeSettings
 
@@ -27,26 +27,19 @@ class Remembering:
 
     async def ask(self, groups: Sequence[Group]) -> Verdicts:
         """Judge all pairs: shape (groups, items)."""
-        wanted = open_groups(self._kind, groups)
-        keys = [content_key(shared_of(group)) for group in wanted]
-        known: dict[Pair, Verdict] = {}
-        new: list[Group] = []
-        for key, group in zip(keys, wanted, strict=True):
-            held = {item: found for item in group.items if (found := self._held.get((key, item))) is not None}
-            known |= {(shared_of(group), item): verdict for item, verdict in held.items()}
-            if left := tuple(item for item in group.items if item not in held):
-                new.append(group._replace(items=left))
+        wanted = {content_key(shared_of(group)): group for group in open_groups(self._kind, groups)}
+        pairs = [(key, item) for key, group in wanted.items() for item in group.items]
+        known = {pair: self._held[pair] for pair in pairs if pair in self._held}
+        left = in_groups(pair for pair in pairs if pair not in known)
+        new = [wanted[key]._replace(items=tuple(items)) for key, items in left.items()]
         verdicts = await self._judge.ask(new) if new else []
-        known |= {
-            (shared_of(group), item): verdict
-            for group, of_group in zip(new, verdicts, strict=True)
-            for item, verdict in zip(group.items, of_group, strict=True)
-        }
-        for key, group in zip(keys, wanted, strict=True):
-            self._held |= {(key, item): known[shared_of(group), item] for item in group.items}
+        for (key, items), of_group in zip(left.items(), verdicts, strict=True):
+            known |= {(key, item): verdict for item, verdict in zip(items, of_group, strict=True)}
+        self._held |= {pair: known[pair] for pair in pairs}
         for pair in list(self._held)[: max(0, len(self._held) - _PAIRS_HELD)]:
             del self._held[pair]
-        return in_place(self._kind, groups, known)
+        rows = [[known[key, item] for item in group.items] for key, group in wanted.items()]
+        return in_place(self._kind, groups, list(wanted.values()), rows)
 
 
 class MeanJudge:

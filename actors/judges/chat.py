@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from actors.chat.live import carry_out, together
 from actors.chat.matrix_executor import MatrixExecutor, group_of
@@ -13,9 +15,8 @@ from actors.judges.opening import Judge, JudgeBackend
 from longform.chat.asking import Asks, Name
 from longform.chat.call import ChatReply, ChatRequest, call_id
 from longform.errors import UsageError
-from longform.judges.asking import Pair, repeated, verdicts
 from longform.judges.cards import Version
-from longform.judges.kind import NO_PROBABILITY, Group, Kind, Verdict, Verdicts, open_groups, unjudged
+from longform.judges.kind import NO_PROBABILITY, Group, Kind, Verdict, Verdicts, in_place, open_groups, unjudged
 from longform.keys import content_key
 from longform.settings.judges import ChatJudgeSettings
 
@@ -24,6 +25,18 @@ READING_VERSION = "2"
 
 ALTERNATIVES = 5
 """Likely tokens asked for in each place: what every provider that gives them at all gives."""
+
+_DIGITS = 6
+
+
+class Pair(NamedTuple):
+    """The name of a request."""
+
+    text: str  # key of the shared text
+    group: int  # index of its group
+    item: int  # index in the group
+    sample: int = 0  # number of the answer, from 0, if the judge samples
+    again: bool = False  # the second request, about a reply that could not be read
 
 
 class ChatJudge:
@@ -113,6 +126,61 @@ class ChatJudge:
         if self._with_probability and self._kind.graded and verdict.answer is not None and verdict.probability is None:
             verdict = unjudged(NO_PROBABILITY)
         return verdict._replace(reply=reply.text, call_id=called)
+
+
+def verdicts(kind: Kind, groups: Sequence[Group], judge: ChatJudge) -> Asks[Verdicts]:
+    """
+    Judge all pairs: shape (groups, items). Equal pairs are asked about once, settled ones never.
+
+    The verdict is that of the second reply if the first could not be read; without a second reply it stays unread.
+    """
+    opened = open_groups(kind, groups)
+    found: dict[Pair, Verdict] = {}
+    waiting: dict[Name, ChatRequest] = {
+        Pair(group.key, place, item, sample): request
+        for place, group in enumerate(opened)
+        for item, text in enumerate(group.items)
+        for sample, request in enumerate(repeated(judge, group, text))
+    }
+    new = dict(waiting)
+    while waiting:
+        came = yield new
+        new = {}
+        for name, reply in came.items():
+            assert isinstance(name, Pair), "its own names come back"
+            request, group, first = waiting.pop(name), opened[name.group], name._replace(again=False)
+            if not name.again or reply.text is not None:
+                found[first] = judge.read(group, request, reply)
+            unread = found[first].failure not in (None, NO_PROBABILITY) and reply.text is not None and not name.again
+            if unread and (second := judge.again(request, reply.text or "")) is not None:
+                once_more = replace(second, again=found[first].failure)
+                new[name._replace(again=True)] = waiting[name._replace(again=True)] = once_more
+    n = judge.samples
+    judged = [
+        [
+            found[pair] if n is None else _mean(kind, [found[pair._replace(sample=sample)] for sample in range(n)])
+            for pair in (Pair(group.key, place, item) for item in range(len(group.items)))
+        ]
+        for place, group in enumerate(opened)
+    ]
+    return in_place(kind, groups, opened, judged)
+
+
+def repeated(judge: ChatJudge, group: Group, item: str) -> list[ChatRequest]:
+    """Return the first requests about a pair: one, or a sample each, which differ by nothing but their number."""
+    request, n = judge.request(group, item), judge.samples or 1
+    return [replace(request, repeat=group.repeat * n + sample) for sample in range(n)]
+
+
+def _mean(kind: Kind, samples: Sequence[Verdict]) -> Verdict:
+    """Return the mean of the samples that can be read; `reply` has them all, `call_id` is that of the first."""
+    numbers = [number for one in samples if (number := kind.number(one.answer, one.probability)) is not None]
+    made = kind.by_number(round(sum(numbers) / len(numbers), _DIGITS), ()) if numbers else unjudged(_why(samples))
+    return made._replace(reply=json.dumps([one.reply for one in samples]), call_id=samples[0].call_id)
+
+
+def _why(samples: Sequence[Verdict]) -> str:
+    return next(one.failure for one in samples if one.failure) or "no_reply"
 
 
 class ByChat(Judge):

@@ -19,7 +19,7 @@ from actors.local_models.checkpoints import check_checkpoint, checkpoint_content
 from actors.local_models.pair_tokens import Ids, ModelInput, NearestWindows, Nearness, PairTokens, TextTokens
 from longform.errors import UsageError
 from longform.judges.cards import Version
-from longform.judges.kind import Group, Kind, Pair, Verdict, Verdicts, in_place, open_groups, shared_of, unjudged
+from longform.judges.kind import Group, Kind, Verdict, Verdicts, in_place, open_groups, unjudged
 from longform.judges.kinds.support import NO_SENTENCE, SUPPORT
 from longform.settings.judges import CheckpointJudgeSettings
 from longform.text.windows import Window, sentence_windows
@@ -94,32 +94,35 @@ class CheckpointJudge:
 
     def judge(self, groups: Sequence[Group]) -> Verdicts:
         """Judge all pairs: shape (groups, items)."""
-        planned = self._planned(open_groups(self._kind, groups))
+        opened = open_groups(self._kind, groups)
+        planned = self._planned(opened)
         if self._nearest:
             self._nearest.forget()
-        asked = {cell: plan for cell, plan in planned.items() if isinstance(plan, Planned)}
-        everything = [each for plan in asked.values() for each in plan.inputs.values()]
-        found = iter(self._scorer.probabilities(everything, self.work).tolist())
-        judged = {
-            cell: self._verdict({place: next(found) for place in plan.inputs}, plan.nearest)
-            for cell, plan in asked.items()
-        }
-        refused = {cell: verdict for cell, verdict in planned.items() if isinstance(verdict, Verdict)}
-        return in_place(self._kind, groups, {**judged, **refused})
+        inputs = [each for row in planned for plan in row if isinstance(plan, Planned) for each in plan.inputs.values()]
+        found = iter(self._scorer.probabilities(inputs, self.work).tolist())
+        judged = [
+            [
+                plan
+                if isinstance(plan, Verdict)
+                else self._verdict({place: next(found) for place in plan.inputs}, plan.nearest)
+                for plan in row
+            ]
+            for row in planned
+        ]
+        return in_place(self._kind, groups, opened, judged)
 
-    def _planned(self, groups: Sequence[Group]) -> dict[Pair, Planned | Verdict]:
+    def _planned(self, groups: Sequence[Group]) -> list[list[Planned | Verdict]]:
         """Find the inputs that decide each pair, one a window, or its verdict if there can be none."""
         asked = list(dict.fromkeys(sentence for group in groups for sentence in group.items))
         read = dict(zip(asked, self._tokens.sentences(asked), strict=True))
         self.work.sentences += len(asked)
-        planned: dict[Pair, Planned | Verdict] = {}
+        planned: list[list[Planned | Verdict]] = []
         for group in groups:
             tokens = self._tokens.text(group.text)
             self.work.texts += 1
             windows = lru_cache(maxsize=None)(lambda limit, tokens=tokens: _windows(tokens, limit))
             near = self._nearest.nearness(group.text, group.items) if self._nearest else {}
-            for sentence in group.items:
-                planned[shared_of(group), sentence] = self._inputs(read[sentence], windows, near.get(sentence))
+            planned.append([self._inputs(read[one], windows, near.get(one)) for one in group.items])
         return planned
 
     def _inputs(self, sentence: Ids, windows: Callable[[int], list[Sight]], near: Nearness | None) -> Planned | Verdict:

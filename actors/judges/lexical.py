@@ -1,4 +1,4 @@
-"""The offline judge of support and of key points: words laid beside each other, and a small fitted model."""
+"""The offline judges: words laid beside each other, vectors of texts, small fitted models, and no language model."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from functools import lru_cache
 import numpy as np
 
 from actors.chat.model import CallContext
-from actors.judges.offline_coverage import OfflineCoverageJudge, version_of
 from actors.judges.opening import Judge, JudgeBackend
 from actors.local_models.encoder import Encoder
 from actors.local_models.weights import MINILM
 from longform.judges import lexical_support
 from longform.judges.cards import Version
-from longform.judges.kind import Group, Kind, Pair, Verdict, Verdicts, in_place, open_groups, shared_of, unjudged
+from longform.judges.kind import Group, Kind, Verdict, Verdicts, in_place, open_groups, unjudged
 from longform.judges.kinds.support import SUPPORT
 from longform.judges.lexical_support import (
     Evidence,
@@ -24,10 +23,19 @@ from longform.judges.lexical_support import (
     evidence,
     shipped_lexical_support,
 )
+from longform.judges.offline_coverage import (
+    SHIPPED,
+    VERSION,
+    QueryInsights,
+    Reading,
+    embedded_text,
+    shipped_judge,
+    stem_weights,
+)
 from longform.models import models_version
 from longform.settings.judges import OfflineJudgeSettings
 from longform.support.index import SupportIndex
-from longform.text.vectors import RecentTexts
+from longform.text.vectors import RecentTexts, WeighedPieces
 from longform.text.words import without_marks, words
 
 LONG_TEXTS = "words first@1"
@@ -71,18 +79,14 @@ class LexicalJudge:
 
     def judge(self, groups: Sequence[Group]) -> Verdicts:
         """Judge all pairs: shape (groups, items)."""
-        return in_place(self._kind, groups, self._judged(groups))
-
-    def _judged(self, groups: Sequence[Group]) -> dict[Pair, Verdict]:
-        asked = [(group, self._document(group.text)) for group in open_groups(self._kind, groups)]
-        found: dict[Pair, Verdict] = {}
+        opened = open_groups(self._kind, groups)
+        asked = [(group, self._document(group.text)) for group in opened]
+        rows: Verdicts = []
         for start in range(0, len(asked), _READ_AHEAD):
             some = asked[start : start + _READ_AHEAD]
             self._read_ahead(some)
-            for group, document in some:
-                row = self._row(document, group.items)
-                found |= {(shared_of(group), claim): verdict for claim, verdict in row.items()}
-        return found
+            rows += [self._row(document, group.items) for group, document in some]
+        return in_place(self._kind, groups, opened, rows)
 
     def _read_ahead(self, asked: Sequence[tuple[Group, SupportDocument]]) -> None:
         """Read the texts of several groups in batches of one length; the reader remembers them."""
@@ -92,22 +96,20 @@ class LexicalJudge:
             texts += [index.sentences[at] for some in _read_together(index, claims) for at in _places_read(index, some)]
         self._reader.read(texts)
 
-    def _row(self, document: SupportDocument, claims: Sequence[str]) -> dict[str, Verdict]:
+    def _row(self, document: SupportDocument, claims: Sequence[str]) -> list[Verdict]:
         worded = _worded(claims)
-        if not worded or not any(document.index.stems):
-            # A document of marks alone has no words to share.
-            return {claim: self._verdict_of(0.0) if claim in worded else unjudged(NO_WORDS) for claim in claims}
-        found = [
-            one
-            for some in _read_together(document.index, worded)
-            for one in evidence(self._with_vectors(document, some), some, self._reader)
-        ]
-        probabilities = self._model.probability(found).tolist()
-        verdicts = {
-            claim: self._verdict(probability, one)
-            for claim, probability, one in zip(worded, probabilities, found, strict=True)
-        }
-        return {claim: verdicts.get(claim) or unjudged(NO_WORDS) for claim in claims}
+        # a document of marks alone has no words to share
+        verdicts = dict.fromkeys(worded, self._verdict_of(0.0))
+        if any(document.index.stems):
+            found = [
+                one
+                for some in _read_together(document.index, worded)
+                for one in evidence(self._with_vectors(document, some), some, self._reader)
+            ]
+            verdicts = dict(
+                zip(worded, map(self._verdict, self._model.probability(found).tolist(), found), strict=True)
+            )
+        return [verdicts.get(claim) or unjudged(NO_WORDS) for claim in claims]
 
     def _with_vectors(self, document: SupportDocument, claims: Sequence[str]) -> SupportDocument:
         """Give the document the vectors of what is read beside *claims*; those of the rest are zero."""
@@ -150,6 +152,77 @@ def _places_read(index: SupportIndex, claims: Sequence[str]) -> list[int]:
         return list(range(len(index.sentences)))
     places: list[int] = np.flatnonzero(index.near(claims, most=_WINDOWS).any(axis=0)).tolist()
     return places
+
+
+# ---------------------------------------------------------------- coverage
+
+PROMPT_VERSION = f"offline_judge@{VERSION}+{models_version('judge_people', 'judge_gpt4o')}"
+"""The version of the models that read words alone."""
+
+NO_TARGET_WORDS = "target_without_words"
+"""The failure of an insight in which there is no word to look for."""
+_BACKGROUNDS_HELD = 8
+_SUMMARY_TEXTS_HELD = 512  # about 12 MB; copies of a summary are judged one after another
+_QUERIES_HELD = 128  # 128 queries' stems are about 3 MB, vectors of their insights' pieces about 25 MB
+
+
+def version_of(model: str) -> Version:
+    """Return the version of the verdicts of a model that ships; one that reads vectors names the encoder too."""
+    if not shipped_judge(model).fit.reads_vectors:
+        return Version(VERSION, PROMPT_VERSION)
+    version = f"offline_judge@{VERSION}+{models_version(SHIPPED[model])} {MINILM}"
+    return Version(version, version)
+
+
+class OfflineCoverageJudge:
+    """
+    Judges which insights the bullets of a summary say, and which bullet says each.
+
+    The insights of a group are read together: they compete for bullets. Words weigh by how rare they are in the group's
+    background, the insights of all queries to the same documents. `reply` has the evidence as JSON. A summary without
+    bullets says nothing: each answer is none, with probability 0. An encoder is loaded, on *threads*, if the model
+    reads vectors.
+
+    Raises:
+        UsageError: No judge of that name ships, or the encoder cannot be loaded.
+    """
+
+    def __init__(self, *, model: str, threads: int = 1) -> None:
+        self._model = shipped_judge(model)
+        reads = self._model.fit.reads_vectors
+        self._encoder = RecentTexts(Encoder(MINILM, threads=threads), held=_SUMMARY_TEXTS_HELD) if reads else None
+        self._weights = lru_cache(maxsize=_BACKGROUNDS_HELD)(stem_weights)
+        self._pieces = lru_cache(maxsize=_BACKGROUNDS_HELD)(self._weighed_pieces)
+        self._insights = lru_cache(maxsize=_QUERIES_HELD)(self._query_insights)
+
+    async def ask(self, groups: Sequence[Group]) -> Verdicts:
+        """Judge all pairs: shape (groups, insights)."""
+        return self.judge(groups)
+
+    def judge(self, groups: Sequence[Group]) -> Verdicts:
+        """Judge all pairs: shape (groups, insights)."""
+        return [self._verdicts(group) for group in groups]
+
+    def _verdicts(self, group: Group) -> list[Verdict]:
+        if not group.items:
+            return []
+        insights = self._insights(group.items, group.background or group.items)
+        return [self._verdict(reading) for reading in insights.readings(group.shared, self._model)]
+
+    def _verdict(self, reading: Reading) -> Verdict:
+        evidence = reading.evidence
+        # all that a reader needs to follow the score; the closest bullet also if it is not linked
+        told = {"closest_bullet": evidence.closest, **{name: getattr(evidence, name) for name in self._model.told}}
+        failure = NO_TARGET_WORDS if reading.answer is None else None
+        return Verdict(reading.answer, reading.score, failure, reply=json.dumps(told), linked_unit=reading.linked)
+
+    def _query_insights(self, insights: tuple[str, ...], background: tuple[str, ...]) -> QueryInsights:
+        return QueryInsights(insights, self._weights(background), vectors=self._pieces(background))
+
+    def _weighed_pieces(self, background: tuple[str, ...]) -> WeighedPieces | None:
+        if self._encoder is None:
+            return None
+        return WeighedPieces.of(self._encoder, [embedded_text(text) for text in background])
 
 
 class ByWords(Judge):

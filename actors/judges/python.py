@@ -14,7 +14,7 @@ from actors.judges.opening import Judge, JudgeBackend
 from actors.python_class import check_class, class_version, listed, open_class, returned, user_code, wrong
 from longform.given import Share
 from longform.judges.cards import Version
-from longform.judges.kind import Group, Kind, Pair, Verdict, Verdicts, in_place, open_groups, shared_of
+from longform.judges.kind import Group, Kind, Verdict, Verdicts, in_place, open_groups
 from longform.protocols import Judge as UserJudge
 from longform.settings.judges import PythonJudgeSettings
 
@@ -38,18 +38,15 @@ class PythonJudge:
 
     async def ask(self, groups: Sequence[Group]) -> Verdicts:
         """Judge all pairs: shape (groups, items)."""
-        found = await gather(*(self._judged(group) for group in open_groups(self._kind, groups)))
-        return in_place(self._kind, groups, {pair: verdict for of in found for pair, verdict in of.items()})
+        opened = open_groups(self._kind, groups)
+        return in_place(self._kind, groups, opened, await gather(*map(self._judged, opened)))
 
-    async def _judged(self, group: Group) -> dict[Pair, Verdict]:
+    async def _judged(self, group: Group) -> list[Verdict]:
         with user_code(self._settings, "judge"):
             answers = self._judge.judge(group)
             judged: object = await answers if inspect.isawaitable(answers) else answers
         found = listed(self._settings, "judge", judged, len(group.items), "judgements, one an item")
-        return {
-            (shared_of(group), item): self._verdict(judgement, len(group.shared))
-            for item, judgement in zip(group.items, found, strict=True)
-        }
+        return [self._verdict(judgement, len(group.shared)) for judgement in found]
 
     def _verdict(self, judgement: object, n_shared: int) -> Verdict:
         """Return the verdict that the class gives: a number, an answer, a verdict, or None."""

@@ -15,7 +15,7 @@ from actors.serving.handle import is_of_cluster
 from actors.serving.messages import JudgeAnswer
 from longform.errors import LongformError, UsageError
 from longform.judges.cards import Version
-from longform.judges.kind import Group, Kind, Verdicts, in_place, open_groups, shared_of, unjudged
+from longform.judges.kind import Group, Kind, Verdicts, in_place, open_groups, unjudged
 from longform.judges.replies import BACKGROUND, read_verdict, request_item
 from longform.settings.judges import ServedJudgeSettings
 
@@ -63,12 +63,7 @@ class ServedJudge:
         if any(group.background for group in groups):  # items of one text are read together
             return await self._all(groups)
         opened = open_groups(self._kind, groups)
-        judged = {
-            (shared_of(group), item): verdict
-            for group, verdicts in zip(opened, await self._all(opened), strict=True)
-            for item, verdict in zip(group.items, verdicts, strict=True)
-        }
-        return in_place(self._kind, groups, judged)
+        return in_place(self._kind, groups, opened, await self._all(opened))
 
     async def _all(self, groups: Sequence[Group]) -> Verdicts:
         requests = _requests(groups, self._n_texts)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from actors.judges.offline_coverage import OfflineCoverageJudge
+from actors.judges.lexical import OfflineCoverageJudge
 from actors.surface.given import languages_told, summary_text, text_of, texts_of
 from longform.errors import UsageError
 from longform.judges.coverage_model import DESIGNS

@@ -32,7 +32,7 @@ from longform.judges.card_columns import Reach, reach_of
 from longform.judges.card_figures import SCALE_NAMES, TOPIC_KEPT_OUT
 from longform.judges.coverage_model import VECTORS, WORDS, Calibration, Design, JudgeModel, column
 from longform.judges.offline_coverage import SHIPPED, Reading
-from longform.judges.perturbations import PERTURBATIONS, PerturbedScore, drop_table, perturb
+from longform.judges.perturbations import PERTURBATIONS, dropped, perturb
 from longform.metrics import agreement
 from longform.metrics.agreement import WEIGHTS, JudgedPair, Label
 
@@ -258,23 +258,22 @@ def bullets_outside(labelled: LabelledSet, haystacks: Collection[str]) -> list[s
 def drop_reach(labelled: LabelledSet, models: Models, damage: Damage, *, fitted_on: str) -> list[Reach]:
     """Return drops of the mean score by each way to damage a summary."""
     insights, read = labelled.query_insights(), _read(labelled, models)
-    scores = []
+    scores: dict[tuple[str, str], list[tuple[str, float, float]]] = {}
     for name, (summary, before) in product(PERTURBATIONS, read):
         query = damage.query_texts[summary.query_id]
         changed = perturb(name, summary.lines, seed=_TEST_SEED, foreign=damage.foreign, query=query)
         after = insights[summary.query_id].readings(changed, models(summary.query_id))
-        scores += [
-            PerturbedScore(name, summary.summary_id, answer == "full", old.score, new.score)
-            for target, answer, old, new in zip(
-                labelled.targets[summary.query_id], summary.answers, before, after, strict=True
-            )
-            if old.score is not None
-            and new.score is not None
-            and answer is not None
+        targets = labelled.targets[summary.query_id]
+        for target, answer, old, new in zip(targets, summary.answers, before, after, strict=True):
             # a changed number can be seen only where the insight has one
-            and (name != "number" or perturb(name, [target.text], seed=_TEST_SEED) != [target.text])
-        ]
+            tells = name != "number" or perturb(name, [target.text], seed=_TEST_SEED) != [target.text]
+            if old.score is not None and new.score is not None and answer is not None and tells:
+                for rows in ("fully covered", "all"):
+                    pair = (summary.summary_id, old.score, new.score)
+                    scores.setdefault((name, rows), []).extend([pair] if rows == "all" or answer == "full" else [])
     return [
-        reach_of(f"drop by {row.perturbation}, {row.rows}", row.drop, fitted_on=fitted_on, scored_on=labelled.name)
-        for row in drop_table(scores, **INTERVALS)
+        reach_of(
+            f"drop by {name}, {rows}", dropped(of, **INTERVALS)["drop"], fitted_on=fitted_on, scored_on=labelled.name
+        )
+        for (name, rows), of in scores.items()
     ]

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 
 from longform.judges.card_columns import Adversarial, AdversarialRow, Card
 from longform.judges.card_figures import with_interval
-from longform.judges.perturbations import PerturbedScore, cite_all, drop_of, perturb
+from longform.judges.perturbations import cite_all, dropped, perturb
 from longform.keys import stable_seed
 from longform.metrics.statistics import EstimateColumns
 
@@ -64,6 +64,7 @@ class Perturbation(NamedTuple):
     rows: Rows  # the insights that count
     should: Should  # the effect that it must have on their score
     make: Callable[[LabelledLines, Others], Perturbed | None]  # None: nothing of the summary can be changed so
+    told: str  # follows "when"
     needs: str = "people call no insight fully covered"  # the reason if no summary can be changed so
     cites: bool = False  # it changes citations, so that their precision is measured, too
 
@@ -129,16 +130,35 @@ _NO_FOREIGN = "no other query has summaries, or people call no insight fully cov
 ADVERSARIAL: Mapping[str, Perturbation] = {
     one.name: one
     for one in (
-        Perturbation("copy", "all", "full", _copied, _NO_LABELS),
-        Perturbation("paraphrase", "fully covered", "same", _paraphrased, _NO_PARAPHRASE),
-        Perturbation("merge", "fully covered", "same", _changed("merge")),
-        Perturbation("prose", "fully covered", "same", _changed("prose")),
-        Perturbation("pad", "fully covered", "same", _changed("pad"), _NO_FOREIGN),
-        Perturbation("cite all", "all", "same", _cited, _NO_LABELS, cites=True),
-        Perturbation("negate", "fully covered", "nothing", _changed("negate")),
-        Perturbation("number", "fully covered", "less", _numbered, "no fully covered insight states a number"),
-        Perturbation("shuffle", "fully covered", "less", _changed("shuffle")),
-        Perturbation("echo", "all", "nothing", _echoed, _NO_LABELS),
+        Perturbation("copy", "all", "full", _copied, "copied from the reference into a bullet of its own", _NO_LABELS),
+        Perturbation(
+            "paraphrase", "fully covered", "same", _paraphrased, "said by another system's bullet", _NO_PARAPHRASE
+        ),
+        Perturbation(
+            "merge", "fully covered", "same", _changed("merge"), "all bullets are merged into one, which is not split"
+        ),
+        Perturbation(
+            "prose",
+            "fully covered",
+            "same",
+            _changed("prose"),
+            "all bullets are a paragraph, which is read as statements",
+        ),
+        Perturbation(
+            "pad", "fully covered", "same", _changed("pad"), "each bullet is doubled with foreign text", _NO_FOREIGN
+        ),
+        Perturbation("cite all", "all", "same", _cited, "every bullet cites all documents", _NO_LABELS, cites=True),
+        Perturbation("negate", "fully covered", "nothing", _changed("negate"), "negated"),
+        Perturbation(
+            "number",
+            "fully covered",
+            "less",
+            _numbered,
+            "given other numbers",
+            "no fully covered insight states a number",
+        ),
+        Perturbation("shuffle", "fully covered", "less", _changed("shuffle"), "its words are shuffled"),
+        Perturbation("echo", "all", "nothing", _echoed, "the query replaces every bullet", _NO_LABELS),
     )
 }
 """Maps a name to its perturbation; first stand those under which a summary says what it said."""
@@ -215,42 +235,22 @@ def _row(
     seed: int,
     resamples: int,
 ) -> AdversarialRow:
-    scores = list(_known(one, pairs))
-    drop = drop_of(one.name, one.rows, scores, seed=seed, resamples=resamples)
+    known = [(one, before, after) for one, before, after in pairs if before is not None and after is not None]
+    means = dropped(known, seed=seed, resamples=resamples)
     return {
         "perturbation": one.name,
         "measure": measure,
         "rows": "covered by the judge" if measure == PRECISION else one.rows,
         "should": should,
-        "before": drop.before.as_json(),
-        "after": drop.after.as_json(),
-        "drop": drop.drop.as_json(),
-        "n_summaries": len({score.summary_id for score in scores}),
-        "n_unjudged": len(pairs) - len(scores),
+        "before": means["before"].as_json(),
+        "after": means["after"].as_json(),
+        "drop": means["drop"].as_json(),
+        "n_summaries": len({summary for summary, *_ in known}),
+        "n_unjudged": len(pairs) - len(known),
     }
 
 
-def _known(one: Perturbation, pairs: Sequence[tuple[str, float | None, float | None]]) -> Iterator[PerturbedScore]:
-    for summary, before, after in pairs:
-        if before is not None and after is not None:
-            yield PerturbedScore(one.name, summary, one.rows == "fully covered", before, after)
-
-
 # ---------------------------------------------------------------- in words
-
-TOLD: Mapping[str, str] = {
-    "copy": "copied from the reference into a bullet of its own",
-    "paraphrase": "said by another system's bullet",
-    "merge": "all bullets are merged into one, which is not split",
-    "prose": "all bullets are a paragraph, which is read as statements",
-    "pad": "each bullet is doubled with foreign text",
-    "cite all": "every bullet cites all documents",
-    "negate": "negated",
-    "number": "given other numbers",
-    "shuffle": "its words are shuffled",
-    "echo": "the query replaces every bullet",
-}
-"""Perturbation -> words that follow "when"."""
 
 
 def adversarial_words(card: Card) -> list[str]:
@@ -281,7 +281,7 @@ _SHOULD = {"full": "should count 1", "same": "should keep it", "less": "should l
 def should_words(row: AdversarialRow) -> str:
     """Say what a perturbation is, and what it should do to the measure."""
     should = "should fall" if row["measure"] == PRECISION else _SHOULD[row["should"]]
-    return f"when {TOLD[row['perturbation']]}; {should}"
+    return f"when {ADVERSARIAL[row['perturbation']].told}; {should}"
 
 
 def _meaning(row: AdversarialRow) -> str:

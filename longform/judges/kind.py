@@ -183,9 +183,6 @@ class Kind(SheetKind):
 Shared = tuple[tuple[str, ...], str, int]
 """The parts of a shared text, the query that is shown with it, and the repeat of the question."""
 
-Pair = tuple[Shared, str]
-"""A shared text, and an item."""
-
 
 def shared_of(group: Group) -> Shared:
     """Return all that the items of a group are judged with."""
@@ -204,6 +201,11 @@ def open_groups(kind: Kind, groups: Sequence[Group]) -> list[Group]:
     return [Group(keys[of], of[0], tuple(items), query=of[1], repeat=of[2]) for of, items in found.items()]
 
 
-def in_place(kind: Kind, groups: Sequence[Group], judged: Mapping[Pair, Verdict]) -> Verdicts:
-    """Return the verdicts of all pairs: those of `open_groups` out of *judged*, and the settled ones."""
+def in_place(kind: Kind, groups: Sequence[Group], opened: Sequence[Group], verdicts: Verdicts) -> Verdicts:
+    """Return the verdicts on all pairs: the settled ones, and *verdicts* on *opened*, which `open_groups` made."""
+    judged = {
+        (shared_of(group), item): verdict
+        for group, of_group in zip(opened, verdicts, strict=True)
+        for item, verdict in zip(group.items, of_group, strict=True)
+    }
     return [[kind.settle(group, item) or judged[shared_of(group), item] for item in group.items] for group in groups]

@@ -80,26 +80,6 @@ class _Overlap(NamedTuple):
     room: NDArray[np.float64]  # of the bullet's weight that the insight's would take
 
 
-class _Nearness(NamedTuple):
-    """Nearness of each insight to each bullet by vectors, shape (insights, bullets)."""
-
-    cosine: NDArray[np.float64]
-    tokens: NDArray[np.float64]  # token recall
-
-
-class _Shares(NamedTuple):
-    """The shares of an insight and the bullet closest to it."""
-
-    recall: float
-    precision: float
-    share: float
-    bullet_share: float
-    cosine: float
-    room: float
-    token_recall: float
-    token_lead: float
-
-
 def embedded_text(line: str) -> str:
     """The text of a bullet or an insight of which a vector is made."""
     return without_marks(line)
@@ -161,10 +141,8 @@ class QueryInsights:
         # A summary without bullets is one bullet without words: every share of it is 0.
         statements = [read_statement(text) for text in bullets or [""]]
         overlap = self._overlap(statements)
-        near = self._nearness(bullets) if rule.reads_vectors else _Nearness(*np.zeros((2, *overlap.recall.shape)))
-        fit = (
-            overlap.recall + rule.precision * overlap.precision + rule.cosine * near.cosine + rule.tokens * near.tokens
-        )
+        cosine, tokens = self._nearness(bullets) if rule.reads_vectors else np.zeros((2, *overlap.recall.shape))
+        fit = overlap.recall + rule.precision * overlap.precision + rule.cosine * cosine + rule.tokens * tokens
         fit = np.round(fit, _DIGITS)
         closest = fit.argmax(axis=1)
         rows = np.arange(len(fit))
@@ -173,19 +151,15 @@ class QueryInsights:
             "precision": overlap.precision,
             "share": share_of(fit, rule),
             "bullet_share": _bullet_share(fit, rule),
-            "cosine": near.cosine,
+            "cosine": cosine,
             "room": overlap.room,
-            "token_recall": near.tokens,
-            "token_lead": _lead(near.tokens, rule),
+            "token_recall": tokens,
+            "token_lead": _lead(tokens, rule),
         }
         of_closest = np.round(np.stack([matrix[rows, closest] for matrix in parts.values()], axis=1), _DIGITS)
         return [
             self._evidence(
-                insight,
-                statements[place],
-                _Shares(**dict(zip(parts, shares, strict=True))),
-                rule,
-                closest=place if bullets else None,
+                insight, statements[place], rule, place if bullets else None, **dict(zip(parts, shares, strict=True))
             )
             for insight, place, shares in zip(self._insights, closest.tolist(), of_closest.tolist(), strict=True)
         ]
@@ -211,25 +185,25 @@ class QueryInsights:
         room = np.where(bullet_mass > 0, _ratio(np.broadcast_to(mass, shared.shape), bullet_mass), 1.0)
         return _Overlap(_ratio(shared, mass), _ratio(shared, bullet_mass), room)
 
-    def _nearness(self, bullets: Sequence[str]) -> _Nearness:
-        """Return how near vectors of insights and bullets are; without bullets 0, of one bullet without words."""
+    def _nearness(self, bullets: Sequence[str]) -> NDArray[np.float64]:
+        """
+        Return cosine and token recall of insights and bullets: shape (2, insights, bullets).
+
+        They are 0 without bullets, which are one bullet without words.
+        """
         if not bullets or not self._insights:
-            return _Nearness(*np.zeros((2, len(self._insights), max(1, len(bullets)))))
-        read = self._made([embedded_text(text) for text in bullets])
-        insights, pieces = self._vectors, self._pieces
-        assert pieces is not None  # it made them
+            return np.zeros((2, len(self._insights), max(1, len(bullets))))
+        if self._pieces is None:
+            raise LongformError("this judge reads vectors: expected `vectors`, which makes them, found None")
+        read, insights = self._pieces.encoder.read([embedded_text(text) for text in bullets]), self._vectors
         cosine = (_sentences(insights) @ _sentences(read).T).astype(np.float64)
-        tokens = token_recall(insights, read, pieces.weights)
-        return _Nearness(np.round(cosine, _COSINE_DIGITS), np.round(tokens, _COSINE_DIGITS))
+        tokens = token_recall(insights, read, self._pieces.weights)
+        return np.asarray(np.round(np.stack([cosine, tokens]), _COSINE_DIGITS))
 
     @cached_property
     def _vectors(self) -> Sequence[TextVectors]:
-        return self._made(self._texts)
-
-    def _made(self, texts: Sequence[str]) -> Sequence[TextVectors]:
-        if self._pieces is None:
-            raise LongformError("this judge reads vectors: expected `vectors`, which makes them, found None")
-        return self._pieces.encoder.read(texts)
+        assert self._pieces is not None, "a judge that reads vectors was given what makes them"
+        return self._pieces.encoder.read(self._texts)
 
     def _indicator(self, statements: Sequence[Statement]) -> NDArray[np.float64]:
         held = np.zeros((len(statements), len(self._columns)))
@@ -238,31 +212,20 @@ class QueryInsights:
         return held
 
     def _evidence(
-        self,
-        insight: Statement,
-        bullet: Statement,
-        shares: _Shares,
-        rule: Fit,
-        *,
-        closest: int | None,
+        self, insight: Statement, bullet: Statement, rule: Fit, closest: int | None, *, room: float, **shares: float
     ) -> Evidence:
+        """Return the evidence of the bullet closest to an insight; *shares* are fields of it, of these two."""
         missing, contradicted = _numbers(insight, bullet)
         return Evidence(
             closest=closest,
             has_words=bool(insight.stems),
-            recall=shares.recall,
-            precision=shares.precision,
-            share=shares.share,
             numbers_missing=missing,
             numbers_contradicted=contradicted,
             denial_mismatch=self._denial_mismatch(insight, bullet),
             order_lost=_order_lost(insight, bullet, *rule.order),
-            dilution=_falling(shares.precision, WHOLE_FROM, DILUTED_BELOW),
-            bullet_share=shares.bullet_share,
-            cosine=shares.cosine,
-            crowding=_falling(shares.room, ALONE_FROM, CROWDED_BELOW),
-            token_recall=shares.token_recall,
-            token_lead=shares.token_lead,
+            dilution=_falling(shares["precision"], WHOLE_FROM, DILUTED_BELOW),
+            crowding=_falling(room, ALONE_FROM, CROWDED_BELOW),
+            **shares,
         )
 
     def _denial_mismatch(self, insight: Statement, bullet: Statement) -> float:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -226,42 +225,15 @@ def _padded(bullet: str, line: str) -> str:
 # ---------------------------------------------------------------- what it does to a judge
 
 
-class PerturbedScore(NamedTuple):
-    """A judge's score of one insight, before and after its summary was perturbed."""
+def dropped(pairs: Sequence[tuple[str, float, float]], *, seed: int, resamples: int = 2000) -> dict[str, Estimate]:
+    """
+    Return the means `before` and `after` a perturbation, and their `drop`, with intervals over summaries.
 
-    perturbation: str
-    summary_id: str
-    fully_covered: bool  # people's answer, before
-    before: float
-    after: float
-
-
-class Drop(NamedTuple):
-    """Drop of the mean score under a perturbation, with intervals over summaries."""
-
-    perturbation: str
-    rows: str  # all, or fully covered
-    before: Estimate
-    after: Estimate
-    drop: Estimate
-
-
-def drop_table(scores: Sequence[PerturbedScore], *, seed: int, resamples: int = 2000) -> list[Drop]:
-    """One row for each perturbation on fully covered insights, and one on all, in order of first appearance."""
-    table = []
-    for name in dict.fromkeys(score.perturbation for score in scores):
-        found = [score for score in scores if score.perturbation == name]
-        for rows, chosen in (("fully covered", [s for s in found if s.fully_covered]), ("all", found)):
-            table.append(drop_of(name, rows, chosen, seed=seed, resamples=resamples))
-    return table
-
-
-def drop_of(name: str, rows: str, scores: Sequence[PerturbedScore], *, seed: int, resamples: int = 2000) -> Drop:
-    """Return the drop of the mean of *scores*, which are of one perturbation."""
-    clusters = [score.summary_id for score in scores]
-    before, after = np.array([[s.before, s.after] for s in scores]).reshape(-1, 2).T
-    estimates = [
-        pooled_mean(values, np.ones(len(values)), clusters, seed=seed, resamples=resamples)
-        for values in (before, after, before - after)
-    ]
-    return Drop(name, rows, *estimates)
+    *pairs* have a summary and a judge's scores of one of its insights, as it was written and perturbed.
+    """
+    clusters = [summary for summary, *_ in pairs]
+    before, after = np.array([scores for _, *scores in pairs]).reshape(-1, 2).T
+    return {
+        name: pooled_mean(values, np.ones(len(values)), clusters, seed=seed, resamples=resamples)
+        for name, values in {"before": before, "after": after, "drop": before - after}.items()
+    }

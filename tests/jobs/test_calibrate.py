@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import yaml
 
-from actors.judges.offline_coverage import PROMPT_VERSION
+from actors.judges.lexical import PROMPT_VERSION
 from actors.storage.folder import Folder
 from jobs.calibrate import main
 from jobs.ingest import ingest

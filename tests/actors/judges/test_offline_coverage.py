@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from actors.judges.backend import judged_rows
-from actors.judges.offline_coverage import OfflineCoverageJudge
+from actors.judges.lexical import OfflineCoverageJudge
 from actors.judges.opening import make_judge
 from actors.local_models.encoder import Encoder
 from actors.local_models.weights import MINILM

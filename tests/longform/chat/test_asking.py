@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from actors.judges.chat import verdicts
 from actors.summarizers.summarizer import method_of
 from longform.chat.asking import Asks, Name, priced, unanswered
 from longform.chat.call import ChatReply, ChatRequest, Message
-from longform.judges.asking import verdicts
 from longform.judges.kind import Group, Verdict, unjudged
 from longform.judges.kinds import KINDS
 from longform.settings.methods import SHIPPED_METHODS

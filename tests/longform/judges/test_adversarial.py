@@ -7,7 +7,6 @@ import pytest
 from longform.judges.adversarial import (
     ADVERSARIAL,
     PRECISION,
-    TOLD,
     LabelledLines,
     Others,
     Perturbed,
@@ -91,10 +90,6 @@ def test_two_insights_of_one_bullet_are_not_both_paraphrased() -> None:
     made = copy("paraphrase", both, Others([], {"dam": ["- Shut [4]."], "rain": ["- Wet [4]."]}))
 
     assert made == Perturbed(("- Shut [4].", LINES[1]), ("dam",))
-
-
-def test_every_perturbation_is_told_in_words() -> None:
-    assert ADVERSARIAL.keys() == TOLD.keys()
 
 
 def rows(after: dict[str, ScoredPair]) -> dict[tuple[str, str], AdversarialRow]:

@@ -16,8 +16,8 @@ def test_every_cell_is_asked_about_once_and_settled_ones_never() -> None:
 
 
 def test_verdicts_stand_in_their_places() -> None:
-    judged = {((("Text A.",), "", 0), f"s{i}"): Verdict("supported", i / 10) for i in (1, 2, 3)}
-    found = in_place(SUPPORT, GROUPS, judged)
+    judged = [[Verdict("supported", i / 10) for i in (1, 2, 3)]]
+    found = in_place(SUPPORT, GROUPS, open_groups(SUPPORT, GROUPS), judged)
     numbers = [[SUPPORT.number(v.answer, v.probability) for v in row] for row in found]
     assert numbers == [[0.1, 0.2, 0.1, None], [0, None], [0.3, 0.2], []]
     assert found[0][3].failure == found[1][1].failure == NO_SENTENCE
@@ -42,10 +42,7 @@ def test_supported_is_above_the_threshold(probability: float, answer: str) -> No
 def test_one_text_that_answers_two_queries_is_judged_for_each() -> None:
     asked = [Group("a", ("Text A.",), ("s",), query=query) for query in ("Who?", "Where?", "Who?")]
     opened = open_groups(SUPPORT, asked)
-    judged = {
-        ((("Text A.",), "Who?", 0), "s"): Verdict("supported", 1),
-        ((("Text A.",), "Where?", 0), "s"): Verdict(None, 0),
-    }
+    judged = [[Verdict("supported", 1)], [Verdict(None, 0)]]
 
     assert [group.query for group in opened] == ["Who?", "Where?"]
-    assert [of[0].answer for of in in_place(SUPPORT, asked, judged)] == ["supported", None, "supported"]
+    assert [of[0].answer for of in in_place(SUPPORT, asked, opened, judged)] == ["supported", None, "supported"]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longform.judges.perturbations import NEGATIONS, PERTURBATIONS, PerturbedScore, drop_table, perturb
+from longform.judges.perturbations import NEGATIONS, PERTURBATIONS, dropped, perturb
 from longform.text.citations import cited_numbers
 
 BULLETS = [
@@ -124,15 +124,10 @@ def test_unknown_name_or_missing_material_is_an_error(name: str, given_: dict) -
         perturb(name, BULLETS, seed=1, **given_)
 
 
-def test_drops_are_means_on_covered_and_on_all_rows() -> None:
-    scores = [
-        PerturbedScore("negate", "a", True, 0.9, 0.1),
-        PerturbedScore("negate", "b", True, 0.7, 0.3),
-        PerturbedScore("negate", "b", False, 0.2, 0.2),
-    ]
-    covered, everything = drop_table(scores, seed=1, resamples=100)
-    assert (covered.rows, everything.rows) == ("fully covered", "all")
-    assert covered.drop.value == pytest.approx((0.8 + 0.4) / 2)
-    assert everything.drop.value == pytest.approx((0.8 + 0.4 + 0) / 3)
-    assert np.isclose(everything.before.value - everything.after.value, everything.drop.value)
-    assert covered.drop.low == pytest.approx(0.4)
+def test_a_drop_is_a_mean_over_pairs_whose_interval_draws_summaries() -> None:
+    covered = [("a", 0.9, 0.1), ("b", 0.7, 0.3)]
+    means = dropped([*covered, ("b", 0.2, 0.2)], seed=1, resamples=100)
+    assert means["drop"].value == pytest.approx((0.8 + 0.4 + 0) / 3)
+    assert np.isclose(means["before"].value - means["after"].value, means["drop"].value)
+    assert dropped(covered, seed=1, resamples=100)["drop"].value == pytest.approx((0.8 + 0.4) / 2)
+    assert dropped(covered, seed=1, resamples=100)["drop"].low == pytest.approx(0.4)
