@@ -35,8 +35,7 @@ from jobs.command.options import NUMBERING, NUMBERINGS
 from jobs.command.parser import VerbParser
 from jobs.command.run import Outcome, command
 from longform.errors import UsageError
-from longform.formats.names import FORMATS
-from longform.formats.options import OPTIONS, FormatOption
+from longform.formats.names import FORMATS, OPTIONS, FormatOption
 
 if TYPE_CHECKING:
     from actors.storage.folder import Folder
@@ -105,7 +104,7 @@ def ingest(
     Return the manifest of the benchmark at *out* that is made of the files and folders *urls*.
 
     The *kind* is a format that ships, or `python`, which reads by *reader*. *options* are by the names in
-    `longform.formats.options`; those left out have their defaults.
+    `longform.formats.names`; those left out have their defaults.
 
     Raises:
         UsageError: The files are none of the format, the class cannot be used, or an option is another format's.

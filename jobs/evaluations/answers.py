@@ -16,7 +16,7 @@ from jobs.command import DONE, FAILURES_ABOVE_THRESHOLD
 from jobs.command.calling import Calling, ledger_beside
 from jobs.command.run import Outcome
 from jobs.evaluations.evaluation import evaluate
-from jobs.files.answer_paths import output_files
+from jobs.files.answer_paths import ENDINGS, AnswerFile, output_files
 from jobs.files.outputs import BARE, OUTPUTS, Added, add_outputs
 from jobs.results.gated import (
     NO_GATE,
@@ -35,7 +35,6 @@ from jobs.runs.unscored import NO_INSIGHTS, NOBODY
 from jobs.stages.cluster import Cluster, cluster_of
 from jobs.stages.released import Released, shipped_summaries
 from longform.errors import UsageError, meant
-from longform.formats.answer_files import ENDINGS, AnswerFile
 from longform.formats.files import SourceFile, last_part
 from longform.formats.outputs import told_in_words
 from longform.judges.kinds import KINDS

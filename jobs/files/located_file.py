@@ -15,8 +15,7 @@ import pyarrow.fs as pafs
 from actors.storage.folder import open_location
 from actors.storage.local_files import names_below
 from longform.errors import UsageError
-from longform.formats.bounds import FILES, UnfoldedBytes, refused
-from longform.formats.files import last_part
+from longform.formats.files import FILES, UnfoldedBytes, last_part, refused
 
 _GZIP = b"\x1f\x8b"
 _HASH_CHUNK = 1 << 20

@@ -56,9 +56,9 @@ def export_summhay(url: str) -> list[str]:
         names.append(name)
         if not benchmark.folder.has(name):
             facts = read_facts(benchmark.folder, haystack_id)
-            settings = facts.settings if facts else None
+            metadata = {"settings": dict(facts.settings)} if facts else {}
             tables = benchmark.haystack_tables(haystack_id)
-            benchmark.folder.write_json(name, topic_file(*tables, settings=settings))
+            benchmark.folder.write_json(name, topic_file(*tables, metadata=metadata))
     return names
 
 

@@ -14,10 +14,9 @@ from html import unescape
 from typing import NamedTuple
 
 from longform.errors import InputError, UsageError
-from longform.formats.bounds import refused
 from longform.formats.faults import Faults, numbered
 from longform.formats.fields import Record, describe, read_as_text
-from longform.formats.files import SourceFile
+from longform.formats.files import SourceFile, refused
 from longform.formats.json_files import LINE
 from longform.formats.jsonl import DEFAULT_HAYSTACK
 from longform.formats.table_rows import QUERY_ID_NAMES, QUERY_NAMES, Columns, listed, records

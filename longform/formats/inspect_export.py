@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from longform.formats.exported import Export, ExportedFile, RunToExport, SystemOf
+from longform.formats.ranking_exports import file_names
 from longform.formats.table_export import cell_rows
-from longform.formats.trec import file_names
 from longform.keys import in_groups
 from longform.records import Query, Target
 from longform.rows import SummaryRow

@@ -24,13 +24,14 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, RootModel
 
 from longform.errors import InputError, UsageError
-from longform.formats.fields import Entry, Filled, Id, Record, Text
+from longform.formats.fields import Entry, Expected, Filled, Id, Record, Text
 from longform.formats.files import Found, Named, SourceFile, last_part, only_folder
 from longform.formats.json_files import json_lines, json_object, whole_text
-from longform.formats.msrs_outputs import Output, rating, scores, shipped_summary
-from longform.formats.rows import HaystackRows
+from longform.formats.rows import HaystackRows, ShippedLabel, ShippedSummary
 from longform.keys import in_groups
+from longform.metrics.similarity import BERTSCORE
 from longform.records import Document, Qrel, Query, Target
+from longform.rows import ReleasedScoreRow
 
 _LOG = logging.getLogger(__name__)
 _LAYOUT = "documents/*.txt and queries_*.json, or documents.jsonl and queries.jsonl"
@@ -204,3 +205,55 @@ def _outputs(
 def _listed(files: Mapping[str, SourceFile]) -> str:
     names: Sequence[str] = [path for path in files if path == _REFERENCES or _is_queries(path, files)]
     return ", ".join(names)
+
+
+RATER = "released:geval"
+"""The annotator whose labels the release's ratings are: GPT-4o, the mean of five ratings by their probabilities."""
+
+_Rating = Annotated[float, Field(strict=True, ge=1, le=5), Expected("a number from 1 to 5")]
+_Share = Annotated[float, Field(strict=True, ge=-1, le=1), Expected("a number from -1 to 1")]
+
+
+class Output(Entry):
+    """A line of `outputs.jsonl`."""
+
+    setting: Filled
+    model: Filled
+    query_id: Filled
+    summary: Text
+    geval: _Rating | None = None
+    bert_f1: _Share | None = None
+
+
+def shipped_summary(haystack_id: str, summary_id: str, output: Output) -> ShippedSummary:
+    """Return the summary of an output."""
+    return {
+        "summary_id": summary_id,
+        "query_id": output.query_id,
+        "haystack_id": haystack_id,
+        "summarizer": output.model,
+        "setting": output.setting,
+        "method": "plain",
+        "text": output.summary,
+    }
+
+
+def rating(summary_id: str, output: Output) -> Iterator[ShippedLabel]:
+    """Yield the label of an output that was rated: the nearest rating, and the rating itself from 0 to 1."""
+    if output.geval is not None:
+        yield {
+            "annotator": RATER,
+            "summary_id": summary_id,
+            "target_kind": "reference",
+            "target_id": f"{output.query_id}:0",
+            "mode": "full",
+            "repeat": 0,
+            "answer": str(round(output.geval)),
+            "probability": (output.geval - 1) / 4,
+        }
+
+
+def scores(summary_id: str, output: Output) -> Iterator[ReleasedScoreRow]:
+    """Yield the scores of an output."""
+    if output.bert_f1 is not None:
+        yield {"summary_id": summary_id, "measure": BERTSCORE, "value": output.bert_f1}

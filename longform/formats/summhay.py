@@ -17,7 +17,7 @@ from longform.formats.fields import Entry, Filled, Finite, Record, Text, Way, no
 from longform.formats.files import Found, Named, SourceFile, last_part
 from longform.formats.json_files import json_object, json_objects
 from longform.formats.rows import HaystackRows, ShippedLabel, ShippedRanking, ShippedSummary
-from longform.formats.summhay_rows import (
+from longform.formats.summhay_labels import (
     SETTINGS,
     Insights,
     MachineLabel,
@@ -25,9 +25,9 @@ from longform.formats.summhay_rows import (
     checked_key,
     insight_targets,
     machine_labels,
+    read_human_study,
     summary_row,
 )
-from longform.formats.summhay_study import read_human_study
 from longform.keys import content_key
 from longform.records import Document, Qrel, Query, Target
 

@@ -1,20 +1,24 @@
 """
-A run's tables as files of spreadsheets, data frames and papers: CSV, Parquet, LaTeX.
+A run's tables as files of spreadsheets, data frames and papers: CSV, Parquet, LaTeX, and a data set of Hugging Face.
 
 `cells` has a row for each system, judge and measure: the mean with its interval, in the unit that the report prints.
+
+A data set has Parquet files in `data/`, and a card that names them as configurations:
+`datasets.load_dataset(FOLDER, "summaries", split="test")` loads it, from disk or once it is pushed. Documents stay out:
+they belong to the benchmark, and may not be anybody's to publish.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from longform.errors import UsageError
-from longform.formats.exported import Export, ExportedFile, RunToExport
+from longform.formats.exported import Export, ExportedFile, HaystackOfRun, RunToExport
 from longform.metrics.statistics import Estimate
 from longform.tables.files import csv_of, csv_text, latex_tabular
 from longform.tables.layout import laid_out
@@ -53,7 +57,7 @@ def csv_export(run: RunToExport) -> Iterator[ExportedFile]:
 
 def parquet_export(run: RunToExport) -> Iterator[ExportedFile]:
     """Yield a Parquet file of the cells and of each table of the run."""
-    yield _parquet("cells", pa.Table.from_pylist(list(cell_rows(run.results)), schema=CELLS))
+    yield _parquet("cells", _cells(run))
     for name in _OF_PARQUET:
         yield _parquet(name, run.table(name))
 
@@ -98,14 +102,18 @@ def cell_rows(results: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             yield {**own, "reason": reasons.get("value"), "n_summaries": counts.get(_key(row))}
 
 
+def _cells(run: RunToExport) -> pa.Table:
+    return pa.Table.from_pylist(list(cell_rows(run.results)), schema=CELLS)
+
+
 def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(row.get(name) for name in ("judge", "dataset", "summarizer", "setting"))
 
 
-def _parquet(name: str, table: pa.Table) -> ExportedFile:
+def _parquet(name: str, table: pa.Table, n_summaries: int = 0) -> ExportedFile:
     sink = io.BytesIO()
     pq.write_table(table, sink, compression="zstd")
-    return ExportedFile(f"{name}.parquet", sink.getvalue())
+    return ExportedFile(f"{name}.parquet", sink.getvalue(), n_summaries)
 
 
 def _systems(results: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> Iterator[Table]:
@@ -132,3 +140,86 @@ def _shown(row: Mapping[str, Any]) -> dict[str, Any]:
 CSV = Export(csv_export, "scores, cells and summaries as CSV")
 PARQUET = Export(parquet_export, "the run's tables as one Parquet file each")
 LATEX = Export(latex_export, "the table of systems in LaTeX (booktabs)")
+
+# ---------------------------------------------------------------- a data set of Hugging Face
+
+SPLIT = "test"
+_ABOUT = (
+    "A run of longform: what systems wrote about many documents, and how judges found it. Documents are not part of "
+    "this data set; queries and targets are under the terms of the benchmark that they are from."
+)
+_OF_DATA_SET = ("scores", "units", "verdicts", "contexts", "rankings")
+_MEANINGS: Mapping[str, str] = {
+    "summaries": "each text that a system wrote, with its query",
+    "scores": "each measure of each summary, by judge",
+    "cells": "the report's means of systems, with intervals",
+    "units": "bullets or sentences of summaries",
+    "verdicts": "each answer of a judge",
+    "contexts": "prompts, as ids of documents in their order",
+    "rankings": "documents by query and retriever",
+    "queries": "the questions",
+    "targets": "insights, key points or references that a summary is judged by",
+    "qrels": "which document states which target",
+}
+
+
+def hf_export(run: RunToExport) -> Iterable[ExportedFile]:
+    """Yield the Parquet files of a run's tables, of its queries and targets, and the card."""
+    haystacks = list(run.haystacks)
+    tables = {name: table for name, table in _tables(run, haystacks) if table.num_rows}
+    for name, table in tables.items():
+        yield _parquet(f"data/{name}", table, table.num_rows if name == "summaries" else 0)
+    yield ExportedFile("README.md", _card(run.results, tables).encode())
+
+
+def _tables(run: RunToExport, haystacks: Sequence[HaystackOfRun]) -> Iterator[tuple[str, pa.Table]]:
+    texts = {query.query_id: query.text for haystack in haystacks for query in haystack.queries}
+    summaries = run.table("summaries")
+    queries = pa.array([texts.get(query_id) for query_id in summaries["query_id"].to_pylist()], pa.string())
+    yield "summaries", summaries.append_column("query", queries)
+    yield "cells", _cells(run)
+    for name in _OF_DATA_SET:
+        yield name, run.table(name)
+    for name in ("queries", "targets", "qrels"):
+        records = (one for haystack in haystacks for one in getattr(haystack, name))
+        yield name, pa.Table.from_pylist([one._asdict() for one in records])
+
+
+def _card(results: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> str:
+    bench = results["run"]["benchmark"]
+    return "\n".join(
+        [
+            "---",
+            "configs:",
+            *(line for name in tables for line in _config(name)),
+            "tags: [longform, evaluation, summarization]",
+            "---",
+            "",
+            f"# {' '.join(str(results['title']).split())}",
+            "",
+            _ABOUT,
+            "",
+            f"- benchmark `{bench['url']}`, dataset hash `{bench['dataset_hash']}`",
+            f"- verb `{results['run']['verb']}`",
+            "",
+            f"Each configuration has the split `{SPLIT}`:",
+            "",
+            "| configuration | rows | has | features |",
+            "| --- | --: | --- | --- |",
+            *(_row(name, table) for name, table in tables.items()),
+            "",
+        ]
+    )
+
+
+def _config(name: str) -> list[str]:
+    default = ["    default: true"] if name == "summaries" else []
+    return [f"  - config_name: {name}", f"    data_files: [{{split: {SPLIT}, path: data/{name}.parquet}}]", *default]
+
+
+def _row(name: str, table: pa.Table) -> str:
+    features = ", ".join(f"`{field.name}` {field.type}" for field in table.schema)
+    return f"| {name} | {table.num_rows:,} | {_MEANINGS[name]} | {features} |"
+
+
+HF = Export(hf_export, "a data set of Hugging Face: Parquet files and a card")

@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from longform.errors import LongformError, UsageError
-from longform.formats.bounds import refused, too_large_for_word
+from longform.formats.files import refused, too_large_for_word
 from longform.formats.html_text import PageText, declared_encoding
 from longform.formats.json_files import recoding
 

@@ -7,7 +7,7 @@ import io
 import pytest
 
 from longform.errors import InputError
-from longform.formats.bounds import UnfoldedBytes
+from longform.formats.files import UnfoldedBytes
 
 MB = 2**20
 

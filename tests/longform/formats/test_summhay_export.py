@@ -26,7 +26,7 @@ def haystack(request: pytest.FixtureRequest) -> Woven:
 
 def exported(haystack: Any, **settings: Any) -> dict[str, Any]:
     tables = (haystack.documents, haystack.queries, haystack.targets, haystack.qrels)
-    return json.loads(json.dumps(topic_file(*tables, settings=settings or None)))
+    return json.loads(json.dumps(topic_file(*tables, metadata={"settings": settings} if settings else {})))
 
 
 def read(content: dict[str, Any]) -> HaystackRows:

@@ -11,8 +11,8 @@ from longform.formats.exported import ExportedFile, HaystackOfRun
 from longform.formats.fields import Record
 from longform.formats.rows import HaystackRows
 from longform.formats.summhay import read_topic
-from longform.formats.summhay_rows import split_key
-from longform.formats.summhay_run import summhay_export
+from longform.formats.summhay_export import summhay_export
+from longform.formats.summhay_labels import split_key
 from longform.records import Document, Qrel, Query, Target
 from tests.longform.formats.exporting import MadeRun
 

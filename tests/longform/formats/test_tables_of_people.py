@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jobs.files.answer_paths import AnswerFile
 from longform.errors import InputError
-from longform.formats.answer_files import AnswerFile
 from longform.formats.asked import wanted_of
 from longform.formats.faults import Faults
 from longform.formats.fields import Record

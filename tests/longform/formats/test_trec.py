@@ -10,9 +10,8 @@ import ir_measures
 import pytest
 
 from longform.errors import UsageError
-from longform.formats.beir_export import beir_export
 from longform.formats.exported import HaystackOfRun
-from longform.formats.trec import trec_export
+from longform.formats.ranking_exports import beir_export, trec_export
 from longform.records import Document, Qrel, Query
 from tests.longform.formats.exporting import MadeRun
 
