@@ -9,10 +9,9 @@ from typing import Any
 
 from actors.python_class import class_version, guarded, load, open_class, user_code
 from longform.errors import UsageError
-from longform.formats.checked import Checks
 from longform.formats.files import Found, Named
 from longform.formats.ir_rows import IrDataset
-from longform.formats.rows import HaystackRows
+from longform.formats.rows import Checks, HaystackRows
 from longform.protocols import Reader
 from longform.settings.python_class import PythonClassSettings
 

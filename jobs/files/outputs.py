@@ -20,7 +20,7 @@ from longform.formats.document_names import DocumentNames
 from longform.formats.files import SourceFile
 from longform.formats.output_citations import MarksRead, Numbering, accounts_told
 from longform.formats.outputs import Identity, OutputsReader, Problem, ReadAnswer, identity, told_in_words
-from longform.formats.rows import ShippedContext
+from longform.formats.rows import ShippedRow
 from longform.keys import content_key, in_groups
 
 OUTPUTS = "outputs"
@@ -170,7 +170,7 @@ def _write(folder: Folder, answers: Sequence[ReadAnswer]) -> None:
     folder.commit("summaries", parts)
 
 
-def _commit(folder: Folder, table: str, rows: Sequence[ShippedContext]) -> None:
+def _commit(folder: Folder, table: str, rows: Sequence[ShippedRow]) -> None:
     if rows:
         work_id = content_key("outputs", [row["context_id"] for row in rows])
         part = folder.write_part(table, [{**row, "work_id": work_id} for row in rows], work_ids=[work_id])

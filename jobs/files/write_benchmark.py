@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TypedDict
 
@@ -18,13 +18,12 @@ from actors.storage.benchmark import MANIFEST, part_work_id
 from actors.storage.commit_files import Part
 from actors.storage.folder import Folder
 from longform.errors import UsageError
-from longform.formats.rows import HaystackRows, ShippedLabel, ShippedRanking, ShippedSummary
+from longform.formats.rows import HaystackRows, ShippedRow
 from longform.records import Document, Qrel, Query, Target
-from longform.rows import ReleasedScoreRow
 
 __all__ = ["HaystackRows", "write_benchmark"]
 
-BenchmarkRow = Document | Query | Target | Qrel | ShippedRanking | ShippedSummary | ShippedLabel | ReleasedScoreRow
+BenchmarkRow = Document | Query | Target | Qrel | ShippedRow
 RowContent = dict[str, object]
 """A row as a dict, as `Folder.write_part` takes it."""
 
@@ -131,4 +130,4 @@ def _chunks(rows: Iterable[RowContent], size: int | None) -> Iterator[list[RowCo
 
 
 def _as_dict(row: BenchmarkRow) -> RowContent:
-    return dict(row) if isinstance(row, dict) else row._asdict()
+    return dict(row) if isinstance(row, Mapping) else row._asdict()

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from longform.errors import InputError, UsageError
 from longform.formats.jsonl import DEFAULT_HAYSTACK
-from longform.formats.rows import HaystackRows, ShippedRanking
+from longform.formats.rows import HaystackRows, ShippedRow
 from longform.records import Document, Qrel, Query
 
 SCORED = "scoreddocs"
@@ -85,7 +85,7 @@ def _qrels(dataset: IrDataset, queries: dict[str, Query]) -> Iterator[Qrel]:
     return (Qrel(query_id, None, doc_id, relevance) for (query_id, doc_id), relevance in best.items())
 
 
-def _rankings(dataset: IrDataset, queries: dict[str, Query]) -> Iterator[ShippedRanking]:
+def _rankings(dataset: IrDataset, queries: dict[str, Query]) -> Iterator[ShippedRow]:
     scored = [(str(one.query_id), -float(one.score), str(one.doc_id)) for one in dataset.scoreddocs_iter()]
     if wrong := next((one for one in scored if not isfinite(one[1])), None):
         place = f"query {wrong[0]!r}, document {wrong[2]!r}"

@@ -20,7 +20,7 @@ from longform.formats.faults import Faults
 from longform.formats.fields import ROOT, Entry, Filled, FromOne, Id, Int32, NotNegative, Record, Source, Text, describe
 from longform.formats.files import Found, Named, only_folder
 from longform.formats.json_files import FILE, Lines, json_lines
-from longform.formats.rows import HaystackRows, ShippedSummary, facet_rows, insight_label
+from longform.formats.rows import HaystackRows, ShippedRow, facet_rows, insight_label
 from longform.records import Document, Qrel, Query, Target, TargetKind
 from longform.settings.systems import Order
 from longform.text.citations import bullets
@@ -151,7 +151,7 @@ class _Folder:
         self.haystack_of: dict[str, str] = {}  # of a document
         self.query: dict[str, Query] = {}
         self.target: dict[str, Target] = {}
-        self.summary: dict[str, ShippedSummary] = {}
+        self.summary: dict[str, ShippedRow] = {}
         self.n_targets: defaultdict[str, int] = defaultdict(int)  # of a query
         self.judged: set[tuple[str, str]] = set()  # (query, document)
         self.labelled: set[tuple[str, str, str]] = set()  # (annotator, summary, target)
@@ -231,7 +231,7 @@ class _Folder:
         line = record.read(_SummaryLine)
         query = _known(record, "query_id", line.query_id, self.query, "queries.jsonl")
         _refuse_known(record, "summary_id", line.summary_id, self.summary)
-        summary: ShippedSummary = {
+        summary: ShippedRow = {
             "summary_id": line.summary_id,
             "query_id": query.query_id,
             "haystack_id": query.haystack_id,

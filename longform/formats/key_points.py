@@ -19,7 +19,7 @@ from longform.errors import UsageError
 from longform.formats.fields import Entry, Expected, Filled, Id, Record, Text, describe
 from longform.formats.files import Found, Named, SourceFile, last_part
 from longform.formats.json_files import json_lines
-from longform.formats.rows import HaystackRows, ShippedLabel, ShippedSummary, facet_rows, insight_label
+from longform.formats.rows import HaystackRows, ShippedRow, facet_rows, insight_label
 from longform.records import Document, Qrel, Query, Target
 
 LABELS: Mapping[str, str] = {
@@ -148,7 +148,7 @@ def _summary_id(query_id: str, answer: _Answer) -> str:
     return f"{answer.system}:{query_id}"
 
 
-def _summary(query_id: str, answer: _Answer) -> ShippedSummary:
+def _summary(query_id: str, answer: _Answer) -> ShippedRow:
     return {
         "summary_id": _summary_id(query_id, answer),
         "query_id": query_id,
@@ -187,7 +187,7 @@ def _labelled(record: Record, line: _KeyPointLine) -> Iterator[_Answer]:
         yield answer
 
 
-def _labels(query_id: str, answer: _Answer, target_ids: list[str]) -> Iterator[ShippedLabel]:
+def _labels(query_id: str, answer: _Answer, target_ids: list[str]) -> Iterator[ShippedRow]:
     for target_id, label in zip(target_ids, answer.labels or (), strict=True):
         if label is not None:
             summary_id = _summary_id(query_id, answer)

@@ -24,7 +24,7 @@ from longform.errors import UsageError
 from longform.formats.fields import Entry, Filled, Int32, Record, Text, describe
 from longform.formats.files import Found, Named, SourceFile
 from longform.formats.json_files import Lines, json_lines
-from longform.formats.rows import HaystackRows, ShippedLabel, ShippedRanking, ShippedSummary
+from longform.formats.rows import HaystackRows, ShippedRow
 from longform.keys import content_key
 from longform.records import Document, Query, Target
 from longform.text.punkt import release_sentences
@@ -145,7 +145,7 @@ def _documents(example: Example, keep_empty: bool) -> dict[int, Document]:
     }
 
 
-def _ranking(example: Example, documents: Mapping[int, Document]) -> list[ShippedRanking]:
+def _ranking(example: Example, documents: Mapping[int, Document]) -> list[ShippedRow]:
     in_order = [documents[place].doc_id for place in example.line.ranking or () if place in documents]
     return [
         {
@@ -178,7 +178,7 @@ def _labelled(example: Example, rows: HaystackRows) -> HaystackRows:
     model, text = example.line.model, example.line.summary
     if text is None:
         raise example.record.error("summary", expected="the summary that the labels are of")
-    summary: ShippedSummary = {
+    summary: ShippedRow = {
         "work_id": summary_id,
         "summary_id": summary_id,
         "query_id": example.haystack_id,
@@ -191,7 +191,7 @@ def _labelled(example: Example, rows: HaystackRows) -> HaystackRows:
     return rows._replace(summaries=[summary], labels=_labels(example, summary_id, text))
 
 
-def _labels(example: Example, summary_id: str, text: str) -> list[ShippedLabel]:
+def _labels(example: Example, summary_id: str, text: str) -> list[ShippedRow]:
     given = example.line.faithfulness
     if not isinstance(given, list):
         return [_label(example, summary_id, None, given)]
@@ -205,7 +205,7 @@ def _labels(example: Example, summary_id: str, text: str) -> list[ShippedLabel]:
     return [_label(example, summary_id, index, label) for index, label in enumerate(given)]
 
 
-def _label(example: Example, summary_id: str, unit_index: int | None, given: JsonValue) -> ShippedLabel:
+def _label(example: Example, summary_id: str, unit_index: int | None, given: JsonValue) -> ShippedRow:
     answer = example.answer(given)
     return {
         "annotator": PEOPLE,

@@ -27,7 +27,7 @@ from longform.errors import InputError, UsageError
 from longform.formats.fields import Entry, Expected, Filled, Id, Record, Text
 from longform.formats.files import Found, Named, SourceFile, last_part, only_folder
 from longform.formats.json_files import json_lines, json_object, whole_text
-from longform.formats.rows import HaystackRows, ShippedLabel, ShippedSummary
+from longform.formats.rows import HaystackRows, ShippedRow
 from longform.keys import in_groups
 from longform.metrics.similarity import BERTSCORE
 from longform.records import Document, Qrel, Query, Target
@@ -225,7 +225,7 @@ class Output(Entry):
     bert_f1: _Share | None = None
 
 
-def shipped_summary(haystack_id: str, summary_id: str, output: Output) -> ShippedSummary:
+def shipped_summary(haystack_id: str, summary_id: str, output: Output) -> ShippedRow:
     """Return the summary of an output."""
     return {
         "summary_id": summary_id,
@@ -238,7 +238,7 @@ def shipped_summary(haystack_id: str, summary_id: str, output: Output) -> Shippe
     }
 
 
-def rating(summary_id: str, output: Output) -> Iterator[ShippedLabel]:
+def rating(summary_id: str, output: Output) -> Iterator[ShippedRow]:
     """Yield the label of an output that was rated: the nearest rating, and the rating itself from 0 to 1."""
     if output.geval is not None:
         yield {

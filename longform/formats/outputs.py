@@ -33,7 +33,7 @@ from longform.formats.foreign_outputs import TREC, foreign, from_trec, named_els
 from longform.formats.json_files import LINE, Lines, json_line, no_json_lines
 from longform.formats.jsonl import UNKNOWN_SETTING
 from longform.formats.output_citations import Habits, MarksRead, Numbering, Numbers, cited, cited_in
-from longform.formats.rows import ShippedContext, ShippedSummary
+from longform.formats.rows import ShippedRow
 from longform.formats.table_rows import parted
 from longform.keys import content_key
 from longform.settings.systems import Order
@@ -100,8 +100,8 @@ class Problem(NamedTuple):
 class ReadAnswer(NamedTuple):
     """An answer that can be judged, with the documents that its writer saw if it names them."""
 
-    summary: ShippedSummary
-    context: ShippedContext | None
+    summary: ShippedRow
+    context: ShippedRow | None
     file: str
     aside: str  # text that is not judged: thinking, and a list of sources; empty: none
 
@@ -322,7 +322,7 @@ class _LineReading:
         setting = line.setting or UNKNOWN_SETTING
         order = line.order or ("given" if context is not None else None)
         told = [line.query_id, line.system, setting, order, line.elapsed_minutes, line.repeat, text, line.failure]
-        summary: ShippedSummary = {
+        summary: ShippedRow = {
             "summary_id": content_key("output", *told, context and context["context_id"]),
             "query_id": line.query_id,
             "haystack_id": haystack_id,
@@ -336,7 +336,7 @@ class _LineReading:
             "text": text,
             "failure": line.failure,
             "context_id": context and context["context_id"],
-            **{name: getattr(line, name) for name in _NUMBERS},  # type: ignore[typeddict-item]  # of their types
+            **{name: getattr(line, name) for name in _NUMBERS},
         }
         return ReadAnswer(summary, context, self.file, "\n\n".join(self.aside))
 
@@ -370,7 +370,7 @@ class _LineReading:
                     account.tell_part(name, found.doc_id)
         return seen
 
-    def _context(self, haystack_id: str, seen: list[str] | None) -> ShippedContext | None:
+    def _context(self, haystack_id: str, seen: list[str] | None) -> ShippedRow | None:
         line = self.line
         if seen is None:
             return None

@@ -1,72 +1,23 @@
-"""Rows of one haystack, table by table, as readers hand them over."""
+"""Rows of one haystack, table by table, as readers hand them over; those of a user's reader are checked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple, NotRequired, TypedDict
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from math import isfinite
+from typing import Any, NamedTuple, TypeVar, get_type_hints
 
-from longform.records import Document, Qrel, Query, Target
-from longform.rows import FacetRow, RankedRow, ReleasedScoreRow
+import pyarrow as pa
+from pydantic import BaseModel, create_model
 
+from longform.errors import InputError
+from longform.formats.fields import Entry, Filled, Int32, Record, Text
+from longform.records import TARGET_KINDS, Document, Qrel, Query, Target
+from longform.rows import FacetRow
+from longform.schemas import SCHEMAS, conform
 
-class ShippedRanking(RankedRow):
-    """A row of the table rankings that a release ships; columns left out are null."""
-
-    work_id: NotRequired[str]
-
-
-class ShippedSummary(TypedDict):
-    """A row of the table summaries that a release ships; columns left out are null."""
-
-    work_id: NotRequired[str]
-    summary_id: str
-    query_id: str
-    haystack_id: str
-    summarizer: str
-    setting: str
-    retriever: NotRequired[str]
-    order: NotRequired[str | None]
-    method: NotRequired[str]
-    parents: NotRequired[list[str]]
-    n_requested: NotRequired[int]
-    elapsed_minutes: NotRequired[float | None]
-    text: str | None
-    context_id: NotRequired[str | None]
-    failure: NotRequired[str | None]
-    repeat: NotRequired[int | None]
-    budget_tokens: NotRequired[int | None]
-    model: NotRequired[str | None]
-    input_tokens: NotRequired[int | None]
-    output_tokens: NotRequired[int | None]
-    cost_usd: NotRequired[float | None]
-    seconds: NotRequired[float | None]
-
-
-class ShippedContext(TypedDict):
-    """A row of the table contexts of a benchmark: the documents that a writer saw; columns left out are null."""
-
-    context_id: str
-    query_id: str
-    haystack_id: str
-    system: str  # the setting in words
-    budget_tokens: int | None
-    doc_ids: list[str]  # in prompt order
-
-
-class ShippedLabel(TypedDict):
-    """A row of the table labels that a release ships; columns left out are null."""
-
-    annotator: str
-    summary_id: str
-    unit_index: NotRequired[int | None]
-    target_kind: str
-    target_id: str
-    mode: str
-    repeat: int
-    answer: str | None
-    probability: NotRequired[float | None]
-    linked_unit: NotRequired[int | None]
-    failure: NotRequired[str | None]
+ShippedRow = Mapping[str, Any]
+"""A row of a table that a release ships, with the columns that `longform.rows` has; those left out are null."""
 
 
 class HaystackRows(NamedTuple):
@@ -74,8 +25,7 @@ class HaystackRows(NamedTuple):
     The tables of a benchmark for one haystack.
 
     `documents` may be a one-time iterator that reads as it goes, and may raise as it goes: take the rows once, and
-    let nothing count as written before the last of them. The dicts have the columns of their tables' schemas (those
-    left out are null).
+    let nothing count as written before the last of them.
     """
 
     haystack_id: str
@@ -83,10 +33,10 @@ class HaystackRows(NamedTuple):
     queries: Iterable[Query]
     targets: Iterable[Target] = ()
     qrels: Iterable[Qrel] = ()
-    rankings: Iterable[ShippedRanking] = ()
-    summaries: Iterable[ShippedSummary] = ()
-    labels: Iterable[ShippedLabel] = ()
-    released_scores: Iterable[ReleasedScoreRow] = ()
+    rankings: Iterable[ShippedRow] = ()
+    summaries: Iterable[ShippedRow] = ()
+    labels: Iterable[ShippedRow] = ()
+    released_scores: Iterable[ShippedRow] = ()
 
 
 def facet_rows(facets: Mapping[str, str]) -> list[FacetRow]:
@@ -96,7 +46,7 @@ def facet_rows(facets: Mapping[str, str]) -> list[FacetRow]:
 
 def insight_label(
     annotator: str, summary_id: str, target_id: str, answer: str, linked_unit: int | None, *, kind: str = "insight"
-) -> ShippedLabel:
+) -> ShippedRow:
     """Return the label of a whole summary by a target of its query."""
     return {
         "annotator": annotator,
@@ -108,3 +58,114 @@ def insight_label(
         "answer": answer,
         "linked_unit": linked_unit,
     }
+
+
+# ---------------------------------------------------------------- checks
+
+Row = TypeVar("Row", Document, Query, Target, Qrel)
+
+
+class _Facet(Entry):
+    name: Filled
+    value: Filled
+
+
+_STRICT = {
+    str: Text,
+    int: Int32,
+    str | None: Text | None,
+    list[str] | None: list[Text] | None,
+    list[FacetRow] | None: list[_Facet] | None,
+}
+_REFERENCES: Mapping[type, tuple[str, ...]] = {Target: ("query_id",), Qrel: ("query_id", "doc_id", "target_id")}
+_IDS: Mapping[type, str] = {Document: "doc_id", Query: "query_id", Target: "target_id"}
+_SHOWN_CHARACTERS = 60
+
+
+def _fields(kind: type) -> type[BaseModel]:
+    """Return a model of the row's fields, which refuses what the table cannot hold."""
+    fields: dict[str, Any] = {name: (_STRICT[of], ...) for name, of in get_type_hints(kind).items()}
+    return create_model(kind.__name__, **fields)
+
+
+_FIELDS = {kind: _fields(kind) for kind in (Document, Query, Target, Qrel)}
+
+
+class Checks:
+    """
+    Checks types, that ids stand once, and that what rows refer to is there: haystack by haystack, row by row as they
+    are asked for. Errors name the *reader*.
+    """
+
+    def __init__(self, reader: str) -> None:
+        self._reader = reader
+        self._seen: defaultdict[str, set[str]] = defaultdict(set)  # name of a field -> ids
+
+    def checked(self, haystack: object) -> HaystackRows:
+        """
+        Return the same haystack; its rows are checked when they are read.
+
+        Raises:
+            InputError: Something is no HaystackRows, or, as it is read, a row is not what its table takes.
+        """
+        if not isinstance(haystack, HaystackRows):
+            raise self._error("what it yields", "(value)", "longform.formats.rows.HaystackRows", _shown(haystack))
+        own = haystack.haystack_id
+        return HaystackRows(
+            own,
+            self._rows(haystack.documents, Document, own),
+            self._rows(haystack.queries, Query, own),
+            self._rows(haystack.targets, Target, own),
+            self._rows(haystack.qrels, Qrel, own),
+            *(self._dicts(getattr(haystack, table), table, own) for table in HaystackRows._fields[5:]),
+        )
+
+    def _rows(self, rows: Iterable[Row], kind: type[Row], haystack_id: str) -> Iterator[Row]:
+        for index, row in enumerate(rows):
+            place = f"haystack {haystack_id!r}, {kind.__name__} {index}"
+            if not isinstance(row, kind):
+                raise self._error(place, "(row)", f"longform.records.{kind.__name__}", _shown(row))
+            Record(row._asdict(), self._reader, place).read(_FIELDS[kind])
+            for name, expected, fits in self._demands(row, index, haystack_id):
+                if not fits:
+                    raise self._error(place, name, expected, _shown(getattr(row, name)))
+            if kind in _IDS:
+                self._seen[_IDS[kind]].add(getattr(row, _IDS[kind]))
+            yield row
+
+    def _demands(
+        self, row: Document | Query | Target | Qrel, index: int, haystack_id: str
+    ) -> Iterator[tuple[str, str, bool]]:
+        """Yield fields of a row, what is expected of each, and whether it is so."""
+        for name in _REFERENCES.get(type(row), ()):
+            known = getattr(row, name) in self._seen[name] or (name == "target_id" and getattr(row, name) is None)
+            yield name, "the id of a row that the reader has made", known
+        if isinstance(row, Document):
+            yield "doc_index", f"its place, {index}", row.doc_index == index
+        if isinstance(row, Target):
+            yield "kind", f"one of {', '.join(TARGET_KINDS)}", row.kind in TARGET_KINDS
+        if not isinstance(row, Qrel):
+            name = _IDS[type(row)]
+            value = getattr(row, name)
+            yield name, "an id that no row before has", bool(value) and value not in self._seen[name]
+            yield "haystack_id", f"that of haystack {haystack_id!r}", row.haystack_id == haystack_id
+
+    def _dicts(self, rows: Iterable[ShippedRow], table: str, haystack_id: str) -> Iterator[ShippedRow]:
+        for number, row in enumerate(rows):
+            place = f"haystack {haystack_id!r}, {table} {number}"
+            try:
+                conform([row], SCHEMAS[table])
+            except (ValueError, TypeError, AttributeError, pa.ArrowException) as error:
+                expected = f"a row of the table {table} (longform/schemas.py)"
+                raise self._error(place, "(row)", expected, str(error)) from error
+            for name, value in row.items():
+                if isinstance(value, float) and not isfinite(value):
+                    raise self._error(place, name, "a finite number", str(value))
+            yield row
+
+    def _error(self, place: str, field: str, expected: str, found: str) -> InputError:
+        return InputError(file=self._reader, record=place, field=field, expected=expected, found=found)
+
+
+def _shown(value: object) -> str:
+    return "nothing" if value is None else f"{type(value).__name__} {repr(value)[:_SHOWN_CHARACTERS]}"

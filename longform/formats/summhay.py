@@ -16,7 +16,7 @@ from longform.errors import UsageError
 from longform.formats.fields import Entry, Filled, Finite, Record, Text, Way, nothing
 from longform.formats.files import Found, Named, SourceFile, last_part
 from longform.formats.json_files import json_object, json_objects
-from longform.formats.rows import HaystackRows, ShippedLabel, ShippedRanking, ShippedSummary
+from longform.formats.rows import HaystackRows, ShippedRow
 from longform.formats.summhay_labels import (
     SETTINGS,
     Insights,
@@ -166,7 +166,7 @@ class _PlacedSubtopic(NamedTuple):
     annotator: str
     settings: Sequence[str]
 
-    def rankings(self, doc_ids: Sequence[str]) -> Iterator[ShippedRanking]:
+    def rankings(self, doc_ids: Sequence[str]) -> Iterator[ShippedRow]:
         for name, scores in (self.subtopic.retriever or {}).items():
             for doc_id in doc_ids:
                 if doc_id not in scores:
@@ -184,7 +184,7 @@ class _PlacedSubtopic(NamedTuple):
                     "score": score[doc_id],
                 }
 
-    def released_summaries(self) -> Iterator[ShippedSummary]:
+    def released_summaries(self) -> Iterator[ShippedRow]:
         for key, lines in (self.subtopic.summaries or {}).items():
             yield summary_row(
                 summary_id=self._summary_id(key),
@@ -196,7 +196,7 @@ class _PlacedSubtopic(NamedTuple):
                 n_requested=len(self.subtopic.insights),
             )
 
-    def released_labels(self) -> Iterator[ShippedLabel]:
+    def released_labels(self) -> Iterator[ShippedRow]:
         insights = {insight.insight_id for insight in self.subtopic.insights}
         for key, labels in (self.subtopic.eval_summaries or {}).items():
             way = self._way("eval_summaries")

@@ -15,7 +15,7 @@ from pydantic import Field, JsonValue, RootModel
 
 from longform.formats.fields import Entry, Expected, Filled, Record, Text, Way
 from longform.formats.names import FULL_CONTEXT
-from longform.formats.rows import HaystackRows, ShippedLabel, ShippedSummary, insight_label
+from longform.formats.rows import HaystackRows, ShippedRow, insight_label
 from longform.keys import content_key, in_groups
 from longform.records import Query, Target
 from longform.text.citations import bullets
@@ -71,7 +71,7 @@ def summary_row(
     lines: list[str],
     known: set[str],
     n_requested: int,
-) -> ShippedSummary:
+) -> ShippedRow:
     retriever, summarizer = split_key(key, known)
     return {
         "summary_id": summary_id,
@@ -102,7 +102,7 @@ def split_key(key: str, known: Collection[str]) -> tuple[str, str]:
     return FULL_CONTEXT, key
 
 
-def machine_labels(labels: Sequence[MachineLabel], annotator: str, summary_id: str) -> Iterator[ShippedLabel]:
+def machine_labels(labels: Sequence[MachineLabel], annotator: str, summary_id: str) -> Iterator[ShippedRow]:
     for label in labels:
         yield insight_label(annotator, summary_id, label.insight_id, COVERAGE[label.coverage], label.linked_unit)
 
@@ -207,7 +207,7 @@ def _study_id(sample: _Sample, haystack_id: str) -> str:
     return content_key("summhay-human-study", haystack_id, sample.subtopic_id, sample.summkey, sample.summary)
 
 
-def _study_summary(record: Record, sample: _Sample, haystack_id: str) -> ShippedSummary:
+def _study_summary(record: Record, sample: _Sample, haystack_id: str) -> ShippedRow:
     return summary_row(
         summary_id=_study_id(sample, haystack_id),
         query_id=sample.subtopic_id,
@@ -219,7 +219,7 @@ def _study_summary(record: Record, sample: _Sample, haystack_id: str) -> Shipped
     )
 
 
-def _study_labels(record: Record, sample: _Sample, haystack_id: str) -> Iterator[ShippedLabel]:
+def _study_labels(record: Record, sample: _Sample, haystack_id: str) -> Iterator[ShippedRow]:
     summary_id = _study_id(sample, haystack_id)
     insights = {insight.insight_id for insight in sample.reference_insights}
     check_insights(record, ("annotation",), sample.annotation, insights)

@@ -26,7 +26,7 @@ from longform.formats.folder import documents_of
 from longform.formats.json_files import LINE, text_lines
 from longform.formats.jsonl import DEFAULT_HAYSTACK
 from longform.formats.own_tables import document_columns, texts_of
-from longform.formats.rows import HaystackRows, ShippedRanking
+from longform.formats.rows import HaystackRows, ShippedRow
 from longform.formats.table_rows import records
 from longform.formats.texts import FileText, ending_of, file_text
 from longform.records import Qrel, Query
@@ -142,7 +142,7 @@ def _qrels(
 
 def _rankings(
     files: Sequence[SourceFile], asked: Mapping[str, Query], texts: Mapping[str, FileText], faults: Faults
-) -> Iterator[ShippedRanking]:
+) -> Iterator[ShippedRow]:
     """Yield runs in the order of their scores, ties by rank."""
     lists: dict[tuple[str, str], list[tuple[float, int, str]]] = {}
     seen: set[tuple[str, str, str]] = set()

@@ -15,7 +15,7 @@ from jobs.evaluations.replay import Replay, ReplaySettings
 from jobs.files.write_benchmark import write_benchmark
 from jobs.stages.cluster import Cluster
 from jobs.stages.stage import Stage
-from longform.formats.rows import HaystackRows, ShippedSummary
+from longform.formats.rows import HaystackRows, ShippedRow
 from longform.records import Query, Target
 from tests.bench.measure import Figure, Pairs
 from tests.bench.worker_clocks import seconds_of
@@ -50,7 +50,7 @@ def _bench(folder: Path) -> str:
         return " ".join(draw.choices(WORDS, k=draw.randint(*_LENGTHS)))
 
     queries = [Query(f"q{place}", "h", "What?") for place in range(_SUMMARIES)]
-    summaries: list[ShippedSummary] = [
+    summaries: list[ShippedRow] = [
         {"summary_id": one.query_id, "query_id": one.query_id, "haystack_id": "h", "summarizer": "m", "setting": "s",
          "text": text()}
         for one in queries

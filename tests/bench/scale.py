@@ -142,7 +142,7 @@ def _haystack(shape: Shape) -> Callable[[int], Any]:
     """Return what makes the rows of a haystack of its number; the same number, the same rows."""
     import numpy as np
 
-    from longform.formats.rows import HaystackRows, ShippedLabel, ShippedSummary, insight_label
+    from longform.formats.rows import HaystackRows, ShippedRow, insight_label
     from longform.records import Document, Qrel, Query, Target
 
     answers, words = ("full", "partial", "none"), "river mill harvest council water farm bridge price".split()
@@ -166,8 +166,8 @@ def _haystack(shape: Shape) -> Callable[[int], Any]:
             Qrel(target.query_id, target.target_id, documents[int(place)].doc_id, 1)
             for target, place in zip(targets, rng.integers(_N_DOCUMENTS, size=len(targets)), strict=True)
         ]
-        summaries: list[ShippedSummary] = []
-        labels: list[ShippedLabel] = []
+        summaries: list[ShippedRow] = []
+        labels: list[ShippedRow] = []
         for query, system in product(range(shape.queries), range(shape.systems)):
             own = targets[query * shape.targets : (query + 1) * shape.targets]
             bullets = rng.integers(1, _N_DOCUMENTS + 1, size=8)

@@ -12,7 +12,7 @@ from jobs.evaluations.replay import ReplaySettings, replay
 from jobs.files.write_benchmark import write_benchmark
 from jobs.stages.cluster import Cluster
 from longform.errors import UsageError
-from longform.formats.rows import HaystackRows, ShippedLabel, ShippedSummary
+from longform.formats.rows import HaystackRows, ShippedRow
 from longform.records import Query, Target, TargetKind
 
 CLUSTER = Cluster(address=None, workers=0)
@@ -26,12 +26,12 @@ def bench(folder: Path, kind: TargetKind, answers: Sequence[Sequence[str | None]
         for query, given in zip(queries, answers, strict=True)
         for place in range(len(given) + 1)
     ]
-    summaries: list[ShippedSummary] = [
+    summaries: list[ShippedRow] = [
         {"summary_id": one.query_id, "query_id": one.query_id, "haystack_id": "h", "summarizer": "m", "setting": "full",
          "text": "A summary."}
         for one in queries
     ]  # fmt: skip
-    labels: list[ShippedLabel] = [
+    labels: list[ShippedRow] = [
         {"annotator": "people", "summary_id": query.query_id, "target_kind": kind, "mode": "full", "repeat": 0,
          "target_id": f"{query.query_id}:{place}", "answer": answer}
         for query, given in zip(queries, answers, strict=True)

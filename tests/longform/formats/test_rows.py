@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from longform.errors import InputError
-from longform.formats.checked import Checks
-from longform.formats.rows import HaystackRows
+from longform.formats.rows import Checks, HaystackRows
 from longform.records import Document, Qrel, Query, Target
 
 DOCUMENTS = [Document("d0", "town", 0, None, "The dam."), Document("d1", "town", 1, "News", "The mill.")]
