@@ -19,7 +19,7 @@ from longform.errors import UsageError
 from longform.formats.document_names import DocumentNames
 from longform.formats.files import SourceFile
 from longform.formats.output_citations import MarksRead, Numbering, accounts_told
-from longform.formats.outputs import Identity, OutputsReader, Problem, ReadAnswer, identity, told_in_words
+from longform.formats.outputs import HaystackOf, Identity, OutputsReader, Problem, ReadAnswer, identity, told_in_words
 from longform.formats.rows import ShippedRow
 from longform.keys import content_key, in_groups
 
@@ -63,21 +63,18 @@ class Added(NamedTuple):
         return "\n".join([added, *accounts_told(self.marks)])
 
 
-class _Queries:
-    """`longform.formats.outputs.Queries` of a benchmark."""
-
-    def __init__(self, benchmark: Benchmark) -> None:
-        self._benchmark = benchmark
-        self.names = cache(self._names)
-
-    def haystack(self, query_id: str) -> str | None:
-        query = self._benchmark.queries.get(query_id)
-        return None if query is None else query.haystack_id
-
-    def _names(self, haystack_id: str) -> DocumentNames:
-        rows = self._benchmark.rows("documents", haystack_id, ["doc_id", "doc_index", "title"]).to_pylist()
+def _haystack_of(benchmark: Benchmark) -> HaystackOf:
+    @cache
+    def names(haystack_id: str) -> DocumentNames:
+        rows = benchmark.rows("documents", haystack_id, ["doc_id", "doc_index", "title"]).to_pylist()
         titles = {row["doc_id"]: row["title"] for row in rows if row["title"]}
         return DocumentNames({row["doc_id"]: row["doc_index"] + 1 for row in rows}, titles)
+
+    def haystack(query_id: str) -> tuple[str, DocumentNames] | None:
+        query = benchmark.queries.get(query_id)
+        return None if query is None else (query.haystack_id, names(query.haystack_id))
+
+    return haystack
 
 
 def add_outputs(
@@ -102,7 +99,7 @@ def add_outputs(
     source = Benchmark(bench_url)
     target = _target(source, out)
     known = target or (source if out is None or "summaries" in tables else None)
-    reader = OutputsReader(_Queries(source), numbering, _there(known))
+    reader = OutputsReader(_haystack_of(source), numbering, _there(known))
     for file in files:
         reader.read(file.lines(), file.path)
     answers = list(reader.answers())

@@ -21,28 +21,20 @@ from longform.errors import UsageError
 from longform.formats.rows import HaystackRows, ShippedRow
 from longform.records import Document, Qrel, Query, Target
 
-__all__ = ["HaystackRows", "write_benchmark"]
-
-BenchmarkRow = Document | Query | Target | Qrel | ShippedRow
 RowContent = dict[str, object]
 """A row as a dict, as `Folder.write_part` takes it."""
 
 
-class WrittenTables(TypedDict):
-    """The part of a manifest that the rows decide."""
+class Manifest(TypedDict):
+    """The content of `benchmark.json`."""
 
     n_haystacks: int
     rows: dict[str, int]
     dataset_hash: str
-
-
-class Manifest(WrittenTables):
-    """The content of `benchmark.json`."""
-
     sources: list[dict[str, str]]
 
 
-TABLES = ("documents", "queries", "targets", "qrels", "rankings", "summaries", "labels", "released_scores")
+TABLES = HaystackRows._fields[1:]
 _DOCUMENTS_A_PART = 2000  # about 12 MB of text; other tables have a part a haystack, so that no group is split
 
 
@@ -67,7 +59,7 @@ def write_benchmark(
     if folder.has(MANIFEST):
         return same_or_refuse(folder, sources)
     try:
-        manifest: Manifest = {**_write_tables(folder, haystacks, dataset), "sources": list(sources)}
+        manifest = _write_tables(folder, haystacks, dataset, sources)
         folder.write_json(MANIFEST, manifest, sealed=True)
     except BaseException:
         for table in TABLES:
@@ -81,19 +73,18 @@ def same_or_refuse(folder: Folder, sources: Sequence[dict[str, str]]) -> Manifes
     """Return the manifest of the benchmark in *folder*; one that is made from other sources is a UsageError."""
     manifest: Manifest = folder.read_json(MANIFEST)
     if manifest["sources"] != list(sources):
-        raise UsageError(another_stands(folder.url, manifest["sources"], sources))
+        names = [source["name"] for source in manifest["sources"]]
+        same = names == [source["name"] for source in sources]
+        why = " with other contents or settings, or by another version," if same else ""
+        raise UsageError(
+            f"{folder.url}: a benchmark made from {names}{why} stands here; name another folder, or delete this one"
+        )
     return manifest
 
 
-def another_stands(url: str, held: Sequence[dict[str, str]], sources: Sequence[dict[str, str]]) -> str:
-    """Return the message about a benchmark that is not made from *sources*."""
-    names = [source["name"] for source in held]
-    same = names == [source["name"] for source in sources]
-    why = " with other contents or settings, or by another version," if same else ""
-    return f"{url}: a benchmark made from {names}{why} stands here; name another folder, or delete this one"
-
-
-def _write_tables(folder: Folder, haystacks: Iterable[HaystackRows], dataset: str | None) -> WrittenTables:
+def _write_tables(
+    folder: Folder, haystacks: Iterable[HaystackRows], dataset: str | None, sources: Sequence[dict[str, str]]
+) -> Manifest:
     for table in TABLES:
         if folder.parts(table):  # of a writer that died between its commits and its manifest
             folder.delete_table(table)
@@ -120,6 +111,7 @@ def _write_tables(folder: Folder, haystacks: Iterable[HaystackRows], dataset: st
         "n_haystacks": len(seen),
         "rows": {table: counts[table] for table in TABLES},
         "dataset_hash": digest.hexdigest()[:20],
+        "sources": list(sources),
     }
 
 
@@ -129,5 +121,5 @@ def _chunks(rows: Iterable[RowContent], size: int | None) -> Iterator[list[RowCo
         yield chunk
 
 
-def _as_dict(row: BenchmarkRow) -> RowContent:
+def _as_dict(row: Document | Query | Target | Qrel | ShippedRow) -> RowContent:
     return dict(row) if isinstance(row, Mapping) else row._asdict()

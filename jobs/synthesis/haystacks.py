@@ -12,12 +12,13 @@ from actors.storage.benchmark import MANIFEST
 from actors.storage.folder import Folder
 from jobs.command.calling import Calling, ledger_beside, open_rows
 from jobs.configs import read_yaml, validated
-from jobs.files.write_benchmark import HaystackRows, Manifest, same_or_refuse, write_benchmark
+from jobs.files.write_benchmark import Manifest, same_or_refuse, write_benchmark
 from jobs.stages.cluster import Cluster
 from jobs.stages.runner import PlainStage, Task, run_stage
 from jobs.synthesis.audits import FACTS, export_summhay, write_audit, write_facts, write_tables
 from jobs.synthesis.haystack_workers import HaystackTask, ProseWriter, facts_of, haystack_worker, prose_key, rows_of
 from longform.errors import UsageError
+from longform.formats.rows import HaystackRows
 from longform.keys import content_key
 from longform.rows import HaystackRow
 from longform.settings.chat import ChatSettings

@@ -11,7 +11,6 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from html import unescape
-from typing import NamedTuple
 
 from longform.errors import InputError, UsageError
 from longform.formats.faults import Faults, numbered
@@ -109,21 +108,15 @@ def _tagged(text: str, tag: str) -> str:
     return unescape(match[1]).strip() if match else ""
 
 
-class WantedTargets(NamedTuple):
-    """Insights and key points, and the documents that state them."""
-
-    targets: list[Target]
-    qrels: list[Qrel]
-
-
 def wanted_of(
     files: Iterable[SourceFile], queries: Mapping[str, Query], doc_ids: Collection[str], faults: Faults
-) -> WantedTargets:
+) -> tuple[list[Target], list[Qrel]]:
     """
-    Return what answers ought to say: columns `query_id`, `text`, and if known `insight_id`, `name`, `doc_ids`.
+    Return what answers ought to say, and the documents that state it.
 
-    `doc_ids` is a list, or ids in a cell (`longform.formats.table_rows.listed`). An insight that no document is known
-    to state is a key point. A row that lacks a field, or names a query or a document that is not there, is a fault.
+    Columns are `query_id`, `text`, and if known `insight_id`, `name`, `doc_ids`: a list, or ids in a cell
+    (`longform.formats.table_rows.listed`). An insight that no document is known to state is a key point. A row that
+    lacks a field, or names a query or a document that is not there, is a fault.
     """
     found: dict[str, Target] = {}
     qrels: list[Qrel] = []
@@ -152,7 +145,7 @@ def wanted_of(
             found[target_id] = Target(target_id, kind, query.query_id, query.haystack_id, index, name, text)
             n_of[query.query_id] += 1
             qrels += [Qrel(query.query_id, target_id, doc_id, 1) for doc_id in stated]
-    return WantedTargets([*found.values()], qrels)
+    return [*found.values()], qrels
 
 
 def _doc_ids(record: Record, known: Collection[str]) -> list[str]:

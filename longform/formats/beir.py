@@ -14,14 +14,14 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from longform.errors import DanglingError, InputError, UsageError
+from longform.errors import InputError, UsageError
 from longform.formats.faults import Faults
 from longform.formats.fields import Entry, Id, Int32, Record, Source, Text, describe
-from longform.formats.files import Found, Named, SourceFile, last_part, only_folder
+from longform.formats.files import Found, Named, last_part, only_folder
 from longform.formats.json_files import LINE, Lines, json_lines, text_lines
 from longform.formats.rows import HaystackRows
 from longform.records import Document, Qrel, Query
@@ -74,67 +74,48 @@ def beir_files(named: Named, *, skip_unreadable: bool = False) -> Found:
     }
     if not qrels:
         raise UsageError(f"{url}: expected qrels/*.tsv, found {list(files)[:5]}")
-    return Found(list(files.values()), _haystack(url, by_name, qrels, Faults(skip=skip_unreadable)))
-
-
-def _haystack(
-    url: str, files: Mapping[str, SourceFile], qrels: Mapping[str, Lines], faults: Faults
-) -> Iterator[HaystackRows]:
-    corpus, queries = (files[name].lines() for name in _REQUIRED)
-    found = read_beir(last_part(url), corpus, queries, qrels, faults=faults)
-    if found.n_queries_dropped:
-        _LOG.warning("%s: %d queries without a judgement are left out", url, found.n_queries_dropped)
-    yield found.haystack
-
-
-class BeirRows(NamedTuple):
-    """A folder's rows; queries that no qrel names are left out and counted."""
-
-    haystack: HaystackRows
-    n_queries_dropped: int
+    corpus, queries = (by_name[name].lines() for name in _REQUIRED)
+    haystacks = read_beir(url, corpus, queries, qrels, Faults(skip=skip_unreadable))
+    return Found(list(files.values()), haystacks)
 
 
 def read_beir(
-    folder_name: str,
+    url: str,
     corpus_lines: Lines,
     queries_lines: Lines,
     qrels: Mapping[str, Lines],
-    *,
-    haystack_id: str | None = None,
-    faults: Faults | None = None,
-) -> BeirRows:
+    faults: Faults,
+) -> Iterator[HaystackRows]:
     """
-    The folder as one haystack, `beir:<folder name>` unless named.
+    Yield the folder as one haystack, `beir:<folder name>`; queries that no qrel names are left out and counted.
 
-    Queries and qrels are read at once; `documents` is a one-time iterator over the corpus of which only the ids stay
+    Queries and qrels are read first; `documents` is a one-time iterator over the corpus of which only the ids stay
     in memory. What only the whole corpus can tell (a qrel names a document that is not there) is raised at its end.
 
     Raises:
         InputError: A file has no header or judgement.
     """
-    haystack_id, faults = haystack_id or f"beir:{folder_name}", faults or Faults()
+    folder_name = last_part(url)
+    haystack_id = f"beir:{folder_name}"
     queries = _queries(
         json_lines(queries_lines, f"{folder_name}/queries.jsonl", faults), haystack_id, folder_name, faults
     )
     judgements = _judgements(folder_name, qrels, queries, faults)
-    asked = {judgement.qrel.query_id for judgement in judgements}
-    haystack = HaystackRows(
+    asked = {qrel.query_id for qrel, _ in judgements}
+    if n_dropped := len(queries) - len(asked):
+        _LOG.warning("%s: %d queries without a judgement are left out", url, n_dropped)
+    yield HaystackRows(
         haystack_id,
         documents=_documents(
             json_lines(corpus_lines, f"{folder_name}/corpus.jsonl", faults), haystack_id, judgements, faults
         ),
         queries=[query for query_id, query in queries.items() if query_id in asked],
-        qrels=(judgement.qrel for judgement in judgements),  # read behind the documents, and shorter by then
+        qrels=(qrel for qrel, _ in judgements),  # read behind the documents, and shorter by then
     )
-    return BeirRows(haystack, n_queries_dropped=len(queries) - len(asked))
 
 
-class _Judgement(NamedTuple):
-    """A line of a qrels file and its place, for the error that only the end of the corpus can tell."""
-
-    qrel: Qrel
-    file: str
-    label: str
+_Judgement = tuple[Qrel, Record]
+"""A line of a qrels file and its place, for the error that only the end of the corpus can tell."""
 
 
 def _queries(records: Iterator[Record], haystack_id: str, dataset: str, faults: Faults) -> dict[str, Query]:
@@ -166,11 +147,11 @@ def _documents(
         if found is not None:
             yield found
     faults.blind = faults.n > known
-    for qrel, file, label in judgements:
+    for qrel, place in judgements:
         if qrel.doc_id not in seen:
-            expected, shown = "an _id of corpus.jsonl", describe(qrel.doc_id)
-            faults.add(DanglingError(file=file, record=label, field="corpus-id", expected=expected, found=shown))
-    judgements[:] = [one for one in judgements if one.qrel.doc_id in seen]
+            expected = "an _id of corpus.jsonl"
+            faults.add(place.dangling("corpus-id", expected=expected, found=describe(qrel.doc_id)))
+    judgements[:] = [one for one in judgements if one[0].doc_id in seen]
     faults.settle()
 
 
@@ -191,7 +172,7 @@ def _judgements(
                     expected = "a document that is not judged for this query in a line above"
                     raise record.error("corpus-id", expected=expected)
                 judged.add((qrel.query_id, qrel.doc_id))
-                judgements.append(_Judgement(qrel, record.file, record.label))
+                judgements.append((qrel, record._replace(content={})))
     if not judgements:
         faults.settle()
         raise InputError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from pydantic import JsonValue
 
@@ -59,12 +60,10 @@ def json_lines(lines: Lines, file: str, faults: Faults = AT_ONCE) -> Iterator[Re
 
 def json_line(line: bytes | str, number: int, file: str) -> Record | None:
     """Return the object of line *number*, from 1, of a file; None if it is blank. Another content is an InputError."""
-    label = f"line {number}"
-    text = _decoded(line, file=file, label=label, field=LINE)
+    place = _Place(file, f"line {number}", LINE)
+    text = place.text(line)
     text = text.removeprefix(_BYTE_ORDER_MARK) if number == 1 else text
-    if not text.strip():
-        return None
-    return _object(_parsed(text, file=file, label=label, field=LINE), file=file, label=label, field=LINE)
+    return place.object(place.parsed(text)) if text.strip() else None
 
 
 _UTF_16 = "UTF-16; save the file as UTF-8"
@@ -94,17 +93,19 @@ def no_json_lines(line: bytes | str, file: str = "") -> InputError | None:
 
 def json_object(content: bytes | str, file: str) -> Record:
     """Return the object that a whole JSON file holds, labelled `(root)`."""
-    return _object(_whole(content, file), file=file, label=ROOT, field=FILE)
+    place = _Place(file, ROOT, FILE)
+    return place.object(place.parsed(whole_text(content, file)))
 
 
 def json_objects(content: bytes | str, file: str) -> list[Record]:
     """Return the objects of the list that a whole JSON file holds, labelled `(file)[0]`, `(file)[1]` and so on."""
-    whole = _whole(content, file)
+    place = _Place(file, ROOT, FILE)
+    whole = place.parsed(whole_text(content, file))
     if not isinstance(whole, list):
-        raise InputError(file=file, record=ROOT, field=FILE, expected="a list", found=describe(whole))
+        raise place.error("a list", describe(whole))
+    names = (f"{FILE}[{index}]" for index in range(len(whole)))
     return [
-        _object(value, file=file, label=ROOT, field=f"{FILE}[{index}]")._replace(label=f"{FILE}[{index}]")
-        for index, value in enumerate(whole)
+        place._replace(field=name).object(value)._replace(label=name) for name, value in zip(names, whole, strict=True)
     ]
 
 
@@ -113,31 +114,47 @@ def text_lines(lines: Lines, file: str, faults: Faults = AT_ONCE) -> Iterator[tu
     for number, line in enumerate(lines, start=1):
         text = None
         with faults.caught():
-            text = _decoded(line, file=file, label=f"line {number}", field=LINE)
+            text = _Place(file, f"line {number}", LINE).text(line)
         if text is not None:
             yield number, text.removeprefix(_BYTE_ORDER_MARK) if number == 1 else text
 
 
-def _object(value: JsonValue, *, file: str, label: str, field: str) -> Record:
-    if not isinstance(value, dict):
-        raise InputError(file=file, record=label, field=field, expected="an object", found=describe(value))
-    return Record(value, file, label)
-
-
 def whole_text(content: bytes | str, file: str) -> str:
     """Return the text of a whole file in UTF-8, as it is."""
-    return _decoded(content, file=file, label=ROOT, field=FILE).removeprefix(_BYTE_ORDER_MARK)
+    return _Place(file, ROOT, FILE).text(content).removeprefix(_BYTE_ORDER_MARK)
 
 
-def _whole(content: bytes | str, file: str) -> JsonValue:
-    return _parsed(whole_text(content, file), file=file, label=ROOT, field=FILE)
+class _Place(NamedTuple):
+    """The place of a text in JSON: a line, or a whole file."""
 
+    file: str
+    label: str
+    field: str
 
-def _decoded(content: bytes | str, *, file: str, label: str, field: str) -> str:
-    text = content if isinstance(content, str) else content.decode(errors="surrogateescape")
-    if (found := not_text(text)) is None or isinstance(content, str):
-        return text
-    raise InputError(file=file, record=label, field=field, expected="text in UTF-8", found=found)
+    def error(self, expected: str, found: str) -> InputError:
+        return InputError(file=self.file, record=self.label, field=self.field, expected=expected, found=found)
+
+    def text(self, content: bytes | str) -> str:
+        text = content if isinstance(content, str) else content.decode(errors="surrogateescape")
+        if (found := not_text(text)) is None or isinstance(content, str):
+            return text
+        raise self.error("text in UTF-8", found)
+
+    def parsed(self, text: str) -> JsonValue:
+        try:
+            value: JsonValue = json.loads(text, object_pairs_hook=_distinct)
+        except json.JSONDecodeError as error:
+            why = f"{error.msg}, line {error.lineno} column {error.colno}"
+        except (RecursionError, ValueError) as error:
+            why = "nested too deep" if isinstance(error, RecursionError) else str(error)
+        else:
+            return value
+        raise self.error("JSON", f"{short(repr(text.strip()))} ({why})")
+
+    def object(self, value: JsonValue) -> Record:
+        if not isinstance(value, dict):
+            raise self.error("an object", describe(value))
+        return Record(value, self.file, self.label)
 
 
 _NOT_TEXT = re.compile("[\0\udc80-\udcff]")
@@ -151,19 +168,6 @@ def not_text(text: str) -> str | None:
         return f"a NUL byte at {wrong.start()}"
     at = len(text[: wrong.start()].encode(errors="surrogateescape"))
     return f"byte 0x{ord(wrong[0]) & 0xFF:02x} at {at}, which is not, {recoding(text.encode(errors='surrogateescape'))}"
-
-
-def _parsed(text: str, *, file: str, label: str, field: str) -> JsonValue:
-    try:
-        value: JsonValue = json.loads(text, object_pairs_hook=_distinct)
-    except json.JSONDecodeError as error:
-        why = f"{error.msg}, line {error.lineno} column {error.colno}"
-    except (RecursionError, ValueError) as error:
-        why = "nested too deep" if isinstance(error, RecursionError) else str(error)
-    else:
-        return value
-    found = f"{short(repr(text.strip()))} ({why})"
-    raise InputError(file=file, record=label, field=field, expected="JSON", found=found)
 
 
 def _distinct(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:

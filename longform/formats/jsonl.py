@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping
-from functools import partial
-from itertools import chain
 from typing import Any, Literal, TypeVar
 
 from pydantic import ConfigDict
@@ -104,21 +102,20 @@ def jsonl_files(named: Named, *, skip_unreadable: bool = False) -> Found:
     _, files = only_folder(named, "jsonl")
     by_name = {path.removesuffix(".gz"): file for path, file in files.items()}
     lines = {name: file.lines() for name, file in by_name.items() if name.endswith(".jsonl")}
-    read = partial(read_jsonl, faults=Faults(skip=skip_unreadable))
-    return Found(list(files.values()), chain.from_iterable(map(read, [lines])))  # nothing is read yet
+    return Found(list(files.values()), read_jsonl(lines, Faults(skip=skip_unreadable)))
 
 
-def read_jsonl(files: Mapping[str, Lines], faults: Faults | None = None) -> Iterator[HaystackRows]:
+def read_jsonl(files: Mapping[str, Lines], faults: Faults) -> Iterator[HaystackRows]:
     """
-    The haystacks of a folder, in the order of their first documents.
+    Yield the haystacks of a folder, in the order of their first documents.
 
-    Everything is read and checked before this returns; each document is held once.
+    Everything is read and checked before the first; each document is held once.
 
     Raises:
         InputError: A file is missing or is none of the layout's, or lines are not what docs/formats.md says.
     """
     _check_names(files)
-    folder, faults = _Folder(), faults or Faults()
+    folder = _Folder()
     for name, read_row in _READERS.items():
         faults.blind = faults.n > 0 or not folder.rows
         for record in json_lines(files.get(name, ()), name, faults):
@@ -129,7 +126,7 @@ def read_jsonl(files: Mapping[str, Lines], faults: Faults | None = None) -> Iter
         if not held:
             file, expected = f"{name}.jsonl", f"at least one {what}"
             raise InputError(file=file, record=ROOT, field=FILE, expected=expected, found="none")
-    return map(folder.haystack_rows, folder.rows)
+    yield from map(folder.haystack_rows, folder.rows)
 
 
 def _check_names(files: Mapping[str, Lines]) -> None:

@@ -13,12 +13,15 @@ A folder as the publishers lay it out, or the same as JSON Lines:
 it stands alone. Documents stand in the order of their file names, because BM25 breaks ties by it. Gold documents that
 the corpus lacks are left out and counted: the paper's tables are computed so. Its released code keeps them, so that
 every ranking misses them; that can be asked for.
+
+Of the scores that the release has of each output, G-Eval is a label, since a judge gave it: GPT-4o, beside the first
+reference text (stories have four). BERTScore (F1) is a score, as nobody judged.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, RootModel
@@ -31,13 +34,14 @@ from longform.formats.rows import HaystackRows, ShippedRow
 from longform.keys import in_groups
 from longform.metrics.similarity import BERTSCORE
 from longform.records import Document, Qrel, Query, Target
-from longform.rows import ReleasedScoreRow
 
 _LOG = logging.getLogger(__name__)
 _LAYOUT = "documents/*.txt and queries_*.json, or documents.jsonl and queries.jsonl"
 _ALL = "queries_all.json"
 _REFERENCES = "output_references.jsonl"
 _OUTPUTS = "outputs.jsonl"
+RATER = "released:geval"
+"""The annotator whose labels the release's ratings are: GPT-4o, the mean of five ratings by their probabilities."""
 
 MissingGold = Literal["drop", "keep", "refuse"]
 
@@ -62,6 +66,17 @@ class _MsrsQuery(_Query):
 
 
 _Split = RootModel[dict[str, _Query]]
+_Rating = Annotated[float, Field(strict=True, ge=1, le=5), Expected("a number from 1 to 5")]
+_Share = Annotated[float, Field(strict=True, ge=-1, le=1), Expected("a number from -1 to 1")]
+
+
+class _Output(Entry):
+    setting: Filled
+    model: Filled
+    query_id: Filled
+    summary: Text
+    geval: _Rating | None = None
+    bert_f1: _Share | None = None
 
 
 def msrs_files(named: Named, *, missing_gold: MissingGold = "drop") -> Found:
@@ -104,7 +119,7 @@ def _haystack(name: str, files: Mapping[str, SourceFile], missing_gold: MissingG
         if known is not None and (known.query, known.answers) != (asked.query, asked.answers):
             raise record.error("query_id", expected="an id that no other query has")
         queries.setdefault(query_id, asked)
-    outputs = list(_outputs(haystack_id, files, queries))
+    outputs = _outputs(haystack_id, files, queries)
     yield HaystackRows(
         haystack_id,
         documents=documents,
@@ -115,9 +130,24 @@ def _haystack(name: str, files: Mapping[str, SourceFile], missing_gold: MissingG
             for place, answer in enumerate(asked.answers)
         ],
         qrels=_qrels(name, queries, {document.doc_id for document in documents}, missing_gold),
-        summaries=[shipped_summary(haystack_id, *output) for output in outputs],
-        labels=[label for output in outputs for label in rating(*output)],
-        released_scores=[score for output in outputs for score in scores(*output)],
+        summaries=[
+            {
+                "summary_id": summary_id,
+                "query_id": output.query_id,
+                "haystack_id": haystack_id,
+                "summarizer": output.model,
+                "setting": output.setting,
+                "method": "plain",
+                "text": output.summary,
+            }
+            for summary_id, output in outputs.items()
+        ],
+        labels=[_rated(summary_id, one, one.geval) for summary_id, one in outputs.items() if one.geval is not None],
+        released_scores=[
+            {"summary_id": summary_id, "measure": BERTSCORE, "value": output.bert_f1}
+            for summary_id, output in outputs.items()
+            if output.bert_f1 is not None
+        ],
     )
 
 
@@ -158,7 +188,14 @@ def _qrels(name: str, queries: Mapping[str, _Query], known: Collection[str], mis
     ]
     missing = in_groups((qrel.doc_id, qrel.query_id) for qrel in judged if qrel.doc_id not in known)
     if missing and missing_gold == "refuse":
-        raise _missing(name, missing)
+        found = "; ".join(f"{doc_id} of queries {', '.join(query_ids[:5])}" for doc_id, query_ids in missing.items())
+        raise InputError(
+            file=name,
+            record="queries",
+            field="gold_documents",
+            expected="documents of the corpus",
+            found=f"none of: {found}",
+        )
     kept = missing_gold == "keep"
     for doc_id, query_ids in missing.items():
         _LOG.warning(
@@ -169,91 +206,33 @@ def _qrels(name: str, queries: Mapping[str, _Query], known: Collection[str], mis
     return [qrel for qrel in judged if kept or qrel.doc_id not in missing]
 
 
-def _missing(name: str, missing: Mapping[str, Sequence[str]]) -> InputError:
-    found = "; ".join(f"{doc_id} of queries {', '.join(query_ids[:5])}" for doc_id, query_ids in missing.items())
-    return InputError(
-        file=name,
-        record="queries",
-        field="gold_documents",
-        expected="documents of the corpus",
-        found=f"none of: {found}",
-    )
-
-
-def _outputs(
-    haystack_id: str, files: Mapping[str, SourceFile], queries: Mapping[str, _Query]
-) -> Iterator[tuple[str, Output]]:
-    """Yield what systems wrote, with an id; a system that wrote nothing for a query has no summary of it."""
-    seen: set[str] = set()
-    empty = 0
+def _outputs(haystack_id: str, files: Mapping[str, SourceFile], queries: Mapping[str, _Query]) -> dict[str, _Output]:
+    """Return what systems wrote, by ids; a system that wrote nothing for a query has no summary of it."""
+    found: dict[str, _Output] = {}
     for record in json_lines(files[_OUTPUTS].lines(), _OUTPUTS) if _OUTPUTS in files else ():
-        line = record.read(Output)
+        line = record.read(_Output)
         summary_id = f"{line.setting}:{line.model}:{line.query_id}"
         if line.query_id not in queries:
-            raise record.error("query_id", expected=f"the id of a query of {_listed(files)}")
-        if summary_id in seen:
+            names = [path for path in files if path == _REFERENCES or _is_queries(path, files)]
+            raise record.error("query_id", expected=f"the id of a query of {', '.join(names)}")
+        if summary_id in found:
             raise record.error("query_id", expected="one line for each setting, model and query")
-        seen.add(summary_id)
-        if line.summary.strip():
-            yield summary_id, line
-        else:
-            empty += 1
-    if empty:
+        found[summary_id] = line
+    written = {summary_id: line for summary_id, line in found.items() if line.summary.strip()}
+    if empty := len(found) - len(written):
         _LOG.warning("%s: %d summaries without text are left out", haystack_id, empty)
+    return written
 
 
-def _listed(files: Mapping[str, SourceFile]) -> str:
-    names: Sequence[str] = [path for path in files if path == _REFERENCES or _is_queries(path, files)]
-    return ", ".join(names)
-
-
-RATER = "released:geval"
-"""The annotator whose labels the release's ratings are: GPT-4o, the mean of five ratings by their probabilities."""
-
-_Rating = Annotated[float, Field(strict=True, ge=1, le=5), Expected("a number from 1 to 5")]
-_Share = Annotated[float, Field(strict=True, ge=-1, le=1), Expected("a number from -1 to 1")]
-
-
-class Output(Entry):
-    """A line of `outputs.jsonl`."""
-
-    setting: Filled
-    model: Filled
-    query_id: Filled
-    summary: Text
-    geval: _Rating | None = None
-    bert_f1: _Share | None = None
-
-
-def shipped_summary(haystack_id: str, summary_id: str, output: Output) -> ShippedRow:
-    """Return the summary of an output."""
+def _rated(summary_id: str, output: _Output, geval: float) -> ShippedRow:
+    """Return the label of an output that was rated: the nearest rating, and the rating itself from 0 to 1."""
     return {
+        "annotator": RATER,
         "summary_id": summary_id,
-        "query_id": output.query_id,
-        "haystack_id": haystack_id,
-        "summarizer": output.model,
-        "setting": output.setting,
-        "method": "plain",
-        "text": output.summary,
+        "target_kind": "reference",
+        "target_id": f"{output.query_id}:0",
+        "mode": "full",
+        "repeat": 0,
+        "answer": str(round(geval)),
+        "probability": (geval - 1) / 4,
     }
-
-
-def rating(summary_id: str, output: Output) -> Iterator[ShippedRow]:
-    """Yield the label of an output that was rated: the nearest rating, and the rating itself from 0 to 1."""
-    if output.geval is not None:
-        yield {
-            "annotator": RATER,
-            "summary_id": summary_id,
-            "target_kind": "reference",
-            "target_id": f"{output.query_id}:0",
-            "mode": "full",
-            "repeat": 0,
-            "answer": str(round(output.geval)),
-            "probability": (output.geval - 1) / 4,
-        }
-
-
-def scores(summary_id: str, output: Output) -> Iterator[ReleasedScoreRow]:
-    """Yield the scores of an output."""
-    if output.bert_f1 is not None:
-        yield {"summary_id": summary_id, "measure": BERTSCORE, "value": output.bert_f1}

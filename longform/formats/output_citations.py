@@ -112,6 +112,17 @@ class Habits:
         """True if it cites by numbers in parentheses: it does so throughout, and in no other way."""
         return self.rounds > 1 and not self.others
 
+    def tell(self, account: MarksRead) -> None:
+        """Tell what was decided about the marks of all answers of a system."""
+        if self.from_zero:
+            account.tell("[0] is cited, and never the last document: numbers are counted from 0.")
+        elif self.zero:
+            account.tell(
+                "[0] is cited, and the last document too: numbers are counted from 1, and [0] is a wrong citation."
+            )
+        if self.in_parentheses:
+            account.tell("numbers in parentheses stand throughout where citations do: they are read as such.")
+
 
 @dataclass
 class Numbers:

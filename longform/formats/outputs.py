@@ -8,9 +8,9 @@ citation of a document that is not there: it is judged as it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, NamedTuple, Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import InitVar, dataclass, field
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import ConfigDict, StrictInt, StrictStr, field_validator
 
@@ -30,7 +30,7 @@ from longform.formats.fields import (
     describe,
 )
 from longform.formats.foreign_outputs import TREC, foreign, from_trec, named_elsewhere
-from longform.formats.json_files import LINE, Lines, json_line, no_json_lines
+from longform.formats.json_files import Lines, json_line, no_json_lines
 from longform.formats.jsonl import UNKNOWN_SETTING
 from longform.formats.output_citations import Habits, MarksRead, Numbering, Numbers, cited, cited_in
 from longform.formats.rows import ShippedRow
@@ -117,23 +117,15 @@ def identity(row: Mapping[str, Any]) -> Identity:
     return row["query_id"], row["summarizer"], row["setting"], order, minutes, repeat
 
 
-class Queries(Protocol):
-    """The part of a benchmark that answers are read against."""
-
-    def haystack(self, query_id: str) -> str | None:
-        """Return the haystack of a query; None if there is no such query."""
-        ...
-
-    def names(self, haystack_id: str) -> DocumentNames:
-        """Return the names of the documents of a haystack."""
-        ...
+HaystackOf = Callable[[str], tuple[str, DocumentNames] | None]
+"""Id of a query -> its haystack, and the names of the documents there; None: there is no such query."""
 
 
 @dataclass
 class OutputsReader:
     """Reads files of answers, and collects their problems."""
 
-    queries: Queries
+    haystack_of: HaystackOf
     # for lines that name none; None: the place among the documents that a line names, else in the haystack, unless a
     # number may be an id too
     numbering: Numbering | None
@@ -155,8 +147,7 @@ class OutputsReader:
             try:
                 record = json_line(line, number, file)
             except InputError as error:
-                field = "" if error.field == LINE else f"{error.field}: "
-                self._add(file, number, "error", f"{field}expected {error.expected}, found {error.found}")
+                self._add(file, number, "error", f"expected {error.expected}, found {error.found}")
                 continue
             if record is None:
                 continue
@@ -175,9 +166,7 @@ class OutputsReader:
     def answers(self) -> Iterator[ReadAnswer]:
         """Yield the answers of all files that the benchmark has not; one with an error is left out."""
         for system, habits in self._habits.items():
-            account = self.marks.setdefault(system, MarksRead(system))
-            for told in _told(habits):
-                account.tell(told)
+            habits.tell(self.marks.setdefault(system, MarksRead(system)))
         for reading in self._waiting:
             account = self.marks[reading.line.system]
             answer = reading.answer(self._habits[reading.line.system], account)
@@ -203,7 +192,7 @@ class OutputsReader:
                 self._add(file, number, "error", f"{place}: expected {error.expected}, found {error.found}{hint}")
             return
         line = record.read(OutputLine)
-        reading = _LineReading(line, self.queries, line.numbering or self.numbering, file, number)
+        reading = _LineReading(line, self.haystack_of, line.numbering or self.numbering, file, number)
         reading.note(self._habits.setdefault(line.system, Habits()))
         self._waiting.append(reading)
 
@@ -216,7 +205,8 @@ class OutputsReader:
         if stands is None and self.there.get(key, summary_id) != summary_id:
             stands = "in the benchmark already, not in these words"
         if stands is not None:
-            self._add(file, number, "error", f"{_named(key)} stands {stands}; {_APART}")
+            answer_told = f"an answer of {key[1]!r} to query {key[0]!r}"
+            self._add(file, number, "error", f"{answer_told} stands {stands}; {_APART}")
             return None
         self.n_known += key in self.there
         return None if key in self.there else answer
@@ -225,26 +215,12 @@ class OutputsReader:
 _APART = "tell the two apart by `setting`, `repeat` or `elapsed_minutes`, or give one system another name"
 
 
-def _named(key: Identity) -> str:
-    return f"an answer of {key[1]!r} to query {key[0]!r}"
-
-
-def _told(habits: Habits) -> Iterator[str]:
-    """Yield what was decided about the marks of all answers of a system."""
-    if habits.from_zero:
-        yield "[0] is cited, and never the last document: numbers are counted from 0."
-    elif habits.zero:
-        yield "[0] is cited, and the last document too: numbers are counted from 1, and [0] is a wrong citation."
-    if habits.in_parentheses:
-        yield "numbers in parentheses stand throughout where citations do: they are read as such."
-
-
 @dataclass
 class _LineReading:
     """Reads one line, whose fields have the right types."""
 
     line: OutputLine
-    queries: Queries
+    haystack_of: InitVar[HaystackOf]
     numbering: Numbering | None
     file: str
     number: int
@@ -252,16 +228,15 @@ class _LineReading:
     warnings: list[str] = field(default_factory=list)
     aside: list[str] = field(default_factory=list)
     sources: dict[int | str, str] = field(default_factory=dict)
-    names: DocumentNames | None = None
+    haystack: tuple[str, DocumentNames] | None = None
 
-    def __post_init__(self) -> None:
-        haystack_id = self.queries.haystack(self.line.query_id)
-        if haystack_id is None:
+    def __post_init__(self, haystack_of: HaystackOf) -> None:
+        self.haystack = haystack_of(self.line.query_id)
+        if self.haystack is None:
             found = describe(self.line.query_id)
             self.errors.append(f"query_id: expected a query of the benchmark, found {found}")
         else:
-            self.names = self.queries.names(haystack_id)
-            self._part_names(self.names)
+            self._part_names(self.haystack[1])
         self._check_texts()
         if self.line.text is not None:
             self.line.text = self._judged_part(self.line.text)
@@ -291,35 +266,34 @@ class _LineReading:
 
     def note(self, habits: Habits) -> None:
         """Let an answer show how its system cites."""
-        if self.names is None or self.numbering == "ids":
+        if self.haystack is None or self.numbering == "ids":
             return
         line = self.line
         parts = line.bullets or []
         text = line.text or "\n".join(part.text for part in parts)
-        counted = line.documents if line.documents is not None and self.numbering != "haystack" else self.names.ids
+        seen = None if self.numbering == "haystack" else line.documents
+        counted = self.haystack[1].ids if seen is None else seen
         citations = [one for given in (line.citations, *(part.citations for part in parts)) for one in given or ()]
         if not self.sources:
             habits.note(text, citations, len(counted))
 
     def answer(self, habits: Habits, account: MarksRead) -> ReadAnswer | None:
         """Return the answer; errors are added as they are found, and one of them makes it worthless."""
-        line, haystack_id = self.line, self.queries.haystack(self.line.query_id)
-        if haystack_id is None or self.names is None or self.errors:
+        if self.haystack is None or self.errors:
             return None
-        seen = self._seen(account, self.names)
+        line, (haystack_id, names) = self.line, self.haystack
+        seen = self._seen(account, names)
         if self.errors:
             return None
-        numbered = None if seen is None else [self.names.ids[one] for one in seen]
+        numbered = None if seen is None else [names.ids[one] for one in seen]
         place = f"{self.file}, line {self.number}"
         if any("think" in one.casefold() for one in self.aside):
             account.tell("thinking in answers is set aside, and not judged.")
         text = self._text(
-            Numbers(
-                self.names, numbered, self.numbering, habits, self.sources, account, place, self.errors, self.warnings
-            )
+            Numbers(names, numbered, self.numbering, habits, self.sources, account, place, self.errors, self.warnings)
         )
-        context = self._context(haystack_id, None if seen is None else [*dict.fromkeys(seen)])
         setting = line.setting or UNKNOWN_SETTING
+        context = None if seen is None else self._context(haystack_id, setting, [*dict.fromkeys(seen)])
         order = line.order or ("given" if context is not None else None)
         told = [line.query_id, line.system, setting, order, line.elapsed_minutes, line.repeat, text, line.failure]
         summary: ShippedRow = {
@@ -370,11 +344,8 @@ class _LineReading:
                     account.tell_part(name, found.doc_id)
         return seen
 
-    def _context(self, haystack_id: str, seen: list[str] | None) -> ShippedRow | None:
+    def _context(self, haystack_id: str, setting: str, seen: list[str]) -> ShippedRow:
         line = self.line
-        if seen is None:
-            return None
-        setting = line.setting or UNKNOWN_SETTING
         return {
             "context_id": content_key("seen", line.query_id, setting, line.budget_tokens, seen),
             "query_id": line.query_id,

@@ -68,13 +68,13 @@ QUERY = Query("q1", "corpus", "What?")
 
 def test_insights_have_documents_and_without_them_are_key_points() -> None:
     text = "query_id,text,doc_ids\nq1,It costs 3 million.,a.md; b b.md\nq1,It is late.,\n"
-    found = wanted_of([memory("i.csv", text)], {"q1": QUERY}, ["a.md", "b b.md"], Faults())
+    targets, qrels = wanted_of([memory("i.csv", text)], {"q1": QUERY}, ["a.md", "b b.md"], Faults())
 
-    assert [(one.kind, one.target_index, one.text) for one in found.targets] == [
+    assert [(one.kind, one.target_index, one.text) for one in targets] == [
         ("insight", 0, "It costs 3 million."),
         ("key_point", 1, "It is late."),
     ]
-    assert [one.doc_id for one in found.qrels] == ["a.md", "b b.md"]
+    assert [one.doc_id for one in qrels] == ["a.md", "b b.md"]
 
 
 @pytest.mark.parametrize(("row", "told"), [("q2,x,a.md", "a query of q1"), ("q1,x,c.md", "ids of documents, as a.md")])

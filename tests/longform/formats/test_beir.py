@@ -6,7 +6,9 @@ import json
 import pytest
 
 from longform.errors import InputError
-from longform.formats.beir import BeirRows, read_beir
+from longform.formats.beir import read_beir
+from longform.formats.faults import Faults
+from longform.formats.rows import HaystackRows
 from longform.records import Document, Qrel, Query
 
 HEADER = "query-id\tcorpus-id\tscore\n"
@@ -24,16 +26,16 @@ TEST = [HEADER, "q3\td2\t2\n", "q3\td1\t0\n"]
 DEV = [HEADER, "q1\td1\t1\r\n", "\n", "q1\td3\t-1"]
 
 
-def read(*, corpus=CORPUS, queries=QUERIES, test=TEST, dev=DEV) -> BeirRows:
-    return read_beir("sea", corpus, queries, {"qrels/test.tsv": test, "qrels/dev.tsv": dev})
+def read(*, corpus=CORPUS, queries=QUERIES, test=TEST, dev=DEV) -> HaystackRows:
+    return next(read_beir("sea", corpus, queries, {"qrels/test.tsv": test, "qrels/dev.tsv": dev}, Faults()))
 
 
 def query(query_id: str, text: str) -> Query:
     return Query(query_id, "beir:sea", text, dataset="sea")
 
 
-def test_a_folder_is_one_haystack_of_exactly_these_rows() -> None:
-    haystack, n_queries_dropped = read()
+def test_a_folder_is_one_haystack_of_exactly_these_rows(caplog: pytest.LogCaptureFixture) -> None:
+    haystack = read()
     assert haystack.haystack_id == "beir:sea"
     assert list(haystack.documents) == [
         Document("d1", "beir:sea", 0, "Waves", "Sea and wind."),
@@ -48,21 +50,21 @@ def test_a_folder_is_one_haystack_of_exactly_these_rows() -> None:
         Qrel("q1", None, "d3", -1),
     ]
     assert [*haystack.targets, *haystack.rankings, *haystack.summaries, *haystack.labels] == []
-    assert n_queries_dropped == 1
+    assert "sea: 1 queries without a judgement are left out" in caplog.text
 
 
-def test_only_queries_of_the_chosen_splits_are_kept() -> None:
-    haystack, n_queries_dropped = read_beir("sea", CORPUS, QUERIES, {"qrels/test.tsv": TEST}, haystack_id="shore")
+def test_only_queries_of_the_chosen_splits_are_kept(caplog: pytest.LogCaptureFixture) -> None:
+    haystack = next(read_beir("data/sea/", CORPUS, QUERIES, {"qrels/test.tsv": TEST}, Faults()))
     assert [row.query_id for row in haystack.queries] == ["q3"]
-    assert n_queries_dropped == 2
-    assert {row.haystack_id for row in [*haystack.queries, *haystack.documents]} == {"shore"}
+    assert "data/sea/: 2 queries without a judgement are left out" in caplog.text
+    assert {row.haystack_id for row in [*haystack.queries, *haystack.documents]} == {"beir:sea"}
 
 
 def test_the_corpus_is_read_as_it_is_taken() -> None:
     """A corpus of millions must not stand in memory: what has not been asked for has not been read."""
     n_read = itertools.count()
     lines = (json.dumps({"_id": f"d{number}", "text": "x"}) for number in iter(n_read.__next__, 10**9))
-    haystack = read(corpus=lines).haystack
+    haystack = read(corpus=lines)
     taken = list(itertools.islice(haystack.documents, 5))
     assert [document.doc_index for document in taken] == [0, 1, 2, 3, 4]
     assert next(n_read) == 5
@@ -108,7 +110,7 @@ MALFORMED = [  # file, its lines, the line, the field, words of the message
 @pytest.mark.parametrize(("name", "lines", "number", "field", "words"), MALFORMED)
 def test_malformed_input_gets_one_message_that_names_the_place(name, lines, number, field, words) -> None:
     with pytest.raises(InputError) as caught:
-        list(read(**{name: lines}).haystack.documents)
+        list(read(**{name: lines}).documents)
     error = caught.value
     assert (error.file, error.record, error.field) == (FILES[name], f"line {number}", field)
     assert str(error).startswith(f"{FILES[name]}: line {number}: field {field!r}: expected ")
@@ -118,6 +120,6 @@ def test_malformed_input_gets_one_message_that_names_the_place(name, lines, numb
 def test_a_folder_without_a_judgement_is_refused() -> None:
     """It would be a benchmark of no query."""
     with pytest.raises(InputError, match=r"sea/qrels: .* since queries without one are dropped, found none in no file"):
-        read_beir("sea", CORPUS, QUERIES, {})
+        next(read_beir("sea", CORPUS, QUERIES, {}, Faults()))
     with pytest.raises(InputError, match=r"found none in qrels/test.tsv, qrels/dev.tsv"):
         read(test=[HEADER], dev=[HEADER])

@@ -20,20 +20,10 @@ ENDINGS = st.sampled_from(("", ".txt", ".md", ".pdf"))
 PLAIN = st.text("abc-_. /", min_size=1, max_size=8)
 
 
-class Queries:
-    def __init__(self, ids: Sequence[str]) -> None:
-        self.ids = ids
-
-    def haystack(self, query_id: str) -> str:
-        return query_id
-
-    def names(self, _haystack_id: str) -> DocumentNames:
-        return DocumentNames({one: place for place, one in enumerate(self.ids, 1)}, {})
-
-
 def cited(ids: Sequence[str], text: str, numbering: Numbering | None = None, **fields: object) -> str | None:
     """Return the text as it is judged; None: the line has an error."""
-    reader = OutputsReader(Queries(ids), numbering, {})
+    names = DocumentNames({one: place for place, one in enumerate(ids, 1)}, {})
+    reader = OutputsReader(lambda query_id: (query_id, names), numbering, {})
     reader.read([json.dumps({"query_id": "q", "system": "s", "text": text} | fields)], "f")
     return next((one.summary["text"] for one in reader.answers()), None)
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longform.errors import InputError
+from longform.formats.faults import Faults
 from longform.formats.jsonl import Coverage, Domain, read_jsonl
 from longform.formats.rows import HaystackRows
 from longform.records import TARGET_KINDS, Document, Qrel, Query, Target
@@ -69,7 +70,7 @@ def lines_of(files: Files) -> dict[str, Iterable[bytes]]:
 
 
 def read(files: Files) -> list[HaystackRows]:
-    return [HaystackRows(rows[0], *map(list, rows[1:])) for rows in read_jsonl(lines_of(files))]
+    return [HaystackRows(rows[0], *map(list, rows[1:])) for rows in read_jsonl(lines_of(files), Faults())]
 
 
 def test_a_folder_gives_exactly_these_rows() -> None:
@@ -160,7 +161,7 @@ def test_the_example_in_the_documentation_reads() -> None:
     named = (fence.split("\n", 1) for fence in fences)
     files = {head: body.splitlines() for head, body in named if head.endswith(".jsonl")}
     assert set(files) == set(FOLDER)
-    (haystack,) = read_jsonl(files)
+    (haystack,) = read_jsonl(files, Faults())
     counts = [len(list(rows)) for rows in haystack[1:]]
     assert counts == [3, 2, 3, 7, 0, 2, 3, 0]
 
@@ -376,7 +377,7 @@ def test_malformed_input_gets_one_message_that_names_the_place(name, number, cha
     changed = {key: value for key, value in (rows[number - 1] | change).items() if value is not ...}
     files = FOLDER | {name: [*rows[: number - 1], changed, *rows[number:]]}
     with pytest.raises(InputError) as caught:
-        read_jsonl({key: map(json.dumps, content) for key, content in files.items()})
+        list(read_jsonl({key: map(json.dumps, content) for key, content in files.items()}, Faults()))
     error = caught.value
     assert (error.file, error.record, error.field) == (name, f"line {number}", field)
     assert str(error).startswith(f"{name}: line {number}: field {field!r}: expected ")

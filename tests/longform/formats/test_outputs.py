@@ -17,16 +17,12 @@ from longform.formats.outputs import OutputsReader, ReadAnswer, identity
 IDS = {"a": 1, "b": 2, "town, north": 3, "7": 4}
 
 
-class Queries:
-    def haystack(self, query_id: str) -> str | None:
-        return "h" if query_id in {"q1", "q2"} else None
-
-    def names(self, _haystack_id: str) -> DocumentNames:
-        return DocumentNames(IDS, {"a": "The bridge of Alder Street"})
+def haystack_of(query_id: str) -> tuple[str, DocumentNames] | None:
+    return ("h", DocumentNames(IDS, {"a": "The bridge of Alder Street"})) if query_id in {"q1", "q2"} else None
 
 
 def reader(numbering: Numbering | None = None, there: Mapping[Any, str] | None = None) -> OutputsReader:
-    return OutputsReader(Queries(), numbering, there or {})
+    return OutputsReader(haystack_of, numbering, there or {})
 
 
 def line(**fields: object) -> dict[str, object]:
