@@ -63,7 +63,7 @@ ROOMS = {
     "metrics, statistics, measures": Room(22, 3_296, "longform/metrics/* longform/measures.py actors/measures.py"),
     "settings, other verbs, presets": Room(36, 4_995, "longform/settings/* jobs/*"),
     "summaries, support, repair, text": Room(
-        41, 4_949, "longform/summaries/* longform/support/* longform/repair/* longform/text/* actors/summarizers/*"
+        36, 4_899, "longform/summaries/* longform/support/* longform/repair/* longform/text/* actors/summarizers/*"
     ),
     "retrieval, local models, storage, surface, the rest": Room(75, 9_502, "*"),
 }

@@ -28,7 +28,7 @@ from actors.rehearsal.scripted_tasks import Rating, ScoreTask, SentenceTask, Sup
 from longform.chat.call import ChatReply, ChatRequest, TokenLogprobs, Usage, capabilities, failed, refusal_reason
 from longform.keys import stable_seed
 from longform.settings.chat import ChatSettings
-from longform.summaries.replies import USUAL_BULLETS
+from longform.summaries.methods import USUAL_BULLETS
 from longform.text.words import stems
 
 _SYNTHESIS = "actors.synthesis.scripted"

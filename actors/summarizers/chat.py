@@ -27,8 +27,7 @@ from longform.keys import content_key, stable_seed
 from longform.rows import SummaryRow
 from longform.settings.chat import ChatSummarizerSettings
 from longform.settings.methods import MethodSettings
-from longform.summaries.methods import AskStep, Plan
-from longform.summaries.replies import EMPTY_SUMMARY, summary_text
+from longform.summaries.methods import EMPTY_SUMMARY, AskStep, Plan, summary_text
 from longform.text.reasoning import set_aside
 
 

@@ -14,8 +14,8 @@ from longform.rows import SummaryRow
 from longform.settings.chat import OfflineSummarizerSettings
 from longform.settings.methods import MethodSettings
 from longform.summaries.extractive import VERSION, Extractor, bullet_lines, extractor_version, shipped_ranker
+from longform.summaries.methods import USUAL_BULLETS
 from longform.summaries.query_relevance import VectorQuery
-from longform.summaries.replies import USUAL_BULLETS
 from longform.support.model import shipped_support_model
 
 PROMPT_VERSION = f"offline_summarizer@{extractor_version()}"

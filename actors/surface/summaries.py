@@ -14,8 +14,8 @@ from longform.errors import UsageError
 from longform.records import Query, retrieval_text
 from longform.repair.by_matrix import BestPlace, best_evidence, repaired_texts
 from longform.summaries.extractive import Extractor, bullet_lines, shipped_ranker
+from longform.summaries.methods import OWN_BULLETS
 from longform.summaries.query_relevance import VectorQuery
-from longform.summaries.replies import OWN_BULLETS
 from longform.support.index import SupportIndex
 from longform.support.model import shipped_support_model
 from longform.text.answers import statements

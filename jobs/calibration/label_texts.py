@@ -22,7 +22,7 @@ from longform.metrics.agreement import Label
 from longform.records import Document
 from longform.retrieval.packing import ImportanceOf, arranged
 from longform.rows import LabelRow, SummaryRow
-from longform.text.punkt import n_words, release_sentences
+from longform.text.sentences import n_words, release_sentences
 
 Ranking = Mapping[str, float]
 """Document -> importance, larger is more."""

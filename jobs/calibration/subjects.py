@@ -21,7 +21,7 @@ from longform.records import Document
 from longform.rows import LabelRow, SummaryRow
 from longform.settings.systems import SystemName, named_system
 from longform.text.citations import bullets
-from longform.text.punkt import release_sentences
+from longform.text.sentences import release_sentences
 
 
 class SheetDocuments(NamedTuple):

@@ -17,7 +17,7 @@ from longform.keys import in_groups
 from longform.metrics.measure import Measure
 from longform.records import Target
 from longform.settings.experiment import Experiment
-from longform.summaries.replies import OWN_BULLETS
+from longform.summaries.methods import OWN_BULLETS
 
 NOBODY = "No query that is answered has"
 NO_INSIGHTS = "insights: coverage, citations and their joint score cannot be told"

@@ -21,9 +21,7 @@ from jobs.stages.stage import Plan, Site, Stage, Works
 from longform.judges.kinds.support import SUPPORT, YES
 from longform.judges.means import merged_repeats
 from longform.keys import content_key, in_groups
-from longform.repair import by_judge as judged_citations
-from longform.repair.by_judge import Held, How, JudgedText, Support, judged_text
-from longform.repair.twins import twin, twin_label
+from longform.repair.twins import JUDGED, Held, How, JudgedText, Support, counts, judged_text, twin, twin_label
 from longform.results.evidence import TwinDriver
 from longform.rows import SummaryRow, VerdictRow
 from longform.schemas import DOCUMENTS, SUMMARIES
@@ -44,7 +42,7 @@ def judge_key(experiment: Experiment, name: str) -> str:
     how = whole_identity(settings, experiment.judges)
     version = make_judge(name, experiment.judges, prompts=experiment.prompts).version.work
     repeats = [f"{settings.times} repeats"] if settings.times > 1 else []
-    return content_key(versioned(judged_citations.VERSION, experiment.units), name, how, version, *repeats)
+    return content_key(versioned(JUDGED, experiment.units), name, how, version, *repeats)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,7 +134,7 @@ def judge_driver(
     return {
         "by": name,
         "label": twin_label(name),
-        "bullets": judged_citations.counts(hows),
+        "bullets": counts(hows),
     }
 
 

@@ -28,7 +28,7 @@ from longform.schemas import CONTEXTS, DOCUMENTS, QUERIES, SUMMARIES
 from longform.settings.chat import ChatSettings, SummarizerSettings
 from longform.settings.experiment import Experiment
 from longform.settings.methods import MethodSettings
-from longform.summaries.replies import OWN_BULLETS, USUAL_BULLETS
+from longform.summaries.methods import OWN_BULLETS, USUAL_BULLETS
 from longform.text.sentences import sentences
 
 

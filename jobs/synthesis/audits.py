@@ -57,8 +57,7 @@ def export_summhay(url: str) -> list[str]:
         if not benchmark.folder.has(name):
             facts = read_facts(benchmark.folder, haystack_id)
             metadata = {"settings": dict(facts.settings)} if facts else {}
-            tables = benchmark.haystack_tables(haystack_id)
-            benchmark.folder.write_json(name, topic_file(*tables, metadata=metadata))
+            benchmark.folder.write_json(name, topic_file(*benchmark.haystack_tables(haystack_id), metadata=metadata))
     return names
 
 

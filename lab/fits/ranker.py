@@ -18,9 +18,9 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from lab.fits import significant
 from lab.fits.haystacks import GoldHaystack, set_f1
 from longform.keys import stable_seed
+from longform.summaries.extractive import Tree, TreeEnsemble
 from longform.summaries.query_relevance import FEATURES, VectorQuery, relevance
 from longform.summaries.sentence_support import SentenceSupport, first_candidates
-from longform.summaries.tree_ensemble import Tree, TreeEnsemble
 from longform.support.model import SupportModel
 from longform.text.words import stems, without_marks
 

@@ -25,11 +25,11 @@ from longform.metrics.measure import Verdict
 from longform.metrics.retrieval import gold_recall
 from longform.metrics.statistics import pooled_mean
 from longform.records import Query, Target
+from longform.repair.by_matrix import Readers, read_twice
 from longform.retrieval.packing import pack
 from longform.retrieval.ranking import ranked
 from longform.retrieval.statements import cluster_feedback_scores, statement_scores
 from longform.summaries.extractive import Extractor, bullet_lines
-from longform.support.feedback import Readers, read_twice
 from longform.support.model import Kind, SupportModel, expected_f1_sets
 from longform.text.citations import bullets
 

@@ -27,7 +27,7 @@ from longform.formats.json_files import Lines, json_lines
 from longform.formats.rows import HaystackRows, ShippedRow
 from longform.keys import content_key
 from longform.records import Document, Query, Target
-from longform.text.punkt import release_sentences
+from longform.text.sentences import release_sentences
 
 IMPORTANCE = "importance"
 """The ranking that a release ships: by similarity to the summary or the reference."""

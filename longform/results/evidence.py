@@ -15,8 +15,7 @@ from longform.evidence.scores import ScoreTable, facts_of, final, means, of_judg
 from longform.metrics.agreement import RepeatedPair
 from longform.metrics.measure import Measure, RankingMeasure
 from longform.records import Document
-from longform.repair.by_judge import How
-from longform.repair.twins import LABEL, MATRIX
+from longform.repair.twins import LABEL, MATRIX, How
 from longform.results.aggregate import Averaging
 from longform.results.calls import CallsRow
 from longform.settings.experiment import Experiment

@@ -13,8 +13,7 @@ from longform.evidence.scan import pl
 from longform.evidence.scores import final, means, samples, under, with_facts
 from longform.keys import stable_seed
 from longform.models import read_model
-from longform.repair.by_judge import HOWS
-from longform.repair.twins import MATRIX, twin_label
+from longform.repair.twins import HOWS, MATRIX, twin_label
 from longform.results.aggregate import Aggregate, axes_in
 from longform.results.differences import differences, finding_words, interval
 from longform.results.evidence import Evidence, summaries_under

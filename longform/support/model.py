@@ -19,8 +19,9 @@ there is no threshold to tune.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
-from typing import Literal, NamedTuple, TypedDict
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,14 +63,6 @@ Array = NDArray[np.float64]
 def features_of(kind: Kind) -> tuple[str, ...]:
     """Return the names of the features that a model of *kind* weighs, in order."""
     return (*FEATURES, GAP) if kind == "words_and_gap" else FEATURES
-
-
-class StoredModel(TypedDict):
-    """A model as JSON; weights by the names of features."""
-
-    kind: Kind
-    weights: dict[str, float]
-    intercept: float
 
 
 class SupportModel(NamedTuple):
@@ -115,7 +108,8 @@ class SupportModel(NamedTuple):
             raise ValueError(f"this model reads {missing}; give vectors of sentences and claims, or use kind 'words'")
         return WORD_SIGNALS + VECTOR_SIGNALS
 
-    def as_json(self) -> StoredModel:
+    def as_json(self) -> dict[str, Any]:
+        """Return the model as JSON, its weights by the names of features."""
         return {
             "kind": self.kind,
             "weights": dict(zip(features_of(self.kind), self.weights, strict=True)),
@@ -123,7 +117,7 @@ class SupportModel(NamedTuple):
         }
 
     @classmethod
-    def from_json(cls, document: StoredModel) -> SupportModel:
+    def from_json(cls, document: Mapping[str, Any]) -> SupportModel:
         weights = tuple(document["weights"][name] for name in features_of(document["kind"]))
         return cls(document["kind"], weights, document["intercept"])
 

@@ -1,10 +1,11 @@
-"""Sentences of a text, each with its place. The offline summarizer quotes them, and answers are read by them."""
+"""Sentences of a text, each with its place, and sentences and words as NLTK splits them for released labels."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from functools import cache
+from typing import NamedTuple, Protocol
 
 from nupunkt import sentence_spans
 
@@ -73,3 +74,42 @@ def _spans(line: str, within: str) -> Iterator[tuple[int, int]]:
             begin = end - len(line[stop.end() : end].lstrip())
         if begin < end:
             yield begin, end
+
+
+class _Tokenizer(Protocol):
+    def tokenize(self, text: str) -> list[str]: ...
+
+
+def release_sentences(text: str) -> list[str]:
+    """Return the sentences of *text*, stripped, as `nltk.sent_tokenize` gives them; nothing is downloaded."""
+    return _tokenizer().tokenize(text.strip())
+
+
+@cache
+def _tokenizer() -> _Tokenizer:
+    # NLTK's rules over the model's parameters from a package: that package's own rules split five of forty released
+    # summaries otherwise.
+    import punkt
+    from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer  # slow to import
+
+    model = punkt.load_model("english")
+    parameters = PunktParameters()
+    parameters.abbrev_types.update(model.abbrev_types)
+    parameters.collocations.update(model.collocations)
+    parameters.sent_starters.update(model.sent_starters)
+    parameters.ortho_context.update({word: int(context) for word, context in model.ortho_context.items()})
+    tokenizer: _Tokenizer = PunktSentenceTokenizer(parameters)
+    return tokenizer
+
+
+def n_words(text: str) -> int:
+    """Return the number of words and marks of *text*, as `nltk.word_tokenize` splits it sentence by sentence."""
+    return sum(len(_word_tokenizer().tokenize(sentence)) for sentence in release_sentences(text))
+
+
+@cache
+def _word_tokenizer() -> _Tokenizer:
+    from nltk.tokenize.destructive import NLTKWordTokenizer  # slow to import
+
+    tokenizer: _Tokenizer = NLTKWordTokenizer()
+    return tokenizer

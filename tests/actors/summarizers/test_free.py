@@ -11,7 +11,7 @@ from actors.summarizers.summarizer import Means
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings, ChatSummarizerSettings, OfflineSummarizerSettings
 from longform.settings.methods import SHIPPED_METHODS
-from longform.summaries.replies import USUAL_BULLETS
+from longform.summaries.methods import USUAL_BULLETS
 from longform.text.citations import bullets
 from tests.actors.summarizers.summarizing import context, recorded, write_bench
 

@@ -12,7 +12,7 @@ import pytest
 from longform.errors import InputError, UsageError
 from longform.formats.longformfact import IMPORTANCE, longformfact_files, read_longformfact
 from longform.formats.rows import HaystackRows
-from longform.text.punkt import release_sentences
+from longform.text.sentences import release_sentences
 
 INPUT = {"id": "x", "document": ["One.", " ", "Three."], "summary": "A reference.", "ranking": [2, 1, 0]}
 LABELLED = {"documents": ["One.", ""], "summary": "A first. A second.", "faithfulness": [1, None]}

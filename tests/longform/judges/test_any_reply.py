@@ -18,7 +18,7 @@ from longform.chat.prices import Price, cost_usd
 from longform.chat.token_estimates import TokenEstimates
 from longform.judges.kind import Group
 from longform.judges.kinds import KINDS
-from longform.summaries.replies import summary_text
+from longform.summaries.methods import summary_text
 from longform.synthesis.asking import Reply, read_reply
 from longform.synthesis.written.replies import FORMS
 from tests.any_values import ANY_TEXT

@@ -2,10 +2,9 @@ import numpy as np
 import pytest
 
 from longform.summaries import extractive
-from longform.summaries.extractive import Extractor, bullet_lines, shipped_ranker
+from longform.summaries.extractive import Extractor, Tree, TreeEnsemble, bullet_lines, shipped_ranker
 from longform.summaries.query_relevance import FEATURES, VectorQuery
 from longform.summaries.sentence_support import candidates
-from longform.summaries.tree_ensemble import Tree, TreeEnsemble
 from longform.text.citations import bullets
 from tests.longform.summaries.test_sentence_support import (
     MODEL,

@@ -1,6 +1,6 @@
 import pytest
 
-from longform.summaries.replies import summary_text
+from longform.summaries.methods import summary_text
 
 
 @pytest.mark.parametrize(

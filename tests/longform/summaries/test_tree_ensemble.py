@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import GradientBoostingRegressor
 
-from longform.summaries.tree_ensemble import Tree, TreeEnsemble
+from longform.summaries.extractive import Tree, TreeEnsemble
 
 FEATURES = ("width", "depth", "colour")
 

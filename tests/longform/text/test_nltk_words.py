@@ -2,7 +2,7 @@
 
 import pytest
 
-from longform.text.punkt import n_words
+from longform.text.sentences import n_words
 
 
 @pytest.mark.parametrize(

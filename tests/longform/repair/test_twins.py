@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longform.repair.by_judge import HOWS, Cited, Held, Support, counts, judged_citations, judged_text
+from longform.repair.twins import HOWS, Cited, Held, Support, counts, judged_citations, judged_text
 from longform.text.citations import bullets
 
 NUMBERS = st.one_of(st.none(), st.floats(0, 1))

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from longform.support import feedback
-from longform.support.feedback import SHARE, WINDOWS, read_twice, shipped_readers, widen
+from longform.repair import by_matrix
+from longform.repair.by_matrix import SHARE, WINDOWS, read_twice, shipped_readers, widen
 from longform.support.index import SupportIndex
 from longform.support.model import FEW_DOCUMENTS
 from longform.text.words import stems
@@ -46,7 +46,7 @@ def test_claims_that_do_not_fit_into_one_block_are_read_alike(monkeypatch: pytes
     claims = [CLAIM, "The orchard opened in 1902.", "Visitors liked the garden number 7."]
     together = read_twice(claims, INDEX, READERS)
 
-    monkeypatch.setattr(feedback, "_BLOCK_CELLS", 1)
+    monkeypatch.setattr(by_matrix, "_BLOCK_CELLS", 1)
 
     assert np.array_equal(read_twice(claims, INDEX, READERS), together)
 
@@ -90,7 +90,7 @@ def plain_words(index: SupportIndex, claim: str, probability: Sequence[float], s
         start = int(best.start[0, document])
         if end > begin and best.recall[0, document] > 0:
             windows[document] = frozenset[str]().union(*index.stems[start : min(start + size, end)])
-    least = sorted(probability, reverse=True)[feedback.DOCUMENTS - 1]
+    least = sorted(probability, reverse=True)[by_matrix.DOCUMENTS - 1]
     nearest = [document for document, p in enumerate(probability) if p >= least]  # with those as probable as the last
 
     def held(share: dict[int, float]) -> Counter[str]:
@@ -103,7 +103,7 @@ def plain_words(index: SupportIndex, claim: str, probability: Sequence[float], s
     here = held({d: probability[d] for d in nearest if d in windows})
     elsewhere = held({d: 1 - p for d, p in enumerate(probability) if d in windows})
     parts = {stem: p * max(0.0, math.log((p + 0.02) / (elsewhere[stem] + 0.02))) for stem, p in here.items()}
-    weakest = sorted(parts.values(), reverse=True)[: feedback.WORDS][-1]
+    weakest = sorted(parts.values(), reverse=True)[: by_matrix.WORDS][-1]
     kept = {stem: part for stem, part in parts.items() if part >= weakest - 1e-9 and part > 1e-9}
     return {stem: part / sum(kept.values()) for stem, part in kept.items()}
 
@@ -111,8 +111,8 @@ def plain_words(index: SupportIndex, claim: str, probability: Sequence[float], s
 @pytest.mark.parametrize("words", [pytest.param(7, id="a choice"), pytest.param(99, id="all that the windows hold")])
 def test_words_are_weighed_by_their_part_in_the_divergence(words: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Against the definition; a claim keeps the rest of its weight."""
-    monkeypatch.setattr(feedback, "WORDS", words)
-    monkeypatch.setattr(feedback, "DOCUMENTS", 7)  # a bystander too, with words that are as frequent elsewhere
+    monkeypatch.setattr(by_matrix, "WORDS", words)
+    monkeypatch.setattr(by_matrix, "DOCUMENTS", 7)  # a bystander too, with words that are as frequent elsewhere
     claim = "Work on the bridge is postponed"
     probability = once([claim])
     weights = INDEX.weights([stems(claim)])
