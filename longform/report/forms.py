@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple
+from unicodedata import east_asian_width
 
 from longform.metrics.statistics import Estimate
 from longform.report import plots
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 # ---------------------------------------------------------------- bands
 
 _LINE_CHARACTERS = 40
-"""Characters of a name on one line."""
+"""Characters of a name on one line; one that is wide counts twice."""
 _LABEL_CHARACTERS, _LABEL_LINES = 20, 3
 _ROW, _TWIN_ROW = 1.45, 0.9
 """Lines of text that a band of one value is high; a twin's stands close below its original."""
@@ -124,8 +125,14 @@ def _draw_bands(axes: Axes, bands: Mapping[str, Sequence[BandMark]], series: Seq
 
 def _name(system: str) -> str:
     """Return the name of a system as it fits before a line: long ones keep their ends, which tell them apart."""
-    half = _LINE_CHARACTERS // 2
-    return system if len(system) <= _LINE_CHARACTERS else f"{system[: half - 1].rstrip()}…{system[-half:].lstrip()}"
+    name = " ".join(system.split())
+    halves = range(_LINE_CHARACTERS // 2, 0, -1)
+    shorter = (f"{name[:half].rstrip()}…{name[-half:].lstrip()}" for half in halves if 2 * half < len(name))
+    return next((shown for shown in (name, *shorter) if _fits(shown)), "…")
+
+
+def _fits(text: str) -> bool:
+    return len(text) + sum(letter in "MW@" or east_asian_width(letter) in "FW" for letter in text) <= _LINE_CHARACTERS
 
 
 def _style(place: int, *, hollow: bool) -> dict[str, Any]:
