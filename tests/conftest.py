@@ -72,6 +72,22 @@ def pytest_xdist_make_scheduler(config: pytest.Config) -> Generator[None, Any, o
     return scheduler
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, object, object]:
+    """
+    End Ray behind the last of the quick files with one.
+
+    Its own processes keep a fortieth of a processor busy, and each pool of a test behind them would start actors there.
+    """
+    done = yield
+    is_quick_tier = item.config.getoption("markexpr") == "not slow"
+    if is_quick_tier and nextitem and _is_of_one_ray(_file(item)) and not _is_of_one_ray(_file(nextitem)):
+        import ray
+
+        ray.shutdown()
+    return done
+
+
 @lru_cache
 def _is_of_one_ray(file: str) -> bool:
     """Return true if a quick test of *file* starts a Ray; the process that deals files out collects no tests."""
