@@ -61,14 +61,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.hookimpl(wrapper=True, optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config) -> Generator[None, Any, object]:
     """
-    Let one process of the quick tier have all its files with a Ray.
+    Let one process of the quick tier have all its files with a Ray, and one those with PyTorch.
 
-    To start a Ray takes seven seconds of a processor, and its workers keep what they have imported.
+    To start a Ray takes seven seconds of a processor, to import PyTorch and `transformers` six; Ray's workers keep what
+    they have imported.
     """
     scheduler = yield
     if (config.getoption("dist"), config.getoption("markexpr")) == ("loadfile", "not slow"):
         file_of = scheduler._split_scope
-        scheduler._split_scope = lambda test: "ray" if _is_of_one_ray(file_of(test)) else file_of(test)
+        scheduler._split_scope = lambda test: _group(file_of(test))
     return scheduler
 
 
@@ -86,6 +87,15 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
         ray.shutdown()
     return done
+
+
+@lru_cache
+def _group(file: str) -> str:
+    """Return what the tests of *file* share with those of other files, or its name."""
+    if _is_of_one_ray(file):
+        return "ray"
+    text = (Path(__file__).parents[1] / file).read_text(encoding="utf-8")
+    return "torch" if any(word in text for word in ("tiny_checkpoints", "save_cross_encoder", "import torch")) else file
 
 
 @lru_cache

@@ -36,7 +36,7 @@ _RUNNING: list[pytest.Item] = []
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Note the test that runs, for `ray_where_marked`."""
+    """Note the test that runs, for `figures_undrawn` and `ray_where_marked`."""
     _RUNNING[:] = [item]
 
 
@@ -128,19 +128,16 @@ def garbage_left(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def figures_undrawn(request: pytest.FixtureRequest) -> Iterator[None]:
+def figures_undrawn() -> Iterator[None]:
     """
     Let reports hold empty pictures: to draw figures takes a fifth of the time of tests that ignore them.
 
-    Modules of the slow tier, modules marked `drawn` and folders of `tests/made` have real ones.
+    Tests of the slow tier, tests marked `drawn` and folders of `tests/made` have real ones.
     """
-    if request.node.get_closest_marker("slow") or request.node.get_closest_marker("drawn"):
-        yield
-        return
     drawn = plots.render
 
     def rendered(draws: Sequence[Any], *, height: float, name: str) -> str:
-        if is_making():
+        if is_making() or any(_RUNNING[0].get_closest_marker(name) for name in ("slow", "drawn")):
             return drawn(draws, height=height, name=name)
         return '<svg xmlns="http://www.w3.org/2000/svg"></svg>'
 

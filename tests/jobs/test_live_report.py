@@ -38,8 +38,6 @@ from longform.results.run_status import Status
 from tests.jobs.answers.town import town
 from tests.jobs.held_server import HeldServer, serving
 
-pytestmark = pytest.mark.drawn
-
 DEADLINE_S = 240
 SO_FAR: Status = {"judged": 1, "queries": 2, "waiting": [], "as_of": "noon", "goes_on": True}
 _INSIGHT = re.compile(r"\binsight:\s*(.+)", re.IGNORECASE)
@@ -152,6 +150,7 @@ def html(folder: Path) -> dict[str, str]:
     return {path.name: path.read_text() for path in folder.glob("*.html")}
 
 
+@pytest.mark.drawn
 def test_a_live_report_shows_exactly_the_judged_queries_and_the_runs_own_report_stands_in_the_end(
     tmp_path: Path, bench: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

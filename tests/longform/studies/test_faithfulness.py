@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -117,6 +119,11 @@ def older_cells(summaries: pl.DataFrame) -> list[dict[str, Any]]:
 
 def whole() -> dict[str, Any]:
     """The study of a writer that leads, in orders, lengths and drawn orders, in the form of older results."""
+    return deepcopy(_whole())
+
+
+@cache
+def _whole() -> dict[str, Any]:
     by_order = [lead(seed, system(order=order)) for seed, order in enumerate(("given", "top", "bottom"))]
     by_length = [lead(seed, system(n_documents=n)) for seed, n in enumerate((3, 5))]
     cut = [checked(0, np.zeros((3, 0)), of=system(method="focus-top"), failure="length")]

@@ -6,6 +6,7 @@ What is truly wrong is found by a search for the writer's sentences; the audit k
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import pytest
@@ -25,6 +26,7 @@ class Noise(NamedTuple):
     audit: dict[str, Any]
 
 
+@cache
 def noise(domain: str, *, errors: float, seed: int) -> Noise:
     rows = haystack_rows(made(domain, FAULTY, f"scripted-verifier:seed={seed},errors={errors}").written)
     documents, targets = list(rows.documents), list(rows.targets)
