@@ -26,7 +26,6 @@ class Remembering:
         self._held: dict[tuple[str, str], Verdict] = {}  # by the key of the shared text, in the order of asking
 
     async def ask(self, groups: Sequence[Group]) -> Verdicts:
-        """Judge all pairs: shape (groups, items)."""
         wanted = {content_key(shared_of(group)): group for group in open_groups(self._kind, groups)}
         pairs = [(key, item) for key, group in wanted.items() for item in group.items]
         known = {pair: self._held[pair] for pair in pairs if pair in self._held}
@@ -53,7 +52,6 @@ class MeanJudge:
         self._kind, self._members, self._bounds = kind, members, bounds
 
     async def ask(self, groups: Sequence[Group]) -> Verdicts:
-        """Judge all pairs: shape (groups, items)."""
         found = await asyncio.gather(*(member.ask(groups) for member in self._members.values()))
         return [
             [

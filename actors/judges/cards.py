@@ -26,11 +26,9 @@ def card_of_file(url: str, task: str, *, expected: str) -> Card:
 
 
 def write_card(card: Card, out: str) -> None:
-    """Write the card to the file *out*, a path or `s3://` URL."""
     folder, name = file_place(out)
     folder.write_bytes(name, card_bytes(card))
 
 
 def card_bytes(card: Card) -> bytes:
-    """A card as a file."""
     return (json.dumps(card, indent=1, allow_nan=False) + "\n").encode()

@@ -76,11 +76,9 @@ class ChatJudge:
         self.samples = settings.samples
 
     async def ask(self, groups: Sequence[Group]) -> Verdicts:
-        """Judge all pairs: shape (groups, items). Equal pairs are asked about once, settled ones never."""
         return await carry_out(self.plan(groups), self._send)
 
     def plan(self, groups: Sequence[Group]) -> Asks[Verdicts]:
-        """Return the plan that asks about all pairs."""
         return verdicts(self._kind, groups, self)
 
     def _send(self, requests: Mapping[Name, ChatRequest]) -> Mapping[Name, Awaitable[ChatReply]]:
@@ -97,7 +95,6 @@ class ChatJudge:
         return {**coming, **{name: self._chat.complete(request) for name, request in again.items()}}
 
     def requests(self, groups: Sequence[Group]) -> list[ChatRequest]:
-        """Make the first requests for all pairs."""
         return [
             request
             for group in open_groups(self._kind, groups)
@@ -106,7 +103,6 @@ class ChatJudge:
         ]
 
     def request(self, group: Group, item: str) -> ChatRequest:
-        """Ask about one pair."""
         text, options = self._prompt.render(**self._kind.filled(group, item)), {"json_schema": self._json_schema}
         request = prompt_request(self._settings.chat, text, count_tokens=self._count_tokens, **options)
         return replace(request, top_logprobs=ALTERNATIVES) if self._with_probability else request
@@ -175,12 +171,11 @@ def repeated(judge: ChatJudge, group: Group, item: str) -> list[ChatRequest]:
 def _mean(kind: Kind, samples: Sequence[Verdict]) -> Verdict:
     """Return the mean of the samples that can be read; `reply` has them all, `call_id` is that of the first."""
     numbers = [number for one in samples if (number := kind.number(one.answer, one.probability)) is not None]
-    made = kind.by_number(round(sum(numbers) / len(numbers), _DIGITS), ()) if numbers else unjudged(_why(samples))
+    if numbers:
+        made = kind.by_number(round(sum(numbers) / len(numbers), _DIGITS), ())
+    else:
+        made = unjudged(next(one.failure for one in samples if one.failure) or "no_reply")
     return made._replace(reply=json.dumps([one.reply for one in samples]), call_id=samples[0].call_id)
-
-
-def _why(samples: Sequence[Verdict]) -> str:
-    return next(one.failure for one in samples if one.failure) or "no_reply"
 
 
 class ByChat(Judge):

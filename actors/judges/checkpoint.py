@@ -42,8 +42,6 @@ class Planned(NamedTuple):
 
 
 class Sight(NamedTuple):
-    """A window and its tokens."""
-
     window: Window
     ids: Ids
 
@@ -89,11 +87,9 @@ class CheckpointJudge:
             raise UsageError(msg)
 
     async def ask(self, groups: Sequence[Group]) -> Verdicts:
-        """Judge all pairs: shape (groups, items)."""
         return self.judge(groups)
 
     def judge(self, groups: Sequence[Group]) -> Verdicts:
-        """Judge all pairs: shape (groups, items)."""
         opened = open_groups(self._kind, groups)
         planned = self._planned(opened)
         if self._nearest:

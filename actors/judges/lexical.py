@@ -74,11 +74,9 @@ class LexicalJudge:
         self._document = lru_cache(maxsize=_DOCUMENTS_HELD)(lambda text: SupportDocument(SupportIndex([text])))
 
     async def ask(self, groups: Sequence[Group]) -> Verdicts:
-        """Judge all pairs: shape (groups, items)."""
         return self.judge(groups)
 
     def judge(self, groups: Sequence[Group]) -> Verdicts:
-        """Judge all pairs: shape (groups, items)."""
         opened = open_groups(self._kind, groups)
         asked = [(group, self._document(group.text)) for group in opened]
         rows: Verdicts = []
@@ -196,11 +194,9 @@ class OfflineCoverageJudge:
         self._insights = lru_cache(maxsize=_QUERIES_HELD)(self._query_insights)
 
     async def ask(self, groups: Sequence[Group]) -> Verdicts:
-        """Judge all pairs: shape (groups, insights)."""
         return self.judge(groups)
 
     def judge(self, groups: Sequence[Group]) -> Verdicts:
-        """Judge all pairs: shape (groups, insights)."""
         return [self._verdicts(group) for group in groups]
 
     def _verdicts(self, group: Group) -> list[Verdict]:
@@ -226,8 +222,6 @@ class OfflineCoverageJudge:
 
 
 class ByWords(Judge):
-    """Lays words beside each other, by a fitted model."""
-
     settings: OfflineJudgeSettings
 
     def _version(self) -> Version:

@@ -37,7 +37,6 @@ class PythonJudge:
         self._judge = open_class(settings, UserJudge)
 
     async def ask(self, groups: Sequence[Group]) -> Verdicts:
-        """Judge all pairs: shape (groups, items)."""
         opened = open_groups(self._kind, groups)
         return in_place(self._kind, groups, opened, await gather(*map(self._judged, opened)))
 

@@ -230,7 +230,7 @@ def _checked(place: LabelledPlace, check: TargetCheck) -> dict[str, Any]:
     targets = [one for query in place.benchmark.queries for one in place.benchmark.targets.get(query, [])]
     n_accepted, n_targets = sum(accepted.values()), sum(target.kind == check.checks for target in targets)
     known = known_targets(place.benchmark.folder)
-    scores = {target: one.score for target, one in known.items() if one.score is not None}
+    scores = {target: point["score"] for target, point in known.items() if point["score"] is not None}
     return {
         "accepted": n_accepted,
         "rejected": len(accepted) - n_accepted,

@@ -66,7 +66,7 @@ def _tasks(pieces: Iterable[Piece]) -> list[Task]:
 
 def _stage(calibration: Calibration, judge: Judge, run: Folder, calling: Calling, *, threads: int) -> PlainStage:
     labelled, settings, chat = calibration.labelled, judge.settings, judge.settings.asked_model
-    name, prompts = stage_name(labelled, judge.name), calibration.prompts
+    name, prompts = _stage_name(judge), calibration.prompts
     work = partial(_worker, labelled, judge.name, settings, prompts=prompts, context=calling.context(name))
     return PlainStage(
         name=name,
@@ -81,9 +81,9 @@ def _stage(calibration: Calibration, judge: Judge, run: Folder, calling: Calling
     )
 
 
-def stage_name(labelled: Labelled, judge: str) -> str:
-    """Return the name under which the judge's calls stand in the ledger."""
-    return f"{labelled.step} {judge}"
+def _stage_name(judge: Judge) -> str:
+    """Return the name under which the judge's calls stand in the ledger, as those of `evaluate` do."""
+    return f"{judge.kind.step} {judge.name}"
 
 
 def _worker(
@@ -137,7 +137,7 @@ def _n_pieces(calibration: Calibration, name: str) -> int:
 
 def _planned(calibration: Calibration, name: str, run: Folder, count: CallCount) -> StageCalls:
     chat, pieces = calibration.chats[name], calibration.labelled.pieces(calibration.made[name])
-    calls = count.calls(stage_name(calibration.labelled, name), chat)
+    calls = count.calls(_stage_name(calibration.made[name]), chat)
     again = passing_failures(run, "verdicts", [piece.work_id for piece in pieces])
     done = run.locate("verdicts").keys() - again
     for request in requests(calibration, name, chat, [piece for piece in pieces if piece.work_id not in done]):

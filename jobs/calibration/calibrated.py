@@ -115,7 +115,8 @@ def _labelled(arguments: argparse.Namespace, name: str, judges: Mapping[str, Jud
     modes = modes_of(arguments.modes)
     if arguments.out and not has_page(arguments) and EACH_DOCUMENT not in modes:
         raise UsageError(f"--out: a card is of mode {DOCUMENT}, found --modes {arguments.modes}")
-    scoring = Scoring(arguments.fidelity, _threshold(arguments, settings), **interval)
+    threshold = _own_threshold(settings) if arguments.threshold is None else arguments.threshold
+    scoring = Scoring(arguments.fidelity, threshold, **interval)
     importance = importance_by(arguments.importance)
     return Labelled(**common, modes=modes, orders=arguments.orders, scoring=scoring, importance=importance)
 
@@ -159,12 +160,6 @@ def _own_threshold(settings: JudgeSettings | None) -> float:
         return shipped_lexical_support().threshold
     stated = None if settings is None else settings.own_threshold
     return Scoring().threshold if stated is None else stated
-
-
-def _threshold(arguments: argparse.Namespace, settings: JudgeSettings | None) -> float:
-    if arguments.threshold is not None and not 0 <= arguments.threshold < 1:
-        raise UsageError(f"--threshold: expected a number in [0, 1), found {arguments.threshold:g}")
-    return _own_threshold(settings) if arguments.threshold is None else float(arguments.threshold)
 
 
 def modes_of(text: str) -> tuple[Mode, ...]:

@@ -48,13 +48,11 @@ def calibrate(calibration: Calibration, *, run: Folder, cluster: Cluster, callin
     frame["cost"], frame["note"] = cost_of(calibration, asked, calling), calibration.note
     if (found := _retest(calibration, asked)) is not None:
         frame["retest"] = found
-    given = {name: _merged(calibration, verdicts) for name, verdicts in asked.items()}
+    given = {
+        name: {place: merged_repeats(calibration.kind, rows) for place, rows in verdicts.items()}
+        for name, verdicts in asked.items()
+    }
     return measured(calibration, _own(calibration, given), frame)
-
-
-def _merged(calibration: Calibration, verdicts: Verdicts) -> Verdicts:
-    """Return one verdict a pair: what the repeats of a judge come to."""
-    return {place: merged_repeats(calibration.kind, rows) for place, rows in verdicts.items()}
 
 
 def _retest(calibration: Calibration, asked: Mapping[str, Verdicts]) -> Retest | None:
@@ -65,11 +63,10 @@ def _retest(calibration: Calibration, asked: Mapping[str, Verdicts]) -> Retest |
     written = {name: labelled.as_written(verdicts) for name, verdicts in asked.items()}
     if settings.members:
         again = [_own(calibration, {name: _nth(of, repeat) for name, of in written.items()}) for repeat in range(times)]
-        rows = [_as_repeat(row, repeat) for repeat, one in enumerate(again) for of in one.values() for row in of]
+        rows = [row for repeat, one in enumerate(again) for of in one.values() for row in _as_repeat(of, repeat)]
     else:
         rows = [row for of_place in written[calibration.judge].values() for row in of_place]
-    clusters = {row["summary_id"]: row["summary_id"] for row in rows}
-    pairs = repeated_pairs(calibration.kind, rows, clusters)
+    pairs = repeated_pairs(calibration.kind, rows, {row["summary_id"]: row["summary_id"] for row in rows})
     return retest(pairs, **labelled.scoring.settings)
 
 
@@ -81,18 +78,16 @@ def _times(calibration: Calibration) -> int:
 
 def _nth(verdicts: Verdicts, repeat: int) -> Verdicts:
     """Return the answers of one repeat; those of a judge that was asked once are the same for all."""
-    return {place: _of_repeat(rows, repeat) for place, rows in verdicts.items()}
+    return {
+        place: [row for row in rows if (row.get("repeat") or 0) == repeat]
+        if any(row.get("repeat") for row in rows)
+        else rows
+        for place, rows in verdicts.items()
+    }
 
 
-def _as_repeat(row: JudgementRow, repeat: int) -> JudgementRow:
-    found = row.copy()
-    found["repeat"] = repeat
-    return found
-
-
-def _of_repeat(rows: Sequence[JudgementRow], repeat: int) -> list[JudgementRow]:
-    has_repeats = any(row.get("repeat") for row in rows)
-    return [row for row in rows if not has_repeats or (row.get("repeat") or 0) == repeat]
+def _as_repeat(rows: Sequence[JudgementRow], repeat: int) -> list[JudgementRow]:
+    return [{**row, "repeat": repeat} for row in rows]
 
 
 def _own(calibration: Calibration, given: Mapping[str, Verdicts]) -> Verdicts:
@@ -221,7 +216,6 @@ def answer_of(
 
 
 def write_cards(folder: Folder, found: Mapping[str, Measured]) -> list[str]:
-    """Write a card a judge; return their names."""
     cards = {name: one.card for name, one in found.items() if one.card}
     names = card_names([*cards])
     for name, file in names.items():

@@ -1,5 +1,5 @@
 """
-The summaries that people labelled for support, and the texts that their sentences are checked against.
+Labelled summaries as judges are asked about them: the texts that sentences are checked against, and perturbed copies.
 
 The orders of table 4 (Wan et al.) sort the documents of a summary by their importance.
 """
@@ -7,7 +7,8 @@ The orders of table 4 (Wan et al.) sort the documents of a summary by their impo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache, partial
+from statistics import fmean
 from typing import Any, NamedTuple
 
 from actors.local_models.encoder import Encoder
@@ -16,12 +17,14 @@ from jobs.calibration.place import LabelledPlace
 from jobs.stages.judged_texts import SEPARATOR
 from longform.errors import UsageError
 from longform.formats.longformfact import IMPORTANCE, PEOPLE
+from longform.judges.adversarial import LabelledLines, Others, Perturbed, perturbed_summaries
 from longform.judges.merges import EACH_DOCUMENT, NOT_SAID, SAID, Fidelity, LabelledSummary, Mode, label_counts
 from longform.keys import content_key, in_groups
 from longform.metrics.agreement import Label
 from longform.records import Document
 from longform.retrieval.packing import ImportanceOf, arranged
 from longform.rows import LabelRow, SummaryRow
+from longform.text.citations import bullets, cited_numbers
 from longform.text.sentences import n_words, release_sentences
 
 Ranking = Mapping[str, float]
@@ -43,7 +46,6 @@ class ImportanceBy(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Say it."""
         if self.how == RELEASED:
             return "the ranking that the data ship"
         text = "the summary that is judged" if self.how == SUMMARY else "the reference summary"
@@ -69,11 +71,28 @@ def importance_by(text: str) -> ImportanceBy:
 
 
 def rankings(place: LabelledPlace, by: ImportanceBy) -> RankingOf:
-    """Return what ranks the documents of the summaries of *place*."""
-    if by.model is not None:
-        return _Likeness(place, by.how, by.model)
-    shipped = _shipped(place.benchmark)
-    return lambda row: shipped.get(row["query_id"])
+    """Return what ranks the documents of the summaries of *place*: as shipped, or by their cosine with a text."""
+    if by.model is None:
+        shipped = _shipped(place.benchmark)
+        return lambda row: shipped.get(row["query_id"])
+    encoder = cache(partial(Encoder, by.model, threads=1))  # loaded for the first that it ranks
+
+    def likeness(row: SummaryRow) -> Ranking | None:
+        documents = place.documents(row)
+        if len(with_text(documents)) < 2:  # one document alone has no order
+            return None
+        text = (row["text"] or "") if by.how == SUMMARY else _reference(place.benchmark, row["query_id"])
+        vectors = encoder().embed([text, *(document.text for document in documents)])
+        return dict(zip((one.doc_id for one in documents), (vectors[1:] @ vectors[0]).tolist(), strict=True))
+
+    return likeness
+
+
+def _reference(benchmark: Benchmark, query_id: str) -> str:
+    texts = [target.text for target in benchmark.targets.get(query_id, []) if target.kind == "reference"]
+    if not texts:
+        raise UsageError(f"--importance: expected a reference summary of query {query_id!r}, found none")
+    return texts[0]
 
 
 def _shipped(benchmark: Benchmark) -> dict[str, dict[str, float]]:
@@ -83,32 +102,6 @@ def _shipped(benchmark: Benchmark) -> dict[str, dict[str, float]]:
         if row["system"] == IMPORTANCE:
             found.setdefault(row["query_id"], {})[row["doc_id"]] = -row["rank"]
     return found
-
-
-class _Likeness:
-    """Ranks by the cosine of each document with a text; one document alone has no order."""
-
-    def __init__(self, place: LabelledPlace, how: str, model: str) -> None:
-        self._place, self._how, self._model = place, how, model
-
-    def __call__(self, row: SummaryRow) -> Ranking | None:
-        documents = self._place.documents(row)
-        if sum(bool(document.text.strip()) for document in documents) < 2:
-            return None
-        text = (row["text"] or "") if self._how == SUMMARY else self._reference(row["query_id"])
-        vectors = self._encoder.embed([text, *(document.text for document in documents)])
-        return dict(zip((one.doc_id for one in documents), (vectors[1:] @ vectors[0]).tolist(), strict=True))
-
-    def _reference(self, query_id: str) -> str:
-        targets = self._place.benchmark.targets.get(query_id, [])
-        texts = [target.text for target in targets if target.kind == "reference"]
-        if not texts:
-            raise UsageError(f"--importance: expected a reference summary of query {query_id!r}, found none")
-        return texts[0]
-
-    @cached_property
-    def _encoder(self) -> Encoder:
-        return Encoder(self._model, threads=1)
 
 
 # ---------------------------------------------------------------- texts
@@ -240,10 +233,10 @@ def data_set_statistics(place: LabelledPlace, texts: Sequence[LabelledText]) -> 
             {
                 "data_set": name,
                 "n_examples": len(own),
-                "documents": _mean(len(of_text) for of_text in documents),
-                "document_words": _mean(sum(map(words, of_text)) for of_text in documents),
-                "summary_sentences": _mean(len(release_sentences(text)) for text in said),
-                "summary_words": _mean(n_words(text) for text in said),
+                "documents": fmean(map(len, documents)),
+                "document_words": fmean(sum(map(words, of_text)) for of_text in documents),
+                "summary_sentences": fmean(len(release_sentences(text)) for text in said),
+                "summary_words": fmean(map(n_words, said)),
                 "level": row["level"],
                 "n_labels": row["n_labels"],
                 "n_supported": row["n_supported"],
@@ -253,6 +246,82 @@ def data_set_statistics(place: LabelledPlace, texts: Sequence[LabelledText]) -> 
     return found
 
 
-def _mean(values: Iterable[int]) -> float:
-    listed = list(values)
-    return sum(listed) / len(listed)
+# ---------------------------------------------------------------- perturbed copies, for judges that link bullets
+
+CopyOf = Mapping[tuple[str, str], Perturbed]
+"""(perturbation, summary id) -> the copy."""
+
+
+def copies_of(
+    benchmark: Benchmark,
+    summaries: Mapping[str, SummaryRow],
+    labels: Sequence[LabelRow],
+    names: Sequence[str],
+    *,
+    full: str,
+    measured: Callable[[str], bool],
+) -> CopyOf:
+    """
+    Return the perturbed copies of labelled summaries.
+
+    *summaries* are those with *labels* of people, by id; *names* are perturbations, and *full* is the answer that means
+    fully covered. Summaries of a haystack that is not *measured* are not perturbed: they lend their bullets to others.
+    """
+    answers = in_groups(((row["summary_id"], row["target_id"]), row) for row in labels if row["answer"] is not None)
+    lines = {one: tuple(bullet.text for bullet in bullets(row["text"] or "")) for one, row in summaries.items()}
+    last = _last_documents(benchmark, summaries, lines)
+    labelled = [
+        _labelled_lines(benchmark, row, lines[one], answers, full)._replace(n_documents=last[row["haystack_id"]])
+        for one, row in summaries.items()
+    ]
+    saying = in_groups(
+        (target, summary.lines[unit])
+        for summary in labelled
+        for target, unit in summary.covered.items()
+        if unit is not None and 0 <= unit < len(summary.lines)
+    )
+
+    def others(summary: LabelledLines) -> Others:
+        return Others(_foreign(summaries[summary.summary_id], summaries.values(), lines), saying)
+
+    chosen = [one for one in labelled if measured(summaries[one.summary_id]["haystack_id"])]
+    return perturbed_summaries(chosen, others, names)
+
+
+def _labelled_lines(
+    benchmark: Benchmark,
+    row: SummaryRow,
+    lines: tuple[str, ...],
+    answers: Mapping[tuple[str, str], Sequence[LabelRow]],
+    full: str,
+) -> LabelledLines:
+    """Return a summary with its labels; the number of its documents is not known here."""
+    summary_id = row["summary_id"]
+    targets = {target.target_id: target.text for target in benchmark.targets.get(row["query_id"], [])}
+    labelled = [target for target in targets if (summary_id, target) in answers]
+    covered = [target for target in labelled if all(one["answer"] == full for one in answers[summary_id, target])]
+    return LabelledLines(
+        summary_id=summary_id,
+        lines=lines,
+        query=benchmark.queries[row["query_id"]].text,
+        insights={target: targets[target] for target in labelled},
+        covered={target: answers[summary_id, target][0]["linked_unit"] for target in covered},
+    )
+
+
+def _last_documents(
+    benchmark: Benchmark, summaries: Mapping[str, SummaryRow], lines: Mapping[str, Sequence[str]]
+) -> dict[str, int]:
+    """Return haystack id -> its number of documents; of documents that are not shipped the last that is cited."""
+    found: dict[str, int] = {}
+    for one, row in summaries.items():
+        cited = [number for line in lines[one] for number in cited_numbers(line)]
+        found[row["haystack_id"]] = max([found.get(row["haystack_id"], 1), *cited])
+    return {haystack: len(benchmark.documents(haystack)) or last for haystack, last in found.items()}
+
+
+def _foreign(row: SummaryRow, rows: Iterable[SummaryRow], lines: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return bullets with citations of other haystacks; of other queries if there is no other haystack."""
+    others = [one for one in rows if one["query_id"] != row["query_id"]]
+    far = [one for one in others if one["haystack_id"] != row["haystack_id"]]
+    return [line for one in far or others for line in lines[one["summary_id"]] if cited_numbers(line)]

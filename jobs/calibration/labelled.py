@@ -15,13 +15,14 @@ from typing import Any, NamedTuple
 from actors.judges.opening import Judge, kind_of, make_judge
 from jobs.calibration.label_texts import (
     AS_RELEASED,
+    CopyOf,
     ImportanceBy,
     LabelledText,
     PrefixChars,
+    copies_of,
     labelled_texts,
     texts_of_mode,
 )
-from jobs.calibration.perturbed import CopyOf, copies_of
 from jobs.calibration.place import LabelledPlace
 from jobs.stages.judged_texts import SummaryToJudge, judged_summary
 from longform.errors import LongformError, UsageError
@@ -90,11 +91,6 @@ class Labelled:
         return self.target_kind == "document"
 
     @property
-    def step(self) -> str:
-        """The step of `evaluate` whose calls foretell the tokens of these."""
-        return "check" if self.is_of_documents else "judge"
-
-    @property
     def unit(self) -> str:
         """The plural of what is judged, as progress counts it."""
         return "summaries and copies" if self.perturbations else "summaries"
@@ -128,7 +124,6 @@ class Labelled:
 
     @cached_property
     def labels(self) -> list[LabelRow]:
-        """The labels that the judge is held against."""
         return [row for row in self.all_labels if row["annotator"] in self.chosen]
 
     def released(self, name: str) -> Verdicts:
@@ -168,7 +163,6 @@ class Labelled:
 
     @cached_property
     def copies(self) -> CopyOf:
-        """The perturbed summaries."""
         if not self.perturbations:
             return {}
         haystacks = {row["haystack_id"] for row in self.summaries.values()}
@@ -189,7 +183,6 @@ class Labelled:
     # ---------------------------------------------------------------- the work that they mean
 
     def pieces(self, judge: Judge) -> list[Piece]:
-        """Return the work that the labels mean for a judge."""
         dataset, settings = str(self.place.benchmark.manifest["dataset_hash"]), judge.settings
         repeats = range(settings.times)
         if self.is_of_documents:
@@ -284,7 +277,6 @@ class Calibration:
 
     @property
     def kind(self) -> Kind:
-        """Return the kind of the judge."""
         return kind_of_judge(self.settings)
 
     @cached_property
@@ -295,7 +287,6 @@ class Calibration:
 
     @cached_property
     def made(self) -> dict[str, Judge]:
-        """The members that can be asked."""
         judges = self.judges
         return {name: make_judge(name, judges, prompts=self.prompts) for name in self.members if name in judges}
 

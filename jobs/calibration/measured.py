@@ -8,10 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from actors.storage.benchmark import Benchmark
 from jobs.calibration.label_texts import data_set_statistics
 from jobs.calibration.labelled import Calibration, Labelled, Verdicts
-from jobs.calibration.perturbed import CopyOf
 from longform.judges.adversarial import Scored, ScoredPair, adversarial
 from longform.judges.card_columns import (
     Adversarial,
@@ -51,7 +49,7 @@ from longform.metrics.faithfulness import RECOMMENDED
 from longform.metrics.statistics import Array
 from longform.results.judges_compared import judges_answer
 from longform.results.results import VerbAnswer
-from longform.rows import JudgementRow, SummaryRow
+from longform.rows import JudgementRow
 from longform.settings.judges import JudgeSettings
 from longform.text.citations import bullets, cited_numbers
 
@@ -147,19 +145,13 @@ def _adversarial(calibration: Calibration, verdicts: Verdicts) -> Adversarial | 
         return {"rows": [], "missing": {}, "reason": labelled.why_unperturbed}
     if not labelled.perturbations:
         return None
-    benchmark, copies = labelled.place.benchmark, labelled.copies
-    scored = _scored_by(calibration.kind, benchmark, labelled.summaries, copies, verdicts)
-    return adversarial(copies, scored, **labelled.scoring.settings)
+    return adversarial(labelled.copies, _scored_by(calibration, verdicts), **labelled.scoring.settings)
 
 
-def _scored_by(
-    kind: Kind,
-    benchmark: Benchmark,
-    summaries: Mapping[str, SummaryRow],
-    copies: CopyOf,
-    verdicts: Verdicts,
-) -> Scored:
+def _scored_by(calibration: Calibration, verdicts: Verdicts) -> Scored:
     """Return the views of a judge, whose *verdicts* have the name of a perturbation as their mode."""
+    kind, labelled, copies = calibration.kind, calibration.labelled, calibration.labelled.copies
+    benchmark, summaries = labelled.place.benchmark, labelled.summaries
     found = {
         (mode if mode in {name for name, _ in copies} else None, row["summary_id"], row["target_id"]): row
         for (mode, _), rows in verdicts.items()

@@ -46,7 +46,6 @@ class LabelledPlace:
         return {row["summary_id"]: row for row in rows if row["step"] is None}
 
     def labels(self) -> list[LabelRow]:
-        """Return all labels that are there now."""
         rows: list[LabelRow] = self.folder.read("labels").to_pylist()
         return rows
 
@@ -84,13 +83,11 @@ def samples_beside(sheets: Iterable[str]) -> list[Sample]:
 
 
 def keep_samples(labels: Folder, samples: Sequence[Sample]) -> None:
-    """Keep samples with the labels of a run or benchmark."""
     if samples:
         _add(labels, WITH_LABELS, samples)
 
 
 def kept_samples(labels: Folder) -> list[Sample]:
-    """Return the samples that are kept with labels."""
     return _read(labels, WITH_LABELS)
 
 

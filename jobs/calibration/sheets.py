@@ -141,10 +141,8 @@ def keep_labels(place: LabelledPlace, kind: SheetKind, filled: Iterable[Filled])
         UsageError: An annotator's labels came with the benchmark, or the annotator is a model.
     """
     by_annotator = in_groups((one.annotator, one) for one in filled)
-    work_ids = {annotator: _work_id(kind, annotator) for annotator in by_annotator}
-    before = {annotator: _rows_of(place, work_id) for annotator, work_id in work_ids.items()}
-    for annotator in by_annotator:
-        _check_own(place, kind, annotator, len(before[annotator]))
+    work_ids = {annotator: content_key("sheet", kind.task, annotator) for annotator in by_annotator}
+    before = {annotator: _of_sheets(place, kind, annotator, work_id) for annotator, work_id in work_ids.items()}
     for annotator, rows in by_annotator.items():
         new = {one.pair.key for one in rows}
         kept = [row for row in before[annotator] if label_key(row) not in new]
@@ -154,20 +152,13 @@ def keep_labels(place: LabelledPlace, kind: SheetKind, filled: Iterable[Filled])
         place.folder.commit("labels", [place.folder.write_part("labels", labels, work_ids=[work_id])])
 
 
-def _work_id(kind: SheetKind, annotator: str) -> str:
-    return content_key("sheet", kind.task, annotator)
-
-
-def _rows_of(place: LabelledPlace, work_id: str) -> list[LabelRow]:
-    rows: list[LabelRow] = place.folder.read("labels", work_ids=[work_id]).to_pylist()
-    return rows
-
-
-def _check_own(place: LabelledPlace, kind: SheetKind, annotator: str, n_of_sheets: int) -> None:
+def _of_sheets(place: LabelledPlace, kind: SheetKind, annotator: str, work_id: str) -> list[LabelRow]:
+    """Return an annotator's labels, all of which came from sheets."""
     _checked_name(annotator)
-    there = [row for row in labels_of(place, kind) if row["annotator"] == annotator]
-    if len(there) > n_of_sheets:
+    rows: list[LabelRow] = place.folder.read("labels", work_ids=[work_id]).to_pylist()
+    if sum(row["annotator"] == annotator for row in labels_of(place, kind)) > len(rows):
         raise UsageError(f"annotator {annotator!r} has labels that are of no sheet: expected a name of your own")
+    return rows
 
 
 def labels_of(place: LabelledPlace, kind: SheetKind) -> list[LabelRow]:

@@ -6,7 +6,7 @@ import random
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from actors.storage.benchmark import ACCOUNT
 from actors.storage.folder import Folder, file_place
@@ -32,7 +32,6 @@ class SheetDocuments(NamedTuple):
 
     @property
     def content(self) -> bytes:
-        """Return the documents with their numbers and titles."""
         texts = [
             f"[{document.number}] {document.title or ''}".rstrip() + f"\n\n{document.text}\n"
             for document in self.documents
@@ -192,37 +191,22 @@ class QuerySubjects(Subjects):
                 yield SheetPair(subject, self.kind.targets, one.name, None, 0, columns)
 
     def documents(self, subject: str) -> SheetDocuments | None:
-        gold = self._gold.get(subject, frozenset())
-        haystack = self.place.benchmark.documents(self.place.benchmark.queries[subject].haystack_id) if gold else []
-        return _documents_file([document for document in haystack if document.doc_id in gold]) if gold else None
+        if (gold := self._gold.get(subject)) is None:
+            return None
+        haystack = self.place.benchmark.documents(self.place.benchmark.queries[subject].haystack_id)
+        return _documents_file([document for document in haystack if document.doc_id in gold])
 
     @cached_property
-    def _gold(self) -> dict[str, frozenset[str]]:
-        found: dict[str, set[str]] = {}
-        for qrel in self.place.benchmark.qrels:
-            if qrel.relevance > 0:
-                found.setdefault(qrel.query_id, set()).add(qrel.doc_id)
-        return {query_id: frozenset(doc_ids) for query_id, doc_ids in found.items()}
+    def _gold(self) -> dict[str, list[str]]:
+        return in_groups((one.query_id, one.doc_id) for one in self.place.benchmark.qrels if one.relevance > 0)
 
 
-class Known(NamedTuple):
-    """The notes of a benchmark's maker on a target; the score is None if it has none."""
-
-    score: float | None
-    passages: str
-
-
-def known_targets(folder: Folder) -> dict[str, Known]:
-    """Return what the account of a synthesis says of targets; nothing if there is none."""
+def known_targets(folder: Folder) -> dict[str, Mapping[str, Any]]:
+    """Return what the account of a synthesis says of each target, `score` and `spans`; nothing if there is none."""
     if not folder.has(ACCOUNT):
         return {}
     points = (point for one in folder.read_json(ACCOUNT)["haystacks"] for point in one.get("points", ()))
-    return {
-        point["target_id"]: Known(
-            point["score"], "\n".join(f"[{span['doc_id']}] {span['text']}" for span in point["spans"])
-        )
-        for point in points
-    }
+    return {point["target_id"]: point for point in points}
 
 
 class TargetSubjects(QuerySubjects):
@@ -234,20 +218,22 @@ class TargetSubjects(QuerySubjects):
 
     def pairs(self, subject: str) -> Iterator[SheetPair]:
         assert isinstance(self.kind, TargetCheck)
-        benchmark, file = self.place.benchmark, self.documents(subject)
-        for target in benchmark.targets.get(subject, []) if file is not None else ():
-            if target.kind == self.kind.checks and file is not None:
-                known = self._known.get(target.target_id)
+        benchmark = self.place.benchmark
+        if (file := self.documents(subject)) is None:
+            return
+        for target in benchmark.targets.get(subject, []):
+            if target.kind == self.kind.checks:
+                spans = self._known.get(target.target_id, {}).get("spans", ())
                 shown = {
                     "documents": file.name,
                     "query": benchmark.queries[subject].text,
                     target.kind: target.text,
-                    "passages": "" if known is None else known.passages,
+                    "passages": "\n".join(f"[{span['doc_id']}] {span['text']}" for span in spans),
                 }
                 yield SheetPair(subject, self.kind.targets, target.target_id, None, 0, shown)
 
     @cached_property
-    def _known(self) -> Mapping[str, Known]:
+    def _known(self) -> Mapping[str, Mapping[str, Any]]:
         return known_targets(self.place.benchmark.folder)
 
 
@@ -280,7 +266,6 @@ def _content(url: str) -> bytes:
 
 
 def label_row(one: Filled) -> LabelRow:
-    """Return the label of a row of a sheet."""
     return {
         "annotator": one.annotator,
         "summary_id": one.pair.summary_id,
@@ -303,5 +288,4 @@ def label_row(one: Filled) -> LabelRow:
 
 
 def label_key(row: LabelRow) -> str:
-    """Return the key of the pair that a label is of."""
     return SheetPair(row["summary_id"], row["target_kind"], row["target_id"], row["unit_index"], 0, {}).key

@@ -12,7 +12,7 @@ the bullet of one summary takes the place of that of the other: both say the ins
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from longform.judges.card_columns import Adversarial, AdversarialRow, Card
@@ -36,8 +36,7 @@ class LabelledLines(NamedTuple):
     summary_id: str
     lines: tuple[str, ...]  # bullets, with markers and citations
     query: str
-    insights: Mapping[str, str]  # target id -> text, for all insights of its query
-    labelled: Collection[str]  # insights with people's answer
+    insights: Mapping[str, str]  # target id -> text, of those of its query that have people's answer
     # insight that people call fully covered -> the bullet that says it, from 0; None: not named
     covered: Mapping[str, int | None]
     n_documents: int = 0  # in its haystack; 0: not known
@@ -73,9 +72,9 @@ class Perturbation(NamedTuple):
 
 
 def _copied(summary: LabelledLines, _others: Others) -> Perturbed:
-    """Add a bullet for each insight of the query, in its own words."""
+    """Add a bullet for each insight, in its own words."""
     copies = (f"- {text}" for text in summary.insights.values())
-    return Perturbed((*summary.lines, *copies), tuple(summary.labelled))
+    return Perturbed((*summary.lines, *copies), tuple(summary.insights))
 
 
 def _paraphrased(summary: LabelledLines, others: Others) -> Perturbed | None:
@@ -92,14 +91,14 @@ def _paraphrased(summary: LabelledLines, others: Others) -> Perturbed | None:
 
 
 def _cited(summary: LabelledLines, _others: Others) -> Perturbed:
-    return Perturbed(tuple(cite_all(summary.lines, summary.n_documents)), tuple(summary.labelled))
+    return Perturbed(tuple(cite_all(summary.lines, summary.n_documents)), tuple(summary.insights))
 
 
 def _echoed(summary: LabelledLines, _others: Others) -> Perturbed | None:
     if not summary.query:
         return None
     lines = perturb("echo", summary.lines, seed=SEED, query=summary.query)
-    return Perturbed(tuple(lines), tuple(summary.labelled))
+    return Perturbed(tuple(lines), tuple(summary.insights))
 
 
 def _numbered(summary: LabelledLines, others: Others) -> Perturbed | None:

@@ -78,16 +78,13 @@ class SummarizerBias(EstimateColumns):
     summarizer: str
 
 
-class SampleBias(TypedDict):
+class Bias(TypedDict):
     """Biases of the means of summaries: of each summarizer's, and correlations with the words of a bullet."""
 
+    mean: NotRequired[EstimateColumns]  # of answers, over labels
     by_summarizer: list[SummarizerBias]
     length_to_score: EstimateColumns
     length_to_bias: EstimateColumns
-
-
-class Bias(SampleBias):
-    mean: EstimateColumns
 
 
 class AdversarialRow(TypedDict):

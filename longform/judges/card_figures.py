@@ -18,14 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from longform.judges.card_columns import (
-    DataSetRow,
-    Figures,
-    HeldOutRow,
-    LabelSet,
-    SampleBias,
-    TextRow,
-)
+from longform.judges.card_columns import Bias, DataSetRow, Figures, HeldOutRow, LabelSet, TextRow
 from longform.judges.worth import LabelledItem, Settings, pairs_of
 from longform.keys import content_key
 from longform.metrics import agreement
@@ -121,7 +114,7 @@ def _text_row(part: Sequence[LabelledItem], fitted: bool, kinds: list[str | None
     }
 
 
-def sample_bias(pairs: Sequence[JudgedPair], summaries: Mapping[str, SummaryRow], settings: Settings) -> SampleBias:
+def sample_bias(pairs: Sequence[JudgedPair], summaries: Mapping[str, SummaryRow], settings: Settings) -> Bias:
     """Return how far a judge's means of summaries are above people's, of 1, and what goes with their lengths."""
     ids, scores, biases = agreement.sample_biases(pairs)
     families = np.array([summaries[one]["summarizer"] for one in ids])
@@ -200,7 +193,8 @@ def target_words(card: Figures, annotators: str) -> list[str]:
     told = [_row_words(row, first=place == 0) for place, row in enumerate(unseen)]
     if not told and len(topics_kept_out(card)) <= 1:
         told = ["text that it was not fitted on: not measured"]
-    transfer = _kept_out(unseen[0]) if card["fitted_haystacks"] and unseen else ""
+    topics = "a topic" if unseen and unseen[0]["n_topics"] == 1 else "topics"
+    transfer = f"on {topics} kept out, " if card["fitted_haystacks"] and unseen else ""
     first, *others = [*told, *(_held_out(card, fitted) if card.get("held_out") else [])]
     return [f"against {annotators}, {transfer}{first}", *others]
 
@@ -214,10 +208,6 @@ def topics_kept_out(card: Figures) -> dict[str, list[HeldOutRow]]:
 def _places(rows: Sequence[HeldOutRow]) -> list[str]:
     """Return the sets of labels that agreement was measured on; figures of systems have other places."""
     return list(dict.fromkeys(row["scored_on"] for row in rows if row["measure"].endswith(": pearson")))
-
-
-def _kept_out(row: TextRow) -> str:
-    return f"on {'a topic' if row['n_topics'] == 1 else 'topics'} kept out, "
 
 
 def _row_words(row: TextRow, *, first: bool) -> str:

@@ -311,11 +311,8 @@ def unmeasured_languages(texts: Mapping[str, Iterable[str]], judges: Mapping[str
     """
     counts = {name: Counter(map(language, found)) for name, found in texts.items()} if judges else {}
     other = sorted({code for found in counts.values() for code in found if code is not None})
-    return [_language_words(code, counts, unfit) for code in other if (unfit := _unmeasured(code, judges))]
-
-
-def _unmeasured(code: str, judges: Mapping[str, Collection[str]]) -> Mapping[str, Collection[str]]:
-    return {name: measured for name, measured in judges.items() if code not in measured}
+    unfit = {code: {name: of for name, of in judges.items() if code not in of} for code in other}
+    return [_language_words(code, counts, by) for code, by in unfit.items() if by]
 
 
 def _language_words(code: str, counts: Mapping[str, Counter[str | None]], judges: Mapping[str, Collection[str]]) -> str:

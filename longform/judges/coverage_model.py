@@ -66,7 +66,6 @@ class Fit(NamedTuple):
 
     @property
     def reads_vectors(self) -> bool:
-        """Return whether an encoder is needed."""
         return bool(self.cosine or self.tokens)
 
 
@@ -161,13 +160,17 @@ class JudgeModel(NamedTuple):
     def unguarded_scores(self, evidence: Sequence[Evidence]) -> NDArray[np.float64]:
         """The ordinal model alone."""
         features = np.stack([column(evidence, name) for name in self.features], axis=1)
-        expected = expected_labels(features, self.coefficients, self.intercepts)
+        logits = features @ np.array(self.coefficients).T + np.array(self.intercepts)
+        expected = (1 / (1 + np.exp(-logits))).mean(axis=1)  # of two logistic regressions, shape (insights,)
         is_near = column(evidence, "token_recall") >= self.fit.floor
         return np.where(is_near & (column(evidence, "recall") > 0), expected, 0.0)
 
     def answer(self, score: float) -> Answer:
-        """The three-way answer for a score."""
-        return answer_at(score, self.cuts)
+        """The three-way answer for a score: partial and full from the first and the second of the cuts on."""
+        partial_from, full_from = self.cuts
+        if score >= full_from:
+            return "full"
+        return "partial" if score >= partial_from else "none"
 
     def as_json(self) -> dict[str, Any]:
         """The model as it ships, numbers of six significant digits; without `fit`, it is that of words."""
@@ -210,26 +213,5 @@ class JudgeModel(NamedTuple):
         )
 
 
-def expected_labels(
-    features: NDArray[np.float64], coefficients: Sequence[Sequence[float]], intercepts: Sequence[float]
-) -> NDArray[np.float64]:
-    """
-    Return the mean of two logistic regressions, "at least partial" and "full" in this order: shape (insights,).
-
-    *features* has shape (insights, features).
-    """
-    logits = features @ np.array(coefficients).T + np.array(intercepts)
-    return np.asarray((1 / (1 + np.exp(-logits))).mean(axis=1))
-
-
-def answer_at(score: float, cuts: tuple[float, float]) -> Answer:
-    """Return the answer for a score: partial and full from the first and the second of *cuts* on."""
-    partial_from, full_from = cuts
-    if score >= full_from:
-        return "full"
-    return "partial" if score >= partial_from else "none"
-
-
 def column(evidence: Sequence[Evidence], name: str) -> NDArray[np.float64]:
-    """One field of all rows as numbers."""
     return np.array([getattr(row, name) for row in evidence], dtype=np.float64)

@@ -37,12 +37,6 @@ COMMON_BELOW = 3.5
 _CAPITALISED = re.compile(r"(?<=[^\W\d_] |[,;:] )[A-Z][\w'’-]+")
 
 
-def other_subtopic_scores(bullets: Sequence[Bullet], other_insights: QueryInsights) -> list[float]:
-    """Each bullet's best score, in [0, 1], for an insight of the haystack's other queries; 0 if there is none."""
-    scores: list[float] = other_insights.best_scores([bullet.text for bullet in bullets]).tolist()
-    return scores
-
-
 def classify(
     bullets: Sequence[Bullet],
     *,
@@ -54,10 +48,10 @@ def classify(
     """
     Return the class of each bullet of a summary.
 
-    *linked* are indices of bullets that an insight of the query is linked to. Each bullet has a score in *other_scores*
-    (`other_subtopic_scores`), and in *best_support* its r3 in the document that supports it best
-    (`SupportIndex.support(...).max(axis=1)`). *idf* weighs stems over the sentences of the haystack
-    (`SupportIndex.idf`).
+    *linked* are indices of bullets that an insight of the query is linked to. Each bullet has in *other_scores* its
+    best score for an insight of the haystack's other queries (`QueryInsights.best_scores`), and in *best_support* its
+    r3 in the document that supports it best (`SupportIndex.support(...).max(axis=1)`). *idf* weighs stems over the
+    sentences of the haystack (`SupportIndex.idf`).
     """
     return [
         "linked" if i in linked else _unlinked_class(bullet, other_score, support, idf)
@@ -97,12 +91,12 @@ def _classes(facts: Facts) -> Sequence[BulletClass]:
     index = None if haystack is None else _index(haystack)
     if haystack is None or index is None or not facts.units:
         return []
-    bullets = list(facts.units)
+    texts = [bullet.text for bullet in facts.units]
     return classify(
-        bullets,
+        list(facts.units),
         linked={v.linked_unit for v in facts.verdicts if v.linked_unit is not None and v.answer in ("full", "partial")},
-        other_scores=other_subtopic_scores(bullets, _other_insights(haystack, facts.query_id)),
-        best_support=index.support([bullet.text for bullet in bullets]).max(axis=1).tolist(),
+        other_scores=_other_insights(haystack, facts.query_id).best_scores(texts).tolist(),
+        best_support=index.support(texts).max(axis=1).tolist(),
         idf=index.idf,
     )
 

@@ -30,7 +30,6 @@ class Group(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The parts as one text."""
         return "\n".join(self.shared)
 
 
@@ -58,7 +57,6 @@ NO_PROBABILITY = "no_probability"
 
 
 def unjudged(failure: str) -> Verdict:
-    """Return a verdict without an answer."""
     return Verdict(None, None, failure)
 
 
@@ -167,14 +165,12 @@ class Kind(SheetKind):
         return Verdict(self.decide(number, bounds), number, chunk_index=chunk_index)
 
     def filled(self, group: Group, item: str) -> dict[str, str]:
-        """Fill a prompt's fields."""
         shared, of_item = self.fields
         query = {"query": group.query} if self.shows_query else {}
         return {shared: self.show(group.shared), of_item: item, **query}
 
     @property
     def prompt_fields(self) -> frozenset[str]:
-        """The names of all fields of its prompts."""
         return frozenset({*self.fields, "query"} if self.shows_query else self.fields)
 
 
@@ -185,7 +181,6 @@ Shared = tuple[tuple[str, ...], str, int]
 
 
 def shared_of(group: Group) -> Shared:
-    """Return all that the items of a group are judged with."""
     return group.shared, group.query, group.repeat
 
 

@@ -77,11 +77,9 @@ class SupportDocument:
 
     @cached_property
     def whole(self) -> Beside:
-        """Return the words of the whole document."""
         return Beside.of(self.index.sentences)
 
     def statement(self, place: int) -> Statement:
-        """Return a sentence, read once."""
         if place not in self._statements:
             self._statements[place] = read_statement(self.index.sentences[place])
         return self._statements[place]

@@ -9,7 +9,7 @@ a sentence with a wrong citation is told from one that no document supports.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from longform.judges.kind import Group, Kind, Verdict, Verdicts, unjudged
@@ -144,17 +144,14 @@ def cited_first(judged: JudgedText, cited: Sequence[Collection[int]], nearest: N
 
     def further(supported: Collection[int]) -> JudgedText:
         left = (unit for unit in range(len(judged.units)) if unit not in supported)
-        return _of_pairs(judged, {unit: _first_others(nearest(judged.units[unit]), cited[unit]) for unit in left})
+        others = {unit: [one for one in nearest(judged.units[unit]) if one not in cited[unit]] for unit in left}
+        return _of_pairs(judged, {unit: places[:BEST] for unit, places in others.items()})
 
     first = _of_pairs(judged, dict(enumerate(cited)))
     return first if judged.failure is not None else first._replace(further=further)
 
 
-def _first_others(places: Iterable[int], cited: Collection[int]) -> list[int]:
-    return [place for place in places if place not in cited][:BEST]
-
-
-def _of_pairs(judged: JudgedText, places: dict[int, Collection[int]]) -> JudgedText:
+def _of_pairs(judged: JudgedText, places: Mapping[int, Collection[int]]) -> JudgedText:
     units: list[list[int]] = [[] for _ in judged.targets]
     for unit, chosen in places.items():
         for place in sorted(chosen):

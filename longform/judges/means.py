@@ -134,7 +134,12 @@ def mean_rows(
     pairs = dict.fromkeys(pair for rows in by_pair.values() for pair in rows)
     if any(row["mode"] == CITED for rows in members.values() for row in rows):
         pairs = {pair: None for pair in pairs if all(pair in rows for rows in by_pair.values())}
-    version = f"{kind.mean}@{MEAN_VERSION}: {_members_version(members)}"
+    # what made the members' verdicts, each by its prompt or code, else by its name
+    made = [
+        next((str(row["prompt_version"]) for row in rows if row.get("prompt_version")), name)
+        for name, rows in members.items()
+    ]
+    version = f"{kind.mean}@{MEAN_VERSION}: {' + '.join(made)}"
     return [
         _row(kind, {name: rows.get(pair) for name, rows in by_pair.items()}, judge, version, bounds=bounds)
         for pair in pairs
@@ -191,12 +196,3 @@ def _row(kind: Kind, given: Mapping[str, JudgementRow | None], judge: str, versi
 
 def _why_unjudged(one: Verdict | None) -> str:
     return "no_verdict" if one is None else one.failure or "no reason recorded"
-
-
-def _members_version(members: Mapping[str, Sequence[JudgementRow]]) -> str:
-    """Say what made the members' verdicts, each by its prompt or code, else by its name."""
-    return " + ".join(_version(name, rows) for name, rows in members.items())
-
-
-def _version(name: str, rows: Sequence[JudgementRow]) -> str:
-    return next((str(row["prompt_version"]) for row in rows if row.get("prompt_version")), name)

@@ -102,7 +102,6 @@ class LabelledSummary(NamedTuple):
 
     @property
     def said(self) -> tuple[bool, ...]:
-        """True for each label that says supported."""
         return tuple(label.answer == SAID for label in self.labels)
 
 
@@ -135,7 +134,6 @@ class Scoring(NamedTuple):
 
     @property
     def settings(self) -> dict[str, int]:
-        """The settings of the intervals."""
         return {"seed": self.seed, "resamples": self.resamples}
 
 
@@ -199,11 +197,10 @@ def by_data_set(
 
 
 def _separations(sets: Mapping[str, Items], scoring: Scoring) -> dict[str, Separation]:
-    found = {name: (pairs_of(items), len(items)) for name, items in sets.items()}
-    threshold, settings = scoring.threshold, scoring.settings
     return {
-        name: separation(pairs, n_unjudged=n - len(pairs), threshold=threshold, **settings)
-        for name, (pairs, n) in found.items()
+        name: separation(pairs, n_unjudged=len(items) - len(pairs), threshold=scoring.threshold, **scoring.settings)
+        for name, items in sets.items()
+        for pairs in [pairs_of(items)]
     }
 
 
@@ -217,16 +214,6 @@ def items_by_data_set(
         if found is not None:
             items.setdefault(summary.data_set, []).extend(labelled_items(summary, found, merging, scoring))
     return items
-
-
-def grid_items(
-    summaries: Sequence[LabelledSummary], cells: Cells, modes: Sequence[str], scoring: Scoring
-) -> Iterator[tuple[str, str, dict[str, list[LabelledItem]]]]:
-    """Yield the labels with their answers by every merging, as `grid` names its rows: documents, sentences, items."""
-    for mode in modes:
-        ways: list[tuple[str, Merge]] = [(merge, merge) for merge in MERGES] if mode == DOCUMENT else [(mode, "max")]
-        for (name, merge), how in product(ways, MERGES):
-            yield name, how, items_by_data_set(summaries, cells, mode, Merging(merge, how), scoring)
 
 
 def graded(summaries: Sequence[LabelledSummary], cells: Cells, modes: Sequence[str], scoring: Scoring) -> Json:
@@ -246,18 +233,19 @@ def grid(summaries: Sequence[LabelledSummary], cells: Cells, modes: Sequence[str
     matter where the labels are of sentences), `data_sets`, and over them `mean`, of balanced accuracy and AUROC, and
     `average`, of balanced accuracy, with the interval of data sets drawn apart.
     """
-    return [
-        _grid_row(documents, sentences, sets, scoring)
-        for documents, sentences, sets in grid_items(summaries, cells, modes, scoring)
-    ]
+    rows = []
+    for mode in modes:
+        ways: list[tuple[str, Merge]] = [(merge, merge) for merge in MERGES] if mode == DOCUMENT else [(mode, "max")]
+        for (name, merge), how in product(ways, MERGES):
+            sets = items_by_data_set(summaries, cells, mode, Merging(merge, how), scoring)
+            rows.append({"documents": name, "sentences": how, **_figures(sets, scoring)})
+    return rows
 
 
-def _grid_row(documents: str, sentences: str, sets: Mapping[str, Items], scoring: Scoring) -> Json:
+def _figures(sets: Mapping[str, Items], scoring: Scoring) -> Json:
     found = _separations(sets, scoring)
     undefined = [name for name, one in found.items() if one["reason"]]
     return {
-        "documents": documents,
-        "sentences": sentences,
         "data_sets": found,
         "mean": {
             "balanced_accuracy": _mean([one["balanced_accuracy"]["value"] for one in found.values()]),
@@ -313,7 +301,6 @@ def order_study(summaries: Sequence[LabelledSummary], cells: Cells, scoring: Sco
 
 
 def label_counts(summaries: Sequence[LabelledSummary]) -> list[Json]:
-    """Count the contents of each data set."""
     found: list[Json] = []
     for name in dict.fromkeys(summary.data_set for summary in summaries):
         members = [summary for summary in summaries if summary.data_set == name]

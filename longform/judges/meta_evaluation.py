@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from longform.judges.card_columns import Adversarial, CostColumns, LabelSet
-from longform.judges.worth import LabelledItem, Parts, Places, Settings, Worth, pairs_of
+from longform.judges.worth import LabelledItem, Parts, Places, Settings, Worth, pairs_of, sums_of
 from longform.keys import in_groups
 from longform.metrics.agreement import JudgedPair, Label, answers_of_people, between_annotators, scores_of
 from longform.metrics.contrasts import Compared, Contrast, contrasts
@@ -83,22 +83,21 @@ def meta_evaluation(
         "labels": labels,
         "n_labels": len(people),
         "parts": list(parts),
-        "judges": [_judge(worth, judge, parts, settings) for judge in judges],
+        "judges": [
+            {
+                "judge": judge.name,
+                "card": judge.card,
+                "adversarial": judge.adversarial,
+                "cost": judge.cost,
+                "parts": {part: _part(worth, judge, sets, settings) for part, sets in parts.items()},
+                **judge.more,
+            }
+            for judge in judges
+        ],
         "differences": [] if unanswered else list(_differences(worth, judges, parts, settings)),
         "differences_reason": unanswered,
         "people": among,
         "people_reason": None if among else ONE_ANNOTATOR,
-    }
-
-
-def _judge(worth: Worth, judge: HeldJudge, parts: Parts, settings: Settings) -> Findings:
-    return {
-        "judge": judge.name,
-        "card": judge.card,
-        "adversarial": judge.adversarial,
-        "cost": judge.cost,
-        "parts": {part: _part(worth, judge, sets, settings) for part, sets in parts.items()},
-        **judge.more,
     }
 
 
@@ -199,23 +198,23 @@ class _Measured(NamedTuple):
             "n_pairs": len(parts),
             "pearson": self._mean(parts, _products, pearson_of_sums),
             "kappa": self._mean(parts, self._table, kappa_of_sums),
-            "same": self._mean(parts, _same_answers, ratio),
-            "links": self._mean(linked, _same_links, ratio),
+            "same": self._mean(parts, lambda of: _shares([one.human.answer == one.judge.answer for one in of]), ratio),
+            "links": self._mean(linked, lambda of: _shares([one.human.link == one.judge.link for one in of]), ratio),
         }
 
     def less(self, against: Sequence[Sequence[Pairs]], among: Sequence[Pairs]) -> list[Contrast]:
         """Return the mean correlation of each judge with people less that of people with each other."""
-        theirs = self._sums(among, _products)
-        family = [
-            Compared(
-                np.hstack([self._sums(parts, _products), theirs]),
-                _difference_of_means(len(parts)),
-                sum(map(len, parts)),
-            )
-            for parts in against
-            if parts
-        ]
-        found = iter(contrasts(family, **self.settings))
+        theirs, mean_of_theirs = self._sums(among, _products), _mean_of_blocks(pearson_of_sums, len(among))
+
+        def compared(parts: Sequence[Pairs]) -> Compared:
+            mean, own = _mean_of_blocks(pearson_of_sums, len(parts)), self._sums(parts, _products)
+
+            def difference(sums: Array) -> Array:
+                return mean(sums[:, : own.shape[1]]) - mean_of_theirs(sums[:, own.shape[1] :])
+
+            return Compared(np.hstack([own, theirs]), difference, sum(map(len, parts)))
+
+        found = iter(contrasts([compared(parts) for parts in against if parts], **self.settings))
         nothing: Contrast = {"value": None, "low": None, "high": None, "p": None, "n": 0, "n_clusters": 0}
         return [next(found) if parts else nothing for parts in against]
 
@@ -236,14 +235,7 @@ class _Measured(NamedTuple):
 
     def _sums(self, parts: Sequence[Pairs], columns: Callable[[Pairs], Array]) -> Array:
         """Return the column sums of each summary, the columns of each part beside those of the part before."""
-        place = {summary: index for index, summary in enumerate(self.summaries)}
-        blocks = []
-        for part in parts:
-            rows = columns(part)
-            block = np.zeros((len(place), rows.shape[1]))
-            np.add.at(block, [place[str(pair.cluster)] for pair in part], rows)
-            blocks.append(block)
-        return np.hstack(blocks)
+        return np.hstack([sums_of(part, columns(part), self.summaries) for part in parts])
 
     def _table(self, pairs: Pairs) -> Array:
         place = {answer: index for index, answer in enumerate(self.counts)}
@@ -259,12 +251,8 @@ def _products(pairs: Pairs) -> Array:
     return np.column_stack([np.ones_like(x), x, y, x * x, y * y, x * y])
 
 
-def _same_answers(pairs: Pairs) -> Array:
-    return np.array([[float(one.human.answer == one.judge.answer), 1.0] for one in pairs]).reshape(-1, 2)
-
-
-def _same_links(pairs: Pairs) -> Array:
-    return np.array([[float(one.human.link == one.judge.link), 1.0] for one in pairs]).reshape(-1, 2)
+def _shares(equal: Sequence[bool]) -> Array:
+    return np.column_stack([np.array(equal, dtype=np.float64), np.ones(len(equal))])
 
 
 def _mean_of_blocks(statistic: Callable[[Array], Array], n_blocks: int) -> Callable[[Array], Array]:
@@ -273,17 +261,6 @@ def _mean_of_blocks(statistic: Callable[[Array], Array], n_blocks: int) -> Calla
     def of_sums(sums: Array) -> Array:
         values = np.stack([statistic(block) for block in np.hsplit(sums, n_blocks)])
         found: Array = np.nanmean(values, axis=0)
-        return found
-
-    return of_sums
-
-
-def _difference_of_means(n_first: int) -> Callable[[Array], Array]:
-    def of_sums(sums: Array) -> Array:
-        width = 6 * n_first
-        first = _mean_of_blocks(pearson_of_sums, n_first)(sums[:, :width])
-        second = _mean_of_blocks(pearson_of_sums, sums.shape[1] // 6 - n_first)(sums[:, width:])
-        found: Array = first - second
         return found
 
     return of_sums

@@ -143,7 +143,6 @@ def _other_digits(digits: str, rng: np.random.Generator) -> str:
 
 
 def shuffle_words(body: str, rng: np.random.Generator) -> str:
-    """The words of *body* in random order."""
     return " ".join(rng.permutation(np.array(body.split(), dtype=object)).tolist())
 
 

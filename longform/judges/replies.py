@@ -23,8 +23,6 @@ _MOST_TRIES = 100  # braces that open no object; a reply of more is none
 
 
 class UnreadableError(Exception):
-    """An object that is no verdict."""
-
     def __init__(self, *, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
@@ -182,7 +180,6 @@ QUERY = "query"
 
 
 def request_item(kind: Kind, group: Group, *, with_background: bool) -> dict[str, Any]:
-    """Return one item of a request: a group."""
     shared, of_item = kind.fields
     item: dict[str, Any] = {
         shared: list(group.shared) if kind.links else kind.show(group.shared),
@@ -194,7 +191,6 @@ def request_item(kind: Kind, group: Group, *, with_background: bool) -> dict[str
 
 
 def group_of(kind: Kind, item: Mapping[str, Any]) -> Group:
-    """Return the pairs of one item of a request."""
     shared, of_item = kind.fields
     parts = parts_of(item[shared])
     background, query = tuple(item.get(BACKGROUND) or ()), item.get(QUERY, "")
@@ -217,6 +213,5 @@ def served_verdict(kind: Kind, verdict: Verdict) -> dict[str, Any]:
 
 
 def read_verdict(served: Mapping[str, Any]) -> Verdict:
-    """Read a verdict that a judge answered."""
     named = {name: served.get(name) for name in Verdict._fields if name != "linked_unit"}
     return Verdict(**named, linked_unit=served.get("linked_bullet"))

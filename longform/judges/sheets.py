@@ -11,7 +11,7 @@ import csv
 import io
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from longform.errors import UsageError
@@ -194,16 +194,12 @@ def _cells(content: bytes, name: str) -> list[list[str]]:
     text = _decoded(content)
     before = csv.field_size_limit(_LONGEST_CELL)
     try:
-        read = [list(_rows(text, separator)) for separator in _SEPARATORS]
+        read = [list(csv.reader(io.StringIO(text, newline=""), delimiter=separator)) for separator in _SEPARATORS]
     except csv.Error as error:
         raise UsageError(f"{name}: expected a table of CSV: {error}") from error
     finally:
         csv.field_size_limit(before)
     return max(read, key=lambda rows: len(rows[0]) if rows else 0)
-
-
-def _rows(text: str, separator: str) -> Iterator[list[str]]:
-    return csv.reader(io.StringIO(text, newline=""), delimiter=separator)
 
 
 def _decoded(content: bytes) -> str:

@@ -52,7 +52,6 @@ class LabelledItem(NamedTuple):
 
     @property
     def pair(self) -> JudgedPair | None:
-        """Both answers; None if there are not two."""
         if self.people is None or self.judge is None:
             return None
         return JudgedPair(self.cluster, self.people, self.judge, self.counts)
@@ -141,14 +140,11 @@ class Worth:
 
     def compared(self, first: Items, second: Items, sets: Sequence[Places], clusters: Sequence[str]) -> Compared:
         """Compare two judges on the labels that both judged; the difference is the mean of those in each set."""
-        place = {cluster: index for index, cluster in enumerate(clusters)}
         blocks, n = [], 0
         for of_set in sets:
             both = [(a, b) for one in of_set if (a := first[one].pair) and (b := second[one].pair)]
-            rows = self.columns([a for a, _ in both], [b for _, b in both])
-            block = np.zeros((len(clusters), rows.shape[1]))
-            np.add.at(block, [place[str(a.cluster)] for a, _ in both], rows)
-            blocks.append(block)
+            pairs = [a for a, _ in both]
+            blocks.append(sums_of(pairs, self.columns(pairs, [b for _, b in both]), clusters))
             n += len(both)
 
         def of_sums(sums: Array) -> Array:
@@ -156,6 +152,14 @@ class Worth:
             return found
 
         return Compared(np.hstack(blocks), of_sums, n, min(map(n_used, blocks)))
+
+
+def sums_of(pairs: Sequence[JudgedPair], rows: Array, clusters: Sequence[str]) -> Array:
+    """Return sums of the *rows* of pairs over each of *clusters*, zeros over one without pairs: (clusters, columns)."""
+    place = {cluster: index for index, cluster in enumerate(clusters)}
+    sums = np.zeros((len(clusters), rows.shape[1]))
+    np.add.at(sums, [place[str(pair.cluster)] for pair in pairs], rows)
+    return sums
 
 
 # ---------------------------------------------------------------- correlation
@@ -208,14 +212,6 @@ def _recalls(pairs: Sequence[JudgedPair]) -> Array:
     return recall_sums(answers_of(pairs), answers_of_people(pairs) == 1, threshold=0.5)
 
 
-def _both_recalls(first: Sequence[JudgedPair], second: Sequence[JudgedPair]) -> Array:
-    return np.hstack([_recalls(first), _recalls(second)])
-
-
-def _less_accurate(sums: Array) -> Array:
-    return mean_recall(sums[:, :4]) - mean_recall(sums[:, 4:])
-
-
 WORTHS: Mapping[str, Worth] = {
     "correlation": Worth(
         agreement="pearson",
@@ -242,8 +238,8 @@ WORTHS: Mapping[str, Worth] = {
         judged="pairs",
         averages=True,
         figures=lambda sets, settings: {"balanced_accuracy": balanced_accuracy(sets, settings).as_json()},
-        columns=_both_recalls,
-        difference=_less_accurate,
+        columns=lambda first, second: np.hstack([_recalls(first), _recalls(second)]),
+        difference=lambda sums: mean_recall(sums[:, :4]) - mean_recall(sums[:, 4:]),
     ),
 }
 """Name that kinds give -> their worth."""

@@ -12,8 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from longform.chat.call import TokenLogprobs
-from longform.judges.kind import Fidelity, Group, Kind, Verdict
+from longform.judges.kind import Kind, Verdict
 from longform.judges.replies import UnreadableError, read_object, whole_number
 
 _ANSWERS = {"FULL_COVERAGE": "full", "PARTIAL_COVERAGE": "partial", "NO_COVERAGE": "none"}
@@ -68,15 +67,6 @@ def numbered_bullets(bullets: Sequence[str]) -> str:
     return json.dumps({"bullets": shown}, indent=1, ensure_ascii=False)
 
 
-def _settled(group: Group, _item: str) -> Verdict | None:
-    """Let a summary without bullets cover nothing."""
-    return None if group.shared else Verdict("none", None)
-
-
-def _read(reply: str, _logprobs: Sequence[TokenLogprobs] | None, group: Group, _fidelity: Fidelity) -> Verdict:
-    return parse_coverage(reply, len(group.shared))
-
-
 def _decided(number: float, bounds: Sequence[float]) -> str:
     partial, full = bounds
     if number >= full:
@@ -88,12 +78,11 @@ COVERAGE = Kind(
     task="coverage",
     targets="insight",
     shared="summary",
-    unit=str,
     fields=("bullets", "insight"),
     prompt="judge_coverage_3",
     show=numbered_bullets,
-    settle=_settled,
-    read=_read,
+    settle=lambda group, _item: None if group.shared else Verdict("none", None),
+    read=lambda reply, _logprobs, group, _fidelity: parse_coverage(reply, len(group.shared)),
     schema={
         "type": "object",
         "properties": {
@@ -107,6 +96,4 @@ COVERAGE = Kind(
     decide=_decided,
     measures=("coverage", "citation", "joint", "precision", "recall", "words_per_bullet"),
     columns=("answer", "linked_unit"),
-    work="verdicts",
-    mean="mean",
 )

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from longform.chat.call import TokenLogprobs
-from longform.judges.kind import Fidelity, Group, Kind, Verdict, settle_empty
+from longform.judges.kind import Kind, Verdict, settle_empty
 from longform.judges.replies import UnreadableError, read_object
 from longform.metrics.verdict_means import ERRORS_MADE, NO_LABEL, label_set, label_sets
 from longform.text.citations import without_citations
@@ -43,10 +42,6 @@ def parse_errors(reply: str) -> Verdict:
     return read_object(reply, "errors", read)
 
 
-def _read(reply: str, _logprobs: Sequence[TokenLogprobs] | None, _group: Group, _fidelity: Fidelity) -> Verdict:
-    return parse_errors(reply)
-
-
 def _decided(number: float, _bounds: Sequence[float]) -> str:
     raise ValueError(f"a number cannot name errors: expected labels, found {number}")
 
@@ -60,7 +55,7 @@ ERRORS = Kind(
     prompt="judge_errors",
     shows_query=True,
     settle=settle_empty(NO_REFERENCE, _ALL_LEFT_OUT),
-    read=_read,
+    read=lambda reply, _logprobs, _group, _fidelity: parse_errors(reply),
     schema={
         "type": "object",
         "properties": {"errors": {"type": "array", "items": {"type": "string", "enum": list(LABELS)}}},
@@ -71,7 +66,6 @@ ERRORS = Kind(
     labels=LABELS,
     decide=_decided,
     measures=("error_free", *(f"error_{label}" for label in LABELS)),
-    columns=("answer",),
     work="errors",
     mean="mean_errors",
 )

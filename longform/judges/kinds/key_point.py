@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from longform.chat.call import TokenLogprobs
 from longform.chat.first_word import stated_word, yes_probability
-from longform.judges.kind import Fidelity, Group, Kind, Verdict, settle_empty, unjudged
+from longform.judges.kind import Kind, Verdict, settle_empty, unjudged
 from longform.judges.kinds.support import claim
 from longform.judges.replies import above, quote_failure, unread
 from longform.text.reasoning import without_reasoning
@@ -43,10 +43,6 @@ def parse_entailment(reply: str, logprobs: Sequence[TokenLogprobs] | None, respo
     return Verdict(WORDS[word], yes_probability(logprobs, words=tuple(WORDS)))
 
 
-def _read(reply: str, logprobs: Sequence[TokenLogprobs] | None, group: Group, _fidelity: Fidelity) -> Verdict:
-    return parse_entailment(reply, logprobs, group.text)
-
-
 KEY_POINT = Kind(
     task="key_point",
     targets="key_point",
@@ -55,12 +51,11 @@ KEY_POINT = Kind(
     fields=("response", "key_point"),
     prompt="judge_key_point",
     settle=settle_empty(NO_KEY_POINT, NO),
-    read=_read,
+    read=lambda reply, logprobs, group, _fidelity: parse_entailment(reply, logprobs, group.text),
     counts={YES: 1.0, NO: 0.0, NEUTRAL: 0.0, CONTRADICTED: 0.0},
     as_one={NEUTRAL: NO, CONTRADICTED: NO},
     decide=above(YES, NO),
     measures=("key_point_recall",),
-    columns=("answer",),
     work="key_point",
     mean="mean_key_point",
 )

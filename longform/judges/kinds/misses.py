@@ -45,7 +45,6 @@ MISSES = Kind(
     counts={answer: float(answer == SAID) for answer in ANSWERS},
     decide=_decided,
     measures=tuple(f"miss_{way}" for way in WAYS),
-    columns=("answer",),
     work="misses",
     mean="mean_misses",
 )

@@ -12,7 +12,7 @@ from math import exp
 
 from longform.chat.call import LARGEST_LOGPROB, TokenLogprobs
 from longform.chat.first_word import stated_word, token_of_answer
-from longform.judges.kind import Fidelity, Group, Kind, Verdict, settle_empty, unjudged
+from longform.judges.kind import Kind, Verdict, settle_empty, unjudged
 from longform.judges.replies import unread
 from longform.text.citations import without_citations
 
@@ -60,14 +60,6 @@ def mean_rating(logprobs: Sequence[TokenLogprobs] | None) -> float | None:
 COUNTS = {rating: place / (len(RATINGS) - 1) for place, rating in enumerate(RATINGS)}
 
 
-def _read(reply: str, logprobs: Sequence[TokenLogprobs] | None, _group: Group, _fidelity: Fidelity) -> Verdict:
-    return parse_rating(reply, logprobs)
-
-
-def _decided(number: float, _bounds: Sequence[float]) -> str:
-    return min(RATINGS, key=lambda rating: abs(COUNTS[rating] - number))
-
-
 REFERENCE = Kind(
     task="reference",
     targets="reference",
@@ -76,11 +68,10 @@ REFERENCE = Kind(
     fields=("summary", "reference"),
     prompt="judge_reference",
     settle=settle_empty(NO_REFERENCE, RATINGS[0]),
-    read=_read,
+    read=lambda reply, logprobs, _group, _fidelity: parse_rating(reply, logprobs),
     counts=COUNTS,
-    decide=_decided,
+    decide=lambda number, _bounds: min(RATINGS, key=lambda rating: abs(COUNTS[rating] - number)),
     measures=("reference_rating", "geval_x20"),
-    columns=("answer",),
     graded=True,
     complete=False,
     work="reference@2",

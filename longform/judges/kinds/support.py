@@ -35,7 +35,6 @@ SUPPORT = Kind(
     as_one={UNSURE: NO},
     judges_alone=frozenset({UNSURE}),
     decide=above(YES, NO, between=UNSURE),
-    columns=("answer",),
     work="support",
     mean="mean_support",
     worth="balanced_accuracy",

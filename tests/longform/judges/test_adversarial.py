@@ -24,7 +24,6 @@ SUMMARY = LabelledLines(
     lines=LINES,
     query="What happened?",
     insights={"dam": DAM, "farmers": "40 farmers met.", "rain": "It rained."},
-    labelled=("dam", "farmers", "rain"),
     covered={"dam": 0, "farmers": 1},
     n_documents=4,
 )

@@ -1,6 +1,6 @@
 import pytest
 
-from longform.judges.failure_modes import classify, other_subtopic_scores
+from longform.judges.failure_modes import classify
 from longform.judges.offline_coverage import QueryInsights, stem_weights
 from longform.text.citations import bullets
 
@@ -52,10 +52,10 @@ def test_no_bullet_is_lost() -> None:
 def test_insight_of_another_query_is_recognised() -> None:
     own, other = "Sales fell 3% in winter.", "The company closes 400 mall stores by 2026."
     others = QueryInsights([other], stem_weights([own, other]))
-    scores = other_subtopic_scores(bullets(f"- {own} [1]\n- {other} [2]"), others)
+    scores = others.best_scores([f"- {own} [1]", f"- {other} [2]"])
     assert scores[0] == 0
     assert scores[1] > 0.9
 
 
 def test_haystack_of_one_query_has_no_other_subtopic() -> None:
-    assert other_subtopic_scores(bullets("- a b"), QueryInsights([], stem_weights([]))) == [0.0]
+    assert QueryInsights([], stem_weights([])).best_scores(["- a b"]).tolist() == [0.0]
