@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
 
-from actors.judges.cards import card_bytes
+from actors.judges.opening import card_bytes
 from actors.local_models.checkpoints import change_content
 from actors.local_models.encoder import Encoder
 from actors.local_models.low_rank import write_checkpoint
@@ -213,7 +213,7 @@ def train_checker(
         "corpus": content_key(sorted(corpus.trained), sorted(corpus.kept)),
     }
     write_json(out / "checker.json", {"content": content, "threshold": threshold, "recipe": made_from})
-    write_json(out / "reach_checker.json", {"content": content, "rows": [row._asdict() for row in rows]})
+    write_json(out / "reach_checker.json", {"content": content, "rows": rows})
     return rows
 
 

@@ -226,7 +226,7 @@ def train(
     for name in names:
         fitted, measured = MODELS[name]
         rows = measured(training)
-        files |= fitted(training) | {f"reach_{name}.json": {"rows": [row._asdict() for row in rows]}}
+        files |= fitted(training) | {f"reach_{name}.json": {"rows": rows}}
         reached += rows
     for file, content in files.items():
         one_line = file == "ranker.json" or file.startswith("seen_")  # thousands of numbers
@@ -255,7 +255,7 @@ def _checker(told: argparse.Namespace) -> Outcome:
 
 
 def _reached(rows: Sequence[Reach]) -> Outcome:
-    return Outcome({"reach": [row._asdict() for row in rows]}, reach_table(rows))
+    return Outcome({"reach": [*rows]}, reach_table(rows))
 
 
 def _support_judge(told: argparse.Namespace) -> Outcome:

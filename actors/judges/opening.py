@@ -1,7 +1,8 @@
-"""Judges that are not loaded yet: their kinds by name, what makes their verdicts, and how each is loaded."""
+"""Judges that are not loaded yet: their kinds by name, what makes their verdicts, how each is loaded, their cards."""
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -13,11 +14,13 @@ from pydantic import TypeAdapter, ValidationError
 from actors.chat.model import CallContext
 from actors.chat.opening import Asking
 from actors.python_class import actor_of, named_value, user_code, version_of, wrong
+from actors.storage.folder import file_place
 from longform.chat.asking import Asks
 from longform.chat.call import ChatRequest
 from longform.errors import UsageError
 from longform.given import Share, Text
-from longform.judges.cards import Version
+from longform.judges.card_columns import Card
+from longform.judges.cards import Version, read_card
 from longform.judges.kind import Group, Kind, Verdicts
 from longform.keys import content_key
 from longform.records import TARGET_KINDS
@@ -200,3 +203,30 @@ def make_judge(name: str, judges: Mapping[str, JudgeSettings], *, prompts: str |
         UsageError: A prompt or a checkpoint is missing.
     """
     return actor_of(judges[name], Judge)(name, judges, prompts)
+
+
+# ---------------------------------------------------------------- their cards, as files
+
+
+def card_of_file(url: str, task: str, *, expected: str) -> Card:
+    """
+    Read the card of a judge of *task* from a file, a path or `s3://` URL; *expected* says what it should be, for
+    messages.
+
+    Raises:
+        UsageError: The file is no card, or one of another task.
+    """
+    folder, name = file_place(url)
+    try:
+        return read_card(folder.read_bytes(name), task)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{url}: expected {expected}: {error}") from error
+
+
+def write_card(card: Card, out: str) -> None:
+    folder, name = file_place(out)
+    folder.write_bytes(name, card_bytes(card))
+
+
+def card_bytes(card: Card) -> bytes:
+    return (json.dumps(card, indent=1, allow_nan=False) + "\n").encode()

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from actors.judges.cards import write_card
+from actors.judges.opening import write_card
 from actors.storage.folder import Folder
 from jobs.calibration.asking import plan_calibrations
 from jobs.calibration.card import PAGE, Failed, answer_of, calibrate, calibrate_all, cost_words, write_cards

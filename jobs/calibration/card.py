@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from actors.judges.cards import card_bytes
+from actors.judges.opening import card_bytes
 from actors.storage.folder import Folder
 from jobs.calibration.asking import ask, requests, verdicts_of
 from jobs.calibration.labelled import Calibration, Verdicts

@@ -17,8 +17,8 @@ from longform.judges.card_columns import (
     CardFrame,
     CostColumns,
     Figures,
-    HeldOutRow,
     LabelSet,
+    Reach,
 )
 from longform.judges.card_figures import (
     average_bias,
@@ -190,7 +190,7 @@ def fitted_haystacks(judges: Iterable[JudgeSettings | None]) -> frozenset[str]:
     return frozenset(one for model in models if model is not None for one in shipped_judge(model).fitted_haystacks)
 
 
-def _held_out(judge: JudgeSettings | None, card: Figures) -> list[HeldOutRow]:
+def _held_out(judge: JudgeSettings | None, card: Figures) -> list[Reach]:
     """Return figures of the offline judge on text it was fitted on, with a part left out; only beside such labels."""
     fitted = None if judge is None else judge.fitted_model
     return held_out_rows(fitted) if fitted is not None and any(row["fitted"] for row in card["texts"]) else []

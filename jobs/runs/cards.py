@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from actors.judges.cards import card_of_file
-from actors.judges.opening import make_judge
+from actors.judges.opening import card_of_file, make_judge
 from longform.judges.card_columns import Adversarial, Card
 from longform.judges.cards import (
     describe,

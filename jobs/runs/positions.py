@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from actors.judges.cards import card_of_file
+from actors.judges.opening import card_of_file
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.stages.pack import Packed

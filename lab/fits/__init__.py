@@ -17,6 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_curve
 
 from longform.judges.card_columns import Reach
+from longform.judges.card_figures import with_interval
 
 INTERVALS = {"seed": 1, "resamples": 2000}
 """The seed and the resamples of every interval of a reach table."""
@@ -74,12 +75,9 @@ def significant(value: float) -> float:
 
 def reach_table(rows: Sequence[Reach]) -> str:
     """The rows as a Markdown table."""
-    lines = [f"| {row.measure} | {_interval(row)} | {row.n:,} | {row.fitted_on} | {row.scored_on} |" for row in rows]
-    header = ["| measure | value [95 %] | n | fitted on | measured on |", "| --- | --- | --- | --- | --- |"]
-    return "\n".join([*header, *lines])
-
-
-def _interval(row: Reach) -> str:
-    digits = 1 if max(abs(row.value), abs(row.high or 0)) > _SHARE_AT_MOST else 3
-    value = f"{row.value:.{digits}f}"
-    return value if row.low is None or row.high is None else f"{value} [{row.low:.{digits}f}, {row.high:.{digits}f}]"
+    lines = ["| measure | value [95 %] | n | fitted on | measured on |", "| --- | --- | --- | --- | --- |"]
+    for row in rows:
+        digits = 1 if max(abs(row["value"] or 0), abs(row["high"] or 0)) > _SHARE_AT_MOST else 3
+        told = (row["measure"], with_interval(row, 1, digits), f"{row['n']:,}", row["fitted_on"], row["scored_on"])
+        lines.append(f"| {' | '.join(told)} |")
+    return "\n".join(lines)

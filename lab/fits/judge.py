@@ -185,7 +185,7 @@ def _all_reach(scale: str, labelled: LabelledSet, models: Models, damage: Damage
         *agreement_reach(labelled, models, fitted_on=fitted_on),
         *drop_reach(labelled, models, damage, fitted_on=fitted_on),
     ]
-    return [row._replace(measure=f"judge as {scale}: {row.measure}") for row in rows]
+    return [{**row, "measure": f"judge as {scale}: {row['measure']}"} for row in rows]
 
 
 def models_without(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
 from pydantic import JsonValue
 
@@ -50,12 +50,18 @@ class CardFrame(TypedDict):
 # ---------------------------------------------------------------- correlation
 
 
-class HeldOutRow(EstimateColumns):
-    """A figure of a fitted judge on labels that it was not fitted on, as `longform train` found it."""
+class Reach(EstimateColumns):
+    """A figure of a fitted model on data that it was not fitted on, as `longform train` finds it."""
 
     measure: str
     fitted_on: str
     scored_on: str
+
+
+def reach_of(measure: str, estimate: Estimate, *, fitted_on: str, scored_on: str) -> Reach:
+    """Return an estimate as a figure; it must have a value."""
+    assert estimate.value is not None, f"{measure} is undefined on {scored_on}"
+    return {"measure": measure, **estimate.as_json(), "fitted_on": fitted_on, "scored_on": scored_on}
 
 
 class TextRow(TypedDict):
@@ -150,7 +156,7 @@ class Figures(TypedDict, total=False):
     bias: Bias
     texts: list[TextRow]  # one a kind of text
     unjudged: dict[str, int]  # reason -> labels without a figure
-    held_out: list[HeldOutRow]  # only beside labels that the judge was fitted on
+    held_out: list[Reach]  # only beside labels that the judge was fitted on
     adversarial: Adversarial  # only if the judge links bullets; older cards have none
 
     documents: str  # the way of merging over documents
@@ -166,21 +172,3 @@ class Figures(TypedDict, total=False):
 
 class Card(CardFrame, Figures):
     """The card of a judge of any kind."""
-
-
-class Reach(NamedTuple):
-    """One measured figure, with the data behind it on both sides."""
-
-    measure: str
-    value: float
-    low: float | None  # lower end of a 95 % interval; null: none is known
-    high: float | None
-    n: int
-    fitted_on: str
-    scored_on: str
-
-
-def reach_of(measure: str, estimate: Estimate, *, fitted_on: str, scored_on: str) -> Reach:
-    """Return an estimate as a figure; it must have a value."""
-    assert estimate.value is not None, f"{measure} is undefined on {scored_on}"
-    return Reach(measure, estimate.value, estimate.low, estimate.high, estimate.n, fitted_on, scored_on)

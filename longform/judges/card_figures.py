@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from longform.judges.card_columns import Bias, DataSetRow, Figures, HeldOutRow, LabelSet, TextRow
+from longform.judges.card_columns import Bias, DataSetRow, Figures, LabelSet, Reach, TextRow
 from longform.judges.worth import LabelledItem, Settings, pairs_of
 from longform.keys import content_key
 from longform.metrics import agreement
@@ -199,13 +199,13 @@ def target_words(card: Figures, annotators: str) -> list[str]:
     return [f"against {annotators}, {transfer}{first}", *others]
 
 
-def topics_kept_out(card: Figures) -> dict[str, list[HeldOutRow]]:
+def topics_kept_out(card: Figures) -> dict[str, list[Reach]]:
     """Return the figures of fits on another topic, by the labels that they were measured on."""
     rows = [row for row in card.get("held_out", []) if f", {TOPIC_KEPT_OUT}: " in row["measure"]]
     return {place: [row for row in rows if row["scored_on"] == place] for place in _places(rows)}
 
 
-def _places(rows: Sequence[HeldOutRow]) -> list[str]:
+def _places(rows: Sequence[Reach]) -> list[str]:
     """Return the sets of labels that agreement was measured on; figures of systems have other places."""
     return list(dict.fromkeys(row["scored_on"] for row in rows if row["measure"].endswith(": pearson")))
 
@@ -257,7 +257,7 @@ def _held_out(card: Figures, fitted: Sequence[TextRow]) -> list[str]:
     return [*others, *(["the judge that ships was fitted on all of these topics"] if several else []), *homes]
 
 
-def _home_words(place: str, rows: Sequence[HeldOutRow]) -> str:
+def _home_words(place: str, rows: Sequence[Reach]) -> str:
     figures = by_measure(rows)
     drops = [
         f"{word} {figures[f'drop by {name}, fully covered']['value']:.2f}"
@@ -269,13 +269,13 @@ def _home_words(place: str, rows: Sequence[HeldOutRow]) -> str:
     )
 
 
-def _held_out_words(rows: Sequence[HeldOutRow]) -> str:
+def _held_out_words(rows: Sequence[Reach]) -> str:
     figures = by_measure(rows)
     measures = (("r", "pearson"), ("kappa", "kappa"), ("bias", "bias of answers"))
     return ", ".join(f"{name} {with_interval(figures[key], 1, 2)}" for name, key in measures)
 
 
-def by_measure(rows: Sequence[HeldOutRow]) -> dict[str, HeldOutRow]:
+def by_measure(rows: Sequence[Reach]) -> dict[str, Reach]:
     """Return the rows of one judge and one set of labels by their measure."""
     return {row["measure"].partition(": ")[2]: row for row in rows}
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import NamedTuple
 
-from longform.judges.card_columns import Card, CardFrame, HeldOutRow, JudgedBy
+from longform.judges.card_columns import Card, CardFrame, JudgedBy, Reach
 from longform.judges.card_figures import (
     SCALE_NAMES,
     TOPIC_KEPT_OUT,
@@ -112,7 +112,7 @@ def read_card(content: bytes, kind: str) -> Card:
     return card
 
 
-def held_out_rows(judge: str) -> list[HeldOutRow]:
+def held_out_rows(judge: str) -> list[Reach]:
     """
     Return the reach of an offline judge of coverage on labels of the text that it is fitted on.
 
@@ -120,7 +120,7 @@ def held_out_rows(judge: str) -> list[HeldOutRow]:
     its fitted model, one of `SCALE_NAMES`.
     """
     scale = SCALE_NAMES[judge]
-    rows: list[HeldOutRow] = read_model("reach_judge")["rows"]
+    rows: list[Reach] = read_model("reach_judge")["rows"]
     part = [row for row in rows if row["measure"].startswith(f"judge as {scale}: ")]
     home = {row["scored_on"] for row in part}
     topic = [row for row in rows if row["measure"].startswith(f"judge as {scale}, {TOPIC_KEPT_OUT}: ")]

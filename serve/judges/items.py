@@ -8,8 +8,7 @@ from typing import Annotated, Any, Protocol, TypedDict, runtime_checkable
 
 from pydantic import Field, create_model
 
-from actors.judges.cards import card_of_file
-from actors.judges.opening import Judge
+from actors.judges.opening import Judge, card_of_file
 from actors.serving.messages import About
 from longform.errors import UsageError
 from longform.judges.cards import describe, judged_by, other_judge, shipped_card_of

@@ -16,7 +16,6 @@ from lab.fits import reach_table
 from lab.parsers import PAIRS
 from lab.train import main
 from longform.errors import UsageError
-from longform.judges.card_columns import Reach
 from longform.judges.cards import SUPPORT_CHECKER, judged_by, shipped_card
 from longform.models import read_model
 from longform.settings.named_judges import SHIPPED_CHECKER
@@ -61,7 +60,7 @@ def test_the_shipped_recipe_is_the_one_of_the_job() -> None:
 
 def test_the_page_has_the_table_of_the_file() -> None:
     page = (ROOT / "docs" / "reach.md").read_text(encoding="utf-8")
-    assert reach_table([Reach(**row) for row in read_model("reach_checker")["rows"]]) in page
+    assert reach_table(read_model("reach_checker")["rows"]) in page
 
 
 def test_the_shipped_checker_sees_what_words_do_not_show(tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ from jobs.synthesis.haystacks import read_config, synthesize
 from lab.fits import reach_table
 from lab.fits.reach import KINDS, readers_without
 from lab.train import Training, main, train
-from longform.judges.card_columns import Reach
+from longform.judges.card_columns import reach_of
+from longform.metrics.statistics import Estimate
 from longform.models import read_model
 from longform.records import gold_documents
 from tests.places import ROOT
@@ -56,10 +57,10 @@ def test_support_is_fitted_and_measured_on_a_benchmark_the_project_made(bench: s
     files = {path.name: json.loads(path.read_text()) for path in (tmp_path / "models").iterdir()}
     assert set(files) == {f"support_{kind}.json" for kind in KINDS} | {"reach_support.json", "seen_support.json"}
     assert files["reach_support.json"]["rows"] == [row._asdict() for row in rows]
-    assert {row.measure for row in rows} == {
+    assert {row["measure"] for row in rows} == {
         f"documents found for an insight, by {k}: F1" for k in ("words", "vectors", "words read twice")
     }
-    assert all(0.5 < row.value <= 1 for row in rows)
+    assert all(0.5 < row["value"] <= 1 for row in rows)
     assert all(weight > 0 for weight in files["support_vectors.json"]["model"]["weights"].values())
 
 
@@ -98,7 +99,10 @@ def test_gold_map_of_a_haystack_is_that_of_the_benchmark(training: Training) -> 
 
 
 def test_table_writes_shares_and_percent() -> None:
-    rows = [Reach("a", 0.5, 0.25, 0.75, 1200, "x", "y"), Reach("b", 66.25, None, None, 3, "x", "z")]
+    rows = [
+        reach_of("a", Estimate(0.5, 0.25, 0.75, 1200), fitted_on="x", scored_on="y"),
+        reach_of("b", Estimate(66.25, None, None, 3), fitted_on="x", scored_on="z"),
+    ]
     assert reach_table(rows).splitlines()[2:] == [
         "| a | 0.500 [0.250, 0.750] | 1,200 | x | y |",
         "| b | 66.2 | 3 | x | z |",
@@ -109,7 +113,7 @@ def test_the_documentation_shows_the_figures_that_ship() -> None:
     """docs/reach.md has the tables of the files that ship."""
     page = (ROOT / "docs" / "reach.md").read_text(encoding="utf-8")
     for name in ("support", "ranker", "judge"):
-        table = reach_table([Reach(**row) for row in read_model(f"reach_{name}")["rows"]])
+        table = reach_table(read_model(f"reach_{name}")["rows"])
         assert table in page, f"docs/reach.md does not have the table of reach_{name}.json"
 
 

@@ -180,12 +180,12 @@ def test_judge_agrees_with_people_on_queries_it_was_not_fitted_on(people: Benchm
     """A judge trained with sentence embeddings reached r .765, kappa .52 and 86 % of links here."""
     labelled = labelled_set("people", people, "human")
     models = training.models_without(judge_examples(labelled), labelled.name)
-    reach = {r.measure: r for r in training.agreement_reach(labelled, models, fitted_on="the other queries")}
-    assert reach["pearson"].n == 562
-    assert reach["pearson"].value > 0.82
-    assert reach["kappa"].value > 0.58
-    assert reach["linking recall"].value > 0.855
-    assert abs(reach["bias of answers"].value) < 0.03
+    reach = {r["measure"]: r for r in training.agreement_reach(labelled, models, fitted_on="the other queries")}
+    assert reach["pearson"]["n"] == 562
+    assert reach["pearson"]["value"] > 0.82
+    assert reach["kappa"]["value"] > 0.58
+    assert reach["linking recall"]["value"] > 0.855
+    assert abs(reach["bias of answers"]["value"]) < 0.03
 
 
 def test_a_kept_out_topic_never_reaches_the_fit_that_is_measured_on_it(people: Benchmark) -> None:
@@ -203,8 +203,8 @@ def test_a_kept_out_topic_never_reaches_the_fit_that_is_measured_on_it(people: B
     clean = reach(EXAMPLES)
     assert reach([*EXAMPLES, *poison]) == clean
     assert reach([*EXAMPLES, *(e._replace(haystack_id="h0") for e in poison)]) != clean
-    assert {row.measure.partition(": ")[0] for row in clean} == {"judge as people, topic kept out"}
-    assert {"pearson", "kappa", "drop by negate, fully covered"} <= {row.measure.partition(": ")[2] for row in clean}
+    assert {row["measure"].partition(": ")[0] for row in clean} == {"judge as people, topic kept out"}
+    assert {"pearson", "kappa", "drop by negate, fully covered"} <= {row["measure"].partition(": ")[2] for row in clean}
 
 
 def test_each_damage_moves_the_score_of_fully_covered_insights(people: Benchmark) -> None:
@@ -213,7 +213,7 @@ def test_each_damage_moves_the_score_of_fully_covered_insights(people: Benchmark
     texts = {query_id: query.text for query_id, query in people.queries.items()}
     foreign = ["- The river ferry was sold to an island cooperative after a dispute about winter timetables."]
     reach = training.drop_reach(labelled, models, training.Damage(foreign, texts), fitted_on="the other queries")
-    low = {r.measure: r.low for r in reach if r.measure.endswith("fully covered")}
+    low = {r["measure"]: r["low"] for r in reach if r["measure"].endswith("fully covered")}
     least = {"negate": 0.4, "number": 0.3, "shuffle": 0.3, "delete": 0.1, "merge": 0.3, "pad": 0.03, "echo": 0.6}
     assert {name: low[f"drop by {name}, fully covered"] > drop for name, drop in least.items()} == dict.fromkeys(
         least, True

@@ -60,7 +60,7 @@ def test_a_topic_kept_out_is_judged_as_the_docs_say(topics: Topics) -> None:
         model = transfer.fit()
         kept_out = {summary.haystack_id for summary in transfer.measured.summaries}
         rows = agreement_reach(transfer.measured, lambda _, model=model: model, fitted_on="")
-        reach = {row.measure: row.value for row in rows}
+        reach = {row["measure"]: row["value"] for row in rows}
 
         assert kept_out.isdisjoint(model.fitted_haystacks)
         assert {name: reach[name] for name in expected} == pytest.approx(

@@ -43,7 +43,7 @@ SYSTEMS = [system("a", "news", FERRY), system("b", "news", LOCKERS), system("c",
 
 
 def figures(judge: SummaryJudge) -> dict[tuple[str, str], float]:
-    return {(row.measure, row.scored_on): row.value for row in summary_reach(SYSTEMS, [judge])}
+    return {(row["measure"], row["scored_on"]): row["value"] for row in summary_reach(SYSTEMS, [judge])}
 
 
 def test_each_haystack_of_a_domain_that_has_several_has_figures() -> None:
