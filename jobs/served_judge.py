@@ -28,7 +28,7 @@ import pyarrow.compute as pc
 
 from actors.judges.served import ServedJudge, served_client
 from actors.serving.client import ServedClient
-from actors.serving.handle import SCHEME
+from actors.serving.endpoint import SCHEME
 from actors.storage.folder import Folder
 from actors.terminal import say
 from jobs.command import DONE, FAILURES_ABOVE_THRESHOLD

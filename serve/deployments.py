@@ -24,7 +24,7 @@ from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError, 
 from ray.serve.handle import DeploymentHandle
 
 from actors.serving.backlog import RayBoard
-from actors.serving.handle import HandleAnswer
+from actors.serving.endpoint import HandleAnswer
 from actors.serving.messages import (
     About,
     DeadlineError,

@@ -17,7 +17,7 @@ from ray.serve.deployment import Application, Deployment
 from ray.serve.exceptions import RayServeException
 
 from actors.secret_values import token_in
-from actors.serving.handle import HandleAnswer
+from actors.serving.endpoint import HandleAnswer
 from longform.errors import UsageError
 
 _PLACES = 2000  # requests that wait for the server at once

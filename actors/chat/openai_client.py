@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from actors.chat.connection_errors import unanswered
 from actors.chat.posts import BodyTooLargeError, HttpAnswer, Posts, open_posts
 from actors.secret_values import secret
-from actors.serving.handle import is_of_cluster
+from actors.serving.endpoint import is_of_cluster
 from longform.chat.call import ChatReply, ChatRequest, capabilities, failed, refusal_reason
 from longform.chat.completions import completion_parameters, read_completion
 from longform.chat.rate_headers import read_signals

@@ -21,7 +21,7 @@ from actors.chat.price_list import PriceList
 from actors.closing import close_later
 from actors.ledger.keeper import open_keeper
 from actors.secret_values import redaction, token_in
-from actors.serving.handle import is_of_cluster
+from actors.serving.endpoint import is_of_cluster
 from actors.storage.folder import Folder
 from longform import prompts
 from longform.chat.call import Capabilities, ChatRequest, Message, capabilities, refusal_reason

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from actors.serving.handle import Application, is_of_cluster
+from actors.serving.endpoint import Application, is_of_cluster
 from longform.chat.completions import LARGEST_BODY
 from longform.errors import UsageError
 

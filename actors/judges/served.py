@@ -11,7 +11,7 @@ from actors.chat.model import CallContext
 from actors.judges.opening import About, Judge, JudgeBackend
 from actors.secret_values import redacted, token_in
 from actors.serving.client import RefusedError, ServedClient, over_handle, over_http
-from actors.serving.handle import is_of_cluster
+from actors.serving.endpoint import is_of_cluster
 from actors.serving.messages import JudgeAnswer
 from longform.errors import LongformError, UsageError
 from longform.judges.cards import Version

@@ -27,7 +27,7 @@ import pyarrow as pa
 from actors.ledger.entry import LedgerEntry, Session
 from actors.ledger.sqlite_rows import AnsweredCall, SqlValue, intent_values, receipt_values
 from actors.storage.errors import StorageError, damaged, disk_message
-from actors.storage.local_files import sync
+from actors.storage.primitives import sync
 from longform.chat.call import ChatReply
 from longform.chat.ledger_rows import Receipt
 from longform.errors import LongformError

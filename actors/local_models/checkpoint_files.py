@@ -20,7 +20,7 @@ from typing import BinaryIO, NamedTuple
 
 from actors.storage.errors import storage_message
 from actors.storage.folder import Folder
-from actors.storage.s3_client import S3Client
+from actors.storage.primitives import open_s3
 from longform.errors import UsageError
 
 S3 = "s3://"
@@ -47,15 +47,8 @@ def listed(url: str) -> dict[str, Stated]:
     Raises:
         UsageError: It cannot be listed, or holds no model.
     """
-    from botocore.exceptions import BotoCoreError, ClientError
-
     bucket, prefix = _place(url)
-    try:
-        pages = _client().get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
-        entries = [entry for page in pages for entry in page.get("Contents", [])]
-    except (BotoCoreError, ClientError, ValueError) as error:
-        raise UsageError(f"model: {storage_message(url, 'be listed', error)}") from error
-    named = {e["Key"].removeprefix(prefix): Stated(e["Size"], e["ETag"].strip('"')) for e in entries}
+    named = {key.removeprefix(prefix): stated for key, stated in _objects(url, bucket, prefix)}
     found = {name: stated for name, stated in named.items() if name and not name.endswith("/")}
     if not any(marker in found for marker in MARKERS):
         there = sorted(found)[:10] or "nothing"
@@ -70,16 +63,22 @@ def stated_of(url: str) -> Stated:
     Raises:
         UsageError: It is not there, or cannot be asked for.
     """
+    bucket, _, key = url.removeprefix(S3).partition("/")
+    name, stated = next(_objects(url, bucket, key), ("", Stated(0, "")))  # names are listed in order
+    if name != key:
+        raise UsageError(f"model {url!r}: expected a file there, found none")
+    return stated
+
+
+def _objects(url: str, bucket: str, prefix: str) -> Iterator[tuple[str, Stated]]:
+    """Yield the key of each object behind *prefix*, with what S3 states of it; *url* stands in messages."""
     from botocore.exceptions import BotoCoreError, ClientError
 
-    bucket, _, key = url.removeprefix(S3).partition("/")
     try:
-        found = _client().list_objects_v2(Bucket=bucket, Prefix=key, MaxKeys=1).get("Contents", [])
+        for page in open_s3().get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix):
+            yield from ((one["Key"], Stated(one["Size"], one["ETag"].strip('"'))) for one in page.get("Contents", []))
     except (BotoCoreError, ClientError, ValueError) as error:
         raise UsageError(f"model: {storage_message(url, 'be listed', error)}") from error
-    if not found or found[0]["Key"] != key:
-        raise UsageError(f"model {url!r}: expected a file there, found none")
-    return Stated(found[0]["Size"], found[0]["ETag"].strip('"'))
 
 
 def copy(url: str, content: Mapping[str, Stated], target: Path) -> None:
@@ -112,7 +111,7 @@ def _check_copy(url: str, name: str, stated: Stated, file: Path) -> None:
 def _tag_of_parts(url: str, name: str, stated: Stated, file: Path) -> bool | None:
     """Return whether the tag is made of the file's parts; None if S3 encrypts, so that the tag does not tell."""
     bucket, prefix = _place(url)
-    first = _client().head_object(Bucket=bucket, Key=f"{prefix}{name}", PartNumber=1)
+    first = open_s3().head_object(Bucket=bucket, Key=f"{prefix}{name}", PartNumber=1)
     if first.get("ServerSideEncryption", "").startswith("aws:kms"):
         return None
     if not (parts := _MD5_OF_PARTS.fullmatch(stated.tag)):
@@ -153,13 +152,6 @@ def _new_md5(content: bytes = b"") -> hashlib._Hash:
 def _place(url: str) -> tuple[str, str]:
     bucket, _, key = url.removeprefix(S3).rstrip("/").partition("/")
     return bucket, f"{key}/" if key else ""
-
-
-def _client() -> S3Client:
-    import boto3
-
-    client: S3Client = boto3.Session().client("s3")
-    return client
 
 
 # ---------------------------------------------------------------- whole or not at all

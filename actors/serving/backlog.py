@@ -7,18 +7,12 @@ Serve scales by the requests it holds, and a job holds most of its own back. Tho
 
 from __future__ import annotations
 
-import asyncio
 import time
-import uuid
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Protocol, TypeVar
-
-_T = TypeVar("_T")
+from collections.abc import Callable
 
 NAMESPACE = "longform"
 _NAME = "backlog"
 _BELIEVED_S = 60.0  # a job that said nothing for so long is taken for dead
-_AGAIN_S = 5.0
 
 
 class Backlog:
@@ -46,12 +40,6 @@ class Backlog:
         return sum(n for (name, _), (n, _) in self._said.items() if name == deployment)
 
 
-class Board(Protocol):
-    """A board on which a job publishes."""
-
-    async def publish(self, deployment: str, job: str, n_requests: int) -> None: ...
-
-
 class RayBoard:
     """The cluster's board, an actor that every job and replica finds by its name, and that outlives them."""
 
@@ -73,39 +61,3 @@ class RayBoard:
         """Return how many requests the jobs have yet to send."""
         found: int = await self._actor.waiting.remote(deployment)
         return found
-
-
-async def ask_all(
-    requests: Sequence[Callable[[], Awaitable[_T]]], *, deployment: str, board: Board, in_flight: int = 16
-) -> list[_T]:
-    """
-    Return the answers to *requests*, in order; unsent ones stand on the *board*.
-
-    They ask a *deployment*, `judges-NAME` or `rerankers-NAME`, with *in_flight* requests at once.
-
-    Raises:
-        Exception: What a request raised; the unsent ones stay unsent.
-    """
-    job, slots, left = uuid.uuid4().hex, asyncio.Semaphore(in_flight), len(requests)
-
-    async def one(request: Callable[[], Awaitable[_T]]) -> _T:
-        nonlocal left
-        async with slots:
-            left -= 1
-            return await request()
-
-    async def say() -> None:
-        while True:
-            await board.publish(deployment, job, left)
-            await asyncio.sleep(_AGAIN_S)
-
-    saying = asyncio.create_task(say())
-    try:
-        async with asyncio.TaskGroup() as tasks:
-            asked: list[asyncio.Task[Any]] = [tasks.create_task(one(request)) for request in requests]
-    except ExceptionGroup as group:  # plain except: what an except* clause raises may come out in a group of its own
-        raise group.exceptions[0] from None
-    finally:
-        saying.cancel()
-        await board.publish(deployment, job, 0)
-    return [task.result() for task in asked]

@@ -1,51 +1,92 @@
-"""Clients of endpoints that a configuration names by their whole URL: one of a model, and those that search."""
+"""
+Clients of endpoints that a configuration names by their whole URL: one of a model, and those that search.
+
+`serve://APPLICATION/PATH` in place of a URL is an application of Ray Serve in this cluster, asked by its handle.
+Requests and answers are those of HTTP. No port is opened for it, and no token is wanted: callers in the cluster run
+code there anyway.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Protocol
+from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from actors.secret_values import token_in
-from actors.serving.client import Reply, Send, ServedClient, over_http
-from actors.serving.handle import is_of_cluster, over_application
-from longform.errors import LongformError
+from actors.serving.client import Reply, Send, ServedClient, over_http, read_answer
+from longform.errors import LongformError, UsageError
 from longform.given import Json
+from longform.settings.endpoints import EndpointSettings
+
+SCHEME = "serve"
 
 
-class EndpointSettings(Protocol):
-    """The keys of a configuration that say how an endpoint is asked."""
+class HandleAnswer(NamedTuple):
+    status: int  # as of HTTP
+    headers: Mapping[str, str]  # with names in small letters
+    body: bytes  # JSON, mostly
 
-    @property
-    def url(self) -> str:
-        """The endpoint's own; `serve://` names an application of this cluster."""
-        ...
 
-    @property
-    def model(self) -> str:
-        """The name that the server knows it by."""
-        ...
+def is_of_cluster(url: str) -> bool:
+    return urlsplit(url).scheme == SCHEME
 
-    @property
-    def api_key_env(self) -> str | None:
-        """The variable with the bearer token; None: none is sent."""
-        ...
 
-    @property
-    def in_flight(self) -> int:
-        """Requests at once."""
-        ...
+class Application:
+    """
+    The application that a `serve://` URL names.
 
-    @property
-    def attempts(self) -> int:
-        """Tries of one request."""
-        ...
+    Raises:
+        UsageError: This cluster serves none of that name.
+    """
 
-    @property
-    def timeout_s(self) -> float:
-        """The deadline of one attempt."""
-        ...
+    def __init__(self, url: str) -> None:
+        import ray.serve
+        from ray.serve.exceptions import RayServeException
+
+        name = urlsplit(url).netloc
+        try:
+            self._handle = ray.serve.get_app_handle(name)
+        except RayServeException as error:
+            where = f"{url}: expected an application {name!r} of Ray Serve in this cluster"
+            raise UsageError(f"{where}, found none; `serve status` shows what it serves ({error})") from error
+
+    async def post(self, path: str, body: bytes, timeout_s: float | None = None) -> HandleAnswer:
+        """
+        Return the application's answer, for which the caller waits so long; None: without a limit.
+
+        Raises:
+            ConnectionError: It is not there now, has no place, or failed.
+        """
+        from ray.exceptions import RayError
+        from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError
+
+        try:
+            answer: HandleAnswer = await self._handle.post.remote(path, body, timeout_s)
+        except (RayError, BackPressureError, DeploymentUnavailableError) as error:
+            raise ConnectionError(type(error).__name__) from error
+        return answer
+
+
+def over_application(url: str, *, timeout_s: float = 300.0) -> Send:
+    """
+    Send as `over_http` does.
+
+    Raises:
+        UsageError: As of `Application`.
+    """
+    application, base = Application(url), urlsplit(url).path.rstrip("/")
+
+    async def send(path: str, body: Mapping[str, Json]) -> Reply:
+        try:
+            async with asyncio.timeout(timeout_s):
+                answer = await application.post(f"{base}{path}", json.dumps(dict(body)).encode(), timeout_s)
+        except (ConnectionError, TimeoutError) as error:
+            return Reply(503, f"{type(error).__name__}: {error}")
+        return read_answer(*answer, url)
+
+    return send
 
 
 class Endpoint:

@@ -13,9 +13,8 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
 
-from actors.storage.s3_client import S3Client
 from longform.errors import LongformError
 
 
@@ -202,7 +201,7 @@ def _short(said: str) -> str:
     return " ".join(said.split())[:500]
 
 
-def listing_fault(client: S3Client, bucket: str, prefix: str) -> Exception | None:
+def listing_fault(client: Any, bucket: str, prefix: str) -> Exception | None:
     """Say why one name of *bucket* under *prefix* cannot be listed; return None if it can."""
     from botocore.exceptions import BotoCoreError, ClientError
 

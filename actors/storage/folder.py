@@ -22,12 +22,10 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
-from actors.storage.commit_files import Forgotten, Part
 from actors.storage.errors import StorageError, damaged, explained, listing_fault, storage_message
 from actors.storage.json_files import PUT_BACK, REMADE, RESULTS, as_bytes, check_name, of_bytes
-from actors.storage.local_files import create_locally, local_names, sync
-from actors.storage.s3_client import S3Client, create_on_s3, names_on_s3, open_s3
-from actors.storage.tables import CommitLog, HeldParts, Snapshot
+from actors.storage.primitives import create_locally, create_on_s3, local_names, names_on_s3, open_s3, sync
+from actors.storage.tables import CommitLog, Forgotten, HeldParts, Part, Snapshot
 from longform.errors import UsageError
 from longform.keys import KEY_LENGTH, content_key
 from longform.schemas import SCHEMAS, conform
@@ -319,7 +317,7 @@ class Folder:
     # ------------------------------------------------------------ inside
 
     @cached_property
-    def _s3(self) -> S3Client:
+    def _s3(self) -> Any:
         return open_s3()
 
     def _path(self, name: str) -> str:

@@ -12,14 +12,16 @@ work id, the later commit wins.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain, groupby
 from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
-from actors.storage.commit_files import Entry, Forgotten, Part, as_json, as_parquet, of_json, of_parquet
 from actors.storage.errors import damaged
 from actors.storage.json_files import check_name, of_bytes
 from longform.errors import UsageError
@@ -36,9 +38,30 @@ _COMMIT = (
 )
 _CHECKPOINT = "delete this file: the commits that it sums are all there, and the same command goes on"
 _DIGITS = 6  # of a commit's number in its name; names sort as numbers do
+_SUMMED = pa.schema([("path", pa.string()), ("rows", pa.int64()), ("work_ids", pa.list_(pa.string()))])
 
 ReadPart = Callable[..., pa.Table]
 """Path of a part, `columns=` -> its content."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """One Parquet file of a table, and the work ids whose rows it holds."""
+
+    path: str
+    rows: int
+    work_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Forgotten:
+    """Work ids whose rows count no more, until a later part holds them again."""
+
+    work_ids: tuple[str, ...]
+
+
+Entry = Part | Forgotten
+"""One line of a commit."""
 
 
 class Files(Protocol):
@@ -78,7 +101,7 @@ class CommitLog:
         Raises:
             UsageError: The table has as many commits as it may have.
         """
-        body = as_json(list(entries))
+        body = _as_json(list(entries))
         number = self._next_number()
         name = f"{number:0{_DIGITS}d}-{content_key(body)}.json"
         self._files.write_json(f"{self._table}/{_COMMITS}/{name}", body)
@@ -120,7 +143,7 @@ class CommitLog:
                 name = _checkpoint_name(first, level, group)
                 if first + SPAN**level <= end and name not in held:
                     entries = chain.from_iterable(map(self._read, _fewest(group, level - 1, held)))
-                    self._files.write_bytes(f"{self._table}/{_CHECKPOINTS}/{name}", as_parquet(entries))
+                    self._files.write_bytes(f"{self._table}/{_CHECKPOINTS}/{name}", _as_parquet(entries))
                     held.add(name)
 
     def _read(self, name: str) -> Iterator[Entry]:
@@ -129,16 +152,40 @@ class CommitLog:
         path = f"{self._table}/{_COMMITS if is_commit else _CHECKPOINTS}/{name}"
         content = self._files.read_bytes(path)
         try:
-            return _of_commit(name, content) if is_commit else of_parquet(content)
+            return _of_commit(name, content) if is_commit else _of_checkpoint(content)
         except (pa.ArrowException, OSError, ValueError, TypeError, MemoryError) as error:
             told = ("a commit", error, _COMMIT) if is_commit else ("a checkpoint of commits", error, _CHECKPOINT)
             raise damaged(f"{self._files.url}/{path}", *told) from error
 
 
+def _as_json(entries: Sequence[Entry]) -> dict[str, object]:
+    parts = [vars(entry) for entry in entries if isinstance(entry, Part)]
+    forgotten = [work_id for entry in entries if isinstance(entry, Forgotten) for work_id in entry.work_ids]
+    return {"parts": parts, "forgotten": forgotten} if forgotten else {"parts": parts}
+
+
 def _of_commit(name: str, content: bytes) -> Iterator[Entry]:
     body = of_bytes(content, needs=["parts"])
     check_name(name, content_key(body))
-    return of_json(body)
+    parts = (Part(path=part["path"], rows=part["rows"], work_ids=tuple(part["work_ids"])) for part in body["parts"])
+    forgotten = body.get("forgotten", [])
+    return chain(parts, [Forgotten(tuple(forgotten))] if forgotten else [])
+
+
+def _as_parquet(entries: Iterable[Entry]) -> bytes:
+    rows = [{"path": None, "rows": 0} | vars(entry) for entry in entries]
+    sink = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(rows, _SUMMED), sink, compression="zstd", write_page_checksum=True)
+    return sink.getvalue()
+
+
+def _of_checkpoint(content: bytes) -> Iterator[Entry]:
+    table = pq.ParquetFile(io.BytesIO(content), page_checksum_verification=True).read()  # read_table would load 30 MB
+    columns = (table[name].to_pylist() for name in _SUMMED.names)
+    return (
+        Forgotten(tuple(work_ids)) if path is None else Part(path=path, rows=rows, work_ids=tuple(work_ids))
+        for path, rows, work_ids in zip(*columns, strict=True)
+    )
 
 
 def _number(name: str) -> int:

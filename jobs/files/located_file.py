@@ -13,7 +13,7 @@ from typing import BinaryIO
 import pyarrow.fs as pafs
 
 from actors.storage.folder import open_location
-from actors.storage.local_files import names_below
+from actors.storage.primitives import names_below
 from longform.errors import UsageError
 from longform.formats.files import FILES, UnfoldedBytes, last_part, refused
 

@@ -15,8 +15,8 @@ from itertools import islice
 from typing import TypedDict
 
 from actors.storage.benchmark import MANIFEST, part_work_id
-from actors.storage.commit_files import Part
 from actors.storage.folder import Folder
+from actors.storage.tables import Part
 from longform.errors import UsageError
 from longform.formats.rows import HaystackRows, ShippedRow
 from longform.records import Document, Qrel, Query, Target

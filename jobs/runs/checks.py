@@ -10,7 +10,7 @@ from actors.judges.opening import Judge
 from actors.measures import check_listed
 from actors.python_class import actor_of
 from actors.retrieval.haystack_retriever import check_loadable
-from actors.serving.handle import is_of_cluster
+from actors.serving.endpoint import is_of_cluster
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from actors.summarizers.summarizer import Summarizer

@@ -7,7 +7,7 @@ from typing import Any
 
 from actors.judges.opening import About, Judge
 from actors.python_class import actor_of
-from actors.serving.handle import is_of_cluster
+from actors.serving.endpoint import is_of_cluster
 from actors.storage.folder import Folder
 from jobs.runs.record import RECORD_FILE
 from jobs.stages.cluster import Cluster

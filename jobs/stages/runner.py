@@ -18,9 +18,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, Self, TextIO
 
-from actors.storage.commit_files import Part
 from actors.storage.errors import StorageError
 from actors.storage.folder import Folder
+from actors.storage.tables import Part
 from jobs.stages.cluster import Cluster
 from jobs.stages.items import Made
 from jobs.stages.performing import BUDGET, GONE, HOPELESS, Runnable, TaskRow, Worker

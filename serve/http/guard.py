@@ -16,7 +16,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from actors.serving.handle import HandleAnswer
+from actors.serving.endpoint import HandleAnswer
 from actors.serving.messages import DEADLINE_HEADER, Answered, DeadlineError
 from serve.http.access import OPEN_PATH, Access
 from serve.http.errors import ApiError, error_answer

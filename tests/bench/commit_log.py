@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from actors.storage.benchmark import Benchmark
-from actors.storage.commit_files import Part
 from actors.storage.folder import Folder
+from actors.storage.tables import Part
 from jobs.files.write_benchmark import HaystackRows, write_benchmark
 from jobs.stages.runner import RECEIPTS_A_COMMIT
 from longform.records import Document, Query, Target

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from actors.serving.backlog import Backlog, RayBoard, ask_all
+from actors.serving.backlog import Backlog, RayBoard
 from serve.backlog import BACKLOG, newest, with_backlog
 from tests.bench.served_load import DEPLOYMENT, deploy, n_running, on_serve
 
@@ -33,50 +33,6 @@ def test_the_board_adds_up_jobs_and_forgets_the_silent() -> None:
     board.publish("judges-a", "second", 5)
     board.publish("judges-a", "second", 0)
     assert board.waiting("judges-a") == 0
-
-
-class Notes:
-    """A board that keeps what it was told."""
-
-    def __init__(self) -> None:
-        self.said: list[int] = []
-
-    async def publish(self, deployment: str, job: str, n_requests: int) -> None:
-        self.said.append(n_requests)
-
-
-async def test_a_job_says_what_it_holds_back_and_that_it_is_done() -> None:
-    notes, gate, running = Notes(), asyncio.Event(), [0, 0]
-
-    async def answer(number: int) -> int:
-        running[0] += 1
-        running[1] = max(running)
-        await gate.wait()
-        running[0] -= 1
-        return number * number
-
-    def asks(number: int) -> Any:
-        return lambda: answer(number)
-
-    job = asyncio.create_task(ask_all([asks(n) for n in range(10)], deployment="judges-a", board=notes, in_flight=3))
-    for _ in range(5):
-        await asyncio.sleep(0)
-    gate.set()
-    assert await job == [n * n for n in range(10)]
-    assert running == [0, 3]
-    assert notes.said[0] > 0
-    assert notes.said[-1] == 0
-
-
-async def test_a_job_that_fails_takes_its_backlog_with_it() -> None:
-    notes = Notes()
-
-    async def fails() -> None:
-        raise ValueError("no")
-
-    with pytest.raises(ValueError, match="no"):
-        await ask_all([fails] * 3, deployment="judges-a", board=notes)
-    assert notes.said[-1] == 0
 
 
 def context(held: float, reports: Mapping[str, Sequence[tuple[float, float]]]) -> Any:

@@ -16,7 +16,7 @@ from aiohttp import web
 from actors.chat.openai_client import OpenAIChat
 from actors.chat.opening import check_chat
 from actors.chat.posts import proxy_of
-from actors.serving.handle import HandleAnswer
+from actors.serving.endpoint import HandleAnswer
 from longform.chat.call import NOTHING_HEARD, ChatRequest, Message, Signals, TokenLogprobs, Usage
 from longform.chat.refusals import http_failure
 from longform.errors import UsageError

@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from actors.storage.commit_files import Part
 from actors.storage.errors import StorageError
 from actors.storage.folder import Folder
+from actors.storage.tables import Part
 from longform.errors import UsageError
 from tests.s3_requests import counted, writes
 

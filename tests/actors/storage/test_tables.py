@@ -21,10 +21,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.storage import tables
-from actors.storage.commit_files import Entry, Forgotten, Part
 from actors.storage.errors import StorageError
 from actors.storage.folder import Folder
-from actors.storage.tables import CommitLog
+from actors.storage.tables import CommitLog, Entry, Forgotten, Part
 from longform.errors import UsageError
 
 pytest_plugins = ["tests.s3_server"]

@@ -1,4 +1,4 @@
-"""Files of a local folder, faster or safer than by pyarrow."""
+"""Files of this machine and objects of S3, where pyarrow cannot do it, or not as fast or as safely."""
 
 from __future__ import annotations
 
@@ -7,8 +7,14 @@ import uuid
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from longform.errors import UsageError
+
+_S3_ATTEMPTS = 6  # of one request, with pauses that double up to 20 s in between (botocore's standard mode)
+_S3_WAIT_S = 20.0  # for an answer; what is created is small
+
+# ---------------------------------------------------------------- this machine
 
 
 def local_names(path: str) -> Iterator[str]:
@@ -68,3 +74,53 @@ def _names(folder: str, below: str, entered: tuple[str, ...]) -> Iterator[str]:
                 yield from _names(entry.path, f"{below}{entry.name}/", (*entered, real))
         elif entry.is_file() or entry.is_symlink():  # no socket or pipe; a broken link is told when it is read
             yield f"{below}{entry.name}"
+
+
+# ---------------------------------------------------------------- S3
+
+
+def open_s3() -> Any:
+    import boto3
+    from botocore.config import Config
+
+    retries = {"mode": "standard", "max_attempts": _S3_ATTEMPTS}
+    session = boto3.Session()  # the module's own would keep the first credentials it has seen
+    config = Config(retries=retries, connect_timeout=_S3_WAIT_S, read_timeout=_S3_WAIT_S)
+    return session.client("s3", config=config)
+
+
+def names_on_s3(client: Any, bucket: str, prefix: str, after: str) -> Iterator[str]:
+    """
+    Give the names of files under *prefix* behind *after*.
+
+    Raises:
+        OSError: They cannot be listed.
+    """
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    pages = client.get_paginator("list_objects_v2")
+    try:
+        for page in pages.paginate(Bucket=bucket, Prefix=prefix, Delimiter="/", StartAfter=f"{prefix}{after}"):
+            yield from (found["Key"].removeprefix(prefix) for found in page.get("Contents", []))
+    except (BotoCoreError, ClientError) as error:
+        raise OSError(f"s3://{bucket}/{prefix}: cannot be listed: {error}") from error
+
+
+def create_on_s3(client: Any, bucket: str, key: str, content: bytes) -> bool:
+    """
+    Put an object unless one of that name is there, and return whether it was put.
+
+    Raises:
+        OSError: It could not be told.
+    """
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        client.put_object(Bucket=bucket, Key=key, Body=content, IfNoneMatch="*")
+    except ClientError as error:
+        if error.response["Error"]["Code"] == "PreconditionFailed":
+            return False
+        raise OSError(f"s3://{bucket}/{key}: cannot be created: {error}") from error
+    except BotoCoreError as error:
+        raise OSError(f"s3://{bucket}/{key}: cannot be created: {error}") from error
+    return True
