@@ -1,7 +1,7 @@
 """
 The authorities of a command or a cluster, asked alike in this process (`Local`) and in an actor (`Remote`).
 
-Over a `Connection` a message costs a fifth of a call of a Ray actor.
+Over a connection a message costs a fifth of a call of a Ray actor.
 
 Ray starts the authority as an actor, keeps it alive and tells callers its address, with a secret; messages then go over
 a plain TCP connection, on which both ends prove that they know the secret before either unpickles a byte of the
@@ -136,66 +136,6 @@ class Authority:
                 message.answer.set_result(answer)
 
 
-class Connection:
-    """
-    Carries messages to an authority, on one event loop, one at a time. *find* gives the actor's handle; an authority
-    that is gone is waited for *patience_s*. All it is asked must bear to be asked twice.
-    """
-
-    def __init__(self, find: Callable[[], Actor], *, patience_s: float) -> None:
-        self._find, self._patience_s = find, patience_s
-        self._streams: _Streams | None = None
-        self._turn = asyncio.Lock()
-
-    async def ask(self, method: str, *args: Any) -> Any:
-        """
-        Return the result of the authority's *method*, or raise its error.
-
-        Raises:
-            ray.exceptions.RayActorError, OSError, EOFError, ValueError: It stayed away too long.
-        """
-        from ray.exceptions import RayActorError
-
-        until = time.monotonic() + self._patience_s
-        async with self._turn:
-            while True:
-                try:
-                    told, answer = await self._said(method, args)
-                except (RayActorError, OSError, EOFError, ValueError):
-                    if time.monotonic() > until:
-                        raise
-                    await asyncio.sleep(_POLL_S)
-                else:
-                    break
-        if not told:
-            raise answer
-        return answer
-
-    async def _said(self, method: str, args: tuple[Any, ...]) -> tuple[bool, Any]:
-        try:
-            async with asyncio.timeout(_ANSWER_S):
-                self._streams = self._streams or await self._connect()
-                reader, writer = self._streams
-                await _send(writer, (method, args))
-                answer: tuple[bool, Any] = await _receive(reader)
-                return answer
-        except BaseException:  # also a caller that was cancelled: the answer still to come is not the next one's
-            self.close()
-            raise
-
-    async def _connect(self) -> _Streams:
-        host, port, secret = await self._find().address.remote()
-        reader, writer = await asyncio.open_connection(host, port)
-        await _prove(reader, writer, secret, ours=b"asker", theirs=b"authority")
-        return reader, writer
-
-    def close(self) -> None:
-        """Hang up; the next message connects again."""
-        if self._streams is not None:
-            self._streams[1].close()
-            self._streams = None
-
-
 class Local(Generic[T]):
     """Asks an authority in this process."""
 
@@ -213,12 +153,16 @@ class Local(Generic[T]):
 
 class Remote(Generic[T]):
     """
-    Asks an authority in an actor, as `actor_of` makes one. *find* gives its handle; an authority that is gone is waited
-    for *patience_s*. All it is asked must bear to be asked twice.
+    Asks an authority in an actor, as `actor_of` makes one: on one event loop, one message at a time.
+
+    *find* gives its handle; an authority that is gone is waited for *patience_s*. All it is asked must bear to be asked
+    twice.
     """
 
     def __init__(self, find: Callable[[], Actor], *, patience_s: float) -> None:
-        self._connection = Connection(find, patience_s=patience_s)
+        self._find, self._patience_s = find, patience_s
+        self._streams: _Streams | None = None
+        self._turn = asyncio.Lock()
 
     async def ask(self, method: Callable[[T, *Args], Answer], *args: *Args) -> Answer:
         """
@@ -227,11 +171,50 @@ class Remote(Generic[T]):
         Raises:
             ray.exceptions.RayActorError, OSError, EOFError, ValueError: It stayed away too long.
         """
-        answer: Answer = await self._connection.ask(method.__name__, *args)
-        return answer
+        from ray.exceptions import RayActorError
+
+        until = time.monotonic() + self._patience_s
+        async with self._turn:
+            while True:
+                try:
+                    told, answer = await self._said(method.__name__, args)
+                except (RayActorError, OSError, EOFError, ValueError):
+                    if time.monotonic() > until:
+                        raise
+                    await asyncio.sleep(_POLL_S)
+                else:
+                    break
+        if not told:
+            raise answer
+        result: Answer = answer
+        return result
+
+    async def _said(self, method: str, args: tuple[Any, ...]) -> tuple[bool, Any]:
+        try:
+            async with asyncio.timeout(_ANSWER_S):
+                self._streams = self._streams or await self._connect()
+                reader, writer = self._streams
+                await _send(writer, (method, args))
+                answer: tuple[bool, Any] = await _receive(reader)
+                return answer
+        except BaseException:  # also a caller that was cancelled: the answer still to come is not the next one's
+            self._hang_up()
+            raise
+
+    async def _connect(self) -> _Streams:
+        host, port, secret = await self._find().address.remote()
+        reader, writer = await asyncio.open_connection(host, port)
+        await _prove(reader, writer, secret, ours=b"asker", theirs=b"authority")
+        return reader, writer
 
     async def close(self) -> None:
-        self._connection.close()
+        self._hang_up()
+
+    def _hang_up(self) -> None:
+        """Leave; the next message connects again."""
+        if self._streams is not None:
+            self._streams[1].close()
+            self._streams = None
 
 
 def ray_runs() -> bool:

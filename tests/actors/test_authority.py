@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from actors import authority as line
-from actors.authority import Address, Authority, Connection, Local, Remote
+from actors.authority import Address, Authority, Local, Remote
 
 
 class Counter:
@@ -54,51 +54,51 @@ async def stop(authority: Authority) -> None:
     authority._server.close()
 
 
-def line_to(handle: Handle, patience_s: float = 30.0) -> Connection:
-    return Connection(lambda: handle, patience_s=patience_s)
+def line_to(handle: Handle, patience_s: float = 30.0) -> Remote[Counter]:
+    return Remote(lambda: handle, patience_s=patience_s)
 
 
 async def test_messages_of_many_askers_are_answered_and_add_up(handle: Handle) -> None:
     lines = [line_to(handle) for _ in range(3)]
-    answers = await asyncio.gather(*(asker.ask("add", n) for asker in lines for n in range(1, 21)))
+    answers = await asyncio.gather(*(asker.ask(Counter.add, n) for asker in lines for n in range(1, 21)))
     assert max(answers) == 10 + 3 * 210
     assert len(set(answers)) == 60
     assert handle.n_asked == 3  # each connected once
     for asker in lines:
-        asker.close()
+        await asker.close()
 
 
 async def test_what_the_authority_raises_is_raised_here_and_the_line_stays(handle: Handle) -> None:
     asker = line_to(handle)
     with pytest.raises(KeyError, match="-1"):
-        await asker.ask("add", -1)
-    assert await asker.ask("add", 1) == 11
+        await asker.ask(Counter.add, -1)
+    assert await asker.ask(Counter.add, 1) == 11
     assert handle.n_asked == 1
-    asker.close()
+    await asker.close()
 
 
 async def test_cancelled_asker_does_not_leave_its_answer_to_the_next(handle: Handle) -> None:
     asker = line_to(handle)
-    await asker.ask("add", 0)
-    cancelled = asyncio.create_task(asker.ask("add", 5))
+    await asker.ask(Counter.add, 0)
+    cancelled = asyncio.create_task(asker.ask(Counter.add, 5))
     await asyncio.sleep(0)  # it has written, and waits
     cancelled.cancel()
     with pytest.raises(asyncio.CancelledError):
         await cancelled
-    assert await asker.ask("add", 100) in {110, 115}
-    asker.close()
+    assert await asker.ask(Counter.add, 100) in {110, 115}
+    await asker.close()
 
 
 async def test_line_finds_an_authority_that_started_again(handle: Handle, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(line, "_POLL_S", 0.001)
     asker = line_to(handle)
-    assert await asker.ask("add", 1) == 11
+    assert await asker.ask(Counter.add, 1) == 11
     await stop(handle.authority)
     assert asker._streams is not None
     asker._streams[1].transport.abort()
     handle.authority = Authority(Counter(20))
-    assert await asker.ask("add", 1) == 21
-    asker.close()
+    assert await asker.ask(Counter.add, 1) == 21
+    await asker.close()
 
 
 async def test_authority_that_stays_away_is_an_error_in_the_end(
@@ -106,11 +106,11 @@ async def test_authority_that_stays_away_is_an_error_in_the_end(
 ) -> None:
     monkeypatch.setattr(line, "_POLL_S", 0.001)
     asker = line_to(handle, patience_s=0.05)
-    await asker.ask("add", 1)
+    await asker.ask(Counter.add, 1)
     await stop(handle.authority)
-    asker.close()
+    await asker.close()
     with pytest.raises(ConnectionError):
-        await asker.ask("add", 1)
+        await asker.ask(Counter.add, 1)
 
 
 @pytest.mark.parametrize("where", ["local", "remote"])
@@ -162,7 +162,7 @@ async def test_an_authority_that_does_not_know_the_secret_is_not_listened_to(han
 
     asker = line_to(Misled(handle.authority), patience_s=0.0)
     with pytest.raises(ConnectionError, match="does not know the secret"):
-        await asker.ask("add", 1)
+        await asker.ask(Counter.add, 1)
     assert Trap.sprung == []
     server.close()
 
@@ -195,23 +195,23 @@ async def test_messages_that_wait_together_are_answered_together(joined: tuple[H
     lines = [line_to(handle) for _ in range(3)]
     # a wait that has begun, and that nobody ends but the test
     handle.authority._waiting["add"] = [line._Waiting((5,), asyncio.get_running_loop().create_future())]
-    asked = [asyncio.create_task(asker.ask("add", 1)) for asker in lines]
+    asked = [asyncio.create_task(asker.ask(Counter.add, 1)) for asker in lines]
     while len(handle.authority._waiting["add"]) < 4:  # noqa: ASYNC110 - nothing tells that a message has come
         await asyncio.sleep(0)
     handle.authority._answer_waiting("add")
     assert sorted(await asyncio.gather(*asked)) == [16, 17, 18]
     assert joiner.at_once == [4]
-    assert await lines[0].ask("add", 1) == 19
+    assert await lines[0].ask(Counter.add, 1) == 19
     assert joiner.at_once == [4, 1]
     for asker in lines:
-        asker.close()
+        await asker.close()
 
 
 async def test_an_error_of_messages_answered_together_is_raised_to_each(joined: tuple[Handle, Joiner]) -> None:
     handle, _ = joined
     lines = [line_to(handle) for _ in range(2)]
-    found = await asyncio.gather(*(asker.ask("add", -1) for asker in lines), return_exceptions=True)
+    found = await asyncio.gather(*(asker.ask(Counter.add, -1) for asker in lines), return_exceptions=True)
     assert [type(error) for error in found] == [KeyError, KeyError]
-    assert await lines[0].ask("add", 1) == 11
+    assert await lines[0].ask(Counter.add, 1) == 11
     for asker in lines:
-        asker.close()
+        await asker.close()
