@@ -11,8 +11,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.local_models.checkpoints import checkpoint_content
-from actors.local_models.weights import check
+from actors.local_models.checkpoints import check, checkpoint_content
 from actors.python_class import actor_of, check_class, class_version, load, open_class, returned, user_code
 from actors.retrieval.encoders import check_encoder, encoder_version, open_encoder
 from actors.studies import open_studies

@@ -20,10 +20,9 @@ from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
 
 from actors.judges.opening import card_bytes
-from actors.local_models.checkpoints import change_content
+from actors.local_models.checkpoints import MINILM, change_content, model_path
 from actors.local_models.encoder import Encoder
 from actors.local_models.low_rank import write_checkpoint
-from actors.local_models.weights import MINILM, model_path
 from actors.storage.benchmark import Benchmark
 from actors.terminal import say
 from jobs.calibration.people_labels import people_reach

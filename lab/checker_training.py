@@ -14,6 +14,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -23,9 +24,8 @@ from transformers import AutoTokenizer, BertModel
 from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
 from actors.local_models.checkpoint_scorer import supported_logits
+from actors.local_models.checkpoints import MINILM, model_path
 from actors.local_models.low_rank import add_low_rank, low_rank_tensors
-from actors.local_models.pair_tokens import PairBatch, Resumable
-from actors.local_models.weights import MINILM, model_path
 from lab.fits.checker_pairs import CheckerPair
 
 MAX_TOKENS = 128
@@ -120,13 +120,13 @@ class CheckerTrainer:
         words = cost(wrong[known], self._marks(pairs, read)[known]) if known.any() else 0.0
         return cost(supported_logits(wrong, asked), labels) + self._recipe.word_weight * words
 
-    def _wrong(self, read: PairBatch) -> Tensor:
+    def _wrong(self, read: Any) -> Tensor:
         """Return logits of each token being wrong, shape (pairs, tokens)."""
         fields = {name: read[name] for name in ("input_ids", "attention_mask", "token_type_ids")}
         return torch.squeeze(self._classifier(self._encoder(**fields).last_hidden_state), -1)
 
-    def _read(self, pairs: Sequence[CheckerPair]) -> PairBatch:
-        read: PairBatch = self._tokenizer(
+    def _read(self, pairs: Sequence[CheckerPair]) -> Any:
+        read: Any = self._tokenizer(
             [pair.passage for pair in pairs],
             [pair.sentence for pair in pairs],
             truncation="only_first",
@@ -137,7 +137,7 @@ class CheckerTrainer:
         )
         return read
 
-    def _marks(self, pairs: Sequence[CheckerPair], read: PairBatch) -> Tensor:
+    def _marks(self, pairs: Sequence[CheckerPair], read: Any) -> Tensor:
         """Mark each token: 1 for a wrong word of the sentence, 0 for a right one and elsewhere."""
         marks = torch.zeros(read["input_ids"].shape)
         for row, pair in enumerate(pairs):
@@ -163,13 +163,13 @@ class CheckerTrainer:
         warm = max(1, int(self._recipe.warm_up * steps))
         return (step + 1) / warm if step < warm else max(0.0, (steps - step) / max(1, steps - warm))
 
-    def _save(self, file: Path, step: int, *parts: Resumable) -> None:
+    def _save(self, file: Path, step: int, *parts: Any) -> None:
         learned = {name: value for name, value in self._parts.named_parameters() if value.requires_grad}
         unfinished = file.with_suffix(".part")
         torch.save({"step": step, "learned": learned, "parts": [part.state_dict() for part in parts]}, unfinished)
         unfinished.replace(file)
 
-    def _resume(self, file: Path, *parts: Resumable) -> int:
+    def _resume(self, file: Path, *parts: Any) -> int:
         """Return the step to go on with."""
         if not file.is_file():
             return 0
@@ -184,6 +184,6 @@ def _chunks(places: Sequence[int], size: int) -> list[list[int]]:
     return [list(places[start : start + size]) for start in range(0, len(places), size)]
 
 
-def _of_sentence(read: PairBatch) -> Tensor:
+def _of_sentence(read: Any) -> Tensor:
     """Mark the sentences' own tokens, shape (pairs, tokens)."""
     return torch.tensor([[side == 1 for side in read.sequence_ids(row)] for row in range(len(read["input_ids"]))])

@@ -10,9 +10,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from actors.local_models.checkpoints import MINILM
 from actors.local_models.encoder import Encoder
 from actors.local_models.tokenizer import TokenCounter
-from actors.local_models.weights import MINILM
 from actors.storage.benchmark import Benchmark
 from jobs.command.run import Outcome, run_verb
 from jobs.train import parser

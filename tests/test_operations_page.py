@@ -18,7 +18,7 @@ PAGE = (ROOT / "docs" / "operations.md").read_text()
         ("cannot be", "actors/storage/errors.py"),
         ("tasks failed", "jobs/stages/runner.py"),
         ("is not whole", "actors/local_models/checkpoint_files.py"),
-        ("expected a folder", "actors/local_models/weights.py"),
+        ("expected a folder", "actors/local_models/checkpoints.py"),
         ("unjudged_threshold", "longform/settings/experiment.py"),
         ("longform_requests", "serve/http/guard.py"),  # Prometheus counters end in _total
         ("longform_requests_in_flight", "serve/http/guard.py"),

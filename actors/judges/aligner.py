@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from actors.local_models.checkpoints import MINILM
 from actors.local_models.encoder import Encoder
-from actors.local_models.weights import MINILM
 from longform.judges.kind import Group
 from longform.support.index import SupportIndex
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from actors.chat.model import CallContext
 from actors.judges.opening import Judge, JudgeBackend
+from actors.local_models.checkpoints import MINILM
 from actors.local_models.encoder import Encoder
-from actors.local_models.weights import MINILM
 from longform.judges import lexical_support
 from longform.judges.cards import Version
 from longform.judges.kind import Group, Kind, Verdict, Verdicts, in_place, open_groups, unjudged

@@ -65,13 +65,16 @@ class BertModel:
 
     @property
     def window(self) -> int:
+        """The tokens that the model reads of one text, special tokens included."""
         return self._plain.window
 
     @property
     def dimensions(self) -> int:
+        """The length of a vector."""
         return self._plain.shape.width
 
     def lengths(self, texts: Sequence[str]) -> list[int]:
+        """Count the tokens of each text, special tokens included, uncut."""
         return [len(one.ids) for one in self._uncut.encode_batch(list(texts))]
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:

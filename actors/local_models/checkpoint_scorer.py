@@ -13,15 +13,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.local_models.checkpoints import checkpoint_path
-from actors.local_models.pair_tokens import ModelConfig, ModelInput, Tokenizer
+from actors.local_models.checkpoints import cannot_load, checkpoint_path
+from actors.local_models.pair_tokens import ModelInput, Tokenizer
 from actors.local_models.text_model import TEXTS_READ
-from actors.local_models.weights import cannot_load
 from longform.errors import UsageError
 from longform.settings.judges import CheckpointJudgeSettings
 from longform.text.windows import length_batches
@@ -189,7 +188,7 @@ def _quoted(value: object) -> str:
     return f'"{value}"' if isinstance(value, str) and not value.isidentifier() else str(value)
 
 
-def _supported_output(config: ModelConfig, settings: CheckpointJudgeSettings) -> int | None:
+def _supported_output(config: Any, settings: CheckpointJudgeSettings) -> int | None:
     """Return the output that means supported; None if there is one output, whose sigmoid is meant."""
     n_outputs, stated = config.num_labels, settings.supported_label
     labels = {int(number): str(label) for number, label in config.id2label.items()}
@@ -228,7 +227,7 @@ def _position_limit(model: nn.Module) -> int | None:
     return min(int(usable), getattr(model.config, "max_position_embeddings", None) or int(usable))
 
 
-def _trained_window(tokenizer: Tokenizer, config: ModelConfig) -> int:
+def _trained_window(tokenizer: Tokenizer, config: Any) -> int:
     if tokenizer.model_max_length < _NO_LIMIT:
         return int(tokenizer.model_max_length)
     return int(getattr(config, "max_position_embeddings", None) or _USUAL_WINDOW)

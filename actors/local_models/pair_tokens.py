@@ -2,26 +2,23 @@
 Texts as a cross-encoder reads them: token ids, each read once, and the windows that are worth scoring.
 
 A sequence is put together from ids as the tokenizer would make it of the two strings, without reading either again. The
-windows are those whose sentences are nearest in meaning to the sentence that is asked about. The protocols are of what
-is called of Transformers and its kin, which have no types.
+windows are those whose sentences are nearest in meaning to the sentence that is asked about. The protocol has what is
+called of Transformers, which has no types.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol, overload
+from typing import NamedTuple, Protocol, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from actors.local_models.checkpoints import MINILM
 from actors.local_models.encoder import Encoder
-from actors.local_models.weights import MINILM
 from longform.errors import UsageError
 from longform.text.sentences import sentences
 from longform.text.windows import Window
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 
 class Tokenizer(Protocol):
@@ -38,31 +35,6 @@ class Tokenizer(Protocol):
 
     @overload
     def __call__(self, texts: list[str], /, **how: bool) -> Mapping[str, list[list[int]]]: ...
-
-
-class ModelConfig(Protocol):
-    """The configuration of a classifier of Transformers."""
-
-    num_labels: int
-    id2label: Mapping[int, str]
-
-
-class PairBatch(Protocol):
-    """Pairs of texts as a tokenizer gives them in tensors."""
-
-    def __getitem__(self, name: str) -> Tensor: ...
-
-    def sequence_ids(self, row: int) -> list[int | None]:
-        """Return for each token of a row its side of the pair: 0 or 1; None if it is a special token."""
-        ...
-
-
-class Resumable(Protocol):
-    """An optimizer or a schedule."""
-
-    def state_dict(self) -> dict[str, Tensor]: ...
-
-    def load_state_dict(self, state: dict[str, Tensor], /) -> None: ...
 
 
 Ids = list[int]

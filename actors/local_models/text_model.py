@@ -1,56 +1,36 @@
-"""A model that makes vectors of texts: BERT by ONNX Runtime if the folder holds one, else by Sentence Transformers."""
+"""
+Models that make vectors of texts, or of their tokens by one layer, and the counter of what they read.
+
+BERT is run by ONNX Runtime if the folder holds one; others by Sentence Transformers, or by Transformers.
+"""
 
 from __future__ import annotations
 
 import os
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.local_models.bert import BertModel, plain_bert, text_vectors
+from actors.local_models.bert import BertModel, TokenLayers, plain_bert, text_vectors, unit
+from actors.local_models.checkpoints import cannot_load, model_path
+from longform.errors import UsageError
+from longform.metrics.measure import TokenModel, TokenVectors
 from longform.text.vectors import TextVectors
 
 EVERY_S = 2.0
 """Seconds from one report to the next."""
 
+_HELD_BYTES = 256_000_000  # of vectors of tokens, so that the references of a query are read once
+_PREFIXED = ("roberta", "gpt2")  # whose tokenizers see a text's first word as one inside of a text
 _GPU_FILES = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")
-
-
-class TextModel(Protocol):
-    """Several threads may call it at once."""
-
-    @property
-    def window(self) -> int:
-        """The tokens that the model reads of one text, special tokens included."""
-        ...
-
-    @property
-    def dimensions(self) -> int:
-        """The length of a vector."""
-        ...
-
-    def lengths(self, texts: Sequence[str]) -> list[int]:
-        """Count the tokens of each text, special tokens included, uncut."""
-        ...
-
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return unit vectors, shape (texts, dimensions), of texts of as many tokens. It uses one thread."""
-        ...
-
-    def read(self, texts: Sequence[str]) -> list[TextVectors]:
-        """Return the vectors of texts of as many tokens, and of their tokens, from one pass. It uses one thread."""
-        ...
-
-    def pieces(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
-        """Return the pieces of each text that `read` would make vectors of."""
-        ...
 
 
 def open_text_model(path: str) -> TextModel:
@@ -86,7 +66,7 @@ def _has_gpu() -> bool:
 
 
 class LibraryModel:
-    """A model of Sentence Transformers, on the device that it chooses."""
+    """A model of Sentence Transformers, on the device that it chooses. Several threads may call it at once."""
 
     def __init__(self, path: str) -> None:
         from sentence_transformers import SentenceTransformer
@@ -149,6 +129,10 @@ class LibraryModel:
         return sentences, tokens
 
 
+TextModel = BertModel | LibraryModel
+"""A model of either kind, of which each call uses one thread."""
+
+
 class TextsRead:
     """The number of texts read, and who else is told of it."""
 
@@ -176,3 +160,82 @@ class TextsRead:
 
 TEXTS_READ = TextsRead()
 """The counter of this process."""
+
+
+# ---------------------------------------------------------------- tokens
+
+
+def token_vectors(model: TokenModel, text: str) -> TokenVectors:
+    """
+    Return the unit vectors of a text's tokens, special ones included; a long text is cut at the model's window.
+
+    Raises:
+        UsageError: The model cannot be loaded, or has fewer layers.
+    """
+    return _held(model).of(text)
+
+
+class _Held:
+    """One layer, with the vectors of the texts that were last asked for."""
+
+    def __init__(self, layer: TokenLayers | _LibraryLayer) -> None:
+        self._layer, self._size = layer, 0
+        self._texts: OrderedDict[str, TokenVectors] = OrderedDict()
+
+    def of(self, text: str) -> TokenVectors:
+        if text in self._texts:
+            self._texts.move_to_end(text)
+            return self._texts[text]
+        vectors, counted, cut = self._layer.hidden(text)
+        TEXTS_READ.add(1)
+        found = self._texts[text] = TokenVectors(unit(vectors), counted, cut)
+        self._size += found.vectors.nbytes
+        while self._size > _HELD_BYTES and len(self._texts) > 1:
+            self._size -= self._texts.popitem(last=False)[1].vectors.nbytes
+        return found
+
+
+@lru_cache(maxsize=2)
+def _held(model: TokenModel) -> _Held:
+    path = model_path(model.name)
+    plain = plain_bert(Path(path)) if Path(path).is_dir() else None
+    try:
+        if plain is None:
+            return _Held(_LibraryLayer(path, model.layers))
+        _check_layers(model.layers, plain.shape.layers)
+        return _Held(TokenLayers(plain, model.layers))
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        raise UsageError(cannot_load(model.name, error)) from error
+
+
+def _check_layers(wanted: int, there: int) -> None:
+    if wanted > there:
+        raise ValueError(f"expected layers of at most {there}, which it has, found {wanted}")
+
+
+class _LibraryLayer:
+    """A model of Transformers; it reads a text as the package `bert-score` lets it."""
+
+    def __init__(self, path: str, layers: int) -> None:
+        from transformers import AutoConfig, AutoModel, AutoTokenizer
+        from transformers.utils.logging import disable_progress_bar
+
+        disable_progress_bar()
+        config: Any = AutoConfig.from_pretrained(path)
+        _check_layers(layers, int(config.num_hidden_layers))
+        prefixed = {"add_prefix_space": True} if config.model_type in _PREFIXED else {}
+        self._tokenizer: Any = AutoTokenizer.from_pretrained(path, **prefixed)
+        self._model: Any = AutoModel.from_pretrained(path).eval()
+        self._layers = layers
+
+    def hidden(self, text: str) -> tuple[NDArray[np.float32], NDArray[np.bool_], bool]:
+        import torch
+
+        window = int(self._tokenizer.model_max_length)
+        whole = self._tokenizer(text.strip(), truncation=False, verbose=False)["input_ids"]
+        ids = self._tokenizer(text.strip(), truncation=True, max_length=window)["input_ids"]
+        special = {self._tokenizer.cls_token_id, self._tokenizer.sep_token_id}
+        with torch.inference_mode():
+            states = self._model(torch.tensor([ids]), output_hidden_states=True).hidden_states
+        vectors: NDArray[np.float32] = states[self._layers][0].float().cpu().numpy()
+        return vectors, np.array([one not in special for one in ids], dtype=np.bool_), len(whole) > len(ids)

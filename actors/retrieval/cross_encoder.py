@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
-from actors.local_models.checkpoints import changing_content, check_checkpoint, checkpoint_path
+from actors.local_models.checkpoints import cannot_load, changing_content, check_checkpoint, checkpoint_path
 from actors.local_models.text_model import TEXTS_READ
-from actors.local_models.weights import cannot_load
 from actors.retrieval.reranker import Means, Reranked, Reranker, reranked
 from longform.errors import UsageError
 from longform.records import Document, Query

@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actors.local_models.checkpoints import cache_folder, check_checkpoint, checkpoint_content, checkpoint_path
-from actors.local_models.chunks import text_chunks
 from actors.local_models.encoder import Encoder, TextEncoder
 from actors.local_models.text_model import TEXTS_READ
-from actors.local_models.tokenizer import TokenCounter
+from actors.local_models.tokenizer import TokenCounter, text_chunks
 from actors.local_models.vector_table import VectorTable, current_table
 from actors.serving.endpoint import Endpoint, token_of
 from longform.errors import LongformError

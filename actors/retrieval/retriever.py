@@ -11,9 +11,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from actors.local_models.checkpoints import checkpoint_path
+from actors.local_models.checkpoints import MINILM, checkpoint_path
 from actors.local_models.encoder import Encoder, TextEncoder
-from actors.local_models.weights import MINILM
 from actors.retrieval.encoders import EndpointEncoder
 from actors.storage.benchmark import Benchmark
 from longform.records import Document, Query, relevance_by_query, retrieval_text, shown_query

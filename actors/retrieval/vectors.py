@@ -9,9 +9,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.local_models.checkpoints import changing_content, check_checkpoint
+from actors.local_models.checkpoints import MINILM, changing_content, check_checkpoint
 from actors.local_models.encoder import TextEncoder
-from actors.local_models.weights import MINILM
 from actors.retrieval.encoders import KIND
 from actors.retrieval.retriever import Haystack, Resources, Retriever, Scores, Settings
 from actors.serving.endpoint import token_of

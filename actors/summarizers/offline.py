@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
+from actors.local_models.checkpoints import MINILM
 from actors.local_models.encoder import Encoder
-from actors.local_models.weights import MINILM
 from actors.summarizers.summarizer import AskedContext, Means, Summarizer, summary_row
 from longform.chat.call import ChatReply, failed
 from longform.records import retrieval_text

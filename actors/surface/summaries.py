@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 
+from actors.local_models.checkpoints import MINILM
 from actors.local_models.encoder import Encoder
-from actors.local_models.weights import MINILM
 from actors.surface.given import languages_told, number_of, summary_text, text_of, texts_of
 from longform.errors import UsageError
 from longform.records import Query, retrieval_text

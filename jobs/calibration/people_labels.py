@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actors.judges.checkpoint import CHECKPOINT_VERSION, CheckpointJudge
+from actors.local_models.checkpoints import MINILM
 from actors.local_models.encoder import Encoder
-from actors.local_models.weights import MINILM
 from jobs.calibration.label_texts import LabelledText, labelled_texts, labels_of_people, with_text
 from jobs.calibration.place import LabelledPlace
 from longform.formats.longformfact import PEOPLE

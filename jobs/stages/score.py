@@ -13,9 +13,9 @@ from functools import cache, lru_cache, partial
 from typing import Any, NamedTuple
 
 from actors.judges.opening import named_kind
+from actors.local_models.checkpoints import MINILM
 from actors.local_models.encoder import Encoder
-from actors.local_models.token_model import token_vectors
-from actors.local_models.weights import MINILM
+from actors.local_models.text_model import token_vectors
 from actors.measures import Listed, open_measures, wanted_measures
 from actors.storage.benchmark import Benchmark
 from jobs.stages.items import Given, Item, Made, RowPlace, Source, SourceReader

@@ -27,8 +27,8 @@ from scipy.special import expit
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 from sklearn.utils.class_weight import compute_sample_weight
 
+from actors.local_models.checkpoints import MINILM
 from actors.local_models.encoder import Encoder
-from actors.local_models.weights import MINILM
 from lab.fits import best_threshold, fit_logistic, significant
 from lab.fits.checker_pairs import changed_words
 from longform.errors import UsageError

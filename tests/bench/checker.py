@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from actors.judges.checkpoint import CheckpointJudge
-from actors.local_models.weights import model_path
+from actors.local_models.checkpoints import model_path
 from longform.judges.kind import Group
 from longform.settings.judges import CheckpointJudgeSettings
 from tests.bench.inputs import passages

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from actors.local_models.checkpoints import MINILM
 from actors.local_models.encoder import Encoder
 from actors.local_models.vector_table import FOLDER
-from actors.local_models.weights import MINILM
 from jobs.command.calling import Calling
 from jobs.evaluations.evaluation import Evaluation
 from jobs.files.vectors import Vectors

@@ -7,8 +7,8 @@ from unittest.mock import patch
 
 import numpy as np
 
+from actors.local_models.checkpoints import model_path
 from actors.local_models.encoder import Encoder
-from actors.local_models.weights import model_path
 from tests.bench.inputs import passages
 from tests.bench.measure import Figure, Spread, paired
 

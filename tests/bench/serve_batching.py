@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable
 from itertools import cycle, islice
 
-from actors.local_models.weights import MINILM, model_path
+from actors.local_models.checkpoints import MINILM, model_path
 from serve.engine import Engine
 from serve.settings import Batching, ServedCrossEncoder
 from serve.workers import CrossEncoderWorker

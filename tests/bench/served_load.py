@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import aiohttp
 
-from actors.local_models.weights import MINILM
+from actors.local_models.checkpoints import MINILM
 from actors.serving.client import ServedClient, over_http
 from longform.errors import LongformError
 

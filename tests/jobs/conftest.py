@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 from numpy.typing import NDArray
 
+from actors.local_models.checkpoints import MINILM
 from actors.local_models.encoder import Encoder
-from actors.local_models.weights import MINILM
 from jobs.stages.cluster import Cluster
 from longform.report import plots
 from longform.summaries.extractive import Extractor

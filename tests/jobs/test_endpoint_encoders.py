@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from actors.local_models.weights import MINILM
+from actors.local_models.checkpoints import MINILM
 from actors.measures import check_listed
 from actors.storage.folder import Folder
 from jobs.evaluate import main

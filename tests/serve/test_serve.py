@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from actors.chat.openai_client import OpenAIChat
-from actors.local_models.weights import MINILM
+from actors.local_models.checkpoints import MINILM
 from actors.retrieval.reranker import EndpointReranker, Means
 from actors.serving.client import ServedClient, over_handle, over_http
 from longform.chat.call import ChatRequest, Message

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from actors.judges.lexical import LexicalJudge
+from actors.local_models.checkpoints import MINILM
 from actors.local_models.encoder import Encoder
-from actors.local_models.weights import MINILM
 from actors.retrieval.cross_encoder import CrossEncoderModel
 from longform.errors import UsageError
 from longform.judges.cards import describe, shipped_card

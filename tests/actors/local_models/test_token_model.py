@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from actors.local_models.token_model import token_vectors
-from actors.local_models.weights import model_path
+from actors.local_models.checkpoints import model_path
+from actors.local_models.text_model import token_vectors
 from longform.errors import UsageError
 from longform.metrics.measure import TokenModel
 from longform.metrics.similarity import SHIPPED_MODEL, agreement

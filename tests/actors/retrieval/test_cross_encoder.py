@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.local_models.checkpoints import check_checkpoint
-from actors.local_models.weights import MINILM
+from actors.local_models.checkpoints import MINILM, check_checkpoint
 from actors.retrieval.cross_encoder import CrossEncoderModel
 from actors.retrieval.reranker import Reranked
 from longform.errors import UsageError

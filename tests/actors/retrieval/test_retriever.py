@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from actors.local_models.checkpoints import MINILM
 from actors.local_models.encoder import Encoder
-from actors.local_models.weights import MINILM
 from actors.retrieval.haystack_retriever import HaystackRetriever, check_loadable
 from actors.storage.folder import Folder
 from longform.errors import LongformError, UsageError

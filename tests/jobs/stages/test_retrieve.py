@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from actors.local_models.weights import MINILM
+from actors.local_models.checkpoints import MINILM
 from actors.storage.folder import Folder
 from jobs.command.calling import Calling
 from jobs.evaluations.evaluation import evaluate

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from actors.local_models.checkpoints import MINILM
 from actors.local_models.encoder import Encoder
-from actors.local_models.weights import MINILM
 from actors.storage.benchmark import Benchmark
 from jobs.ingest import ingest
 from lab.fits.judge import TEXTS_HELD, Topics, agreement_reach

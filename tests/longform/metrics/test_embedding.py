@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from actors.local_models.checkpoints import MINILM
 from actors.local_models.encoder import Encoder
-from actors.local_models.weights import MINILM
 from longform.metrics.similarity import MEASURES, similarity
 from tests.longform.metrics.test_rouge import facts
 
