@@ -123,7 +123,7 @@ def s3_says(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
             return answer
 
     monkeypatch.setattr(checkpoint_files, "Folder", Source)
-    monkeypatch.setattr(checkpoint_files, "_client", Client)
+    monkeypatch.setattr(checkpoint_files, "open_s3", Client)
     return answer
 
 
